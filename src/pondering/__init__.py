@@ -1,0 +1,29 @@
+"""Pondering: how neural networks decide how long to think.
+
+Halting mechanisms around recurrent cells, after Graves 2016 and Banino et al. 2021.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pondering.cells import GRU, LSTM, ConvMLP, TanhRNN
+    from pondering.halting import ACT, FixedRepeat, PonderNet
+    from pondering.network import Network
+
+_HOME = {
+    **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP"), "cells"),
+    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat"), "halting"),
+    "Network": "network",
+}
+
+__all__ = ["ACT", "GRU", "LSTM", "ConvMLP", "FixedRepeat", "Network", "PonderNet", "TanhRNN"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name where it is first used: the command line must not wait for torch."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'pondering' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"pondering.{_HOME[name]}"), name)

@@ -1,0 +1,306 @@
+"""Halting mechanisms: ACT, PonderNet, fixed repeat. The whole difference between the papers.
+
+The network emits one halting logit per ponder step n = 1, 2, ... and row. A mechanism answers
+four questions, and nothing else in the code asks which mechanism it is:
+
+- `step`: which weight p_n this step gets, and who is still running;
+- `carry`: which state crosses to the next input;
+- `objective`: how the task's score of the outputs becomes the loss;
+- `predict`: which output is the prediction.
+
+All tensors are (..., B): rows B, optional replica axes in front. Settings (tau, lambda_p, beta,
+rho) are numbers, or tensors (K,) with one value per replica.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple, Protocol
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import logsigmoid
+
+Setting = Tensor | float
+Score = Callable[[Tensor], Tensor]
+
+
+class Progress(NamedTuple):
+    """Where each row stands after some ponder steps; all (..., B)."""
+
+    running: Tensor  # bool: has not halted
+    spent: Tensor  # ACT: sum of h so far. PonderNet: log of prod (1 - lambda) so far
+    steps: Tensor  # steps computed so far; N(t) once halted
+    remainder: Tensor  # R(t), the mass given to the last step, once halted
+    cost: Tensor  # ACT: N + R once halted. PonderNet: KL so far. Fixed repeat: zero
+    expected: Tensor  # sum of n p_n so far
+
+
+class Pondered(NamedTuple):
+    """What a mechanism sees of one pass: T inputs, N ponder steps at most."""
+
+    weights: Tensor  # (T, N, ..., B) p_n, zero after the halting step and where masked
+    outputs: Tensor | None  # (T, N, ..., B, C) y_n, if the mechanism scores every step
+    mixture: Tensor  # (T, ..., B, C) sum of p_n y_n
+    ponder_time: Tensor  # (T, ..., B) N(t), steps until the row halted
+    remainder: Tensor  # (T, ..., B) R(t)
+    cost: Tensor  # (T, ..., B) N + R or KL
+    expected_steps: Tensor  # (T, ..., B) sum of n p_n
+    computed: int  # rows x steps that were evaluated, halted ones included
+
+
+class Halting(Protocol):
+    """The contract; see the module's description."""
+
+    scores_every_step: ClassVar[bool]  # whether `objective` needs outputs, not their mixture alone
+
+    @property
+    def max_steps(self) -> int:
+        """M or N: no row takes more steps."""
+        ...
+
+    def start(self, running: Tensor) -> Progress:
+        """Nothing computed yet; rows that are False in `running` never ponder."""
+        ...
+
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        """Weight p_n of step n (zero for rows that had halted) and the progress after it."""
+        ...
+
+    def carry(self, total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
+        """Add step n's share of a state or output (..., B, H) to its running total."""
+        ...
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """Loss of each input vector, (T, ..., B), from the task's score of outputs."""
+        ...
+
+    def predict(self, pondered: Pondered) -> Tensor:
+        """The output that counts as the prediction, (T, ..., B, C)."""
+        ...
+
+    def ponder_time(self, pondered: Pondered) -> Tensor:
+        """The reported steps per input vector, (T, ..., B)."""
+        ...
+
+    def at_inference(self, generator: Generator) -> Halting:
+        """The mechanism as it halts when nothing is learnt from it."""
+        ...
+
+
+class _MeanField:
+    """What the mechanisms share: state and output are averaged under p_n (Graves Eq. 9)."""
+
+    def start(self, running: Tensor) -> Progress:
+        """Nothing computed yet, for rows (..., B)."""
+        zero = torch.zeros(running.shape, device=running.device)
+        return Progress(running, zero, zero, zero, zero, zero)
+
+    def carry(self, total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
+        """total + p_n s_n; a row without weight adds nothing even where its state is infinite."""
+        weight = weight.unsqueeze(-1)
+        return total + torch.where(weight > 0, weight * value, 0.0)
+
+    def predict(self, pondered: Pondered) -> Tensor:
+        """The mean-field output, (T, ..., B, C)."""
+        return pondered.mixture
+
+    def ponder_time(self, pondered: Pondered) -> Tensor:
+        """N(t), the steps until the row halted, (T, ..., B)."""
+        return pondered.ponder_time
+
+
+@dataclass(frozen=True)
+class ACT(_MeanField):
+    """Adaptive Computation Time.
+
+    Args:
+        tau: time penalty, >= 0, a number or (K,).
+        epsilon: a row halts once its halting units sum to 1 - epsilon.
+        max_steps: M, where every row halts.
+
+    Source: Graves 2016, Secs. 2 and 2.1, Eqs. 5-14.
+    """
+
+    tau: Setting
+    epsilon: float = 0.01
+    max_steps: int = 100
+    scores_every_step: ClassVar[bool] = False
+
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        """p_n = h_n before the last step and R at it (Eqs. 5-8, 13)."""
+        running, spent, steps, remainder, _, expected = progress
+        h = torch.sigmoid(halt_logit)  # Eq. 5
+        rest = 1 - spent  # Eq. 8, if this is the last step
+        last = spent + h >= 1 - self.epsilon  # Eq. 7
+        if n == self.max_steps:
+            last = torch.ones_like(last)  # Eq. 13
+        weight = torch.where(running, torch.where(last, rest, h), 0.0)  # Eq. 6
+        steps = steps + running
+        remainder = torch.where(running & last, rest, remainder)
+        spent = torch.where(running, spent + h, spent)
+        cost = steps + remainder  # Eq. 10; N is a constant in the gradient, Eq. 14
+        return weight, Progress(
+            running & ~last, spent, steps, remainder, cost, expected + n * weight.detach()
+        )
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """L(sum p_n y_n) + tau (N + R) (Eqs. 9-12)."""
+        return score(pondered.mixture) + _per_row(self.tau) * pondered.cost
+
+    def at_inference(self, generator: Generator) -> ACT:
+        """The same: ACT halts deterministically."""
+        return self
+
+
+@dataclass(frozen=True)
+class PonderNet(_MeanField):
+    """PonderNet: a halting distribution p_n, kept near a truncated geometric prior.
+
+    Args:
+        lambda_p: halting probability of the prior, in (0, 1), a number or (K,).
+        beta: weight of the KL term, a number or (K,).
+        max_steps: N, where the rest of the mass goes.
+        epsilon: None for a constant N; else a row stops once its cumulated p exceeds 1 - epsilon.
+
+    Source: Banino 2021, Sec. 2, Eqs. 2-3. On sequences the paper is silent: here each input
+    vector has its own p_n, and the mean-field state crosses to the next one, as in ACT.
+    Deviation: on sequences only, by that choice; it costs all steps up to N in training.
+    """
+
+    lambda_p: Setting
+    beta: Setting = 0.01
+    max_steps: int = 20
+    epsilon: float | None = None
+    scores_every_step: ClassVar[bool] = True
+
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        """p_n = lambda_n prod (1 - lambda_j), the rest at the last step (Eq. 2); adds to the KL."""
+        running, log_survival, steps, remainder, cost, expected = progress
+        log_p = log_survival + logsigmoid(halt_logit)
+        log_after = log_survival + logsigmoid(-halt_logit)
+        last = self._is_last(n, log_after)
+        log_p = torch.where(last, log_survival, log_p)
+        p = torch.where(running, torch.exp(log_p), 0.0)
+        cost = cost + torch.where(running, p * (log_p - self._log_prior(n)), 0.0)
+        # Normalising the prior over n <= N adds log Z(N) sum p = log Z(N), once, at step N.
+        cost = cost + torch.where(running & last, self._log_normaliser(n), 0.0)
+        return p, Progress(
+            running & ~last,
+            torch.where(running, log_after, log_survival),
+            steps + running,
+            torch.where(running & last, torch.exp(log_survival), remainder),
+            cost,
+            expected + n * p.detach(),
+        )
+
+    def _is_last(self, n: int, log_after: Tensor) -> Tensor:
+        """Whether step n takes the rest: n = N, or the mass after it is below epsilon."""
+        if n == self.max_steps:
+            return torch.ones_like(log_after, dtype=torch.bool)
+        if self.epsilon is None:
+            return torch.zeros_like(log_after, dtype=torch.bool)
+        return torch.exp(log_after) < self.epsilon
+
+    def _log_prior(self, n: int) -> Tensor:
+        """log of lambda_p (1 - lambda_p)^(n-1), the geometric prior before truncation."""
+        lambda_p = _per_row(self.lambda_p)
+        return torch.log(lambda_p) + (n - 1) * torch.log1p(-lambda_p)
+
+    def _log_normaliser(self, n: int) -> Tensor:
+        """log of 1 - (1 - lambda_p)^n, the prior's mass on the first n steps."""
+        return torch.log(-torch.expm1(n * torch.log1p(-_per_row(self.lambda_p))))
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """sum p_n L(y_n) + beta KL(p || prior) (Eq. 3): every step is scored, then averaged."""
+        assert pondered.outputs is not None
+        expected_score = (pondered.weights * score(pondered.outputs)).sum(1)
+        return expected_score + _per_row(self.beta) * pondered.cost
+
+    def ponder_time(self, pondered: Pondered) -> Tensor:
+        """The expected steps under p, (T, ..., B)."""
+        return pondered.expected_steps
+
+    def at_inference(self, generator: Generator) -> SampledHalting:
+        """Halting sampled step by step with probability lambda_n (Sec. 2.3)."""
+        return SampledHalting(self.max_steps, generator)
+
+
+@dataclass(frozen=True)
+class SampledHalting(_MeanField):
+    """PonderNet when evaluated: at each step a row halts with probability lambda_n.
+
+    All the weight falls on the halting step: its output is the prediction and, on sequences, its
+    state is handed on.
+
+    Source: Banino 2021, Sec. 2.3.
+    """
+
+    max_steps: int
+    generator: Generator
+    scores_every_step: ClassVar[bool] = False
+
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        """One Bernoulli draw per row; every row halts at `max_steps`."""
+        running = progress.running
+        draw = torch.rand(halt_logit.shape, generator=self.generator, device=halt_logit.device)
+        halts = draw < torch.sigmoid(halt_logit)
+        if n == self.max_steps:
+            halts = torch.ones_like(halts)
+        weight = (running & halts).to(halt_logit.dtype)
+        steps = progress.steps + running
+        return weight, progress._replace(
+            running=running & ~halts, steps=steps, expected=progress.expected + n * weight
+        )
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """The score of the sampled output."""
+        return score(pondered.mixture)
+
+    def at_inference(self, generator: Generator) -> SampledHalting:
+        """The same rule with another generator."""
+        return SampledHalting(self.max_steps, generator)
+
+
+@dataclass(frozen=True)
+class FixedRepeat(_MeanField):
+    """Every input is processed rho times; output and state are the last ones.
+
+    rho = 1 is the plain network ("without ACT").
+
+    Source: Fojo et al. 2018, Repeat-RNN.
+    """
+
+    rho: Setting
+    scores_every_step: ClassVar[bool] = False
+
+    @cached_property
+    def max_steps(self) -> int:
+        """The largest rho."""
+        return int(torch.as_tensor(self.rho).max())
+
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        """p_n = 1 at n = rho; the halting logit is ignored."""
+        running = progress.running
+        last = torch.as_tensor(_per_row(self.rho) <= n, device=running.device)
+        weight = (running & last).to(halt_logit.dtype)
+        return weight, progress._replace(
+            running=running & ~last,
+            steps=progress.steps + running,
+            expected=progress.expected + n * weight,
+        )
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """The score of the last output alone."""
+        return score(pondered.mixture)
+
+    def at_inference(self, generator: Generator) -> FixedRepeat:
+        """The same: the count is fixed."""
+        return self
+
+
+def _per_row(setting: Setting) -> Tensor:
+    """A setting (K,) as (K, 1), so that it broadcasts over rows."""
+    return torch.as_tensor(setting, dtype=torch.float32).unsqueeze(-1)

@@ -1,0 +1,158 @@
+"""Cell + heads + halting mechanism: the ponder loop and the unroll over time.
+
+This is the readable path: every row computes every step until the last one has halted. The fast
+path (`packing.py`) computes the same numbers and is pinned to it by the tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Generator, Tensor, nn
+
+from pondering.cells import Linear, State
+from pondering.halting import Halting, Pondered, Progress
+
+
+class Ponder(NamedTuple):
+    """One input vector's pondering, N steps of rows (..., B)."""
+
+    weights: list[Tensor]  # N of (..., B): p_n
+    outputs: list[Tensor]  # N of (..., B, C): y_n, empty unless every step is scored
+    state: State  # sum of p_n s_n, what crosses to the next input
+    progress: Progress
+    computed: int  # rows x steps evaluated
+
+
+class Network(nn.Module):
+    """A recurrent network that ponders each input before it moves on.
+
+    Args:
+        cell: one ponder step, any module with the members of `cells.Cell`.
+        halting: ACT, PonderNet or FixedRepeat.
+        output_size: C.
+        halt_bias: initial bias b_h of the halting unit; 1 in Graves 2016, Sec. 3.
+        generator: source of the heads' initial values.
+
+    Example: `Network(LSTM(2, 64), ACT(tau=1e-3), 15)(inputs)` for inputs (T, B, 2).
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        halting: Halting,
+        output_size: int,
+        halt_bias: float = 1.0,
+        generator: Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.cell: Any = cell  # a module with the members of cells.Cell
+        self.halting = halting
+        # Both heads in one product: rows 0 .. C-1 give y_n (Eq. 4), row C the halting unit (Eq. 5).
+        self.heads = Linear(cell.state_sizes[0], output_size + 1, generator)
+        with torch.no_grad():
+            self.heads.bias[-1] = halt_bias
+
+    def forward(self, inputs: Tensor, mask: Tensor | None = None) -> Pondered:
+        """Ponder over every input vector of a sequence.
+
+        Args:
+            inputs: (T, ..., B, D) floats, or (T, ..., B) integers for one-hot vectors.
+            mask: (T, ..., B) bool, False where a sequence is over: there nothing is computed,
+                weights are zero and the state stands still. None: all True.
+
+        Returns:
+            the record of all T inputs; N is the most steps any row took.
+        """
+        rows = inputs.shape[:-1] if inputs.is_floating_point() else inputs.shape
+        if mask is None:
+            mask = torch.ones(rows, dtype=torch.bool, device=inputs.device)
+        drives = self._embed(inputs)
+        state = tuple(drives.new_zeros(*rows[1:], size) for size in self.cell.state_sizes)
+        records: list[Ponder] = []
+        for drive, present in zip(drives, mask, strict=True):
+            record = self.ponder(drive, state, present)
+            there = present.unsqueeze(-1)
+            state = tuple(
+                torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
+            )
+            records.append(record._replace(state=state))
+        return self._gather(records, mask)
+
+    def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
+        """Ponder one input: step until every row has halted.
+
+        Args:
+            drive: (..., B, E), the embedded input.
+            state: tensors (..., B, H), what the previous input left.
+            present: (..., B) bool, the rows that have an input.
+        """
+        halting = self.halting
+        progress = halting.start(present)
+        totals = tuple(torch.zeros_like(part) for part in state)
+        weights: list[Tensor] = []
+        outputs: list[Tensor] = []
+        n = 0
+        while n == 0 or (n < halting.max_steps and bool(progress.running.any())):
+            n += 1
+            state = self.cell.step(drive, state, n == 1)
+            head = self.heads(state[0])
+            weight, progress = halting.step(n, head[..., -1], progress)
+            totals = tuple(
+                halting.carry(total, weight, part)
+                for total, part in zip(totals, state, strict=True)
+            )
+            weights.append(weight)
+            if halting.scores_every_step:
+                outputs.append(head[..., :-1])
+        return Ponder(weights, outputs, totals, progress, n * present.numel())
+
+    def _embed(self, inputs: Tensor) -> Tensor:
+        """The cell's `embed` of all T inputs in one call, time folded into the rows."""
+        features = inputs.dim() - (2 if inputs.is_floating_point() else 1)
+        if inputs.shape[0] == 1:
+            embedded: Tensor = self.cell.embed(inputs[0])
+            return embedded.unsqueeze(0)
+        folded = inputs.movedim(0, features - 1).flatten(features - 1, features)
+        return _unfolded(self.cell.embed(folded), inputs.shape[0])
+
+    def _gather(self, records: list[Ponder], mask: Tensor) -> Pondered:
+        """Stack T records; the mean-field output is the head of the mean-field state.
+
+        The heads are linear and p sums to one, so sum p_n (W s_n + b) = W (sum p_n s_n) + b: one
+        product per input in place of one per step. Masked rows give the head of their old state.
+        """
+        mixture = self._heads_of([record.state[0] for record in records])
+        most = max(len(record.weights) for record in records)
+        progress = [record.progress for record in records]
+        return Pondered(
+            weights=torch.stack([_padded(record.weights, most) for record in records]),
+            outputs=(
+                torch.stack([_padded(record.outputs, most) for record in records])
+                if self.halting.scores_every_step
+                else None
+            ),
+            mixture=mixture,
+            ponder_time=torch.stack([each.steps for each in progress]),
+            remainder=torch.stack([each.remainder for each in progress]),
+            cost=torch.stack([each.cost for each in progress]),
+            expected_steps=torch.stack([each.expected for each in progress]),
+            computed=sum(record.computed for record in records),
+        )
+
+    def _heads_of(self, features: list[Tensor]) -> Tensor:
+        """The output head of T tensors (..., B, H): (T, ..., B, C)."""
+        return _unfolded(self.heads(torch.cat(features, dim=-2))[..., :-1], len(features))
+
+
+def _unfolded(rows: Tensor, times: int) -> Tensor:
+    """From (..., T x B, F) to (T, ..., B, F)."""
+    shape = (*rows.shape[:-2], times, rows.shape[-2] // times, rows.shape[-1])
+    return rows.reshape(shape).movedim(-3, 0)
+
+
+def _padded(steps: list[Tensor], most: int) -> Tensor:
+    """Stack N tensors and pad with zeros to `most` of them."""
+    zero = torch.zeros_like(steps[0])
+    return torch.stack(steps + [zero] * (most - len(steps)))
