@@ -1,0 +1,243 @@
+"""What a task is: it draws examples, scores outputs and describes them, knowing no training.
+
+A new task is one file beside this one with a class that has the members of `Task`, and one line
+in `tasks/__init__.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pondering.errors import UserError
+
+Array = NDArray[Any]
+
+
+class Batch(NamedTuple):
+    """Examples of one task, as NumPy arrays when drawn and as tensors when used.
+
+    Time comes first, so that a vector task is a sequence of length one. The axes between time
+    and batch (none, or K replicas) are written `...`.
+    """
+
+    inputs: Any  # (T, ..., B, D) float32, or (T, ..., B) integers: one-hot vectors by index
+    targets: Any  # (T, ..., B) or (T, ..., B, parts)
+    mask: Any  # (T, ..., B) bool: an input is there; elsewhere no ponder is counted
+    scored: Any  # (T, ..., B) bool: a target is there; elsewhere no loss and no mistake
+    difficulty: Any  # (..., B) float32, in the task's own unit
+
+    def torch(self, device: torch.device | str = "cpu") -> Batch:
+        """The same batch as tensors on `device`."""
+        return Batch._make(torch.as_tensor(part).to(device) for part in self)
+
+
+class Task(Protocol):
+    """The members every task has; T, B, D, C as in `Batch`."""
+
+    name: ClassVar[str]
+    block_updates: ClassVar[int]
+
+    @property
+    def summary(self) -> str:
+        """Its size in a few words, for figure titles and data cards."""
+        ...
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether the data stand in for those of the paper."""
+        ...
+
+    @property
+    def origin(self) -> str:
+        """Where its examples come from, in a few words."""
+        ...
+
+    @property
+    def input_size(self) -> int:
+        """D, the size of one input vector."""
+        ...
+
+    @property
+    def output_size(self) -> int:
+        """C, the size of one output vector."""
+        ...
+
+    def training_block(self, seed: int, block: int, batch: int) -> Batch:
+        """Training batches of updates block * block_updates ... of one seed.
+
+        Returns:
+            a batch of arrays with `block_updates * batch` examples, in the order of the updates.
+            It depends on (task, seed, block, batch) alone.
+        """
+        ...
+
+    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
+        """The frozen evaluation sets: by split, `examples` per difficulty, arrays."""
+        ...
+
+    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """The loss of each vector in nats, (T, ..., B); zero where nothing is scored.
+
+        Args:
+            outputs: (T, ..., B, C), logits; further leading axes broadcast after T.
+        """
+        ...
+
+    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Whether each sequence is free of any mistake, (..., B) bool."""
+        ...
+
+    def error(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Each sequence's error, (..., B): 1 for any mistake; for text bits per character."""
+        ...
+
+    def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
+        """One example in words: for each time {"input", "target", "prediction"}.
+
+        Args:
+            outputs: (T, B, C); batch: without replica axis; row: which example of B.
+        """
+        ...
+
+    def parse(self, text: str) -> Batch:
+        """One example of the user's own, arrays with B = 1, from its written form.
+
+        Raises:
+            UserError: the text is not an example of this task; says what is.
+        """
+        ...
+
+
+def random_stream(*names: str | int) -> np.random.Generator:
+    """A counter-based random generator that depends on `names` alone.
+
+    Equal names give equal streams on every machine; any difference gives an independent one, so
+    that training batches (`task, "train", seed, block`) and evaluation sets (`task, "test", ...`)
+    never share numbers.
+    """
+    digest = hashlib.blake2b(repr(names).encode(), digest_size=16).digest()
+    return np.random.Generator(np.random.Philox(key=np.frombuffer(digest, dtype=np.uint64)))
+
+
+@dataclass(frozen=True)
+class SyntheticTask:
+    """A task whose examples are drawn, not read: it needs only `name` and `draw`."""
+
+    name: ClassVar[str]
+    block_updates: ClassVar[int] = 64
+    stand_in: ClassVar[bool] = False
+    origin: ClassVar[str] = "drawn by this project; training batches online, never stored"
+
+    def draw(
+        self, rng: np.random.Generator, count: int, difficulty: float | None = None
+    ) -> Batch:
+        """Draw `count` examples, of one difficulty or, if None, as in training."""
+        raise NotImplementedError
+
+    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Whether each sequence is free of any mistake, (..., B) bool."""
+        raise NotImplementedError
+
+    def error(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """1.0 for each sequence with any mistake, (..., B): the papers' sequence error."""
+        return (~self.correct(outputs, batch)).float()
+
+    def training_block(self, seed: int, block: int, batch: int) -> Batch:
+        """Training batches of `block_updates` updates; see `Task`."""
+        rng = random_stream(self.name, "train", seed, block)
+        return self.draw(rng, self.block_updates * batch)
+
+
+def concatenate(batches: list[Batch]) -> Batch:
+    """Join batches of arrays of equal T along their batch axis."""
+    columns = list(zip(*batches, strict=True))
+    timed = [np.concatenate(parts, axis=1) for parts in columns[:-1]]
+    return Batch._make([*timed, np.concatenate(columns[-1], axis=0)])
+
+
+def frozen_set(task: SyntheticTask, split: str, levels: range, examples: int) -> Batch:
+    """`examples` drawn at each difficulty in `levels`, from streams that training never uses."""
+    return concatenate(
+        [
+            task.draw(random_stream(task.name, "test", split, level), examples, level)
+            for level in levels
+        ]
+    )
+
+
+def after_time(part: Tensor, dims: int) -> Tensor:
+    """Insert axes of size one after time until `part` has `dims` axes: (T, 1, ..., 1, ..., B)."""
+    return part[(slice(None), *[None] * (dims - part.dim()))]
+
+
+def sigmoid_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Binary cross entropy of sigmoid(logits), in nats, exact for confident outputs.
+
+    Args:
+        logits: (T, ..., B), with any further axes after T.
+        targets: (T, ..., B), 0 or 1.
+
+    Returns:
+        shaped as `logits`.
+    """
+    signs = 2 * after_time(targets, logits.dim()).to(logits.dtype) - 1
+    return -F.logsigmoid(signs * logits)
+
+
+def softmax_loss(logits: Tensor, classes: Tensor) -> Tensor:
+    """Cross entropy of softmax(logits) over the last axis, in nats.
+
+    Args:
+        logits: (T, ..., B, C), with any further axes after T; B may be followed by parts.
+        classes: (T, ..., B), integers below C; with parts if `logits` has them.
+
+    Returns:
+        shaped as `logits` without C.
+    """
+    index = after_time(classes, logits.dim() - 1).long().expand(logits.shape[:-1])
+    chosen = logits.log_softmax(-1).gather(-1, index.unsqueeze(-1))
+    return -chosen.squeeze(-1)
+
+
+def where_scored(loss: Tensor, scored: Tensor) -> Tensor:
+    """`loss`, (T, ..., B), with zeros where nothing is scored."""
+    return torch.where(after_time(scored, loss.dim()), loss, 0.0)
+
+
+def faultless(right: Tensor, scored: Tensor) -> Tensor:
+    """Whether every scored vector of a sequence is right: (T, ..., B) to (..., B), bool."""
+    return (right | ~after_time(scored, right.dim())).all(dim=0)
+
+
+def check_whole(key: str, value: object, low: int, high: int) -> None:
+    """Refuse a `value` that is not a whole number in low .. high.
+
+    Raises:
+        UserError: names key, value and what is allowed.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise UserError(f"{key}: {value!r} is not allowed; a whole number from {low} to {high} is")
+
+
+def check_span(key: str, value: object, low: int, high: int) -> tuple[int, int]:
+    """A pair [first, last] of whole numbers, low <= first <= last <= high, as a tuple.
+
+    Raises:
+        UserError: names key, value and what is allowed.
+    """
+    numbers = list(value) if isinstance(value, list | tuple) else []
+    whole = all(isinstance(each, int) and not isinstance(each, bool) for each in numbers)
+    if len(numbers) != 2 or not whole or not low <= numbers[0] <= numbers[1] <= high:
+        raise UserError(
+            f"{key}: {value!r} is not allowed; two whole numbers [first, last] with "
+            f"{low} <= first <= last <= {high} are"
+        )
+    return numbers[0], numbers[1]

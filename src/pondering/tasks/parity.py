@@ -1,0 +1,147 @@
+"""Parity: is the number of +1s in a vector of -1, 0 and +1 odd?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from torch import Tensor
+
+from pondering.errors import UserError
+from pondering.tasks.base import (
+    Array,
+    Batch,
+    SyntheticTask,
+    after_time,
+    check_span,
+    check_whole,
+    faultless,
+    frozen_set,
+    sigmoid_loss,
+    where_scored,
+)
+
+LAYOUTS = ("leading", "scattered")
+SIGNS = {"+": 1, "-": -1, "0": 0}
+
+
+@dataclass(frozen=True)
+class Parity(SyntheticTask):
+    """One vector of `bits` elements, some of them +1 or -1 and the rest 0.
+
+    Difficulty is the number of nonzero elements. In training it is uniform over `train_nonzero`
+    (both ends included); each split of `test_nonzero` has every difficulty of its own range.
+    Which elements are nonzero is the `layout`: the first ones, or any.
+
+    Source: Graves 2016, section 3.1; Banino et al. 2021, section 4.1.
+    Deviation: none that the texts decide; they leave the layout open.
+    """
+
+    name: ClassVar[str] = "parity"
+
+    bits: int
+    layout: str
+    train_nonzero: tuple[int, int]
+    test_nonzero: dict[str, tuple[int, int]] = field(hash=False)
+
+    def __post_init__(self) -> None:
+        check_whole("task.bits", self.bits, 1, 4096)
+        if self.layout not in LAYOUTS:
+            allowed = " or ".join(LAYOUTS)
+            raise UserError(f"task.layout: {self.layout!r} is not allowed; {allowed} is")
+        span = check_span("task.train_nonzero", self.train_nonzero, 1, self.bits)
+        object.__setattr__(self, "train_nonzero", span)
+        if not isinstance(self.test_nonzero, dict) or not self.test_nonzero:
+            raise UserError(
+                f"task.test_nonzero: {self.test_nonzero!r} is not allowed; "
+                "a range [first, last] by name of split is"
+            )
+        spans = {
+            split: check_span(f"task.test_nonzero.{split}", span, 1, self.bits)
+            for split, span in self.test_nonzero.items()
+        }
+        object.__setattr__(self, "test_nonzero", spans)
+
+    @property
+    def summary(self) -> str:
+        """Its size in a few words; see `Task`."""
+        return f"{self.bits} elements, {self.layout}"
+
+    @property
+    def input_size(self) -> int:
+        """D, the bits."""
+        return self.bits
+
+    @property
+    def output_size(self) -> int:
+        """C, one sigmoid."""
+        return 1
+
+    def draw(self, rng: np.random.Generator, count: int, difficulty: float | None = None) -> Batch:
+        """Draw `count` vectors with `difficulty` nonzero elements, or as in training."""
+        if difficulty is None:
+            low, high = self.train_nonzero
+            nonzero = rng.integers(low, high + 1, count)
+        else:
+            nonzero = np.full(count, int(difficulty))
+        odd = rng.integers(0, 2, (count, self.bits), dtype=np.int8)
+        elements = (2 * odd - 1) * (np.arange(self.bits) < nonzero[:, None])
+        if self.layout == "scattered":
+            elements = rng.permuted(elements, axis=1)
+        return _batch(elements)
+
+    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
+        """By split, `examples` vectors for every number of nonzero elements."""
+        return {
+            split: frozen_set(self, split, range(low, high + 1), examples)
+            for split, (low, high) in self.test_nonzero.items()
+        }
+
+    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Binary cross entropy in nats, (1, ..., B); see `Task`."""
+        return where_scored(sigmoid_loss(outputs[..., 0], batch.targets), batch.scored)
+
+    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Whether the parity is right, (..., B) bool; see `Task`."""
+        said = outputs[..., 0] > 0
+        return faultless(said == after_time(batch.targets, said.dim()), batch.scored)
+
+    def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
+        """One vector as +, - and 0, its parity, and the parity predicted."""
+        marks = {value: mark for mark, value in SIGNS.items()}
+        words = ("even", "odd")
+        return [
+            {
+                "input": "".join(marks[int(value)] for value in batch.inputs[0, row]),
+                "target": words[int(batch.targets[0, row])],
+                "prediction": words[int(outputs[0, row, 0] > 0)],
+            }
+        ]
+
+    def parse(self, text: str) -> Batch:
+        """A vector from its signs, as in ``+-0+``; zeros are added at the end.
+
+        Raises:
+            UserError: a sign is none of + - 0, or there are none or more than `bits`.
+        """
+        signs = "".join(text.split())
+        if not 1 <= len(signs) <= self.bits or not set(signs) <= set(SIGNS):
+            raise UserError(
+                f"parity: {text!r} is not allowed; 1 to {self.bits} of the signs + - 0 are"
+            )
+        elements = np.zeros((1, self.bits), dtype=np.int8)
+        elements[0, : len(signs)] = [SIGNS[sign] for sign in signs]
+        return _batch(elements)
+
+
+def _batch(elements: Array) -> Batch:
+    """Label vectors of elements, (B, bits)."""
+    there = np.ones((1, len(elements)), dtype=np.bool_)
+    return Batch(
+        inputs=elements[None].astype(np.float32),
+        targets=((elements > 0).sum(axis=1) % 2).astype(np.uint8)[None],
+        mask=there,
+        scored=there.copy(),
+        difficulty=(elements != 0).sum(axis=1).astype(np.float32),
+    )
