@@ -1,0 +1,26 @@
+"""Stage `evaluate`: an experiment's trained replicas against its frozen evaluation sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pondering.config import load_params
+from pondering.judging import EvaluateStage
+from pondering.stage import stage
+
+
+@click.command()
+@click.option("--profile", required=True, help="quick, reduced or paper.")
+@click.option("--experiment", required=True, help="A name in params.yaml.")
+def main(profile: str, experiment: str) -> None:
+    """Write the tidy table, the summary for `dvc metrics` and the traces."""
+    with stage():
+        params = load_params(Path("params.yaml"), profile)
+        params.experiment(experiment)
+        EvaluateStage(params, experiment, Path()).run()
+
+
+if __name__ == "__main__":
+    main()

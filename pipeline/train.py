@@ -1,0 +1,32 @@
+"""Stage `train`: one experiment with one mechanism, all its settings and seeds in one process."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import click
+
+from pondering.config import MECHANISMS, load_params
+from pondering.runs import TrainStage
+from pondering.stage import stage
+
+
+@click.command()
+@click.option("--profile", required=True, help="quick, reduced or paper.")
+@click.option("--experiment", required=True, help="A name in params.yaml.")
+@click.option("--mechanism", required=True, type=click.Choice(MECHANISMS))
+def main(profile: str, experiment: str, mechanism: str) -> None:
+    """Train to the end of the plan, from the last checkpoint if there is one."""
+    with stage():
+        params = load_params(Path("params.yaml"), profile)
+        params.experiment(experiment)
+        work = TrainStage(params, experiment, mechanism, Path())
+        # Imported by name because it cannot change a result: no dependency of this stage.
+        tracking = importlib.import_module("pondering.tracking")
+        with tracking.live(tracking.RunInfo(**work.description())) as tracker:
+            work.run(tracker.log)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""From a configuration to live objects: task, halting mechanism, stacked network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pondering.cells import CELLS
+from pondering.config import ExperimentConfig
+from pondering.errors import UserError
+from pondering.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.network import Network
+from pondering.replicas import stack
+from pondering.tasks import TASKS
+from pondering.tasks.base import Task
+
+
+def make_task(values: dict[str, Any], where: str, data: Path | None = None) -> Task:
+    """Build the task that a `task:` block describes.
+
+    Args:
+        values: `name` and the task's own fields.
+        where: the experiment, for messages.
+        data: the frozen data set, for tasks that read one.
+
+    Raises:
+        UserError: an unknown task or field, or a value the task refuses.
+    """
+    fields_given = dict(values)
+    name = fields_given.pop("name", None)
+    if name not in TASKS:
+        raise UserError(f"params.yaml: {where}.task.name: {name!r}; allowed: {', '.join(TASKS)}")
+    kind = TASKS[name]
+    known = {field.name for field in fields(kind)}
+    for key in fields_given:
+        if key not in known or key == "path":
+            allowed = ", ".join(sorted(known - {"path"}))
+            raise UserError(f"params.yaml: {where}.task.{key}: unknown key; allowed: {allowed}")
+    if "path" in known and data is not None:
+        fields_given["path"] = str(data)
+    try:
+        task: Task = kind(**{key: _frozen(value) for key, value in fields_given.items()})
+    except UserError as error:
+        raise UserError(f"params.yaml: {where}.task: {error}") from None
+    except (TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"params.yaml: {where}.task: {reason}") from None
+    return task
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, so that a task is hashable."""
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def make_halting(
+    config: ExperimentConfig,
+    mechanism: str,
+    settings: Sequence[float] | float,
+    device: torch.device | str = "cpu",
+) -> Halting:
+    """The mechanism with one setting, or with one per stacked replica."""
+    setting = torch.as_tensor(settings, dtype=torch.float32, device=device)
+    shared = config.halting
+    if mechanism == "act":
+        return ACT(setting, shared.epsilon, shared.max_steps)
+    if mechanism == "pondernet":
+        own = config.pondernet
+        return PonderNet(setting, own.beta, own.max_steps or shared.max_steps, own.epsilon)
+    return FixedRepeat(setting)
+
+
+def make_network(
+    config: ExperimentConfig,
+    mechanism: str,
+    task: Task,
+    replicas: Sequence[tuple[float, int]],
+    device: torch.device | str = "cpu",
+) -> Network:
+    """A stacked network, each replica initialised under its own seed alone.
+
+    Args:
+        replicas: K pairs (setting, seed). Replicas of one seed start from the same parameters.
+    """
+    halting = make_halting(config, mechanism, [setting for setting, _ in replicas])
+    solo = {seed: _solo(config, task, halting, seed) for _, seed in replicas}
+    network = stack([solo[seed] for _, seed in replicas], halting).to(device)
+    network.halting = make_halting(config, mechanism, [s for s, _ in replicas], device)
+    return network
+
+
+def _solo(config: ExperimentConfig, task: Task, halting: Halting, seed: int) -> Network:
+    generator = torch.Generator().manual_seed(seed)
+    shape = (task.input_size, config.network.hidden)
+    kind: Any = CELLS[config.network.cell]
+    cell = kind(*shape, config.halting.first_step_flag, generator)
+    return Network(cell, halting, task.output_size, config.halting.halt_bias, generator)
+
+
+def pick_device(wanted: str) -> torch.device:
+    """`auto`, `cpu` or `cuda` as a torch device.
+
+    Raises:
+        UserError: cuda was asked for and there is none.
+    """
+    available = torch.cuda.is_available()
+    if wanted == "cuda" and not available:
+        raise UserError("params.yaml: device: cuda, but torch finds no GPU; allowed: auto, cpu")
+    return torch.device("cuda" if available and wanted != "cpu" else "cpu")

@@ -1,0 +1,95 @@
+"""Checkpoints of a sweep: one safetensors file, replaced in one step. No pickle is ever read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from pondering.errors import UserError
+from pondering.files import atomic_write
+from pondering.training import Sweep
+
+
+def save(sweep: Sweep, path: Path, key: str) -> None:
+    """Write everything the sweep needs to go on exactly from here.
+
+    Args:
+        key: hash of the configuration, the code and the data; `load` refuses another.
+
+    Raises:
+        OSError: the file cannot be written; the previous checkpoint is intact.
+    """
+    tensors = {f"parameter.{name}": p.detach() for name, p in sweep.parameters.items()}
+    tensors |= {f"adam.{name}": t for name, t in sweep.optimiser.state().items()}
+    tensors |= {name: getattr(sweep, name) for name in _COUNTERS}
+    if sweep.curves:
+        tensors["curves"] = torch.stack(sweep.curves)
+    if sweep.plateau:
+        tensors |= {f"plateau.{name}": t for name, t in sweep.plateau.state().items()}
+    metadata = {"key": key, "update": str(sweep.update), "seconds": str(sweep.seconds)}
+    ready = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
+    atomic_write(path, to_bytes(ready, metadata))
+
+
+_COUNTERS = ("alive", "diverged", "window", "computed_steps")
+
+
+def load(sweep: Sweep, path: Path, key: str) -> None:
+    """Bring a fresh sweep to where `save` left it.
+
+    Raises:
+        UserError: the file is damaged or belongs to another configuration.
+    """
+    tensors, metadata = read(path)
+    if metadata.get("key") != key:
+        raise UserError(f"{path}: key: a checkpoint of another configuration; delete it")
+    try:
+        with torch.no_grad():
+            for name, parameter in sweep.parameters.items():
+                parameter.copy_(tensors[f"parameter.{name}"])
+        update = int(metadata["update"])
+        sweep.optimiser.restore(_under("adam.", tensors), update)
+        for name in _COUNTERS:
+            getattr(sweep, name).copy_(tensors[name])
+        if sweep.plateau:
+            sweep.plateau.restore(_under("plateau.", tensors))
+    except (KeyError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: not a whole checkpoint ({reason}); delete it") from None
+    sweep.update = update
+    sweep.seconds = float(metadata.get("seconds", 0))
+    sweep.note_deaths()
+    sweep.curves = list(tensors["curves"]) if "curves" in tensors else []
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+
+
+def save_parameters(sweep: Sweep, path: Path) -> None:
+    """Write the stacked replicas' parameters, (K, ...) each."""
+    tensors = {name: p.detach().contiguous().cpu() for name, p in sweep.parameters.items()}
+    atomic_write(path, to_bytes(tensors, {"replicas": json.dumps(len(sweep.replicas))}))
+
+
+def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """All tensors of a safetensors file and its metadata.
+
+    Raises:
+        UserError: missing, truncated or damaged.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            names = list(file.keys())
+            return {name: file.get_tensor(name) for name in names}, metadata
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run `dvc repro` first") from None
+    except (SafetensorError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None

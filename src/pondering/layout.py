@@ -1,0 +1,65 @@
+"""Which file lies where: the one place that knows the folders the stages write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files of one profile below a project's root."""
+
+    root: Path
+    profile: str
+
+    @property
+    def raw(self) -> Path:
+        """Downloaded files, unpacked and checked."""
+        return self.root / "data" / "raw" / self.profile
+
+    @property
+    def tasks(self) -> Path:
+        """Frozen evaluation sets and prepared data, with their cards."""
+        return self.root / "data" / "tasks" / self.profile
+
+    @property
+    def report(self) -> Path:
+        """Everything that is published."""
+        return self.root / "reports" / self.profile
+
+    def frozen(self, experiment: str) -> Path:
+        """The evaluation sets and prepared data of an experiment."""
+        return self.tasks / f"{experiment}.npz"
+
+    def card(self, experiment: str) -> Path:
+        """Its data card."""
+        return self.report / "cards" / f"{experiment}.json"
+
+    def run(self, experiment: str, mechanism: str) -> Path:
+        """The trained replicas of a mechanism."""
+        return self.root / "data" / "runs" / self.profile / experiment / mechanism
+
+    def checkpoints(self, experiment: str, mechanism: str) -> Path:
+        """Unfinished work, outside of what DVC owns: it deletes its outputs before each run."""
+        return self.root / ".checkpoints" / self.profile / f"{experiment}-{mechanism}"
+
+    def curves(self, experiment: str, mechanism: str) -> Path:
+        """Training curves."""
+        return self.report / "curves" / f"{experiment}-{mechanism}.csv"
+
+    def provenance(self, experiment: str, mechanism: str) -> Path:
+        """Commit, hashes, versions, device and wall time of a training."""
+        return self.report / "provenance" / f"{experiment}-{mechanism}.json"
+
+    def table(self, experiment: str) -> Path:
+        """The tidy evaluation."""
+        return self.report / "tables" / f"{experiment}.csv"
+
+    def metrics(self, experiment: str) -> Path:
+        """Flat summaries for `dvc metrics`."""
+        return self.report / "metrics" / f"{experiment}.json"
+
+    def traces(self, experiment: str) -> Path:
+        """Single examples step by step."""
+        return self.report / "traces" / f"{experiment}.json"

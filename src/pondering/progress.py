@@ -1,0 +1,73 @@
+"""Progress of long work: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from tqdm import tqdm
+
+SECONDS_BETWEEN_LINES = 20.0
+
+
+class Progress:
+    """A bar or lines with time left and the latest numbers.
+
+    Args:
+        label: what is being worked on.
+        total: how many updates there are.
+        done: how many of them are done already.
+    """
+
+    def __init__(self, label: str, total: int, done: int = 0) -> None:
+        self._label = label
+        self._total = total
+        self._first = done
+        self._done = done
+        self._started = time.monotonic()
+        self._said = self._started
+        self._bar = None
+        if sys.stderr.isatty():
+            self._bar = tqdm(total=total, initial=done, desc=label, unit="upd", leave=False)
+
+    def show(self, done: int, numbers: dict[str, float]) -> None:
+        """Say where the work stands."""
+        if self._bar is not None:
+            self._bar.set_postfix({k: f"{v:.3g}" for k, v in numbers.items()}, refresh=False)
+            self._bar.update(done - self._done)
+        self._done = done
+        now = time.monotonic()
+        if self._bar is None and now - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = now
+            self._line(numbers)
+
+    def _line(self, numbers: dict[str, float]) -> None:
+        spent = time.monotonic() - self._started
+        worked = self._done - self._first
+        left = spent / worked * (self._total - self._done) if worked else float("nan")
+        values = ", ".join(f"{name} {value:.3g}" for name, value in numbers.items())
+        share = f"{self._done:,} of {self._total:,} updates"
+        print(f"{self._label}: {share}, {duration(left)} left, {values}", flush=True)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit a person would use."""
+    if seconds != seconds:
+        return "unknown time"
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"

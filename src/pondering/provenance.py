@@ -1,0 +1,122 @@
+"""Where a number came from: the code, the data, the packages and the machine behind it."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+import platform
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).parent
+PACKAGES = ("torch", "numpy", "pandas", "dvc", "mlflow", "pydantic", "safetensors")
+
+
+def import_closure(files: Iterable[Path]) -> list[Path]:
+    """The files of this package that `files` import, directly or not, themselves left out.
+
+    Read from the source, so that nothing runs. Imports under `if TYPE_CHECKING:` do not count.
+
+    Returns:
+        sorted paths inside the package.
+    """
+    found: set[Path] = set()
+    waiting = list(files)
+    while waiting:
+        for path in _imported(waiting.pop()):
+            if path not in found:
+                found.add(path)
+                waiting.append(path)
+    return sorted(found)
+
+
+def _imported(file: Path) -> set[Path]:
+    """The package's files that one file imports, the `__init__` of their folders with them."""
+    paths: set[Path] = set()
+    for node in _running_nodes(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                paths |= _files_of(alias.name)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            paths |= _files_of(node.module)
+            for alias in node.names:
+                paths |= _files_of(f"{node.module}.{alias.name}")
+    return paths
+
+
+def _running_nodes(tree: ast.AST) -> Iterable[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from _running_nodes(node)
+
+
+def _files_of(module: str) -> set[Path]:
+    """A module of this package and the packages above it; nothing for any other module."""
+    parts = module.split(".")
+    if parts[0] != PACKAGE.name:
+        return set()
+    found = {PACKAGE / "__init__.py"}
+    for depth in range(1, len(parts)):
+        stem = PACKAGE.joinpath(*parts[1 : depth + 1])
+        for path in (stem / "__init__.py", stem.with_suffix(".py")):
+            if path.is_file():
+                found.add(path)
+    return found
+
+
+def hash_files(files: Iterable[Path]) -> str:
+    """One sha256 over names and contents."""
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def hash_values(value: Any) -> str:
+    """The sha256 of plain data, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def git_commit(root: Path) -> str:
+    """The commit checked out, with `+changes` if tracked code differs from it; or `unknown`."""
+    code = ("src", "pipeline", "params.yaml", "dvc.yaml")
+    try:
+        commit = _git(root, "rev-parse", "HEAD")
+        changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", *code)
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return commit + ("+changes" if changed else "")
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(root), *arguments]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    return answer.stdout.strip()
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that numbers depend on, where installed."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def processor() -> str:
+    """The processor's name, for the record of a run on it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

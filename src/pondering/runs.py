@@ -1,0 +1,272 @@
+"""A training stage: from parameters to curves and trained replicas, resumable at any moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from filelock import FileLock, Timeout
+
+from pondering import checkpoints, provenance
+from pondering.build import make_network, make_task, pick_device
+from pondering.config import ExperimentConfig, Params
+from pondering.errors import Interrupted, UserError
+from pondering.files import atomic_write, sha256_file, write_json
+from pondering.layout import Layout
+from pondering.progress import Progress, duration
+from pondering.schedule import Plateau
+from pondering.tasks.base import Task
+from pondering.training import Plan, Row, Sweep
+
+Listener = Callable[[list[Row]], None]
+
+
+@dataclass
+class TrainStage:
+    """One experiment's training with one mechanism: all its settings and seeds.
+
+    Args:
+        params: the checked parameters.
+        experiment: a name in them.
+        mechanism: repeat, act or pondernet.
+        root: the project's folder.
+    """
+
+    params: Params
+    experiment: str
+    mechanism: str
+    root: Path
+    device: torch.device = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.device = pick_device(self.params.device)
+        self.config: ExperimentConfig = self.params.experiment(self.experiment)
+        self.layout = Layout(self.root, self.params.profile)
+        self.replicas = self.config.replicas(self.mechanism)
+        frozen = self.layout.frozen(self.experiment)
+        if not frozen.is_file():
+            stage = f"datasets@{self.params.profile}-{self.experiment}"
+            raise UserError(f"{frozen}: no such file; run `dvc repro {stage}` first")
+        self.task: Task = make_task(self.config.task, self.experiment, frozen)
+        reads_data = hasattr(self.task, "path")
+        self.data_hash = sha256_file(frozen) if reads_data else "drawn online"
+        self.key = self._key()
+
+    def _key(self) -> str:
+        """Hash of all that decides the result: values, code, data."""
+        package = provenance.PACKAGE
+        roots = [package / "training.py", package / "cells.py"]
+        roots.append(package / "tasks" / f"{type(self.task).__module__.rpartition('.')[2]}.py")
+        code = {*roots, package / "build.py", *provenance.import_closure(roots)}
+        values = self.config.of_mechanism(self.mechanism)
+        parts = (values, provenance.hash_files(code), self.data_hash, self.device.type)
+        return provenance.hash_values(parts)
+
+    @property
+    def folder(self) -> Path:
+        """Where this run's checkpoint lies until it is finished and after."""
+        return self.layout.checkpoints(self.experiment, self.mechanism) / self.key[:16]
+
+    def sweep(self) -> Sweep:
+        """The untrained sweep."""
+        config = self.config
+        network = make_network(config, self.mechanism, self.task, self.replicas, self.device)
+        plan = Plan(
+            config.updates(self.mechanism),
+            config.training.batch,
+            config.learning_rate(self.mechanism),
+            config.training.clip,
+            config.training.log_points,
+        )
+        return Sweep(network, self.task, self.replicas, plan, self._plateau())
+
+    def _plateau(self) -> Plateau | None:
+        values = self.config.training.validation
+        if values is None:
+            return None
+        task: Any = self.task
+        if not hasattr(task, "validation_batch"):
+            where = f"params.yaml: {self.experiment}.training.validation"
+            raise UserError(f"{where}: {self.task.name} has no validation set; allowed: null")
+        every = max(1, task.updates_per_epoch(self.config.training.batch) // values.per_epoch)
+        batch = task.validation_batch().torch(self.device)
+        patience = values.patience, values.stop_patience
+        return Plateau(batch, every, values.factor, *patience, len(self.replicas))
+
+    def run(self, listen: Listener = lambda rows: None) -> None:
+        """Train to the end of the plan, from the last checkpoint if there is one, and write.
+
+        Args:
+            listen: gets the curve rows at each logging point.
+
+        Raises:
+            Interrupted: told to stop; the checkpoint is written.
+            UserError: a damaged checkpoint, or no GPU for a plan that needs one.
+        """
+        torch.set_num_threads(min(self.params.compute.threads, os.cpu_count() or 1))
+        with _alone(self.folder):
+            sweep = self.sweep()
+            path = self.folder / "checkpoint.safetensors"
+            if path.is_file():
+                checkpoints.load(sweep, path, self.key)
+            if not sweep.finished:
+                self._refuse_hopeless(sweep)
+            if sweep.curves:
+                listen(self._named(sweep.rows()))
+            if 0 < sweep.update < sweep.plan.updates:
+                print(f"{self.label}: going on from update {sweep.update:,}", flush=True)
+            self._train(sweep, path, listen)
+            if not sweep.finished:
+                raise Interrupted(
+                    f"stopped at update {sweep.update:,} of {sweep.plan.updates:,}; "
+                    "the same command goes on from there"
+                )
+            self._write(sweep)
+
+    @property
+    def label(self) -> str:
+        """The run's name in messages."""
+        return f"{self.params.profile} {self.experiment} {self.mechanism}"
+
+    def _train(self, sweep: Sweep, path: Path, listen: Listener) -> None:
+        saved = time.monotonic()
+        said = len(sweep.curves)
+
+        def on_point(sweep: Sweep) -> None:
+            nonlocal said
+            listen(self._named(sweep.rows(said)))
+            said = len(sweep.curves)
+            bar.show(sweep.update, sweep.summary())
+
+        def should_stop() -> bool:
+            if time.monotonic() - saved > self.params.compute.checkpoint_seconds:
+                save()
+            return stop.is_set
+
+        def save() -> None:
+            nonlocal saved
+            now = time.monotonic()
+            sweep.seconds += now - saved
+            saved = now
+            checkpoints.save(sweep, path, self.key)
+
+        if sweep.finished:
+            return
+        with _stop_flag() as stop, Progress(self.label, sweep.plan.updates, sweep.update) as bar:
+            sweep.run(on_point, should_stop)
+            save()
+
+    def _named(self, rows: list[Row]) -> list[Row]:
+        names = {"experiment": self.experiment, "mechanism": self.mechanism}
+        return [names | row for row in rows]
+
+    def _refuse_hopeless(self, sweep: Sweep) -> None:
+        """Stop before a `paper` run on a CPU, with its cost, unless the user insists."""
+        insists = self.params.compute.insist or os.environ.get("PONDERING_INSIST") == "1"
+        if self.params.profile != "paper" or self.device.type != "cpu" or insists:
+            return
+        trial = self.sweep()
+        start = time.monotonic()
+        trial.run(lambda _: None, lambda: trial.update >= 2)
+        left = (time.monotonic() - start) / 2 * (sweep.plan.updates - sweep.update)
+        raise UserError(
+            f"params.yaml: profile: paper needs a GPU: {self.experiment} {self.mechanism} "
+            f"would take about {duration(left)} on this CPU; use a GPU, choose reduced or "
+            "quick, or insist with compute.insist: true or PONDERING_INSIST=1"
+        )
+
+    def _write(self, sweep: Sweep) -> None:
+        """Curves, parameters, the list of replicas, and where they came from."""
+        folder = self.layout.run(self.experiment, self.mechanism)
+        checkpoints.save_parameters(sweep, folder / "parameters.safetensors")
+        names = ("setting", "seed", "status")
+        states = zip(sweep.replicas, sweep.status(), strict=True)
+        replicas = [dict(zip(names, (*each, status), strict=True)) for each, status in states]
+        values = self.config.of_mechanism(self.mechanism)
+        write_json(folder / "run.json", {"config": values, "replicas": replicas})
+        curves = pd.DataFrame(self._named(sweep.rows()))
+        curves["computed_steps"] = curves["computed_steps"].astype("int64")
+        text = curves.to_csv(index=False, float_format="%.6g")
+        atomic_write(self.layout.curves(self.experiment, self.mechanism), text)
+        where = self.layout.provenance(self.experiment, self.mechanism)
+        write_json(
+            where,
+            self.origin() | {"updates": sweep.update, "wall_seconds": round(sweep.seconds, 1)},
+        )
+
+    def description(self) -> dict[str, Any]:
+        """What a tracker shows of this stage: names, configuration, replicas, origin."""
+        origin = self.origin()
+        lock = self.root / "dvc.lock"
+        return {
+            "profile": self.params.profile,
+            "experiment": self.experiment,
+            "mechanism": self.mechanism,
+            "config": self.config.of_mechanism(self.mechanism),
+            "replicas": self.replicas,
+            "commit": origin["commit"],
+            "lock_hash": sha256_file(lock) if lock.is_file() else "none",
+            "data_hash": self.data_hash,
+            "device": origin["device"],
+            "root": self.root,
+        }
+
+    def origin(self) -> dict[str, Any]:
+        """Where this run's numbers come from."""
+        gpu = self.device.type == "cuda"
+        stage = f"train@{self.params.profile}-{self.experiment}-{self.mechanism}"
+        return {
+            "commit": provenance.git_commit(self.root),
+            "params_hash": provenance.hash_values(self.config.of_mechanism(self.mechanism)),
+            "data_hash": self.data_hash,
+            "key": self.key,
+            "device": torch.cuda.get_device_name() if gpu else provenance.processor(),
+            "threads": torch.get_num_threads(),
+            "versions": provenance.versions(),
+            "command": f"dvc repro {stage}",
+        }
+
+
+class _Flag:
+    is_set = False
+
+
+@contextmanager
+def _stop_flag() -> Iterator[_Flag]:
+    """A flag that Ctrl-C and termination set, instead of breaking an update in two."""
+    flag = _Flag()
+
+    def raise_flag(*_: object) -> None:
+        flag.is_set = True
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, raise_flag) for number in signals]
+    try:
+        yield flag
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a run's folder: another trainer of the same run, orphaned or not, is waited for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print(f"{folder}: another trainer is at work on this run; waiting for it", flush=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()

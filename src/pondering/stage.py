@@ -1,0 +1,52 @@
+"""What every stage script does around its work: one line for a user's mistake, no traceback."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from pondering.errors import Interrupted, UserError
+
+REMEDIES = {
+    errno.ENOSPC: "the disk is full: free some space and run the same command again",
+    errno.EDQUOT: "the disk quota is used up: free some space and run the same command again",
+    errno.EROFS: "the folder is read-only: make it writable and run the same command again",
+    errno.EACCES: "the folder is not writable: change its permissions and run the same again",
+}
+
+
+@contextmanager
+def stage() -> Iterator[None]:
+    """Turn the expected ends of a command into one line and an exit status.
+
+    A user's mistake exits with 2, an interruption with 130, a full disk or exhausted memory with 1.
+    """
+    try:
+        yield
+    except UserError as error:
+        _leave(f"error: {error}", 2)
+    except Interrupted as error:
+        _leave(f"stopped: {error}", 130)
+    except KeyboardInterrupt:
+        _leave("stopped; the same command starts this stage again", 130)
+    except OSError as error:
+        if error.errno not in REMEDIES:
+            raise
+        _leave(f"error: {error.filename or 'a file'}: {REMEDIES[error.errno]}", 1)
+    except (MemoryError, RuntimeError) as error:
+        if "memory" not in str(error) and not isinstance(error, MemoryError):
+            raise
+        _leave(
+            "error: out of memory: lower training.batch, the number of seeds or settings of this "
+            "experiment in params.yaml, and run the same command again",
+            1,
+        )
+
+
+def _leave(line: str, status: int) -> None:
+    click.echo(line, err=True)
+    sys.exit(status)

@@ -1,0 +1,87 @@
+"""Single examples step by step: what the trace figures, the tinted text and the gallery show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pondering.evaluation import Array, Measured
+from pondering.network import Network
+from pondering.schedule import replicate
+from pondering.tasks.base import Batch, Task
+
+Trace = dict[str, Any]
+GALLERY = 8  # images of either kind
+
+
+@torch.no_grad()
+def sequences(
+    network: Network,
+    task: Task,
+    batch: Batch,
+    replicas: Sequence[tuple[float, int]],
+    chosen: Sequence[int],
+    kinds: Array | None = None,
+) -> list[Trace]:
+    """Trace every example of a small batch through some of the stacked replicas.
+
+    Args:
+        batch: tensors (T, B, ...), without replica axis.
+        chosen: which replicas.
+        kinds: (T, B) names of what each input is, for text.
+
+    Returns:
+        one trace per example and chosen replica, as in `reports/<profile>/traces`.
+    """
+    every = replicate(batch, slice(None), len(replicas))
+    pondered = network(every.inputs, every.mask)
+    outputs = network.halting.predict(pondered)
+    time_of = network.halting.ponder_time(pondered)
+    losses = task.loss(outputs, every)
+    entropy = task.entropy(outputs) if hasattr(task, "entropy") else None
+    traces = []
+    for k in chosen:
+        for row in range(batch.difficulty.shape[0]):
+            words = task.describe(outputs[:, k], batch, row)
+            steps = []
+            for t, word in enumerate(words):
+                if not bool(batch.mask[t, row]):
+                    break
+                step: Trace = dict(word)
+                step["ponder_time"] = _short(time_of[t, k, row])
+                step["remainder"] = _short(pondered.remainder[t, k, row])
+                step["loss"] = _short(losses[t, k, row])
+                step["entropy"] = None if entropy is None else _short(entropy[t, k, row])
+                step["halting"] = _distribution(pondered.weights[t, :, k, row])
+                if kinds is not None:
+                    step["kind"] = str(kinds[t, row])
+                steps.append(step)
+            setting, seed = replicas[k]
+            difficulty = float(batch.difficulty[row])
+            traces.append(
+                {"setting": setting, "seed": seed, "difficulty": difficulty, "steps": steps}
+            )
+    return traces
+
+
+def extremes(measured: Measured, replica: int) -> tuple[list[int], list[int]]:
+    """Which examples took one replica the most and the fewest steps, `GALLERY` of each."""
+    order = np.argsort(measured.ponder_time[replica], kind="stable")
+    return order[::-1][:GALLERY].tolist(), order[:GALLERY].tolist()
+
+
+def _short(value: Tensor) -> float | None:
+    number = float(value)
+    return round(number, 4) if np.isfinite(number) else None
+
+
+def _distribution(weights: Tensor) -> list[float]:
+    """p_1 ... p_N up to the last step with any weight."""
+    values = [round(float(w), 4) for w in weights]
+    while len(values) > 1 and values[-1] == 0:
+        values.pop()
+    return values
