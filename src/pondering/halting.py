@@ -41,7 +41,7 @@ class Progress(NamedTuple):
 class Pondered(NamedTuple):
     """What a mechanism sees of one pass: T inputs, N ponder steps at most."""
 
-    weights: Tensor  # (T, N, ..., B) p_n, zero after the halting step and where masked
+    weights: Tensor | None  # (T, N, ..., B) p_n, zero once halted; None on the fast path
     outputs: Tensor | None  # (T, N, ..., B, C) y_n, if the mechanism scores every step
     mixture: Tensor  # (T, ..., B, C) sum of p_n y_n
     ponder_time: Tensor  # (T, ..., B) N(t), steps until the row halted
@@ -215,7 +215,7 @@ class PonderNet(_MeanField):
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """sum p_n L(y_n) + beta KL(p || prior) (Eq. 3): every step is scored, then averaged."""
-        assert pondered.outputs is not None
+        assert pondered.outputs is not None and pondered.weights is not None
         expected_score = (pondered.weights * score(pondered.outputs)).sum(1)
         return expected_score + _per_row(self.beta) * pondered.cost
 

@@ -1,7 +1,8 @@
 """Cell + heads + halting mechanism: the ponder loop and the unroll over time.
 
-This is the readable path: every row computes every step until the last one has halted. The fast
-path (`packing.py`) computes the same numbers and is pinned to it by the tests.
+`Network.ponder` is the readable path: every row computes every step until the last one has halted.
+The fast path for stacked replicas (`packing.py`) gives the same numbers and is pinned to it by the
+tests; `network.fast = False` chooses the readable one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor, nn
 
+from pondering import packing
 from pondering.cells import Linear, State
 from pondering.halting import Halting, Pondered, Progress
 
@@ -49,6 +51,7 @@ class Network(nn.Module):
         super().__init__()
         self.cell: Any = cell  # a module with the members of cells.Cell
         self.halting = halting
+        self.fast = True
         # Both heads in one product: rows 0 .. C-1 give y_n (Eq. 4), row C the halting unit (Eq. 5).
         self.heads = Linear(cell.state_sizes[0], output_size + 1, generator)
         with torch.no_grad():
@@ -72,13 +75,20 @@ class Network(nn.Module):
         state = tuple(drives.new_zeros(*rows[1:], size) for size in self.cell.state_sizes)
         records: list[Ponder] = []
         for drive, present in zip(drives, mask, strict=True):
-            record = self.ponder(drive, state, present)
+            record = self._ponder(drive, state, present)
             there = present.unsqueeze(-1)
             state = tuple(
                 torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
             )
             records.append(record._replace(state=state))
         return self._gather(records, mask)
+
+    def _ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
+        """One input on the fast path where it applies, else on the readable one."""
+        if self.fast and present.dim() == 2 and not self.halting.scores_every_step:
+            done = packing.ponder(self.cell, self.heads, self.halting, drive, state, present)
+            return Ponder(done.weights, [], done.totals, done.progress, done.computed)
+        return self.ponder(drive, state, present)
 
     def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
         """Ponder one input: step until every row has halted.
@@ -127,7 +137,9 @@ class Network(nn.Module):
         most = max(len(record.weights) for record in records)
         progress = [record.progress for record in records]
         return Pondered(
-            weights=torch.stack([_padded(record.weights, most) for record in records]),
+            weights=(
+                torch.stack([_padded(record.weights, most) for record in records]) if most else None
+            ),
             outputs=(
                 torch.stack([_padded(record.outputs, most) for record in records])
                 if self.halting.scores_every_step
