@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from pondering.build import make_task
 from pondering.config import load_params
 from pondering.freezing import card, freeze
 from pondering.layout import Layout
 from pondering.stage import stage
+from pondering.tasks import make_task
 
 
 @click.command()

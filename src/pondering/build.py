@@ -1,10 +1,8 @@
-"""From a configuration to live objects: task, halting mechanism, stacked network."""
+"""From a configuration to live objects: halting mechanism, stacked network, device."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,48 +13,7 @@ from pondering.errors import UserError
 from pondering.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.network import Network
 from pondering.replicas import stack
-from pondering.tasks import TASKS
 from pondering.tasks.base import Task
-
-
-def make_task(values: dict[str, Any], where: str, data: Path | None = None) -> Task:
-    """Build the task that a `task:` block describes.
-
-    Args:
-        values: `name` and the task's own fields.
-        where: the experiment, for messages.
-        data: the frozen data set, for tasks that read one.
-
-    Raises:
-        UserError: an unknown task or field, or a value the task refuses.
-    """
-    fields_given = dict(values)
-    name = fields_given.pop("name", None)
-    if name not in TASKS:
-        raise UserError(f"params.yaml: {where}.task.name: {name!r}; allowed: {', '.join(TASKS)}")
-    kind = TASKS[name]
-    known = {field.name for field in fields(kind)}
-    for key in fields_given:
-        if key not in known or key == "path":
-            allowed = ", ".join(sorted(known - {"path"}))
-            raise UserError(f"params.yaml: {where}.task.{key}: unknown key; allowed: {allowed}")
-    if "path" in known and data is not None:
-        fields_given["path"] = str(data)
-    try:
-        task: Task = kind(**{key: _frozen(value) for key, value in fields_given.items()})
-    except UserError as error:
-        raise UserError(f"params.yaml: {where}.task: {error}") from None
-    except (TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"params.yaml: {where}.task: {reason}") from None
-    return task
-
-
-def _frozen(value: Any) -> Any:
-    """Lists as tuples, so that a task is hashable."""
-    if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()}
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 
 def make_halting(

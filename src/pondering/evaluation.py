@@ -63,8 +63,9 @@ def measure(network: Network, task: Task, batch: Batch, replicas: int, rows: int
             pondered.remainder.sum(0) / present,
         )
         parts.append([value.double().cpu().numpy() for value in values])
-    joined = [np.concatenate(column, axis=1) for column in zip(*parts, strict=True)]
-    return Measured(*joined, batch.difficulty.cpu().numpy())
+    columns = zip(*parts, strict=True)
+    error, loss, ponder, remainder = (np.concatenate(column, axis=1) for column in columns)
+    return Measured(error, loss, ponder, remainder, batch.difficulty.cpu().numpy())
 
 
 def chunks(batch: Batch, rows: int, replicas: int) -> Iterator[Batch]:

@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 
 from pondering import checkpoints, evaluation, traces
-from pondering.build import make_network, make_task, pick_device
+from pondering.build import make_network, pick_device
 from pondering.config import MECHANISMS, SETTING_NAMES, ExperimentConfig, Params
 from pondering.errors import UserError
 from pondering.evaluation import Measured
@@ -22,6 +22,7 @@ from pondering.files import atomic_write, write_json
 from pondering.freezing import read_arrays, unpack
 from pondering.layout import Layout
 from pondering.network import Network
+from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
 from pondering.tasks.images import Digits, pixels
 from pondering.tasks.wikipedia import Wikipedia

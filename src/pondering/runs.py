@@ -16,13 +16,14 @@ import torch
 from filelock import FileLock, Timeout
 
 from pondering import checkpoints, provenance
-from pondering.build import make_network, make_task, pick_device
+from pondering.build import make_network, pick_device
 from pondering.config import ExperimentConfig, Params
 from pondering.errors import Interrupted, UserError
 from pondering.files import atomic_write, sha256_file, write_json
 from pondering.layout import Layout
 from pondering.progress import Progress, duration
 from pondering.schedule import Plateau
+from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.training import Plan, Row, Sweep
 

@@ -84,7 +84,8 @@ def validation_error(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
         pondered = sweep.network(part.inputs, part.mask)
         prediction = sweep.network.halting.predict(pondered)
         total += sweep.task.error(prediction, part).sum(-1)
-    return total / size
+    mean: Tensor = total / size
+    return mean
 
 
 def replicate(batch: Batch, rows: slice, count: int) -> Batch:

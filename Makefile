@@ -1,0 +1,58 @@
+# Thin: each target makes the environment if need be, says in a line what it does, and ends by
+# saying where to look next.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export MLFLOW_DISABLE_TELEMETRY := true
+export MPLBACKEND := Agg
+
+.PHONY: help setup repro report test check ui track claims bench clean
+.DEFAULT_GOAL := help
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(READY) ## make .venv and install into it
+
+$(READY): pyproject.toml constraints.txt
+	@echo "setup: installing into $(VENV) (minutes the first time)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "error: Python 3.11 or newer is needed; say which: make PYTHON=python3.12"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+repro: $(READY) ## run the active profile of params.yaml, from data to report
+	@pondering check
+	@echo "repro: running what changed (dvc repro)"
+	@dvc repro
+	@pondering next
+
+report: $(READY) ## draw the report again from the tables there are
+	@pondering report
+
+test: $(READY) ## every test, with style and types
+	@echo "test: style and types (ruff, mypy)"
+	@ruff check src pipeline tests benchmarks
+	@ruff format --check --quiet src pipeline tests benchmarks
+	@mypy
+	@echo "test: pytest"
+	@python -m pytest -n 2 --dist loadfile
+	@echo "test: all passed; run 'make repro' for the report"
+
+ui: $(READY) ## MLflow's own pages on 127.0.0.1
+	@pondering ui
+
+track: $(READY) ## rebuild MLflow's database from the tables
+	@pondering track
+
+claims: $(READY) ## print the verdict on every claim
+	@pondering claims
+
+bench: $(READY) ## measure the training loop against a plain one
+	@python benchmarks/bench.py
+
+clean: ## remove the environment and what can be made again
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

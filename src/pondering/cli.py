@@ -1,0 +1,45 @@
+"""The `pondering` command. Each subcommand is imported when it is called: help comes at once."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+COMMANDS = {
+    "check": ("pondering.commands", "check"),
+    "claims": ("pondering.claims_cli", "claims_command"),
+    "deps": ("pondering.commands", "deps"),
+    "next": ("pondering.commands", "whats_next"),
+    "report": ("pondering.commands", "report"),
+    "show": ("pondering.show", "show"),
+    "track": ("pondering.tracking_cli", "track_command"),
+    "ui": ("pondering.tracking_cli", "ui_command"),
+}
+
+
+class _Lazy(click.Group):
+    """A group that knows its commands' names and imports one when it is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+
+@click.command(cls=_Lazy)
+@click.version_option(package_name="pondering")
+def main() -> None:
+    """Pondering: how neural networks decide how long to think.
+
+    Run from the project's root, where params.yaml lies.
+    """
+
+
+if __name__ == "__main__":
+    main()

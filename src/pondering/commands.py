@@ -1,0 +1,58 @@
+"""Small commands around the pipeline: check the parameters, keep dvc.yaml honest, what is next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pondering.config import load_params
+from pondering.layout import Layout
+from pondering.stage import stage
+
+
+@click.command()
+def check() -> None:
+    """Check params.yaml whole, every experiment and task of the active profile."""
+    with stage():
+        from pondering.build import pick_device
+        from pondering.tasks import make_task
+
+        params = load_params()
+        pick_device(params.device)
+        for name, config in params.experiments.items():
+            make_task(config.task, name)
+        count = len(params.experiments)
+        click.echo(f"check: params.yaml is sound; profile {params.profile}, {count} experiments")
+
+
+@click.command()
+def deps() -> None:
+    """Rewrite the code dependencies of every stage in dvc.yaml from what its script imports."""
+    with stage():
+        from pondering.dependencies import sync
+
+        click.echo("dvc.yaml: rewritten" if sync(Path()) else "dvc.yaml: up to date")
+
+
+@click.command("next")
+def whats_next() -> None:
+    """Say where to look after a run."""
+    with stage():
+        profile = load_params().profile
+        page = Layout(Path(), profile).report / "index.html"
+        click.echo(f"The report: open {page} (as text: {page.with_name('report.md')})")
+        click.echo("The runs: make ui. The verdicts: make claims.")
+        click.echo("Change a line of params.yaml, make repro again, then: dvc metrics diff")
+
+
+@click.command()
+@click.option("--profile", default=None, help="quick, reduced or paper; the active one if left out")
+def report(profile: str | None) -> None:
+    """Draw the report again from the tables there are, finished or not."""
+    with stage():
+        from pondering.report import build_from_files
+
+        chosen = load_params(profile=profile).profile
+        build_from_files(Path(), chosen)
+        click.echo(f"report: {Layout(Path(), chosen).report / 'index.html'}")
