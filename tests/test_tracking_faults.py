@@ -1,0 +1,168 @@
+"""No fault of the tracker's reaches training, and `make track` mends what it left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import tracked_stage as stage
+from click.testing import CliRunner
+from tracked_stage import leave, parents, runs, until, writer_pids
+
+from pondering import tracking
+from pondering.tracking.place import Place
+from pondering.tracking_cli import track_command
+
+SCRIPT = Path(stage.__file__)
+
+
+@pytest.fixture(autouse=True)
+def own_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what a test sets counts."""
+    for name in ("MLFLOW_TRACKING_URI", "PONDERING_TRACKING"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("fault", ["locked", "damaged", "old"])
+def test_a_refusing_database_costs_one_warning_line(
+    fault: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    database = tmp_path / "mlflow.db"
+    shutil.copy(stage.empty_database(), database)
+    lock = sqlite3.connect(database)
+    if fault == "locked":
+        lock.execute("BEGIN EXCLUSIVE")
+    elif fault == "damaged":
+        database.write_bytes(b"not a database " * 1000)
+    else:
+        make_old(database)
+    spent = 0.0
+    with tracking.live(stage.info(tmp_path)) as tracker:
+        for point in range(1, stage.POINTS + 1):
+            begun = time.monotonic()
+            tracker.log(stage.rows("parity", "act", point))
+            spent += time.monotonic() - begun
+        until((Place.of(tmp_path).journals / "problem").exists)
+        stage.write_files(tmp_path, "parity", "act")
+        begun = time.monotonic()
+    assert spent + time.monotonic() - begun < 0.5
+    said = capfd.readouterr().err.strip().splitlines()
+    assert len(said) == 1 and "make track" in said[0] and "mlflow.db is" in said[0]
+    if fault == "locked":
+        lock.rollback()
+        until(lambda: tracking.settle(tmp_path))
+    else:
+        mend(tmp_path, fault)
+    (run,) = parents(tmp_path)
+    assert run["status"] == "FINISHED" and "pondering.key" in run["tags"]
+    assert tracking.rebuild(tmp_path) == (0, 1)
+    leave(tmp_path)
+
+
+def mend(root: Path, fault: str) -> None:
+    """`make track` says in one line what it did with the database, then what it added."""
+    result = CliRunner().invoke(track_command, ["--root", str(root)])
+    assert result.exit_code == 0
+    first, last = result.output.splitlines()
+    assert ("moved to mlflow.db." if fault == "damaged" else "upgraded mlflow.db") in first
+    assert last.startswith("MLflow: ")
+
+
+def make_old(database: Path) -> None:
+    """Make `database` one of an earlier MLflow, empty."""
+    from alembic import command
+    from mlflow.store.db.utils import _get_alembic_config
+    from mlflow.store.tracking.dbmodels.initial_models import Base
+    from sqlalchemy import create_engine
+
+    database.unlink()
+    engine = create_engine(f"sqlite:///{database}")
+    Base.metadata.create_all(engine)
+    command.upgrade(_get_alembic_config(f"sqlite:///{database}"), "728d730b5ebd")
+    engine.dispose()
+
+
+def test_make_track_names_a_lock_that_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(stage.empty_database(), tmp_path)
+    lock = sqlite3.connect(tmp_path / "mlflow.db")
+    lock.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr("pondering.tracking.database.LOCK_PATIENCE", 0.1)
+    result = CliRunner().invoke(track_command, ["--root", str(tmp_path)])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: mlflow.db: locked by another process")
+
+
+def test_four_processes_on_a_fresh_database(tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPT), str(tmp_path)]
+    started = [
+        subprocess.Popen([*command, experiment, mechanism, "0.2"])
+        for experiment in ("parity", "sort")
+        for mechanism in ("act", "repeat")
+    ]
+    assert [process.wait() for process in started] == [0, 0, 0, 0]
+    assert tracking.settle(tmp_path)
+    assert tracking.rebuild(tmp_path) == (0, 4)
+    assert len(runs(tmp_path)) == 20
+    leave(tmp_path)
+
+
+def test_killed_trainer_killed_writer_and_deleted_database(tmp_path: Path) -> None:
+    shutil.copy(stage.empty_database(), tmp_path)
+    command = [sys.executable, str(SCRIPT), str(tmp_path), "sort", "act", "60"]
+    with subprocess.Popen(command) as trainer:
+        until(lambda: len(parents(tmp_path)) == 1)
+        for pid in writer_pids(tmp_path):
+            os.kill(pid, signal.SIGKILL)
+        trainer.kill()
+    assert tracking.settle(tmp_path)
+    (killed,) = [run for run in parents(tmp_path) if run["experiment"].endswith("sort")]
+    assert killed["status"] == "KILLED" and "pondering.key" not in killed["tags"]
+    with tracking.live(stage.info(tmp_path, "sort")) as tracker:  # begun anew
+        tracker.log(stage.rows("sort", "act", 1))
+        until(lambda: [run["status"] for run in parents(tmp_path)].count("RUNNING") == 1)
+        (tmp_path / "mlflow.db").unlink()
+        tracker.log(stage.rows("sort", "act", 2))
+        stage.write_files(tmp_path, "sort", "act")  # rows 3 to 5 come from here
+    assert tracking.settle(tmp_path)
+    (again,) = parents(tmp_path)
+    assert again["status"] == "FINISHED" and "pondering.key" in again["tags"]
+    child = next(run for run in runs(tmp_path) if run["name"] == "tau 0.001 seed 0")
+    assert [step for step, _ in child["metrics"]["loss"]] == [10, 20, 30, 40, 50]
+    leave(tmp_path)
+
+
+def test_a_failing_stage_fails_as_before_and_leaves_no_key(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ZeroDivisionError), tracking.live(stage.info(tmp_path)):
+        raise ZeroDivisionError
+    (journal,) = Place.of(tmp_path).journals.glob("*.jsonl")
+    last = json.loads(journal.read_text().splitlines()[-1])
+    assert last["end"] == {"status": "FAILED", "key": None}
+    assert capfd.readouterr().err == ""
+    leave(tmp_path)
+
+
+def test_an_unwritable_project_costs_one_warning_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".tracking").write_text("in the way")
+    stage.train(tmp_path)
+    assert len(capfd.readouterr().err.splitlines()) == 1
+
+
+def test_tracking_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PONDERING_TRACKING", "off")
+    stage.train(tmp_path)
+    tracking.log_results(tmp_path, "quick")
+    assert not (tmp_path / ".tracking").exists()
