@@ -14,6 +14,7 @@ COMMANDS = {
     "report": ("pondering.commands", "report"),
     "show": ("pondering.show", "show"),
     "track": ("pondering.tracking_cli", "track_command"),
+    "verify": ("pondering.commands", "verify"),
     "ui": ("pondering.tracking_cli", "ui_command"),
 }
 

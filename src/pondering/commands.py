@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pondering.config import load_params
+from pondering.errors import UserError
 from pondering.layout import Layout
 from pondering.stage import stage
 
@@ -44,6 +45,23 @@ def whats_next() -> None:
         click.echo(f"The report: open {page} (as text: {page.with_name('report.md')})")
         click.echo("The runs: make ui. The verdicts: make claims.")
         click.echo("Change a line of params.yaml, make repro again, then: dvc metrics diff")
+
+
+@click.command()
+def verify() -> None:
+    """Compare the active profile's tables, as they are now, with the committed ones."""
+    with stage():
+        from pondering.verifying import differences, same_machine
+
+        profile = load_params().profile
+        exactly = same_machine(Path(), profile)
+        found = list(differences(Path(), profile, exactly))
+        for each in found:
+            click.echo(f"{each.file}: {each.what}", err=True)
+        how = "byte for byte" if exactly else "within the tolerances for another kind of machine"
+        if found:
+            raise UserError(f"{len(found)} files do not agree {how} with the committed ones")
+        click.echo(f"verify: every table of {profile} agrees with the committed one, {how}")
 
 
 @click.command()

@@ -112,11 +112,17 @@ def versions() -> dict[str, str]:
 
 
 def processor() -> str:
-    """The processor's name, for the record of a run on it."""
+    """The processor's name, family, model and stepping: what decides the last bit of a float."""
+    wanted = ("model name", "cpu family", "model", "stepping")
+    found: dict[str, str] = {}
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
+            key, _, value = line.partition(":")
+            if key.strip() in wanted:
+                found.setdefault(key.strip(), value.strip())
     except OSError:
         pass
-    return platform.processor() or platform.machine()
+    if not found:
+        return platform.processor() or platform.machine()
+    name, *numbers = (found.get(key, "?") for key in wanted)
+    return f"{name} ({'-'.join(numbers)})"

@@ -206,7 +206,6 @@ class TrainStage:
     def description(self) -> dict[str, Any]:
         """What a tracker shows of this stage: names, configuration, replicas, origin."""
         origin = self.origin()
-        lock = self.root / "dvc.lock"
         return {
             "profile": self.params.profile,
             "experiment": self.experiment,
@@ -214,7 +213,7 @@ class TrainStage:
             "config": self.config.of_mechanism(self.mechanism),
             "replicas": self.replicas,
             "commit": origin["commit"],
-            "lock_hash": sha256_file(lock) if lock.is_file() else "none",
+            "lock_hash": origin["lock_hash"],
             "data_hash": self.data_hash,
             "device": origin["device"],
             "root": self.root,
@@ -223,10 +222,13 @@ class TrainStage:
     def origin(self) -> dict[str, Any]:
         """Where this run's numbers come from."""
         gpu = self.device.type == "cuda"
+        lock = self.root / "dvc.lock"
         stage = f"train@{self.params.profile}-{self.experiment}-{self.mechanism}"
         return {
             "commit": provenance.git_commit(self.root),
+            "lock_hash": sha256_file(lock) if lock.is_file() else "none",
             "params_hash": provenance.hash_values(self.config.of_mechanism(self.mechanism)),
+            "config": self.config.of_mechanism(self.mechanism),
             "data_hash": self.data_hash,
             "key": self.key,
             "device": torch.cuda.get_device_name() if gpu else provenance.processor(),
