@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import click
 
-from pondering.claims import load_claims
-from pondering.config import load_params
-from pondering.report import build, build_index
-from pondering.results import Results
+from pondering.report import publish
 from pondering.stage import stage
-
-REPORTS, TASKS = Path("reports"), Path("data/tasks")
 
 
 @click.command()
@@ -20,12 +16,9 @@ REPORTS, TASKS = Path("reports"), Path("data/tasks")
 def main(profile: str) -> None:
     """Write reports/PROFILE and rewrite reports/index.html, from whatever has been run."""
     with stage():
-        # the settings are printed only; a changed one reaches this stage through what it changes
-        params = load_params(Path("params.yaml"), profile)
-        results = Results.load(REPORTS, profile, TASKS)
-        page = build(results, load_claims(), REPORTS / profile, params.experiments)
-        build_index(REPORTS)
-        verdicts = ", ".join(f"{count} {words}" for words, *_, count in page.counts if count)
+        verdicts = publish(Path(), profile)
+        # Imported by name because it cannot change a page: no dependency of this stage.
+        importlib.import_module("pondering.tracking").log_results(Path(), profile)
         click.echo(f"report: open reports/{profile}/index.html ({verdicts})")
 
 

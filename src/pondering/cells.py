@@ -79,6 +79,12 @@ def _rows_of(table: Tensor, index: Tensor) -> Tensor:
     if table.dim() == 2:
         return functional.embedding(index, table)
     replicas, size, _ = table.shape
+    if (
+        index.device.type == "cpu"
+        and index.numel()
+        and not 0 <= int(index.min()) <= int(index.max()) < size
+    ):
+        raise IndexError(f"one-hot index outside 0 .. {size - 1}")
     offset = torch.arange(replicas, device=index.device).unsqueeze(-1) * size
     return functional.embedding(index + offset, table.reshape(replicas * size, -1))
 

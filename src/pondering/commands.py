@@ -69,8 +69,8 @@ def verify() -> None:
 def report(profile: str | None) -> None:
     """Draw the report again from the tables there are, finished or not."""
     with stage():
-        from pondering.report import build_from_files
+        from pondering.report import publish
 
         chosen = load_params(profile=profile).profile
-        build_from_files(Path(), chosen)
-        click.echo(f"report: {Layout(Path(), chosen).report / 'index.html'}")
+        verdicts = publish(Path(), chosen)
+        click.echo(f"report: open {Layout(Path(), chosen).report / 'index.html'} ({verdicts})")

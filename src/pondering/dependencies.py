@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from ruamel.yaml import YAML
 
 from pondering import provenance
+from pondering.errors import UserError
+from pondering.files import atomic_write
 
 
 def code_of(script: Path) -> list[str]:
@@ -28,7 +31,10 @@ def sync(root: Path) -> bool:
     yaml = YAML()
     yaml.width = 100
     yaml.indent(mapping=2, sequence=4, offset=2)
-    document = yaml.load(path.read_text(encoding="utf-8"))
+    try:
+        document = yaml.load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run from the project's root") from None
     changed = False
     for name, stage in document["stages"].items():
         script = f"pipeline/{name}.py"
@@ -38,6 +44,7 @@ def sync(root: Path) -> bool:
             stage["deps"][:] = wanted
             changed = True
     if changed:
-        with path.open("w", encoding="utf-8") as file:
-            yaml.dump(document, file)
+        text = io.StringIO()
+        yaml.dump(document, text)
+        atomic_write(path, text.getvalue())
     return changed

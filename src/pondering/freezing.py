@@ -45,7 +45,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run `dvc repro` first") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # zipfile, zlib and numpy each raise their own on damaged bytes
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: truncated or damaged ({reason}); delete it and repro") from None
 
@@ -62,13 +62,19 @@ def pack(sets: Mapping[str, Batch]) -> dict[str, NDArray[Any]]:
 
 
 def unpack(arrays: Arrays) -> dict[str, Batch]:
-    """The evaluation sets of `pack`, int8 inputs as float32 again."""
+    """The evaluation sets of `pack`, int8 inputs as float32 again.
+
+    Raises:
+        UserError: there are none, or one lacks a part.
+    """
     splits: dict[str, dict[str, NDArray[Any]]] = {}
     for key, array in arrays.items():
         if key.startswith("eval/"):
             _, split, name = key.split("/")
             floats = name == "inputs" and array.dtype == np.int8
             splits.setdefault(split, {})[name] = array.astype(np.float32) if floats else array
+    if not splits or any(set(parts) != set(Batch._fields) for parts in splits.values()):
+        raise UserError("data/tasks: no whole evaluation set in a file; delete it and repro")
     return {split: Batch(**parts) for split, parts in splits.items()}
 
 

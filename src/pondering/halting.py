@@ -31,7 +31,7 @@ class Progress(NamedTuple):
     """Where each row stands after some ponder steps; all (..., B)."""
 
     running: Tensor  # bool: has not halted
-    spent: Tensor  # ACT: sum of h so far. PonderNet: log of prod (1 - lambda) so far
+    left: Tensor  # ACT: 1 - sum of p so far. PonderNet: log of it. Sampling: the draw, rescaled
     steps: Tensor  # steps computed so far; N(t) once halted
     remainder: Tensor  # R(t), the mass given to the last step, once halted
     cost: Tensor  # ACT: N + R once halted. PonderNet: KL so far. Fixed repeat: zero
@@ -129,26 +129,47 @@ class ACT(_MeanField):
     max_steps: int = 100
     scores_every_step: ClassVar[bool] = False
 
+    def start(self, running: Tensor) -> Progress:
+        """All of the weight is left to the rows that have an input."""
+        begun = super().start(running)
+        return begun._replace(left=begun.left + running)
+
     def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
         """p_n = h_n before the last step and R at it (Eqs. 5-8, 13)."""
-        running, spent, steps, remainder, _, expected = progress
+        running, left, steps, remainder, _, expected = progress
         h = torch.sigmoid(halt_logit)  # Eq. 5
-        rest = 1 - spent  # Eq. 8, if this is the last step
-        last = spent + h >= 1 - self.epsilon  # Eq. 7
-        if n == self.max_steps:
-            last = torch.ones_like(last)  # Eq. 13
-        weight = torch.where(running, torch.where(last, rest, h), 0.0)  # Eq. 6
+        # Eq. 7: the sum reaches 1 - epsilon with h_n where h_n >= R - epsilon, R = 1 - sum so far
+        # (Eq. 8). Nothing is left to a row that has halted, so its further weights are zero.
+        goes_on = h < left - self.epsilon
+        weight = left if n == self.max_steps else torch.where(goes_on, h, left)  # Eqs. 6, 13
         steps = steps + running
-        remainder = torch.where(running & last, rest, remainder)
-        spent = torch.where(running, spent + h, spent)
+        remainder = torch.where(running, weight, remainder)  # stays at that of the last step
+        left = left - weight
         cost = steps + remainder  # Eq. 10; N is a constant in the gradient, Eq. 14
-        return weight, Progress(
-            running & ~last, spent, steps, remainder, cost, expected + n * weight.detach()
-        )
+        expected = torch.add(expected, weight.detach(), alpha=n)
+        return weight, Progress(left > 0, left, steps, remainder, cost, expected)
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """L(sum p_n y_n) + tau (N + R) (Eqs. 9-12)."""
-        return score(pondered.mixture) + _per_row(self.tau) * pondered.cost
+        return score(pondered.mixture) + _per_row(self.tau, pondered.cost) * pondered.cost
+
+    @staticmethod
+    def logit_gradient(score: Tensor, last: Tensor, cost: Tensor, h: Tensor) -> Tensor:
+        """dL/d logit of h_n for n < N; at n = N it is zero.
+
+        p_n = h_n and p_N = 1 - sum h_n, so h_n moves weight from the last step to step n, and
+        takes it from the remainder.
+
+        Args:
+            score: dL/dp_n, the product of dL/ds and s_n, (K, B).
+            last: the same of step N.
+            cost: dL/dR, which is tau times dL/d cost.
+            h: h_n.
+
+        Source: Graves 2016, Eqs. 14-20.
+        """
+        gradient: Tensor = torch.ops.aten.sigmoid_backward(score - last - cost, h)
+        return gradient
 
     def at_inference(self, generator: Generator) -> ACT:
         """The same: ACT halts deterministically."""
@@ -184,9 +205,9 @@ class PonderNet(_MeanField):
         last = self._is_last(n, log_after)
         log_p = torch.where(last, log_survival, log_p)
         p = torch.where(running, torch.exp(log_p), 0.0)
-        cost = cost + torch.where(running, p * (log_p - self._log_prior(n)), 0.0)
+        cost = cost + torch.where(running, p * (log_p - self._log_prior(n, log_p)), 0.0)
         # Normalising the prior over n <= N adds log Z(N) sum p = log Z(N), once, at step N.
-        cost = cost + torch.where(running & last, self._log_normaliser(n), 0.0)
+        cost = cost + torch.where(running & last, self._log_normaliser(n, log_p), 0.0)
         return p, Progress(
             running & ~last,
             torch.where(running, log_after, log_survival),
@@ -194,6 +215,36 @@ class PonderNet(_MeanField):
             torch.where(running & last, torch.exp(log_survival), remainder),
             cost,
             expected + n * p.detach(),
+        )
+
+    def distribution(self, halt_logits: Tensor, present: Tensor) -> tuple[Tensor, Progress]:
+        """All of `step` at once for a constant N.
+
+        Args:
+            halt_logits: (N, ..., B).
+            present: (..., B) bool, rows that ponder at all.
+
+        Returns:
+            p_n, (N, ..., B), zero where not present; the progress after step N.
+        """
+        after = logsigmoid(-halt_logits).cumsum(0)
+        before = torch.cat([torch.zeros_like(after[:1]), after[:-1]])
+        log_p = torch.cat([(before + logsigmoid(halt_logits))[:-1], before[-1:]])
+        p = torch.where(present, log_p.exp(), 0.0)
+        steps = range(1, self.max_steps + 1)
+        prior = torch.stack([self._log_prior(n, log_p) for n in steps]).view(
+            self.max_steps,
+            *[1] * (log_p.dim() - 1) if not torch.as_tensor(self.lambda_p).dim() else (-1, 1),
+        )
+        kl = (p * (log_p - prior)).sum(0) + self._log_normaliser(self.max_steps, log_p)
+        numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
+        return p, Progress(
+            torch.zeros_like(present),
+            torch.where(present, after[-1], 0.0),
+            present * float(self.max_steps),
+            torch.where(present, before[-1].exp(), 0.0),
+            torch.where(present, kl, 0.0),
+            torch.tensordot(numbers, p.detach(), 1),
         )
 
     def _is_last(self, n: int, log_after: Tensor) -> Tensor:
@@ -204,20 +255,20 @@ class PonderNet(_MeanField):
             return torch.zeros_like(log_after, dtype=torch.bool)
         return torch.exp(log_after) < self.epsilon
 
-    def _log_prior(self, n: int) -> Tensor:
+    def _log_prior(self, n: int, like: Tensor) -> Tensor:
         """log of lambda_p (1 - lambda_p)^(n-1), the geometric prior before truncation."""
-        lambda_p = _per_row(self.lambda_p)
+        lambda_p = _per_row(self.lambda_p, like)
         return torch.log(lambda_p) + (n - 1) * torch.log1p(-lambda_p)
 
-    def _log_normaliser(self, n: int) -> Tensor:
+    def _log_normaliser(self, n: int, like: Tensor) -> Tensor:
         """log of 1 - (1 - lambda_p)^n, the prior's mass on the first n steps."""
-        return torch.log(-torch.expm1(n * torch.log1p(-_per_row(self.lambda_p))))
+        return torch.log(-torch.expm1(n * torch.log1p(-_per_row(self.lambda_p, like))))
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """sum p_n L(y_n) + beta KL(p || prior) (Eq. 3): every step is scored, then averaged."""
         assert pondered.outputs is not None and pondered.weights is not None
         expected_score = (pondered.weights * score(pondered.outputs)).sum(1)
-        return expected_score + _per_row(self.beta) * pondered.cost
+        return expected_score + _per_row(self.beta, pondered.cost) * pondered.cost
 
     def ponder_time(self, pondered: Pondered) -> Tensor:
         """The expected steps under p, (T, ..., B)."""
@@ -233,7 +284,9 @@ class SampledHalting(_MeanField):
     """PonderNet when evaluated: at each step a row halts with probability lambda_n.
 
     All the weight falls on the halting step: its output is the prediction and, on sequences, its
-    state is handed on.
+    state is handed on. Each row has one uniform draw u per input: it halts at the first n at which
+    the cumulated p_n exceeds u. Row b's draw is the same in every replica, so that a replica's
+    steps depend neither on its neighbours nor on which rows are still computed.
 
     Source: Banino 2021, Sec. 2.3.
     """
@@ -242,17 +295,24 @@ class SampledHalting(_MeanField):
     generator: Generator
     scores_every_step: ClassVar[bool] = False
 
+    def start(self, running: Tensor) -> Progress:
+        """Draw u for each of the rows (..., B)."""
+        draw = torch.rand(running.shape[-1], generator=self.generator).to(running.device)
+        return super().start(running)._replace(left=draw.expand(running.shape))
+
     def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
-        """One Bernoulli draw per row; every row halts at `max_steps`."""
-        running = progress.running
-        draw = torch.rand(halt_logit.shape, generator=self.generator, device=halt_logit.device)
-        halts = draw < torch.sigmoid(halt_logit)
+        """Halt with probability lambda_n; every row halts at `max_steps`."""
+        running, u = progress.running, progress.left
+        lambda_n = torch.sigmoid(halt_logit)
+        halts = u < lambda_n
         if n == self.max_steps:
             halts = torch.ones_like(halts)
         weight = (running & halts).to(halt_logit.dtype)
-        steps = progress.steps + running
         return weight, progress._replace(
-            running=running & ~halts, steps=steps, expected=progress.expected + n * weight
+            running=running & ~halts,
+            left=(u - lambda_n) / (1 - lambda_n),  # u is uniform again, given that n did not halt
+            steps=progress.steps + running,
+            expected=progress.expected + n * weight,
         )
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
@@ -284,7 +344,7 @@ class FixedRepeat(_MeanField):
     def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
         """p_n = 1 at n = rho; the halting logit is ignored."""
         running = progress.running
-        last = torch.as_tensor(_per_row(self.rho) <= n, device=running.device)
+        last = torch.as_tensor(_per_row(self.rho, halt_logit) <= n, device=running.device)
         weight = (running & last).to(halt_logit.dtype)
         return weight, progress._replace(
             running=running & ~last,
@@ -296,11 +356,17 @@ class FixedRepeat(_MeanField):
         """The score of the last output alone."""
         return score(pondered.mixture)
 
+    @staticmethod
+    def logit_gradient(score: Tensor, last: Tensor, cost: Tensor, h: Tensor) -> Tensor:
+        """Zero: the halting unit decides nothing."""
+        return torch.zeros_like(h)
+
     def at_inference(self, generator: Generator) -> FixedRepeat:
         """The same: the count is fixed."""
         return self
 
 
-def _per_row(setting: Setting) -> Tensor:
-    """A setting (K,) as (K, 1), so that it broadcasts over rows."""
-    return torch.as_tensor(setting, dtype=torch.float32).unsqueeze(-1)
+def _per_row(setting: Setting, like: Tensor) -> Tensor:
+    """A setting (K,) as (K, 1), so that it broadcasts over rows; a number stays one."""
+    value = torch.as_tensor(setting, dtype=like.dtype)
+    return value.unsqueeze(-1) if value.dim() else value

@@ -40,6 +40,10 @@ class Layout:
         """The trained replicas of a mechanism."""
         return self.root / "data" / "runs" / self.profile / experiment / mechanism
 
+    def models(self, experiment: str, mechanism: str) -> Path:
+        """Trained replicas that are published: the files of `run`, where a fresh clone has them."""
+        return self.report / "models" / experiment / mechanism
+
     def checkpoints(self, experiment: str, mechanism: str) -> Path:
         """Unfinished work, outside of what DVC owns: it deletes its outputs before each run."""
         return self.root / ".checkpoints" / self.profile / f"{experiment}-{mechanism}"

@@ -1,8 +1,10 @@
 """Cell + heads + halting mechanism: the ponder loop and the unroll over time.
 
 `Network.ponder` is the readable path: every row computes every step until the last one has halted.
-The fast path for stacked replicas (`packing.py`) gives the same numbers and is pinned to it by the
-tests; `network.fast = False` chooses the readable one.
+The fast paths for stacked replicas give the same numbers and are pinned to it by the tests:
+`packing.py` (any cell; halted rows leave), `fused.py` (ACT and fixed repeat with a gradient by
+hand) and `unrolled.py` (PonderNet with a constant N). `network.fast = False` chooses the readable
+one.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor, nn
 
-from pondering import packing
+from pondering import fused, packing, unrolled
 from pondering.cells import Linear, State
 from pondering.halting import Halting, Pondered, Progress
 
@@ -85,7 +87,15 @@ class Network(nn.Module):
 
     def _ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
         """One input on the fast path where it applies, else on the readable one."""
+        if self.fast and present.dim() == 2 and unrolled.supports(self.cell, self.halting):
+            path = (self.cell, self.heads, self.halting, drive, state, present)
+            totals, progress, weights, outputs = unrolled.ponder(*path)
+            return Ponder([*weights], [*outputs], totals, progress, weights.numel())
         if self.fast and present.dim() == 2 and not self.halting.scores_every_step:
+            if torch.is_grad_enabled() and fused.supports(self.cell, self.halting):
+                path = (self.cell, self.heads, self.halting, drive, state, present)
+                totals, progress, computed = fused.ponder(*path)
+                return Ponder([], [], totals, progress, computed)
             done = packing.ponder(self.cell, self.heads, self.halting, drive, state, present)
             return Ponder(done.weights, [], done.totals, done.progress, done.computed)
         return self.ponder(drive, state, present)
@@ -106,7 +116,9 @@ class Network(nn.Module):
         n = 0
         while n == 0 or (n < halting.max_steps and bool(progress.running.any())):
             n += 1
-            state = self.cell.step(drive, state, n == 1)
+            running = progress.running.unsqueeze(-1)
+            fresh = self.cell.step(drive, state, n == 1)
+            state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
             head = self.heads(state[0])
             weight, progress = halting.step(n, head[..., -1], progress)
             totals = tuple(

@@ -15,7 +15,13 @@ from torch import Tensor
 
 from pondering.halting import Halting, Progress
 
-KEPT_SHARE = 0.8  # repack once at most this share of the packed rows is running
+KEPT_SHARE = 0.8  # repack once at most this share of the packed rows is running ...
+WORTH = 2e6  # ... and the others would cost this many multiplications at every further step
+
+
+def is_worth(running: int, packed: int, work: int) -> bool:
+    """Whether repacking pays: `work` is the multiplications of one row of every replica."""
+    return not running or (running <= KEPT_SHARE * packed and (packed - running) * work > WORTH)
 
 
 class Finished(NamedTuple):
@@ -42,18 +48,26 @@ class _Permute(torch.autograd.Function):
         return gradient.flatten(0, 1).index_select(0, inverse).view_as(gradient), None, None
 
 
-class _Order(NamedTuple):
+class Order(NamedTuple):
     """A permutation of the rows within each replica, as indices into (K x B) flat rows."""
 
     forward: Tensor
     inverse: Tensor
 
     @classmethod
-    def of(cls, ranks: Tensor) -> _Order:
+    def of(cls, ranks: Tensor) -> Order:
         """From row numbers (K, B)."""
         start = torch.arange(ranks.shape[0], device=ranks.device).unsqueeze(-1) * ranks.shape[1]
-        inverse = torch.empty_like(ranks).scatter_(1, ranks, _arange_like(ranks))
+        inverse = torch.empty_like(ranks).scatter_(1, ranks, row_numbers(ranks))
         return cls((ranks + start).flatten(), (inverse + start).flatten())
+
+    def rows(self, x: Tensor) -> Tensor:
+        """Reorder (K, B, ...), without a gradient."""
+        return x.flatten(0, 1).index_select(0, self.forward).view_as(x)
+
+    def back(self, x: Tensor) -> Tensor:
+        """The inverse of `rows`."""
+        return x.flatten(0, 1).index_select(0, self.inverse).view_as(x)
 
     def apply(self, x: Tensor) -> Tensor:
         """Reorder (K, B, ...)."""
@@ -76,11 +90,12 @@ def ponder(
     """
     progress = halting.start(present)
     totals = tuple(torch.zeros_like(part) for part in state)
-    rows = _arange_like(present)
+    rows = row_numbers(present)
     pieces: list[tuple[Tensor, tuple[Tensor, ...], Progress]] = []
     weight_of, bias_of = heads.weight[:, -1:, :].mT, heads.bias[:, -1:].unsqueeze(-1)
     n = computed = 0
-    size = int(_most(present))
+    work = drive.shape[0] * drive.shape[2] * state[0].shape[2]
+    size = int(most_running(present))
     if size < present.shape[1]:
         rows, drive, state, totals, progress = _repack(
             size, pieces, rows, drive, state, totals, progress
@@ -88,14 +103,16 @@ def ponder(
     while size:
         n += 1
         computed += rows.numel()
-        state = cell.step(drive, state, n == 1)
+        alive = progress.running.unsqueeze(-1)
+        fresh = cell.step(drive, state, n == 1)
+        state = tuple(torch.where(alive, a, b) for a, b in zip(fresh, state, strict=True))
         logit = torch.baddbmm(bias_of, state[0], weight_of).squeeze(-1)
         weight, progress = halting.step(n, logit, progress)
         totals = tuple(
             halting.carry(total, weight, part) for total, part in zip(totals, state, strict=True)
         )
-        running = 0 if n == halting.max_steps else int(_most(progress.running))
-        if running <= KEPT_SHARE * size:
+        running = 0 if n == halting.max_steps else int(most_running(progress.running))
+        if is_worth(running, size, work):
             rows, drive, state, totals, progress = _repack(
                 running, pieces, rows, drive, state, totals, progress
             )
@@ -103,11 +120,12 @@ def ponder(
     return _reunite(pieces, computed)
 
 
-def _arange_like(rows: Tensor) -> Tensor:
+def row_numbers(rows: Tensor) -> Tensor:
+    """0 .. B-1 for every replica, (K, B)."""
     return torch.arange(rows.shape[-1], device=rows.device).expand(rows.shape)
 
 
-def _most(running: Tensor) -> Tensor:
+def most_running(running: Tensor) -> Tensor:
     """The largest number of running rows in any replica."""
     return running.sum(-1).amax()
 
@@ -123,7 +141,7 @@ def _repack(
 ) -> Any:
     """Sort running rows to the front, keep `size` of them, set the rest, all halted, aside."""
     ranks = torch.sort(progress.running, dim=-1, descending=True, stable=True).indices
-    order = _Order.of(ranks)
+    order = Order.of(ranks)
     rows = order.apply(rows)
     totals = tuple(order.apply(part) for part in totals)
     progress = Progress(*(order.apply(part) for part in progress))
@@ -145,7 +163,7 @@ def _halves(parts: tuple[Tensor, ...], split: list[int]) -> tuple[Any, Any]:
 def _reunite(pieces: list[Any], computed: int) -> Finished:
     """Bring all rows back into their own order."""
     rows = torch.cat([piece[0] for piece in pieces], dim=1)
-    order = _Order.of(rows.argsort(dim=-1))
+    order = Order.of(rows.argsort(dim=-1))
     totals = [torch.cat(parts, dim=1) for parts in zip(*(p[1] for p in pieces), strict=True)]
     fields = [torch.cat(parts, dim=1) for parts in zip(*(p[2] for p in pieces), strict=True)]
     return Finished(

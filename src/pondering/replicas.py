@@ -39,7 +39,8 @@ def select(network: Network, replica: int, halting: Halting) -> Network:
 
 def gradient_norms(parameters: Iterable[Tensor]) -> Tensor:
     """Each replica's gradient norm over all its parameters, (K,); missing gradients count 0."""
-    squares = [p.grad.flatten(1).square().sum(1) for p in parameters if p.grad is not None]
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    squares = [each.reshape(len(each), -1).square().sum(1) for each in gradients]
     return torch.stack(squares).sum(0).sqrt()
 
 

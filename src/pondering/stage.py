@@ -16,7 +16,12 @@ REMEDIES = {
     errno.EDQUOT: "the disk quota is used up: free some space and run the same command again",
     errno.EROFS: "the folder is read-only: make it writable and run the same command again",
     errno.EACCES: "the folder is not writable: change its permissions and run the same again",
+    errno.EPERM: "the folder is not writable: change its permissions and run the same again",
+    errno.ENOTDIR: "a file stands where a folder should be: move it away and run the same again",
+    errno.EEXIST: "a file stands where a folder should be: move it away and run the same again",
+    errno.EISDIR: "a folder stands where a file should be: move it away and run the same again",
 }
+MEMORY = ("out of memory", "not enough memory", "t allocate memory")  # as torch says it
 
 
 @contextmanager
@@ -30,7 +35,7 @@ def stage() -> Iterator[None]:
     except UserError as error:
         _leave(f"error: {error}", 2)
     except Interrupted as error:
-        _leave(f"stopped: {error}", 130)
+        _leave(str(error), 130)
     except KeyboardInterrupt:
         _leave("stopped; the same command starts this stage again", 130)
     except OSError as error:
@@ -38,7 +43,8 @@ def stage() -> Iterator[None]:
             raise
         _leave(f"error: {error.filename or 'a file'}: {REMEDIES[error.errno]}", 1)
     except (MemoryError, RuntimeError) as error:
-        if "memory" not in str(error) and not isinstance(error, MemoryError):
+        said = any(words in str(error) for words in MEMORY)
+        if not said and not isinstance(error, MemoryError):
             raise
         _leave(
             "error: out of memory: lower training.batch, the number of seeds or settings of this "

@@ -136,9 +136,7 @@ class SyntheticTask:
     stand_in: ClassVar[bool] = False
     origin: ClassVar[str] = "drawn by this project; training batches online, never stored"
 
-    def draw(
-        self, rng: np.random.Generator, count: int, difficulty: float | None = None
-    ) -> Batch:
+    def draw(self, rng: np.random.Generator, count: int, difficulty: float | None = None) -> Batch:
         """Draw `count` examples, of one difficulty or, if None, as in training."""
         raise NotImplementedError
 

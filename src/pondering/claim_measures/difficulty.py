@@ -1,0 +1,262 @@
+"""How steps and error follow difficulty (Graves 2016: G3, G5, G7, G8)."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from pondering.claim_measures.evidence import Evidence, InsufficientError, Sweep
+from pondering.claim_measures.penalty import small_tau
+from pondering.claim_measures.quantities import (
+    Array,
+    Quantity,
+    average,
+    linear_fit,
+    mean_over_seeds,
+    over_seeds,
+    trend,
+)
+
+NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})
+"""How a trace may write that a step has no target."""
+
+
+def ponder_by_bits(
+    evidence: Evidence, *, experiment: str, tau_from: float, tau_to: float, learned_below: float
+) -> list[Quantity]:
+    """How steps and error follow difficulty, with ACT and without (G3).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        tau_from, tau_to: the intermediate time penalties, both included.
+        learned_below: only intermediate settings with a mean error below this enter; a network
+            that has not learned the task has no ponder to speak of.
+
+    Returns:
+        learned_settings, rise, linearity, steepness_trend, plain_error_rise.
+    """
+    act = evidence.sweep(experiment, "act")
+    plain = evidence.plain(experiment)
+    _needs_levels(act, 4)
+    middle = act.where(
+        lambda tau: (tau >= tau_from) & (tau <= tau_to), f"{tau_from:g} ≤ τ ≤ {tau_to:g}"
+    )
+    learned = np.flatnonzero(average(middle.seed_error(), axis=0) < learned_below)
+    quantities = [
+        over_seeds(
+            "learned_settings",
+            "intermediate settings of ACT that have learned the task",
+            "share",
+            lambda rows: (average(rows, axis=0) < learned_below).mean(),
+            middle.seed_error(),
+        ),
+        mean_over_seeds(
+            "plain_error_rise",
+            "error of the plain network, hardest third less easiest third",
+            "share",
+            average(_thirds(plain.error), axis=1),
+        ),
+    ]
+    if learned.size:
+        slope, explained = linear_fit(middle.difficulties, middle.ponder[:, learned])
+        across = float(np.ptp(middle.difficulties))
+        steep = trend(middle.settings, linear_fit(middle.difficulties, middle.ponder)[0])
+        quantities += [
+            over_seeds(
+                "rise", "steps gained from easiest to hardest", "steps", average, slope * across
+            ),
+            over_seeds("linearity", "R² of a straight line", "correlation", average, explained),
+            mean_over_seeds("steepness_trend", "correlation of slope with τ", "correlation", steep),
+        ]
+    return quantities
+
+
+def ponder_by_gates(
+    evidence: Evidence, *, experiment: str, tau_at_most: float, middle: float, last: float
+) -> list[Quantity]:
+    """Steps and error on either side of a middle difficulty (G5).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        tau_at_most: the largest time penalty of the networks that ponder.
+        middle, last: the difficulty after which it changes (5 gates), and the largest (10).
+
+    Returns:
+        act_error, rise, gradual, easiest_excess, plain_jump.
+
+    Raises:
+        InsufficientError: the difficulties do not reach from 1 to `last`.
+    """
+    act = small_tau(evidence.sweep(experiment, "act"), tau_at_most)
+    plain = evidence.plain(experiment)
+    levels = act.difficulties
+    _needs_range(act, last)
+    steps = average(act.ponder, axis=1)
+    late, early = levels >= middle, (levels > 1) & (levels <= middle)
+    parts = (plain.error[:, :, levels > middle], plain.error[:, :, levels <= middle])
+    jump = average(parts[0], axis=(1, 2)) - average(parts[1], axis=(1, 2))
+    at_middle, at_last = (steps[:, np.argmin(abs(levels - place))] for place in (middle, last))
+    return [
+        over_seeds("act_error", "error of ACT", "share", average, act.seed_error()),
+        mean_over_seeds(
+            "rise", f"steps gained from {middle:g} to {last:g}", "steps", at_last - at_middle
+        ),
+        mean_over_seeds(
+            "gradual",
+            f"correlation of steps with difficulty, {middle:g} to {last:g}",
+            "correlation",
+            trend(levels[late], steps[:, late]),
+        ),
+        mean_over_seeds(
+            "easiest_excess",
+            f"steps at difficulty 1 less the fewest of 2 to {middle:g}",
+            "steps",
+            steps[:, 0] - steps[:, early].min(axis=1),
+        ),
+        mean_over_seeds(
+            "plain_jump",
+            f"error of the plain network above {middle:g} less up to {middle:g}",
+            "share",
+            jump,
+        ),
+    ]
+
+
+def ponder_by_digits(evidence: Evidence, *, experiment: str, minimum_levels: int) -> list[Quantity]:
+    """Steps against digits: linearity, slope at the highest penalty, and within a sequence (G7).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        minimum_levels: fewer difficulties than this cannot tell a line from a curve.
+
+    Returns:
+        act_error, linearity, highest_slope, tracking.
+    """
+    act = evidence.sweep(experiment, "act")
+    _needs_levels(act, minimum_levels)
+    slope, explained = linear_fit(act.difficulties, act.ponder)
+    return [
+        over_seeds(
+            "act_error",
+            "error of ACT at its best τ",
+            "share",
+            lambda rows: average(rows, axis=0).min(),
+            act.seed_error(),
+        ),
+        over_seeds("linearity", "R² of a straight line", "correlation", average, explained),
+        mean_over_seeds("highest_slope", "steps per digit at the highest τ", "steps", slope[:, -1]),
+        _tracking(evidence, experiment),
+    ]
+
+
+def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
+    """What ACT gains on sorting, what it costs, and where in a sequence it ponders (G8).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+
+    Returns:
+        plain_error, best_error, gain, computation, error_trend, growth, end_spike.
+    """
+    act = evidence.sweep(experiment, "act")
+    plain = average(evidence.plain(experiment).seed_error(), axis=1)
+    _needs_levels(act, 4)
+    errors, best = act.seed_error(), act.best()
+    ponder = np.log(np.maximum(act.ponder[:, best], 1e-6))
+    growth, _ = linear_fit(np.log(act.difficulties), ponder)
+
+    def gain(without: Array, with_act: Array) -> float:
+        return float(average(without) - average(with_act, axis=0).min())
+
+    return [
+        mean_over_seeds("plain_error", "error of the plain network", "share", plain),
+        over_seeds(
+            "best_error",
+            "error of ACT at its best τ",
+            "share",
+            lambda rows: average(rows, axis=0).min(),
+            errors,
+        ),
+        over_seeds(
+            "gain", "error without ACT less error at the best τ", "share", gain, plain, errors
+        ),
+        mean_over_seeds(
+            "computation", "computation at the best τ", "times", act.seed_ponder()[:, best]
+        ),
+        mean_over_seeds(
+            "error_trend",
+            "correlation of error with length at the best τ",
+            "correlation",
+            trend(act.difficulties, act.error[:, best]),
+        ),
+        mean_over_seeds("growth", "power of length that steps grow with", "correlation", growth),
+        _end_spike(evidence, experiment),
+    ]
+
+
+def _needs_levels(sweep: Sweep, minimum: int) -> None:
+    if len(sweep.difficulties) < minimum:
+        raise InsufficientError(
+            f"{len(sweep.difficulties)} difficulties were run, {minimum} are needed"
+        )
+
+
+def _needs_range(sweep: Sweep, last: float) -> None:
+    low, high = sweep.difficulties.min(), sweep.difficulties.max()
+    if low > 1 or high < last:
+        raise InsufficientError(
+            f"difficulties 1 to {last:g} are needed, {low:g} to {high:g} were run"
+        )
+
+
+def _thirds(error: Array) -> Array:
+    """[K, S] error in the hardest third of the difficulties less that in the easiest third."""
+    third = max(1, error.shape[2] // 3)
+    return average(error[:, :, -third:], axis=2) - average(error[:, :, :third], axis=2)
+
+
+def _tracking(evidence: Evidence, experiment: str) -> Quantity:
+    """Correlation, within traces, of steps with the digits of the longer of the two summands."""
+    per_trace = []
+    for trace in evidence.traces(experiment, "act", "sequence"):
+        digits, steps, total = [], [], ""
+        for step in trace["steps"]:
+            number = re.sub(r"\D", "", str(step["input"]))
+            if total:
+                digits.append(max(len(number), len(total)))
+                steps.append(float(step["ponder_time"]))
+            total = re.sub(r"\D", "", str(step["target"])).lstrip("0") or total or number
+        per_trace.append((digits, steps))
+    pooled = [np.array(list(zip(*pair, strict=True)), float) for pair in per_trace if pair[0]]
+    label = "correlation of steps with the digits summed, within sequences"
+    usable = np.concatenate(pooled) if pooled else np.zeros((0, 2))
+    if len(usable) < 6:
+        return Quantity("tracking", label, "correlation", float("nan"), None, None, 0)
+    return over_seeds("tracking", label, "correlation", _correlation, usable)
+
+
+def _correlation(pairs: Array) -> float:
+    if np.ptp(pairs[:, 0]) == 0 or np.ptp(pairs[:, 1]) == 0:
+        return 0.0
+    return float(np.corrcoef(pairs[:, 0], pairs[:, 1])[0, 1])
+
+
+def _end_spike(evidence: Evidence, experiment: str) -> Quantity:
+    """Steps at the last input and the first output, above the mean of the rest, per trace."""
+    excess = []
+    for trace in evidence.traces(experiment, "act", "sequence"):
+        outputs = [str(step["target"]).strip() not in NO_TARGET for step in trace["steps"]]
+        if True not in outputs or outputs.index(True) < 2:
+            continue
+        steps = np.array([float(step["ponder_time"]) for step in trace["steps"]])
+        near = np.zeros(len(steps), bool)
+        near[outputs.index(True) - 2 : outputs.index(True) + 1] = True
+        excess.append(steps[near].max() - steps[~near].mean() if (~near).any() else np.nan)
+    return mean_over_seeds(
+        "end_spike", "most steps around the last input, above the other steps", "steps", excess
+    )

@@ -1,0 +1,197 @@
+"""The measures behind the claims on Wikipedia (G9, G10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pondering.claim_measures.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claim_measures.quantities import (
+    Array,
+    Quantity,
+    Unit,
+    average,
+    mean_over_seeds,
+    over_seeds,
+)
+
+KINDS = ("letter", "space", "comma", "stop", "bracket", "id")
+"""The kinds of characters claim G10 speaks of; every other character is "other"."""
+
+CONTRASTS: tuple[tuple[str, str, Unit, tuple[str, ...], str, int], ...] = (
+    ("space_peak", "steps at spaces above letters", "deviations", ("space",), "letter", 1),
+    ("punctuation_peak", "steps at commas and full stops above spaces", "deviations",
+     ("comma", "stop"), "space", 1),
+    ("bracket_peak", "steps at opening brackets above letters", "deviations",
+     ("bracket",), "letter", 1),
+    ("id_rise", "steps at random digits above letters", "deviations", ("id",), "letter", 1),
+    ("id_loss", "loss at random digits above letters", "nats", ("id",), "letter", 2),
+    ("id_entropy", "entropy at random digits above letters", "nats", ("id",), "letter", 3),
+)  # fmt: skip
+"""Quantity, label, unit, kinds, the kind they are compared with, column of the blocks."""
+
+
+def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
+    """Bits per character with and without ACT, ponder, and speed of learning (G9).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the text.
+        split: "train" as in the paper, or "heldout".
+
+    Returns:
+        plain_bits, difference, range_over_tau, ponder, learning_difference.
+    """
+    act = evidence.sweep(experiment, "act", split)
+    plain = average(evidence.plain(experiment, split).seed_error(), axis=1)
+    until = evidence.common_updates(experiment, "act", "repeat")
+    curves = evidence.curves(experiment, "act", until)
+    without = evidence.curves(experiment, "repeat", until)
+    slow = without.mean_error[:, without.settings == 1]
+
+    def difference(first: Array, second: Array) -> float:
+        return float(average(first) - average(second))
+
+    return [
+        mean_over_seeds("plain_bits", "bits per character of the plain network", "bits", plain),
+        over_seeds(
+            "difference",
+            "bits per character of ACT less the plain network",
+            "bits",
+            difference,
+            act.seed_error(),
+            plain,
+        ),
+        over_seeds(
+            "range_over_tau",
+            "largest less smallest over τ",
+            "bits",
+            lambda rows: np.ptp(average(rows, axis=0)),
+            act.seed_error(),
+        ),
+        over_seeds("ponder", "steps per character of ACT", "steps", average, act.seed_ponder()),
+        over_seeds(
+            "learning_difference",
+            "bits averaged over training, ACT less the plain network",
+            "bits",
+            difference,
+            curves.mean_error,
+            slow,
+        ),
+    ]
+
+
+def ponder_by_character(
+    evidence: Evidence, *, experiment: str, minimum_characters: int, block: int
+) -> list[Quantity]:
+    """Steps at boundaries of a text against steps inside words and inside random numbers (G10).
+
+    Steps are counted in deviations of the trace's own ponder, so that networks that ponder much
+    and little can be compared. Intervals are over blocks of consecutive characters.
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the text.
+        minimum_characters: least number of characters of each kind that is compared.
+        block: characters in a block of the bootstrap.
+
+    Returns:
+        ponder_spread, space_peak, punctuation_peak, bracket_peak, id_rise, id_loss, id_entropy.
+
+    Raises:
+        NotRunError: no trace of ACT on a text exists.
+        InsufficientError: too few characters of a kind.
+    """
+    evidence.sweep(experiment, "act", "train")
+    traces = evidence.traces(experiment, "act", "text")
+    if not traces:
+        raise NotRunError(f"{experiment} has no trace of ACT on a text")
+    # [blocks, block, (kind, standardised ponder, loss, entropy, ponder)]
+    blocks = np.concatenate([_blocks(trace["steps"], block) for trace in traces])
+    for index, kind in enumerate(KINDS):
+        count = int((blocks[:, :, 0] == index).sum())
+        if kind in ("letter", "space", "id") and count < minimum_characters:
+            raise InsufficientError(
+                f"the traced text has {count} characters of kind {kind!r}, "
+                f"{minimum_characters} are needed"
+            )
+
+    spread = over_seeds(
+        "ponder_spread",
+        "deviation of steps over the text",
+        "steps",
+        lambda rows: np.nanstd(rows[:, :, 4]),
+        blocks,
+    )
+    return [spread] + [
+        over_seeds(name, label, unit, partial(_contrast, kinds, against, column), blocks)
+        for name, label, unit, kinds, against, column in CONTRASTS
+    ]
+
+
+def character_kinds(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What each character of a traced text is.
+
+    Args:
+        steps: steps of a trace; their own key "kind" is the truth where a generated text gives it.
+
+    Returns:
+        One of KINDS or "other" per character. On a text without kinds they are read off the
+        characters: an opening bracket begins a tag, and the digits of <id>...</id> are random.
+    """
+    if steps and all("kind" in step for step in steps):
+        known = {"tag_open": "bracket", "open": "bracket", "digit": "id"}
+        return [_generated(step, known) for step in steps]
+    text = "".join(str(step["input"])[:1] or " " for step in steps)
+    kinds = [_read_off(character) for character in text]
+    for match in re.finditer(r"<id>(\d+)", text):
+        kinds[match.start(1) : match.end(1)] = ["id"] * len(match.group(1))
+    for match in re.finditer(r"<[^<>\n]*>", text):
+        # names of tags are markup, not words
+        kinds[match.start() + 1 : match.end()] = ["other"] * (len(match.group()) - 1)
+    return kinds
+
+
+def _generated(step: Mapping[str, Any], known: Mapping[str, str]) -> str:
+    """A generated text marks its tags whole; the opening bracket is what the claim speaks of."""
+    kind = known.get(str(step["kind"]), str(step["kind"]))
+    if kind == "tag":
+        return "bracket" if step["input"] == "<" else "other"
+    return kind if kind in KINDS else "other"
+
+
+def _read_off(character: str) -> str:
+    if character.isalpha():
+        return "letter"
+    return {" ": "space", ",": "comma", ".": "stop", "<": "bracket"}.get(character, "other")
+
+
+def _blocks(steps: Sequence[Mapping[str, Any]], block: int) -> Array:
+    """[blocks, block, 5] kind, standardised ponder, loss, entropy, ponder; NaN fills the last."""
+    kinds = [KINDS.index(kind) if kind in KINDS else -1 for kind in character_kinds(steps)]
+    names = ("ponder_time", "loss", "entropy")
+    numbers = np.array([[_number(step.get(name)) for name in names] for step in steps])
+    ponder = numbers[:, 0]
+    spread = float(np.nanstd(ponder))
+    standard = (ponder - np.nanmean(ponder)) / spread if spread > 1e-9 else np.zeros(len(ponder))
+    rows = np.column_stack([kinds, standard, numbers[:, 1:], ponder])
+    missing = -len(rows) % block
+    rows = np.vstack([rows, np.full((missing, rows.shape[1]), np.nan)])
+    return np.asarray(rows.reshape(-1, block, rows.shape[1]), dtype=np.float64)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _contrast(kinds: Sequence[str], against: str, column: int, rows: Array) -> float:
+    return _mean_of(rows, kinds, column) - _mean_of(rows, (against,), column)
+
+
+def _mean_of(rows: Array, kinds: Sequence[str], column: int) -> float:
+    chosen = np.isin(rows[:, :, 0], [KINDS.index(kind) for kind in kinds])
+    return float(average(rows[:, :, column][chosen]))

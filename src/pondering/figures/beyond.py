@@ -1,0 +1,234 @@
+"""Figures the papers do not have: what they leave open, and their methods on common ground."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from pondering.aggregates import evaluated, failure_error, per_seed, per_setting
+from pondering.figures import style
+from pondering.figures.bars import BITS, ERROR_RATE
+from pondering.figures.curves import errors_by_update, mean_line
+from pondering.figures.methods import Method, best_methods, error, lines_by_difficulty, ponder
+from pondering.results import Results
+
+LAYOUTS = {"parity": ("leading", "-"), "parity_scattered": ("scattered", "--")}
+GRAVES_TASKS = ("parity", "logic", "addition", "sort", "wikipedia")
+FOJO_SOLVED = 0.02
+"""Solved at 98% accuracy. Source: Fojo et al. 2018."""
+
+
+def figure_layout(results: Results) -> Figure | None:
+    """Parity with the nonzero elements leading or scattered: learning curves and difficulty.
+
+    Each method at its best setting for each layout. None unless both layouts have rows.
+    """
+    tables = {name: results.tables.get(name) for name in LAYOUTS}
+    if any(table is None for table in tables.values()):
+        return None
+    figure, (upper, lower) = style.new_figure([2.3, 2.3])
+    handles: dict[str, Line2D] = {}
+    for name, (_, dashes) in LAYOUTS.items():
+        table = tables[name]
+        assert table is not None
+        rows = evaluated(table, split="test")
+        curves = results.curves.get(name)
+        for method in best_methods(per_seed(rows), ("plain", "act", "pondernet")):
+            colour = style.MECHANISM_COLOUR[method.name]
+            if curves is not None and len(method.of(curves)):
+                wide = errors_by_update(method.of(curves), failure_error(name))
+                upper.plot(*mean_line(wide), color=colour, ls=dashes, lw=1.7)
+            lines_by_difficulty(lower, method.of(rows), error, **method.look, ls=dashes)
+            label = style.MECHANISM_NAME[method.name]
+            handles[label] = Line2D([], [], **method.look, ls="", label=label)
+    upper.set(xlabel="updates", ylabel=ERROR_RATE, ylim=(0, None))
+    style.large_counts(upper)
+    lower.set(xlabel="difficulty: nonzero bits", ylabel=ERROR_RATE, ylim=(0, None))
+    style.whole_numbers(lower)
+    layouts = [Line2D([], [], color=style.INK, ls=ls, label=text) for text, ls in LAYOUTS.values()]
+    style.bottom_legend(figure, [*handles.values(), *layouts], 3)
+    return figure
+
+
+def figure_repeat_parity(results: Results) -> Figure | None:
+    """Parity: fixed repeat counts against ACT. Source: the question of Fojo et al. 2018."""
+    return repeat_against_act(results, "parity")
+
+
+def figure_repeat_addition(results: Results) -> Figure | None:
+    """Addition: fixed repeat counts against ACT. Source: the question of Fojo et al. 2018."""
+    return repeat_against_act(results, "addition")
+
+
+def repeat_against_act(results: Results, experiment: str) -> Figure | None:
+    """Final error against mean steps, and the update that first reached 98% accuracy.
+
+    Args:
+        results: the results of one profile.
+        experiment: parity or addition.
+
+    Returns:
+        The figure: above, means with standard errors both ways; below, seeds as points and medians
+        as bars, seeds that never solved it on the top line. None without rows of ACT and of a
+        repeat count above 1.
+    """
+    table, curves = results.tables.get(experiment), results.curves.get(experiment)
+    if table is None:
+        return None
+    seeds = per_seed(evaluated(table, split="test"))
+    repeats = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] != 1)]
+    if repeats.empty or seeds[seeds["mechanism"] == "act"].empty:
+        return None
+    figure, (upper, lower) = style.new_figure([2.3, 2.3])
+    means = per_setting(seeds[seeds["mechanism"].isin(["repeat", "act"])])
+    _error_against_steps(upper, means, label_settings=True)
+    upper.set(xlabel="mean steps per input", ylabel=ERROR_RATE)
+    if curves is not None:
+        _solved_at(lower, curves, means)
+    handles = [
+        Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
+        for name in ("plain", "repeat", "act")
+    ]
+    style.bottom_legend(figure, handles, 3)
+    return figure
+
+
+def updates_to_solve(curves: pd.DataFrame, threshold: float = FOJO_SOLVED) -> pd.DataFrame:
+    """The first logged update of each replica at which its training error is below a threshold.
+
+    Args:
+        curves: training curves of one experiment.
+        threshold: error below which the task counts as solved.
+
+    Returns:
+        Columns mechanism, setting, seed, update; NaN where the replica never got there.
+    """
+    keys = ["mechanism", "setting", "seed"]
+    everyone = curves[keys].drop_duplicates()
+    reached = curves[curves["error"] < threshold].groupby(keys, as_index=False)["update"].min()
+    return everyone.merge(reached, on=keys, how="left").sort_values(keys, ignore_index=True)
+
+
+def figure_extrapolation(results: Results) -> Figure | None:
+    """Steps and error against nonzero elements, inside and beyond the trained range."""
+    table = results.tables.get("parity_extrapolation")
+    if table is None:
+        return None
+    inside = evaluated(table, split="interpolation")
+    rows = pd.concat([inside, evaluated(table, split="extrapolation")])
+    methods = best_methods(per_seed(inside), ("plain", "act", "pondernet"))
+    if not methods:
+        return None
+    figure, (upper, lower) = style.new_figure([2.2, 2.2], sharex=True)
+    handles: list[Line2D | Patch] = []
+    for method in methods:
+        lines_by_difficulty(upper, method.of(rows), ponder, **method.look)
+        line = lines_by_difficulty(
+            lower, method.of(rows), error, **method.look, label=method.legend
+        )
+        handles.append(line)
+    edge = float(inside["difficulty"].max()) + 0.5
+    for axes in (upper, lower):
+        axes.axvspan(min(float(inside["difficulty"].min()) - 0.5, edge), edge, color=style.SKY,
+                     alpha=0.15, lw=0, zorder=0)  # fmt: skip
+    handles.append(Patch(color=style.SKY, alpha=0.3, label="trained range"))
+    upper.set(ylabel="ponder steps")
+    lower.set(xlabel="nonzero elements", ylabel=ERROR_RATE, ylim=(0, None))
+    style.whole_numbers(lower)
+    style.bottom_legend(figure, handles, 2)
+    return figure
+
+
+def figure_pondernet(results: Results) -> Figure | None:
+    """PonderNet on Graves's tasks: error against ponder, beside ACT and fixed repeat counts."""
+    present = [
+        name for name in GRAVES_TASKS
+        if name in results.tables and (results.tables[name]["mechanism"] == "pondernet").any()
+    ]  # fmt: skip
+    if not present:
+        return None
+    columns = 2 if len(present) > 1 else 1
+    rows = -(-len(present) // columns)
+    figure = Figure(figsize=(style.WIDTH, 2.15 * rows), layout="constrained")
+    cells = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, name in zip(cells, present, strict=False):
+        split = "train" if name == "wikipedia" else "test"
+        seeds = per_seed(evaluated(results.tables[name], split=split))
+        _error_against_steps(axes, per_setting(seeds), label_settings=False)
+        axes.set_title(name.capitalize())
+        axes.set_ylabel(BITS if name == "wikipedia" else ERROR_RATE)
+    for axes in cells[len(present) :]:
+        axes.set_axis_off()
+    for axes in cells[max(0, len(present) - columns) : len(present)]:
+        axes.set_xlabel("mean steps per input")
+    handles = [
+        Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
+        for name in ("plain", "repeat", "act", "pondernet")
+    ]
+    style.bottom_legend(figure, handles, 2)
+    return figure
+
+
+def _error_against_steps(axes: Axes, means: pd.DataFrame, *, label_settings: bool) -> None:
+    """One point a setting, standard errors both ways; labels only where they are few."""
+    known = means.dropna(subset=["ponder_time"])
+    for row in known.itertuples():
+        name = "plain" if row.mechanism == "repeat" and row.setting == 1 else str(row.mechanism)
+        axes.errorbar(
+            row.ponder_time, row.error, xerr=_bar(row.ponder_se), yerr=_bar(row.error_se), ls="",
+            **Method(name, name, 1.0).look, ms=6, elinewidth=1, capsize=0, mec=style.INK, mew=0.5,
+            alpha=0.9,
+        )  # fmt: skip
+    if label_settings and len(known) <= 12:
+        _labels_apart(axes, known)
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+
+
+def _labels_apart(axes: Axes, known: pd.DataFrame) -> None:
+    """Names ACT's points where there is room; a repeat count is its own number of steps."""
+    axes.margins(x=0.12, y=0.15)
+    span_x, span_y = np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim())
+    taken: list[tuple[float, float]] = []
+    for row in known[known["mechanism"] == "act"].sort_values("error").itertuples():
+        text = f"τ {style.number(float(row.setting))}"
+        place = (float(row.ponder_time) / span_x, float(row.error) / span_y)
+        if all(abs(place[0] - x) > 0.14 or abs(place[1] - y) > 0.09 for x, y in taken):
+            axes.annotate(text, (row.ponder_time, row.error), (5, 4), fontsize=7.5,
+                          textcoords="offset points")  # fmt: skip
+            taken.append(place)
+
+
+def _solved_at(axes: Axes, curves: pd.DataFrame, means: pd.DataFrame) -> None:
+    solved = updates_to_solve(curves[curves["mechanism"].isin(["repeat", "act"])])
+    never = float(curves["update"].max()) * 1.12
+    # the plain network is the repeat count of 1 and so comes first
+    act = sorted(means.loc[means["mechanism"] == "act", "setting"])
+    drawn = means[(means["mechanism"] != "act")
+                  | means["setting"].isin(style.spread(act, style.MOST_LINES))]  # fmt: skip
+    order = drawn.sort_values(["mechanism", "setting"], ascending=[False, True])
+    labels = []
+    for place, row in enumerate(order.itertuples()):
+        own = solved[(solved["mechanism"] == row.mechanism) & (solved["setting"] == row.setting)]
+        name = "plain" if row.mechanism == "repeat" and row.setting == 1 else str(row.mechanism)
+        look = Method(name, name, 1.0).look
+        updates = own["update"].fillna(never).to_numpy()
+        beside = place + (np.linspace(-0.2, 0.2, len(own)) if len(own) > 1 else np.zeros(len(own)))
+        axes.plot(beside, updates, ls="", **look, ms=4.5 if len(own) <= 10 else 3, alpha=0.7, mew=0)
+        if len(own) and np.median(updates) < never:
+            axes.plot([place - 0.35, place + 0.35], [np.median(updates)] * 2, color=look["color"])
+        value = style.number(float(row.setting))
+        labels.append(f"{style.TIMES}{value}" if row.mechanism == "repeat" else f"τ {value}")
+    axes.axhline(never, color=style.GREY, ls=":", lw=1)
+    axes.annotate("not solved", (1, never), (0, 6), xycoords=("axes fraction", "data"), ha="right",
+                  textcoords="offset points", fontsize=7.5, color=style.GREY)  # fmt: skip
+    axes.set_xticks(range(len(labels)), labels, rotation=90 if len(labels) > 8 else 0)
+    axes.set(ylabel="updates until 98% right", ylim=(0, never * 1.2))
+    axes.tick_params(axis="x", length=0)
+
+
+def _bar(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,27 @@
+"""Escaping for report.md: nothing from a table may become markup."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from markupsafe import Markup
+
+
+def escaped(value: Any) -> Any:
+    """A value as plain Markdown text; what is already Markup stays as it is."""
+    if isinstance(value, Markup) or value is None:
+        return "" if value is None else value
+    text = (
+        re.sub(r"\s+", " ", str(value))
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+    )
+    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)
+
+
+def code(value: Any) -> Markup:
+    """A value as a code span; backticks and line breaks have no place in one."""
+    text = " ".join(str(value).replace("`", "'").replace("|", "¦").split())
+    return Markup(f"`{text}`")
