@@ -1,0 +1,41 @@
+"""Fixtures that several test modules share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+# One thread per process, and per process that a test starts: read when torch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; without one the tests fail unless PONDERING_NO_BROWSER=1 waives them."""
+    if os.environ.get("PONDERING_NO_BROWSER") == "1":
+        pytest.skip("PONDERING_NO_BROWSER=1: the pages are not opened in a browser")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.fail(
+            "chromium is not installed (apt-get install chromium); "
+            "PONDERING_NO_BROWSER=1 leaves the browser tests out"
+        )
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        yield chromium
+        chromium.close()

@@ -1,0 +1,102 @@
+"""Stage scripts as processes of their own, without paying for torch's import at each one.
+
+A server process imports once and is forked for each stage: a stage has its own working folder,
+output, signals and exit status, as from a shell.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SERVER = multiprocessing.get_context("forkserver")
+PRELOAD = ["torch", "pandas", "pondering.runs", "pondering.judging", "pondering.tracking"]
+PATIENCE = 60.0  # seconds; for a loaded machine, far from what anything here takes
+
+
+@dataclass
+class Done:
+    """How a stage ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+class Stage:
+    """A stage script at work in a project: `Stage(folder, "train", "--profile", "quick")`."""
+
+    def __init__(self, project: Path, name: str, *arguments: str) -> None:
+        SERVER.set_forkserver_preload(PRELOAD)
+        self._files = [
+            project / f".{name}-{time.monotonic_ns()}.{stream}" for stream in ("out", "err")
+        ]
+        for file in self._files:
+            file.touch()
+        job = (str(project), name, arguments, [str(file) for file in self._files])
+        self._process: BaseProcess = SERVER.Process(target=_work, args=job)
+        self._process.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.is_alive()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to it."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
+
+    def said(self) -> str:
+        """What it has written so far."""
+        return "".join(file.read_text() for file in self._files)
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for something to become true while it runs."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert self.running, f"it has ended: {self.said()}"
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.005)
+
+    def wait(self) -> Done:
+        """Wait for its end."""
+        self._process.join(PATIENCE)
+        assert not self.running, "it does not end"
+        status = self._process.exitcode
+        assert status is not None
+        return Done(status, *(file.read_text() for file in self._files))
+
+
+def _work(project: str, name: str, arguments: tuple[str, ...], files: list[str]) -> None:
+    """The forked process: take the place of `python pipeline/NAME.py ...`."""
+    for stream, file in zip((1, 2), files, strict=True):
+        handle = os.open(file, os.O_WRONLY | os.O_APPEND)
+        os.dup2(handle, stream)
+        os.close(handle)
+    os.chdir(project)
+    os.environ["PONDERING_TRACKING"] = "off"
+    script = f"pipeline/{name}.py"
+    sys.argv = [script, *arguments]
+    runpy.run_path(script, run_name="__main__")
+
+
+def run(project: Path, name: str, *arguments: str) -> Done:
+    """A stage from beginning to end."""
+    return Stage(project, name, *arguments).wait()
+
+
+def new_project(folder: Path) -> Path:
+    """A project's folder with the stage scripts."""
+    shutil.copytree(ROOT / "pipeline", folder / "pipeline")
+    return folder

@@ -1,0 +1,191 @@
+"""The fast path against the readable one, where rows and replicas halt at very different steps."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import oracle
+import pytest
+import torch
+from pinned import score_against
+from torch import Tensor, nn
+
+from pondering import packing
+from pondering.cells import CELLS, State
+from pondering.halting import ACT, FixedRepeat, Halting, Pondered, SampledHalting
+from pondering.network import Network
+from pondering.replicas import gradient_norms, stack
+
+TIMES, REPLICAS, ROWS, HIDDEN, OUTPUTS = 3, 3, 48, 16, 2
+RECORDS = ("mixture", "ponder_time", "remainder", "cost", "expected_steps")
+HALTING: dict[str, Halting] = {
+    "act": ACT(torch.tensor([0.25, 0.0, 0.5]), 0.05, 30),
+    "repeat": FixedRepeat(torch.tensor([1.0, 5.0, 3.0])),
+}
+
+
+def stacked_network(cell: str, halting: Halting, dtype: torch.dtype) -> Network:
+    """Three replicas with halting biases that make N spread from 1 to M."""
+    solos = []
+    for seed, bias in enumerate((4.0, -2.0, -1.0)):
+        generator = torch.Generator().manual_seed(seed)
+        solo = Network(CELLS[cell](4, HIDDEN, True, generator), halting, OUTPUTS, bias, generator)
+        with torch.no_grad():
+            solo.heads.weight[-1] *= 6
+        solos.append(solo)
+    return stack(solos, halting).to(dtype)
+
+
+def a_batch(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(9)
+    inputs = 2 * torch.randn(TIMES, REPLICAS, ROWS, 4, generator=generator)
+    targets = torch.randint(0, 2, (TIMES, REPLICAS, ROWS, OUTPUTS), generator=generator)
+    mask = torch.rand(TIMES, REPLICAS, ROWS, generator=generator) < 0.7
+    return inputs.to(dtype), targets.to(dtype), mask
+
+
+def run(network: Network, batch: tuple[Tensor, Tensor, Tensor], fast: bool) -> Pondered:
+    network.fast = fast
+    network.zero_grad()
+    inputs, targets, mask = batch
+    pondered = network(inputs, mask)
+    losses = network.halting.objective(score_against(targets), pondered)
+    torch.where(mask, losses, 0.0).sum(0).mean(-1).sum().backward()
+    return pondered
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
+@pytest.mark.parametrize("name", HALTING)
+def test_both_paths_give_the_same_numbers(cell: str, name: str) -> None:
+    network = stacked_network(cell, HALTING[name], torch.float64)
+    batch = a_batch(torch.float64)
+    slow = run(network, batch, fast=False)
+    want = {key: p.grad.clone() for key, p in network.named_parameters() if p.grad is not None}
+    fast = run(network, batch, fast=True)
+    if name == "act":
+        assert {1, 2, 3, 30} <= set(slow.ponder_time[batch[2]].long().tolist())
+    exact: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
+    for field in RECORDS:
+        torch.testing.assert_close(getattr(fast, field), getattr(slow, field), **exact)
+    for key, parameter in network.named_parameters():
+        torch.testing.assert_close(parameter.grad, want[key], **exact, msg=key)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_the_fast_path_computes_less_but_not_less_than_needed(masked: bool) -> None:
+    network = stacked_network("gru", HALTING["act"], torch.float32)
+    inputs, targets, mask = a_batch(torch.float32)
+    batch = (inputs, targets, mask if masked else torch.ones_like(mask))
+    slow, fast = run(network, batch, fast=False), run(network, batch, fast=True)
+    assert int(slow.ponder_time.sum()) <= fast.computed < 0.8 * slow.computed
+
+
+def test_nobody_there_is_nothing_to_compute() -> None:
+    network = stacked_network("lstm", HALTING["act"], torch.float64)
+    inputs, _, mask = a_batch(torch.float64)
+    pondered = network(inputs, torch.zeros_like(mask))
+    assert pondered.computed == 0
+    assert not pondered.ponder_time.any()
+    assert not pondered.cost.any()
+
+
+@pytest.fixture(autouse=True)
+def pack_even_tiny_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "WORTH", 0)
+
+
+def same_bits(a: Tensor, b: Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=0, atol=0)
+
+
+def same_rounding(a: Tensor, b: Tensor) -> None:
+    """Packing another number of rows sums them in another order: float32's last bits."""
+    torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
+@pytest.mark.parametrize("name", HALTING)
+def test_a_nan_replica_leaves_the_others_alone(cell: str, name: str, fast: bool) -> None:
+    """Bit-identical on the readable path; where rows are packed, up to the order of sums."""
+    same = same_rounding if fast else same_bits
+    network = stacked_network(cell, HALTING[name], torch.float32)
+    sick = copy.deepcopy(network)
+    with torch.no_grad():
+        for parameter in sick.parameters():
+            parameter[1] = torch.nan
+    batch = a_batch(torch.float32)
+    good, bad = run(network, batch, fast), run(sick, batch, fast)
+    for field in RECORDS:
+        same(getattr(good, field)[:, [0, 2]], getattr(bad, field)[:, [0, 2]])
+    for a, b in zip(network.parameters(), sick.parameters(), strict=True):
+        assert a.grad is not None and b.grad is not None
+        same(a.grad[[0, 2]], b.grad[[0, 2]])
+    norms = gradient_norms(network.parameters()), gradient_norms(sick.parameters())
+    same(norms[0][[0, 2]], norms[1][[0, 2]])
+    assert norms[1][1].isnan()
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_sampled_steps_do_not_depend_on_the_neighbours(fast: bool) -> None:
+    """The same generator draws the same for replica 0 whatever replica 1 does."""
+    network = stacked_network("gru", SampledHalting(20, torch.Generator()), torch.float64)
+    other = stacked_network("gru", network.halting, torch.float64)
+    with torch.no_grad():
+        other.heads.bias[1, -1] -= 3.0
+    inputs, _, mask = a_batch(torch.float64)
+    steps = []
+    for one in (network, other):
+        one.fast = fast
+        one.halting = SampledHalting(20, torch.Generator().manual_seed(4))
+        steps.append(one(inputs, mask).ponder_time)
+    assert not torch.equal(steps[0][:, 1], steps[1][:, 1])
+    assert torch.equal(steps[0][:, [0, 2]], steps[1][:, [0, 2]])
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_sampled_halting_follows_p_on_stacked_replicas(fast: bool) -> None:
+    """Chi-square per replica of 20,000 rows that all see the same input."""
+    rows, cap = 20_000, 5
+    halting = SampledHalting(cap, torch.Generator().manual_seed(11))
+    network = stacked_network("tanh_rnn", halting, torch.float32)
+    network.fast = fast
+    with torch.no_grad():
+        network.heads.weight[:, -1] = 0.0
+        network.heads.bias[:, -1] = torch.tensor([-1.0, 0.0, 0.5])
+        steps = network(torch.zeros(1, REPLICAS, rows, 4)).ponder_time[0]
+    for k, logit in enumerate((-1.0, 0.0, 0.5)):
+        counts = [int((steps[k] == n).sum()) for n in range(1, cap + 1)]
+        p = [math.exp(v) for v in oracle.pondernet_log_weights([logit] * cap)]
+        chi_square = sum((c - rows * q) ** 2 / (rows * q) for c, q in zip(counts, p, strict=True))
+        assert chi_square < 4 + 4 * math.sqrt(2 * 4)
+
+
+class Geometric(nn.Module):
+    """s^1 = x_1 and s^n = x_0 s^{n-1}: a state that may overflow."""
+
+    state_sizes = (1,)
+
+    def embed(self, x: Tensor) -> Tensor:
+        return x
+
+    def step(self, drive: Tensor, state: State, first: bool) -> State:
+        return (drive[..., 1:] if first else state[0] * drive[..., :1],)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_row_that_overflows_after_halting_spoils_nothing(fast: bool) -> None:
+    """One row of ten halts at once: too few to repack, so it is carried along and overflows."""
+    solo = Network(Geometric(), ACT(0.1, 0.01, 20), 1)
+    with torch.no_grad():
+        solo.heads.weight.fill_(1.0)
+        solo.heads.bias.copy_(torch.tensor([0.0, -7.0]))
+    network = stack([solo], solo.halting)
+    network.fast = fast
+    pondered = network(torch.tensor([[[[1e30, 20.0]] + [[1.0, 1.0]] * 9]]))
+    assert pondered.ponder_time.tolist() == [[[1.0] + [20.0] * 9]]
+    pondered.mixture.sum().backward()
+    assert network.heads.weight.grad is not None
+    assert network.heads.weight.grad.flatten().tolist() == [pytest.approx(29.0), pytest.approx(0.0)]

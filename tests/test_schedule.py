@@ -1,0 +1,140 @@
+"""Plateau schedule and early stopping: every replica on its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tiny
+import torch
+from torch import Tensor
+
+from pondering import checkpoints, schedule
+from pondering.config import ExperimentConfig
+from pondering.schedule import Plateau, validation_error
+from pondering.tasks import make_task
+from pondering.tasks.base import Batch
+from pondering.training import Sweep
+
+RATE = 0.01
+# Validation errors by replica and validation, every third update.
+ERRORS = torch.tensor(
+    [
+        [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0],  # always better
+        [0.5, 0.5, 0.6, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5],  # equal is not better
+        [0.5, 0.6, 0.6, 0.4, 0.6, 0.6, 0.6, 0.3, 0.6, 0.6],  # better now and then
+        [0.5, 0.4, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9],
+    ]
+)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ExperimentConfig:
+    return tiny.config(tmp_path)
+
+
+def validation_batch(config: ExperimentConfig, size: int = 20) -> Batch:
+    block = make_task(config.task, "tiny").training_block(99, 0, size).torch()
+    return Batch._make([*(part[:, :size] for part in block[:-1]), block.difficulty[:size]])
+
+
+def scripted(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+    return ERRORS[:, sweep.update // 3 - 1]
+
+
+def make(config: ExperimentConfig) -> Sweep:
+    plateau = Plateau(validation_batch(config), 3, 0.5, 1, 4, 4)
+    return tiny.sweep(config, plateau=plateau)
+
+
+def test_rates_fall_and_replicas_stop_each_on_its_own(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Patience 1: halved at the second validation in a row without a better one; 4 stop."""
+    monkeypatch.setattr(schedule, "validation_error", scripted)
+    sweep = make(config)
+    rates, alive = [], []
+    for update in range(3, 31, 3):
+        tiny.train(sweep, update)
+        rates.append(sweep.optimiser.learning_rate / RATE)
+        alive.append(sweep.alive.clone())
+        sweep.optimiser.learning_rate = sweep.optimiser.learning_rate.clone()
+    assert torch.stack(rates).T.tolist() == [
+        pytest.approx([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+        pytest.approx([1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625, 0.0625]),
+        pytest.approx([1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.125]),
+        pytest.approx([1, 1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625]),
+    ]
+    assert torch.stack(alive).T.tolist() == [
+        [True] * 10,
+        [True] * 4 + [False] * 6,
+        [True] * 10,
+        [True] * 5 + [False] * 5,
+    ]
+    assert sweep.finished
+    assert sweep.status() == ["finished"] * 4
+
+
+def test_a_stopped_replica_keeps_its_parameters_and_is_no_failure(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "validation_error", scripted)
+    sweep = tiny.train(make(config), 15)
+    assert not sweep.alive[1]
+    before = {name: p.detach().clone() for name, p in sweep.parameters.items()}
+    steps = sweep.computed_steps.clone()
+    tiny.train(sweep)
+    for name, parameter in sweep.parameters.items():
+        assert torch.equal(parameter[1], before[name][1])
+    assert any(not torch.equal(p[0], before[name][0]) for name, p in sweep.parameters.items())
+    assert sweep.computed_steps[1] == steps[1]
+    assert (sweep.computed_steps[[0, 2]] > steps[[0, 2]]).all()
+    assert not sweep.diverged.any()
+
+
+def test_when_all_have_stopped_the_sweep_ends(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "validation_error", lambda *_: torch.full((4,), 0.5))
+    sweep = tiny.train(make(config))
+    assert sweep.update == 15
+    assert sweep.finished
+    assert sweep.status() == ["finished"] * 4
+    assert int(sweep.curves[-1][0, 0]) == 15
+
+
+@pytest.mark.parametrize("stop", [2, 3, 10, 14, 16])
+def test_a_resumed_run_keeps_its_schedule(
+    config: ExperimentConfig, tmp_path: Path, stop: int
+) -> None:
+    """With real validation, bit for bit."""
+    whole = tiny.train(make(config))
+    sweep = tiny.train(make(config), stop)
+    checkpoints.save(sweep, tmp_path / "c", "key")
+    sweep = make(config)
+    checkpoints.load(sweep, tmp_path / "c", "key")
+    tiny.train(sweep)
+    assert torch.equal(sweep.optimiser.learning_rate, whole.optimiser.learning_rate)
+    assert str(sweep.rows()) == str(whole.rows())
+    assert sweep.plateau is not None and whole.plateau is not None
+    for name, tensor in whole.plateau.state().items():
+        assert torch.equal(sweep.plateau.state()[name], tensor)
+    for name, parameter in whole.parameters.items():
+        assert torch.equal(sweep.parameters[name], parameter)
+
+
+@pytest.mark.parametrize("mechanism", ["repeat", "act", "pondernet"])
+def test_the_validation_error_counts_mistakes(config: ExperimentConfig, mechanism: str) -> None:
+    sweep = tiny.train(tiny.sweep(config, mechanism), 5)
+    batch = validation_batch(config, 37)
+    got = validation_error(sweep, batch, rows=10)
+    size = batch.targets.shape[1]
+    wrong = [0] * 4
+    with torch.no_grad():
+        for b in range(size):
+            one = batch.inputs[:, b : b + 1].unsqueeze(1).expand(1, 4, 1, -1)
+            mixture = sweep.network(one).mixture
+            for k in range(4):
+                wrong[k] += (float(mixture[0, k, 0, 0]) > 0) != bool(batch.targets[0, b])
+    assert got.tolist() == pytest.approx([count / size for count in wrong], abs=1e-6)
+    assert float(got.min()) > 0

@@ -1,0 +1,116 @@
+"""The curves' columns against a direct computation, and what counts as a step."""
+
+from __future__ import annotations
+
+import copy
+import math
+from pathlib import Path
+
+import pytest
+import tiny
+import torch
+
+from pondering.config import MECHANISMS, ExperimentConfig
+from pondering.training import COLUMNS, Sweep
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ExperimentConfig:
+    return tiny.config(tmp_path)
+
+
+@pytest.fixture
+def sequences(tmp_path: Path) -> ExperimentConfig:
+    return tiny.config_of_sequences(tmp_path)
+
+
+def by_hand(sweep: Sweep) -> dict[str, list[float]]:
+    """One update's columns per replica, loop by loop, from the readable path."""
+    network, batch = copy.deepcopy(sweep.network), sweep.stream.batch(sweep.update)
+    network.fast = False
+    count, (times, _, rows) = len(sweep.replicas), batch.mask.shape
+    halting, beta = network.halting, 0.01
+    with torch.no_grad():
+        pondered = network(batch.inputs, batch.mask)
+    found: dict[str, list[float]] = {name: [0.0] * count for name in COLUMNS}
+    for k in range(count):
+        present = [(t, b) for t in range(times) for b in range(rows) if bool(batch.mask[t, k, b])]
+        total = mistakes = remainder = ponder = steps = 0.0
+        for t, b in present:
+            assert pondered.weights is not None
+            p = pondered.weights[t, :, k, b].tolist()
+            target = float(batch.targets[t, k, b])
+            mixture = float(pondered.mixture[t, k, b, 0])
+            taken = float(pondered.ponder_time[t, k, b])
+            if pondered.outputs is not None:  # PonderNet
+                y = pondered.outputs[t, :, k, b, 0].tolist()
+                loss = sum(w * cross_entropy(v, target) for w, v in zip(p, y, strict=True))
+                total += loss + beta * float(pondered.cost[t, k, b])
+                ponder += sum(n * w for n, w in enumerate(p, 1))
+            else:
+                total += cross_entropy(mixture, target)
+                if hasattr(halting, "tau"):
+                    left = 1 - sum(p[: int(taken) - 1])
+                    total += float(halting.tau[k]) * (taken + left)
+                    assert left == pytest.approx(float(pondered.remainder[t, k, b]), abs=1e-6)
+                ponder += taken
+            remainder += float(pondered.remainder[t, k, b])
+            mistakes += (mixture > 0) != bool(target)
+            steps += taken
+        most = int(pondered.weights.shape[1])
+        found["loss"][k] = total / rows
+        found["error"][k] = mistakes / rows
+        found["ponder_time"][k] = ponder / len(present)
+        found["remainder"][k] = remainder / len(present)
+        found["active_share"][k] = steps / (most * times * rows)
+        found["computed_steps"][k] = steps
+    return found
+
+
+def cross_entropy(logit: float, target: float) -> float:
+    probability = 1 / (1 + math.exp(-logit))
+    return -math.log(probability if target else 1 - probability)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_column_is_what_it_says(config: ExperimentConfig, mechanism: str) -> None:
+    """Two windows of three updates against a direct computation before each update."""
+    sweep = tiny.sweep(config, mechanism)
+    sweep.network.fast = False  # the share of rows is that of the dense unroll
+    computed = [0.0] * 4
+    for end in (3, 6):
+        window: list[dict[str, list[float]]] = []
+        while sweep.update < end:
+            window.append(by_hand(sweep))
+            tiny.train(sweep, sweep.update + 1)
+        rows = sweep.rows(end // 3 - 1)
+        for k, row in enumerate(rows):
+            assert (row["setting"], row["seed"], row["update"]) == (*sweep.replicas[k], end)
+            computed[k] += sum(each["computed_steps"][k] for each in window)
+            assert row["computed_steps"] == computed[k]
+            for name in COLUMNS[:-2]:
+                want = sum(each[name][k] for each in window) / 3
+                assert row[name] == pytest.approx(want, rel=1e-5, abs=1e-6), name
+            share = sum(each["computed_steps"][k] for each in window)
+            share /= sum(each["computed_steps"][k] / each["active_share"][k] for each in window)
+            assert row["active_share"] == pytest.approx(share, rel=1e-5)
+
+
+def test_the_packed_path_logs_the_same_but_its_share(config: ExperimentConfig) -> None:
+    fast, slow = tiny.sweep(config), tiny.sweep(config)
+    slow.network.fast = False
+    a, b = (torch.stack(tiny.train(sweep).curves) for sweep in (fast, slow))
+    torch.testing.assert_close(a[..., :5], b[..., :5], rtol=1e-4, atol=1e-6)
+    assert torch.equal(a[..., 6], b[..., 6])
+    assert (a[..., 5] >= b[..., 5] - 1e-9).all()
+
+
+def test_ponder_is_counted_per_input_vector_of_a_sequence(sequences: ExperimentConfig) -> None:
+    sweep = tiny.sweep(sequences, "repeat")
+    batches = [sweep.stream.batch(update) for update in range(3)]
+    tiny.train(sweep, 3)
+    for k, row in enumerate(sweep.rows()):
+        rho = sweep.replicas[k][0]
+        assert row["ponder_time"] == pytest.approx(rho)
+        vectors = sum(int(batch.mask[:, k].sum()) for batch in batches)
+        assert row["computed_steps"] == rho * vectors
