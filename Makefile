@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
 
-.PHONY: help setup repro report test check ui track claims bench clean
+.PHONY: help setup repro report test check ui track claims verify bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -50,6 +50,12 @@ track: $(READY) ## rebuild MLflow's database from the tables
 
 claims: $(READY) ## print the verdict on every claim
 	@pondering claims
+
+verify: $(READY) ## rerun the active profile from nothing in a temporary clone and compare
+	@echo "verify: rerunning in a temporary clone, then comparing every table with the committed one"
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && git clone --quiet . "$$folder" \
+	  && cd "$$folder" && export PYTHONPATH="$$folder/src" PONDERING_TRACKING=off \
+	  && dvc repro --quiet && python -m pondering.cli verify
 
 bench: $(READY) ## measure the training loop against a plain one
 	@python benchmarks/bench.py

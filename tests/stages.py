@@ -6,19 +6,26 @@ output, signals and exit status, as from a shell.
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import runpy
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import tiny
+
 ROOT = Path(__file__).parents[1]
+QUICK = ("--profile", "quick", "--experiment", "tiny")
+MECHANISMS = ("repeat", "act", "pondernet")
 SERVER = multiprocessing.get_context("forkserver")
 PRELOAD = ["torch", "pandas", "pondering.runs", "pondering.judging", "pondering.tracking"]
 PATIENCE = 60.0  # seconds; for a loaded machine, far from what anything here takes
@@ -100,3 +107,27 @@ def new_project(folder: Path) -> Path:
     """A project's folder with the stage scripts."""
     shutil.copytree(ROOT / "pipeline", folder / "pipeline")
     return folder
+
+
+@cache
+def finished_project() -> Path:
+    """The tiny project after every stage has run once; not to be changed."""
+    temporary = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    folder = new_project(temporary / "project")
+    tiny.write(folder, tiny.document())
+    train = [("train", *QUICK, "--mechanism", mechanism) for mechanism in MECHANISMS]
+    for name, *arguments in (("datasets", *QUICK), *train, ("evaluate", *QUICK)):
+        done = run(folder, name, *arguments)
+        assert (done.status, done.err) == (0, ""), done.err
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Everything that the stages wrote, checkpoints left out."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for top in ("data", "reports")
+        for path in sorted((folder / top).rglob("*"))
+        if path.is_file()
+    }

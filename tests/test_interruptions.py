@@ -14,7 +14,7 @@ import stages
 import tiny
 
 TRAIN = ("train", "--profile", "quick", "--experiment", "tiny", "--mechanism", "act")
-UPDATES = 700
+UPDATES = 500
 WRITTEN = (
     "data/runs/quick/tiny/act/parameters.safetensors",
     "data/runs/quick/tiny/act/run.json",
@@ -73,7 +73,7 @@ def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(
     assert time.monotonic() - asked < 2.0
     assert done.status == 130
     found = re.fullmatch(
-        r"stopped at update (\d+) of 700; the same command goes on from there\n", done.err
+        r"stopped at update (\d+) of 500; the same command goes on from there\n", done.err
     )
     assert found and 0 < int(found[1]) < UPDATES
     assert nothing_written(project)
@@ -144,7 +144,7 @@ def test_other_parameters_never_meet_an_old_checkpoint(
     params = (project / "params.yaml").read_text()
     assert "learning_rate: 0.01" in params
     changed = params.replace("learning_rate: 0.01", "learning_rate: 0.02", 1)
-    (project / "params.yaml").write_text(changed.replace("updates: 700", "updates: 20", 1))
+    (project / "params.yaml").write_text(changed.replace("updates: 500", "updates: 20", 1))
     other = stages.run(project, *TRAIN)
     assert other.status == 0
     assert "going on" not in other.out

@@ -1,4 +1,4 @@
-"""The stage scripts on a tiny project: what they write, that it repeats, and what they refuse."""
+"""The stage scripts on a tiny project: what they write, and that it repeats."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 import stages
 import tiny
 from safetensors import safe_open
+from stages import MECHANISMS, QUICK, contents
 
-QUICK = ("--profile", "quick", "--experiment", "tiny")
-MECHANISMS = ("repeat", "act", "pondernet")
 CURVES = [
     "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
     "remainder", "active_share", "computed_steps",
@@ -30,18 +28,8 @@ TABLE = [
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every stage has run once."""
-    folder = stages.new_project(tmp_path_factory.mktemp("project"))
-    tiny.write(folder, tiny.document())
-    done = stages.run(folder, "datasets", *QUICK)
-    assert (done.status, done.err) == (0, "")
-    for mechanism in MECHANISMS:
-        done = stages.run(folder, "train", *QUICK, "--mechanism", mechanism)
-        assert (done.status, done.err) == (0, "")
-    done = stages.run(folder, "evaluate", *QUICK)
-    assert (done.status, done.err) == (0, "")
-    return folder
+def project() -> Path:
+    return stages.finished_project()
 
 
 @pytest.fixture
@@ -50,28 +38,6 @@ def copy(project: Path, tmp_path: Path) -> Iterator[Path]:
     shutil.copytree(project, tmp_path / "copy")
     yield tmp_path / "copy"
     shutil.rmtree(tmp_path / "copy")
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Everything that the stages wrote, checkpoints left out."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for top in ("data", "reports")
-        for path in sorted((folder / top).rglob("*"))
-        if path.is_file()
-    }
-
-
-def refused(folder: Path, name: str, *arguments: str) -> str:
-    """The one line of a stage that stops with status 2 and changes no file."""
-    before = contents(folder)
-    done = stages.run(folder, name, *arguments)
-    assert done.status == 2, done.err
-    assert done.err.startswith("error: ")
-    assert len(done.err.splitlines()) == 1
-    assert done.out == ""
-    assert contents(folder) == before
-    return done.err.removeprefix("error: ").rstrip()
 
 
 def test_the_files_are_those_of_the_layout(project: Path) -> None:
@@ -217,15 +183,6 @@ def test_a_finished_run_repeats_itself_from_its_checkpoint(copy: Path) -> None:
     }
 
 
-def test_evaluating_with_other_parameters_than_trained(copy: Path) -> None:
-    tiny.write(copy, tiny.document(training={"updates": 31}))
-    line = refused(copy, "evaluate", *QUICK)
-    assert line == (
-        "data/runs/quick/tiny/repeat/run.json: trained with other parameters than params.yaml; "
-        "run `dvc repro train@quick-tiny-repeat`"
-    )
-
-
 def test_evaluation_settings_are_no_part_of_a_trained_run(copy: Path) -> None:
     tiny.write(copy, tiny.document(evaluation={"examples": 10, "trace": {"tau": 0.1}}))
     assert stages.run(copy, "evaluate", *QUICK).status == 0
@@ -249,97 +206,3 @@ def test_a_diverged_replica_stays_in_the_table_and_harms_no_other(copy: Path) ->
     assert (failed["status"] == "diverged").all()
     assert failed[["loss", "ponder_time", "ponder_sd", "remainder"]].isna().all(axis=None)
     assert (failed["examples"] == 10).all()
-
-
-def test_missing_files(project: Path, tmp_path: Path) -> None:
-    folder = stages.new_project(tmp_path)
-    line = refused(folder, "datasets", *QUICK)
-    assert line == "params.yaml: no such file; run from the project's root"
-    tiny.write(folder, tiny.document())
-    line = refused(folder, "train", *QUICK, "--mechanism", "act")
-    assert line == (
-        "data/tasks/quick/tiny.npz: no such file; run `dvc repro datasets@quick-tiny` first"
-    )
-    line = refused(folder, "evaluate", *QUICK)
-    assert line.startswith("data/tasks/quick/tiny.npz: no such file; run")
-    shutil.copytree(project / "data/tasks", folder / "data/tasks")
-    line = refused(folder, "evaluate", *QUICK)
-    assert line.startswith("data/runs/quick/tiny/repeat/run.json: no such file; run")
-
-
-def damage(path: Path) -> None:
-    data = path.read_bytes()
-    path.write_bytes(data[: len(data) // 2])
-
-
-@pytest.mark.parametrize(
-    "name", ["tasks/quick/tiny.npz", "runs/quick/tiny/act/parameters.safetensors"]
-)
-def test_a_truncated_file_is_named(copy: Path, name: str) -> None:
-    damage(copy / "data" / name)
-    assert refused(copy, "evaluate", *QUICK).startswith(f"data/{name}: truncated or damaged (")
-
-
-def test_a_damaged_record_or_one_of_another_network(copy: Path) -> None:
-    damage(copy / "data/runs/quick/tiny/repeat/run.json")
-    line = refused(copy, "evaluate", *QUICK)
-    assert line.startswith("data/runs/quick/tiny/repeat/run.json: damaged; run")
-    runs = copy / "data/runs/quick/tiny"
-    shutil.copy(runs / "act/parameters.safetensors", runs / "repeat/parameters.safetensors")
-    record = json.loads((runs / "act/run.json").read_text())
-    record["replicas"].pop()
-    (runs / "act/run.json").write_text(json.dumps(record))
-    shutil.rmtree(runs / "repeat")
-    assert stages.run(copy, "train", *QUICK, "--mechanism", "repeat").status == 0
-    line = refused(copy, "evaluate", *QUICK)
-    assert "act/parameters.safetensors: of another configuration; run" in line
-
-
-def test_a_damaged_checkpoint_is_named(copy: Path) -> None:
-    (path,) = (copy / ".checkpoints/quick/tiny-act").glob("*/checkpoint.safetensors")
-    damage(path)
-    line = refused(copy, "train", *QUICK, "--mechanism", "act")
-    assert line.startswith(f"{path.relative_to(copy)}: truncated or damaged (")
-    assert line.endswith("delete it")
-    path.unlink()
-    assert stages.run(copy, "train", *QUICK, "--mechanism", "act").status == 0
-
-
-def test_a_typo_stops_every_stage_before_any_work(tmp_path: Path) -> None:
-    folder = stages.new_project(tmp_path)
-    values: Any = tiny.document()
-    values["tiny"]["quick"]["training"]["learning_rat"] = 0.1
-    tiny.write(folder, values)
-    for name in ("download", "datasets", "train", "evaluate"):
-        arguments = QUICK[:2] if name == "download" else QUICK
-        extra = ("--mechanism", "act") if name == "train" else ()
-        line = refused(folder, name, *arguments, *extra)
-        assert line == (
-            "params.yaml: tiny.quick.training.learning_rat: unknown key; "
-            "did you mean 'learning_rate'?"
-        )
-    assert {p.name for p in folder.iterdir() if p.name[0] != "."} == {"params.yaml", "pipeline"}
-    assert not (folder / ".checkpoints").exists()
-
-
-def test_names_that_do_not_exist(copy: Path) -> None:
-    line = refused(copy, "train", "--profile", "quik", *QUICK[2:], "--mechanism", "act")
-    assert line == "params.yaml: profile: 'quik' is unknown; allowed: quick, reduced, paper"
-    line = refused(copy, "evaluate", "--profile", "quick", "--experiment", "tinny")
-    assert line == "params.yaml: experiments: 'tinny' is unknown; allowed: tiny"
-    done = stages.run(copy, "train", *QUICK, "--mechanism", "acd")
-    assert done.status == 2
-    assert "'repeat', 'act', 'pondernet'" in done.err
-
-
-def test_paper_without_a_gpu_needs_insistence(copy: Path) -> None:
-    shutil.copytree(copy / "data/tasks/quick", copy / "data/tasks/paper")
-    paper = ("--profile", "paper", *QUICK[2:], "--mechanism", "act")
-    line = refused(copy, "train", *paper)
-    assert line.startswith("params.yaml: profile: paper needs a GPU: tiny act would take about ")
-    assert line.endswith("or insist with compute.insist: true or PONDERING_INSIST=1")
-    values = tiny.document()
-    values["compute"]["insist"] = True
-    tiny.write(copy, values)
-    assert stages.run(copy, "train", *paper).status == 0
-    assert (copy / "reports/paper/curves/tiny-act.csv").is_file()

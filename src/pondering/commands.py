@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pondering.config import load_params
+from pondering.config import PROFILES, load_params
 from pondering.errors import UserError
 from pondering.layout import Layout
 from pondering.stage import stage
@@ -14,17 +14,18 @@ from pondering.stage import stage
 
 @click.command()
 def check() -> None:
-    """Check params.yaml whole, every experiment and task of the active profile."""
+    """Check params.yaml whole: every experiment and task of every profile."""
     with stage():
         from pondering.build import pick_device
         from pondering.tasks import make_task
 
-        params = load_params()
-        pick_device(params.device)
-        for name, config in params.experiments.items():
-            make_task(config.task, name)
-        count = len(params.experiments)
-        click.echo(f"check: params.yaml is sound; profile {params.profile}, {count} experiments")
+        active = load_params()
+        pick_device(active.device)
+        for profile in PROFILES:
+            for name, config in load_params(profile=profile).experiments.items():
+                make_task(config.task, name)
+        count = len(active.experiments)
+        click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
 
 
 @click.command()

@@ -76,7 +76,7 @@ class Sweep:
         self.optimiser = StackedAdam(self.parameters.values(), rates)
         self.alive = torch.ones(count, dtype=torch.bool, device=device)
         self.diverged = torch.zeros(count, dtype=torch.bool, device=device)
-        self.window = torch.zeros(count, 6, dtype=torch.float64, device=device)
+        self.window = torch.zeros(count, 7, dtype=torch.float64, device=device)
         self.computed_steps = torch.zeros(count, dtype=torch.float64, device=device)
         self.stream = Stream(self.task, [s for _, s in self.replicas], self.plan.batch, device)
         self._any_dead = False
@@ -138,19 +138,31 @@ class Sweep:
         remainder = pondered.remainder.sum((0, -1)) / present
         steps = pondered.ponder_time.sum((0, -1)).double()
         computed = torch.full_like(steps, pondered.computed / len(self.replicas))
-        values = (loss.detach(), error, ponder, remainder, steps, computed)
+        values = (
+            loss.detach(),
+            error,
+            ponder,
+            remainder,
+            steps,
+            computed,
+            batch.mask.any(0).any(-1),
+        )
         self.window += torch.stack([value.double() for value in values], dim=1)
         self.computed_steps += steps
 
     def _log_point(self) -> None:
-        """Close the window: one row of means per replica."""
-        count = self.update - int(self.curves[-1][0, 0]) if self.curves else self.update
-        loss, error, ponder, remainder, steps, computed = (self.window / count).unbind(1)
-        share = steps / computed
+        """Close the window: one row of means per replica that was trained in it.
+
+        A replica that stopped before the window has no row (no update number), a diverged one has
+        a row without numbers.
+        """
+        *sums, trained = self.window.unbind(1)
+        loss, error, ponder, remainder, steps, computed = (each / trained for each in sums)
         update = torch.full_like(loss, self.update)
-        columns = (update, loss, error, ponder, remainder, share, self.computed_steps)
+        update[(trained == 0) & ~self.diverged] = torch.nan
+        columns = (update, loss, error, ponder, remainder, steps / computed, self.computed_steps)
         row = torch.stack(columns, dim=1)
-        row[~self.alive, 1:-1] = torch.nan
+        row[self.diverged, 1:-1] = torch.nan
         self.curves.append(row.cpu())
         self.window.zero_()
         self.note_deaths()
@@ -166,6 +178,7 @@ class Sweep:
             | dict(zip(COLUMNS, values[1:], strict=True))
             for point in self.curves[since:]
             for (setting, seed), values in zip(self.replicas, point.tolist(), strict=True)
+            if values[0] == values[0]
         ]
 
     def status(self) -> list[str]:

@@ -1,0 +1,40 @@
+"""What the README shows must work as shown."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_library_example_runs() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    assert len(code.strip().splitlines()) <= 12
+    scope: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), scope)
+    network, pondered = scope["network"], scope["pondered"]
+    assert pondered.mixture.shape == (10, 32, 15)  # type: ignore[attr-defined]
+    assert 1 <= float(pondered.ponder_time.min()) <= float(pondered.ponder_time.max()) <= 20  # type: ignore[attr-defined]
+    assert network.heads.weight.grad.abs().sum() > 0  # type: ignore[attr-defined]
+
+
+def test_ci_runs_the_readmes_test_command() -> None:
+    (command,) = re.findall(r"^(make test)\b", TEXT, re.M)
+    assert re.search(rf"^{command}$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.M)
+
+
+def test_every_make_target_it_names_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in set(re.findall(r"`(?:PONDERING_MIRROR=\S+ )?make (\w+)", TEXT)):
+        assert re.search(rf"^{target}:", makefile, re.M), target
+
+
+def test_every_file_it_links_is_tracked() -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", TEXT):
+        found = subprocess.run(
+            ["git", "-C", str(ROOT), "ls-files", "--", link], capture_output=True
+        )
+        assert found.stdout, link

@@ -1,0 +1,70 @@
+"""`pondering verify` against small repositories made for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pondering.errors import UserError
+from pondering.verifying import differences, same_machine
+
+HEADER = "mechanism,setting,seed,split,difficulty,prediction,error,ponder_time\n"
+ROW = "act,0.001,0,test,1,mixture,0.1,2.0\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "reports" / "quick"
+    for name in ("tables", "provenance"):
+        (folder / name).mkdir(parents=True)
+    (folder / "tables" / "parity.csv").write_text(HEADER + ROW)
+    origin = {"device": "a processor", "versions": {"torch": "2"}, "threads": 1}
+    (folder / "provenance" / "parity-act.json").write_text(json.dumps(origin))
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
+        subprocess.run([*git, *command], check=True)
+    return tmp_path
+
+
+def table(project: Path) -> Path:
+    return project / "reports" / "quick" / "tables" / "parity.csv"
+
+
+def test_equal_files_agree(project: Path) -> None:
+    assert same_machine(project, "quick")
+    assert list(differences(project, "quick", exactly=True)) == []
+
+
+def test_a_changed_digit_is_a_difference_on_the_same_machine(project: Path) -> None:
+    table(project).write_text(HEADER + ROW.replace("0.1,", "0.1001,"))
+    (found,) = differences(project, "quick", exactly=True)
+    assert found.file == "reports/quick/tables/parity.csv"
+    assert found.what.startswith("1 of 2 lines differ") and "0.1001" in found.what
+    assert list(differences(project, "quick", exactly=False)) == []
+
+
+@pytest.mark.parametrize(("old", "new"), [(",0.1,", ",0.3,"), ("2.0", "4.0"), ("0.001", "0.01")])
+def test_a_moved_mean_is_a_difference_anywhere(project: Path, old: str, new: str) -> None:
+    table(project).write_text(HEADER + ROW.replace(old, new))
+    assert len(list(differences(project, "quick", exactly=False))) == 1
+
+
+def test_a_missing_table_is_a_difference(project: Path) -> None:
+    table(project).unlink()
+    (found,) = differences(project, "quick", exactly=False)
+    assert found.what == "is missing now"
+
+
+@pytest.mark.parametrize("key", ["device", "versions", "threads"])
+def test_another_machine_is_noticed(project: Path, key: str) -> None:
+    path = project / "reports" / "quick" / "provenance" / "parity-act.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: "other"}))
+    assert not same_machine(project, "quick")
+
+
+def test_nothing_committed_is_said(project: Path) -> None:
+    with pytest.raises(UserError, match="reports/paper"):
+        list(differences(project, "paper", exactly=True))
