@@ -185,7 +185,7 @@ def _error_against_steps(axes: Axes, means: pd.DataFrame, *, label_settings: boo
         )  # fmt: skip
     if label_settings and len(known) <= 12:
         _labels_apart(axes, known)
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    style.from_zero(axes)
 
 
 def _labels_apart(axes: Axes, known: pd.DataFrame) -> None:

@@ -260,3 +260,10 @@ def whole_numbers(axes: Axes, which: str = "x") -> None:
 
 def _clipped(text: str, width: int, most: int = 3) -> list[str]:
     return textwrap.wrap(text, width, max_lines=most, placeholder=" …") if text else []
+
+
+def from_zero(axes: Axes) -> None:
+    """Let the vertical axis begin at zero, with room for the highest marker."""
+    low, high = axes.get_ylim()
+    low = min(0.0, low)
+    axes.set_ylim(low, high + 0.04 * (high - low))

@@ -166,4 +166,4 @@ def _error_against_ponder(
     level = plain(means)
     if len(level):
         axes.axhline(float(level["error"].iloc[0]), color=style.INK, lw=1.3, ls=":")
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    style.from_zero(axes)
