@@ -25,9 +25,8 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 repro: $(READY) ## run the active profile of params.yaml, from data to report
-	@pondering check
-	@echo "repro: running what changed (dvc repro)"
-	@dvc repro
+	@if dvc status --quiet; then echo "repro: everything is up to date"; \
+	  else pondering check && echo "repro: running what changed (dvc repro)" && dvc repro; fi
 	@pondering next
 
 report: $(READY) ## draw the report again from the tables there are

@@ -27,7 +27,7 @@ from pondering.tasks.base import Batch, Task
 from pondering.tasks.images import Digits, pixels
 from pondering.tasks.wikipedia import Wikipedia
 
-ROWS_AT_A_TIME = 4096  # replicas x examples x times in one pass, which bounds the memory
+ROWS_AT_A_TIME = 512  # examples x times in one pass, which bounds the memory
 
 
 class Trained(NamedTuple):
@@ -124,8 +124,8 @@ class EvaluateStage:
         training_halting = network.halting
         found = {}
         for split, batch in self.sets.items():
-            rows = max(1, ROWS_AT_A_TIME // batch.mask.shape[0] // count)
-            rows = max(rows, 16)
+            # Not by the number of replicas: sampled halting draws per piece, for all replicas.
+            rows = max(16, ROWS_AT_A_TIME // batch.mask.shape[0])
             for mode, halting in evaluation.modes(training_halting).items():
                 network.halting = halting
                 found[split, mode] = evaluation.measure(network, self.task, batch, count, rows)

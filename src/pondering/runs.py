@@ -76,10 +76,11 @@ class TrainStage:
         """Where this run's checkpoint lies until it is finished and after."""
         return self.layout.checkpoints(self.experiment, self.mechanism) / self.key[:16]
 
-    def sweep(self) -> Sweep:
-        """The untrained sweep."""
+    def sweep(self, only: int | None = None) -> Sweep:
+        """The untrained sweep, or its first `only` replicas."""
         config = self.config
-        network = make_network(config, self.mechanism, self.task, self.replicas, self.device)
+        replicas = self.replicas[:only]
+        network = make_network(config, self.mechanism, self.task, replicas, self.device)
         plan = Plan(
             config.updates(self.mechanism),
             config.training.batch,
@@ -87,9 +88,9 @@ class TrainStage:
             config.training.clip,
             config.training.log_points,
         )
-        return Sweep(network, self.task, self.replicas, plan, self._plateau())
+        return Sweep(network, self.task, replicas, plan, self._plateau(len(replicas)))
 
-    def _plateau(self) -> Plateau | None:
+    def _plateau(self, count: int) -> Plateau | None:
         values = self.config.training.validation
         if values is None:
             return None
@@ -100,7 +101,7 @@ class TrainStage:
         every = max(1, task.updates_per_epoch(self.config.training.batch) // values.per_epoch)
         batch = task.validation_batch().torch(self.device)
         patience = values.patience, values.stop_patience
-        return Plateau(batch, every, values.factor, *patience, len(self.replicas))
+        return Plateau(batch, every, values.factor, *patience, count)
 
     def run(self, listen: Listener = lambda rows: None) -> None:
         """Train to the end of the plan, from the last checkpoint if there is one, and write.
@@ -114,12 +115,12 @@ class TrainStage:
         """
         torch.set_num_threads(min(self.params.compute.threads, os.cpu_count() or 1))
         with _alone(self.folder):
-            sweep = self.sweep()
             path = self.folder / "checkpoint.safetensors"
+            if not path.is_file():
+                self._refuse_hopeless()
+            sweep = self.sweep()
             if path.is_file():
                 checkpoints.load(sweep, path, self.key)
-            if not sweep.finished:
-                self._refuse_hopeless(sweep)
             if sweep.curves:
                 listen(self._named(sweep.rows()))
             if 0 < sweep.update < sweep.plan.updates:
@@ -169,20 +170,25 @@ class TrainStage:
         names = {"experiment": self.experiment, "mechanism": self.mechanism}
         return [names | row for row in rows]
 
-    def _refuse_hopeless(self, sweep: Sweep) -> None:
+    def _refuse_hopeless(self) -> None:
         """Stop before a `paper` run on a CPU, with its cost, unless the user insists."""
         insists = self.params.compute.insist or os.environ.get("PONDERING_INSIST") == "1"
         if self.params.profile != "paper" or self.device.type != "cpu" or insists:
             return
-        trial = self.sweep()
-        start = time.monotonic()
-        trial.run(lambda _: None, lambda: trial.update >= 2)
-        left = (time.monotonic() - start) / 2 * (sweep.plan.updates - sweep.update)
+        seconds = self._seconds_of_two_updates() * len(self.replicas)
+        left = seconds / 2 * self.config.updates(self.mechanism)
         raise UserError(
             f"params.yaml: profile: paper needs a GPU: {self.experiment} {self.mechanism} "
             f"would take about {duration(left)} on this CPU; use a GPU, choose reduced or "
             "quick, or insist with compute.insist: true or PONDERING_INSIST=1"
         )
+
+    def _seconds_of_two_updates(self) -> float:
+        """Measured with one replica: a whole sweep may not fit into this machine's memory."""
+        trial = self.sweep(only=1)
+        start = time.monotonic()
+        trial.run(lambda _: None, lambda: trial.update >= 2)
+        return time.monotonic() - start
 
     def _write(self, sweep: Sweep) -> None:
         """Curves, parameters, the list of replicas, and where they came from."""
