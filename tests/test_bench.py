@@ -1,0 +1,247 @@
+"""The benchmark: its plain loop learns what the package's networks learn, its table is whole."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import pondering
+from pondering.build import make_network
+from pondering.cells import CELLS
+from pondering.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.network import Network
+from pondering.streams import Stream
+from pondering.tasks import make_task
+from pondering.tasks.base import Batch, Task, random_stream
+from pondering.training import forward
+
+FOLDER = Path(pondering.__file__).resolve().parents[2] / "benchmarks"
+HIDDEN, ROWS = 5, 7
+TASKS: dict[str, dict[str, Any]] = {
+    "parity": {
+        "name": "parity", "bits": 6, "layout": "leading", "train_nonzero": [1, 6],
+        "test_nonzero": {"test": [1, 6]},
+    },
+    "logic": {"name": "logic", "gates": 2, "length": [1, 3]},
+    "addition": {"name": "addition", "digits": 2, "length": [1, 3]},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bench() -> Any:
+    """The benchmark's own modules, by name."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield {n: importlib.import_module(n) for n in ("plain", "cases", "subjects", "bench")}
+    finally:
+        sys.path.remove(str(FOLDER))
+
+
+def drawn(name: str) -> tuple[Task, Batch]:
+    """A task and a batch of it in float64, some sequences shorter than others."""
+    task: Any = make_task(TASKS[name], name)
+    batch = task.draw(random_stream("bench", name), ROWS).torch()
+    return task, batch._replace(inputs=batch.inputs.double())
+
+
+def readable(cell: str, halting: Halting, inputs: int, outputs: int) -> Network:
+    """A network on the readable path, its weights large enough for rows to halt apart."""
+    generator = torch.Generator().manual_seed(3)
+    kind: Any = CELLS[cell]
+    network = Network(kind(inputs, HIDDEN, cell != "conv_mlp", generator), halting, outputs, -0.5)
+    network = network.double()
+    network.fast = False
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if "filters" not in name:
+                parameter.copy_(torch.randn(parameter.shape, generator=generator).double())
+        network.heads.weight[-1] *= 0.3 if cell == "conv_mlp" else 2.0
+    return network
+
+
+def gradients_by_our_names(twin: Any, cell: str, inputs: int) -> dict[str, Tensor]:
+    """The plain network's gradients, put together as the package's parameters are."""
+
+    def of(name: str) -> Tensor:
+        parameter = twin.get_parameter(name)
+        return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+
+    found = {
+        f"heads.{part}": torch.cat([of(f"output.{part}"), of(f"halt.{part}")])
+        for part in ("weight", "bias")
+    }
+    if cell == "conv_mlp":
+        for ours, theirs in (("filters1", "conv1.weight"), ("bias1", "conv1.bias"),
+                             ("filters2", "conv2.weight"), ("bias2", "conv2.bias")):  # fmt: skip
+            found[f"cell.{ours}"] = of(f"cell.{theirs}")
+        for part in ("embedding.weight", "embedding.bias", "out.weight", "out.bias"):
+            found[f"cell.{part}"] = of(f"cell.{part}")
+        found["cell.join.weight"], found["cell.recurrent.weight"] = of("cell.join.weight").chunk(
+            2, dim=1
+        )
+        found["cell.join.bias"] = found["cell.recurrent.bias"] = of("cell.join.bias")
+        return found
+    found["cell.input.weight"] = of("cell.weight_ih")[:, :inputs]
+    found["cell.flag"] = of("cell.weight_ih")[:, inputs]
+    found["cell.input.bias"] = of("cell.bias_ih")
+    found["cell.recurrent"] = of("cell.weight_hh")
+    if cell == "gru":
+        found["cell.candidate_bias"] = of("cell.bias_hh")[2 * HIDDEN :]
+    return found
+
+
+def ponder_of(plain: Any, halting: Halting) -> Any:
+    def ponder(*arguments: Any) -> Any:
+        if isinstance(halting, ACT):
+            return plain.act(*arguments, halting.tau, halting.epsilon, halting.max_steps)
+        if isinstance(halting, PonderNet):
+            settings = (halting.lambda_p, halting.beta, halting.max_steps)
+            return plain.pondernet(*arguments, *settings)
+        assert isinstance(halting, FixedRepeat)
+        return plain.repeat(*arguments, halting.max_steps)
+
+    return ponder
+
+
+def assert_twins_agree(bench: Any, cell: str, halting: Halting, task: Task, batch: Batch) -> None:
+    """Equal losses and equal gradients of the package's network and of the plain one."""
+    network = readable(cell, halting, task.input_size, task.output_size)
+    losses, pondered = forward(network, task, batch)
+    torch.autograd.backward(losses.mean())
+    plain = bench["plain"]
+    twin = bench["subjects"].twin(network)
+    loss = plain.loss(twin, ponder_of(plain, halting), plain.Sequences(*batch[:4]))
+    torch.autograd.backward(loss)
+    torch.testing.assert_close(loss, losses.mean(), rtol=1e-10, atol=1e-12)
+    found = gradients_by_our_names(twin, cell, task.input_size)
+    wanted = {name: p.grad for name, p in network.named_parameters()}
+    assert found.keys() == wanted.keys()
+    for name, gradient in wanted.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-8, atol=1e-10)
+    if isinstance(halting, ACT):  # else the rows that are indexed out were never tried
+        assert len(pondered.ponder_time[batch.mask].unique()) > 1
+
+
+@pytest.mark.parametrize("task_name", TASKS)
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm", "gru"])
+@pytest.mark.parametrize(
+    "halting",
+    [ACT(0.25, 0.01, 8), PonderNet(0.3, 0.5, max_steps=4), FixedRepeat(2)],
+    ids=["act", "pondernet", "repeat"],
+)
+def test_plain_loop_has_the_loss_and_gradients_of_the_readable_network(
+    bench: Any, cell: str, halting: Halting, task_name: str
+) -> None:
+    assert_twins_agree(bench, cell, halting, *drawn(task_name))
+
+
+@pytest.mark.parametrize("halting", [ACT(0.25, 0.01, 8), PonderNet(0.2, 0.5, 3)], ids=str)
+def test_plain_loop_agrees_on_images(bench: Any, halting: Halting) -> None:
+    config = bench["subjects"].configuration("mnist", True)
+    task = make_task(config.task, "mnist")
+    batch = Batch(*(part[:, 0] for part in Stream(task, [0], ROWS).batch(0)[:4]), torch.zeros(ROWS))
+    assert_twins_agree(
+        bench, "conv_mlp", halting, task, batch._replace(inputs=batch.inputs.double())
+    )
+
+
+@pytest.mark.parametrize(("regime", "lowest", "highest"), [("fresh", 2, 2), ("spread", 3, 4)])
+def test_regimes_ponder_as_they_say_at_the_paper_s_size(
+    bench: Any, regime: str, lowest: float, highest: float
+) -> None:
+    subjects = bench["subjects"]
+    config = subjects.configuration("parity", False)
+    task = make_task(config.task, "parity")
+    network = make_network(config, "act", task, [(0.001, 0)])
+    batch = subjects.joined(Stream(task, [0, 1], config.training.batch).batch(0))
+    first = network.heads.weight.clone()
+    unit = subjects.FRESH if regime == "fresh" else subjects.find_spread(network, batch)
+    with torch.no_grad():
+        network.heads.weight.copy_(first)
+    subjects.set_halting(network, unit)
+    steps, inputs, most = subjects.count_ponder(network, batch)
+    assert inputs == 2 * 128
+    assert lowest <= steps / inputs <= highest
+    assert most == 2 if regime == "fresh" else most >= 20
+
+
+def test_useful_work_is_that_of_the_products(bench: Any) -> None:
+    work = bench["subjects"].useful_work
+    config = bench["subjects"].configuration("parity", False)
+    task = make_task(config.task, "parity")
+    # 64 inputs, 128 units, one output: forward, then the gradients of weights and of states.
+    projection = 2 * 64 * 128 * 2
+    step = 2 * (128 * 128 + 128) * 3
+    output = 2 * 128 * 3
+    assert work(config, task, "act", 10, 4) == pytest.approx(4 * (projection + output) + 10 * step)
+    expected = 4 * projection + 10 * (step + output)
+    assert work(config, task, "pondernet", 10, 4) == pytest.approx(expected)
+    halting_unit = 2 * 128 * 3
+    expected = 4 * (projection + output) + 10 * (step - halting_unit)
+    assert work(config, task, "repeat", 10, 4) == pytest.approx(expected)
+
+
+def test_targets_are_judged_by_their_bounds(bench: Any) -> None:
+    target = bench["cases"].TARGETS[0]  # at least 5x, at least 40%
+    judged = bench["bench"].judged
+
+    def row(ratio: float, share: float) -> dict[str, Any]:
+        values = {"ratio": {"median": ratio}, "useful_share": {"median": share}}
+        return target.case._asdict() | values
+
+    assert judged(target, [row(5.1, 0.41)], False, False)["met"] is True
+    assert judged(target, [row(4.9, 0.41)], False, False)["met"] is False
+    assert judged(target, [row(5.1, 0.39)], False, False)["met"] is False
+    note = target.case._asdict() | {"note": "too slow here"}
+    assert judged(target, [note], False, False)["measured"] == "not measured: too slow here"
+    assert judged(target, [row(5.1, 0.41)], True, False)["met"] is None  # that is a GPU's row
+
+
+def test_a_smoke_run_fills_the_whole_table(bench: Any, tmp_path: Path) -> None:
+    command = [sys.executable, str(FOLDER / "bench.py"), "--quick", "--device", "cpu"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path)], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    (written,) = tmp_path.glob("*.json")
+    result = json.loads(written.read_text())
+    page = written.with_suffix(".md").read_text()
+    case = bench["cases"].Case
+    found = [case(*(row[key] for key in case._fields)) for row in result["rows"]]
+    assert found == bench["cases"].cases(gpu=False, quick=True)
+    assert {each.experiment for each in found} == {"parity", "logic", "addition", "mnist"}
+    for row in result["rows"]:
+        assert_measured(row)
+    assert page.count("\n| ") == len(result["rows"]) + len(result["targets"]) + 4
+    for target, answer in zip(bench["cases"].TARGETS, result["targets"], strict=True):
+        assert f"| {target.name} |" in page
+        assert (answer["measured"] == "not measured") == target.gpu
+        assert answer["met"] is None  # tiny sizes prove nothing
+
+
+def assert_measured(row: dict[str, Any]) -> None:
+    """Every number of a row is there, finite and possible."""
+    assert "note" not in row
+    ranges = ("updates_per_s", "run_updates_per_s", "useful_share", "matrix_gflop_per_s")
+    for key in (*ranges, "plain_updates_per_s", "ratio"):
+        least, median, most = (row[key][part] for part in ("least", "median", "most"))
+        assert 0 < least <= median <= most < math.inf
+    for key in ("useful_gflop_per_update", "peak_mib", "drawing_share"):
+        assert 0 < row[key] < math.inf
+    speed, runs = row["updates_per_s"]["median"], row["run_updates_per_s"]["median"]
+    assert runs == pytest.approx(row["replicas"] * speed)
+    assert row["useful_share"]["most"] < 1
+    if row["regime"] == "spread":
+        assert row["ponder_max"] == 20 and row["ponder_mean"] > 2
+    else:
+        steps = 4 if row["mechanism"] == "pondernet" else 2
+        assert row["ponder_mean"] == row["ponder_max"] == steps
