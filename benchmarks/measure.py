@@ -42,7 +42,7 @@ UPDATES = 4  # different batches that are gone through again and again ...
 SLOW = 0.5  # ... or one, where an update takes so many seconds
 LONGEST = 2.0  # seconds of an update's useful work at the matrix rate; a longer one is left out
 FLOATS_KEPT = 14  # per hidden unit and ponder step, that the gradient needs, about
-PROBED = 2  # seeds whose first batches set the regime
+PROBED = 4  # seeds whose first batches set the regime
 COPIES = 6  # of the parameters: gradient, two moments, and passing ones
 
 

@@ -18,7 +18,7 @@ from pondering.tasks.base import Batch, Task
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {"act": 0.001, "pondernet": 0.4, "repeat": 2.0}
-MEAN_PONDER, LEAST_MAXIMUM = 3.4, 20  # of the regime "spread"
+MEAN_PONDER, LEAST_MAXIMUM = 3.5, 20  # of the regime "spread"
 CLOSE = 0.1  # to that mean
 GAINS = tuple(2 ** (power / 2) for power in range(4, 25))  # of the halting unit's first weights
 BISECTIONS = 14
@@ -65,7 +65,7 @@ def set_halting(network: Network, unit: HaltingUnit) -> None:
 
 @torch.no_grad()
 def find_spread(network: Network, batch: Batch) -> HaltingUnit:
-    """The least gain, and its bias, at which mean ponder is 3.4 and some row takes 20 steps.
+    """The least gain, and its bias, at which mean ponder is 3.5 and some row takes 20 steps.
 
     Args:
         network: stacked; its halting unit is changed.
