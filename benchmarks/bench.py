@@ -32,9 +32,10 @@ HOW = """\
 - plain: `plain.py`, one run at a time: torch's cells and Adam, halted rows indexed out.
 - updates/s count whole updates, with the drawing of the batch and what is logged; run-updates/s are
   updates/s times K. Against plain: run-updates/s over the plain loop's updates/s.
-- fresh: every row ponders 2 steps. spread: mean 3.5 over the first batches of four runs, some row 20
-  or more; the table has mean and maximum over all K. Replicas have the same weights and, in turn,
-  the batches of the paper's seeds; the learning rate is so small that ponder stays.
+- fresh: every row ponders 2 steps. spread: mean 3.4 over the batches of the first replica, which
+  the plain loop has too, and some row 20 or more; the table has mean and maximum over all K.
+  Replicas have the same weights and, in turn, the batches of the paper's seeds; the learning rate
+  is so small that ponder stays.
 - useful work: floating-point operations of the matrix products, forward and backward, of rows that
   had not halted, as a share of the rate of a float32 product of {matrix} x {matrix} matrices,
   measured in the same process and in turn.

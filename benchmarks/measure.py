@@ -22,7 +22,6 @@ from subjects import (
     HaltingUnit,
     count_ponder,
     find_spread,
-    joined,
     plain_mechanism,
     set_halting,
     twin,
@@ -40,9 +39,8 @@ from pondering.training import Plan, Sweep
 STILL = 1e-8  # a learning rate at which ponder stays as it was set
 UPDATES = 4  # different batches that are gone through again and again ...
 SLOW = 0.5  # ... or one, where an update takes so many seconds
-LONGEST = 2.0  # seconds of an update's useful work at the matrix rate; a longer one is left out
+LONGEST = 1.0  # seconds of an update's useful work at the matrix rate; a longer one is left out
 FLOATS_KEPT = 14  # per hidden unit and ponder step, that the gradient needs, about
-PROBED = 4  # seeds whose first batches set the regime
 COPIES = 6  # of the parameters: gradient, two moments, and passing ones
 
 
@@ -60,12 +58,12 @@ class Refused(Exception):
 
 
 def spreading(experiment: str, config: ExperimentConfig, kind: str) -> Row:
-    """The halting unit of ACT's regime "spread", found on the first batches of two seeds."""
-    device, seeds = torch.device(kind), config.seeds[:PROBED]
+    """The halting unit of ACT's regime "spread", found on the batches of the first replica."""
+    device, seeds = torch.device(kind), config.seeds[:1]
     task = make_task(config.task, experiment)
     network = make_network(config, "act", task, [(SETTINGS["act"], seeds[0])], device)
-    batch = joined(Stream(task, seeds, config.training.batch, device).batch(0))
-    return find_spread(network, batch)._asdict()
+    stream = Stream(task, seeds, config.training.batch, device)
+    return find_spread(network, [stream.batch(update) for update in range(UPDATES)])._asdict()
 
 
 def measure(
@@ -106,8 +104,7 @@ class Bench:
         self.sweep = self._stacked(single)
         self.count = 1
         self._run_sweep()
-        slow = effort.quick or self._timed(self._run_sweep) > SLOW
-        self.count = 1 if slow else UPDATES
+        self.count = 1 if self._timed(self._run_sweep) > SLOW else UPDATES
         self._run_sweep()
         self.peak = peak_memory(device)  # before the plain loop adds its own
         self.plain = PlainRun(self, single) if case.plain else None
@@ -118,7 +115,7 @@ class Bench:
         network = make_network(self.config, self.case.mechanism, self.task, replicas, self.device)
         if unit is not None:
             set_halting(network, unit)
-        self.cost = count_ponder(network, self.stream(self.seeds[:1]).batch(0))
+        self.cost = count_ponder(network, [self.stream(self.seeds[:1]).batch(0)])
         return select(network, 0, network.halting)
 
     def _stacked(self, single: Network) -> Sweep:
@@ -189,13 +186,12 @@ class Bench:
 
     def _summary(self, fast: list[float], slow: list[float], rates: list[float]) -> Row:
         batches = [self.sweep.stream.batch(update) for update in range(self.count)]
-        counts = [count_ponder(self.sweep.network, batch) for batch in batches]
-        steps, inputs = (sum(count[part] for count in counts) for part in (0, 1))
+        steps, inputs, most = count_ponder(self.sweep.network, batches)
         work = self._work(steps, inputs) / self.count
         replicas = self.case.replicas
         row: Row = {
             "ponder_mean": steps / inputs,
-            "ponder_max": max(most for _, _, most in counts),
+            "ponder_max": most,
             "updates_per_s": spread([1 / seconds for seconds in fast]),
             "run_updates_per_s": spread([replicas / seconds for seconds in fast]),
             "useful_gflop_per_update": work / 1e9,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,13 +13,12 @@ from torch import Tensor
 
 from pondering.cells import CELLS
 from pondering.config import ExperimentConfig, load_params
-from pondering.halting import Pondered
 from pondering.network import Network
 from pondering.tasks.base import Batch, Task
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {"act": 0.001, "pondernet": 0.4, "repeat": 2.0}
-MEAN_PONDER, LEAST_MAXIMUM = 3.5, 20  # of the regime "spread"
+MEAN_PONDER, LEAST_MAXIMUM = 3.4, 20  # of the regime "spread"
 CLOSE = 0.1  # to that mean
 GAINS = tuple(2 ** (power / 2) for power in range(4, 25))  # of the halting unit's first weights
 BISECTIONS = 14
@@ -64,12 +64,12 @@ def set_halting(network: Network, unit: HaltingUnit) -> None:
 
 
 @torch.no_grad()
-def find_spread(network: Network, batch: Batch) -> HaltingUnit:
-    """The least gain, and its bias, at which mean ponder is 3.5 and some row takes 20 steps.
+def find_spread(network: Network, batches: Sequence[Batch]) -> HaltingUnit:
+    """The least gain, and its bias, at which mean ponder is 3.4 and some row takes 20 steps.
 
     Args:
         network: stacked; its halting unit is changed.
-        batch: on which this holds.
+        batches: on which this holds.
     """
     weight, bias = network.heads.weight[:, -1], network.heads.bias[:, -1]
     direction = weight.clone()
@@ -80,7 +80,7 @@ def find_spread(network: Network, batch: Batch) -> HaltingUnit:
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
             bias.fill_(middle)
-            steps, inputs, most = count_ponder(network, batch)
+            steps, inputs, most = count_ponder(network, batches)
             off = steps / inputs - MEAN_PONDER
             if most >= LEAST_MAXIMUM:
                 best = min(best, (abs(off), HaltingUnit(gain, middle)))
@@ -92,18 +92,12 @@ def find_spread(network: Network, batch: Batch) -> HaltingUnit:
     return best[1]
 
 
-def joined(batch: Batch) -> Batch:
-    """The batches of several replicas as one of a single replica: (T, K, B) as (T, 1, K x B)."""
-    timed = [part.flatten(1, 2).unsqueeze(1) for part in batch[:-1]]
-    return Batch._make([*timed, batch.difficulty.flatten().unsqueeze(0)])
-
-
 @torch.no_grad()
-def count_ponder(network: Network, batch: Batch) -> tuple[float, float, float]:
+def count_ponder(network: Network, batches: Sequence[Batch]) -> tuple[float, float, float]:
     """Steps of rows that had not halted, input vectors, and the most steps of any row."""
-    pondered: Pondered = network(batch.inputs, batch.mask)
-    steps = pondered.ponder_time
-    return float(steps.sum()), float(batch.mask.sum()), float(steps.max())
+    steps = [network(batch.inputs, batch.mask).ponder_time for batch in batches]
+    inputs = sum(float(batch.mask.sum()) for batch in batches)
+    return sum(float(each.sum()) for each in steps), inputs, max(float(e.max()) for e in steps)
 
 
 def useful_work(

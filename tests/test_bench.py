@@ -162,14 +162,15 @@ def test_regimes_ponder_as_they_say_at_the_paper_s_size(
     config = subjects.configuration("parity", False)
     task = make_task(config.task, "parity")
     network = make_network(config, "act", task, [(0.001, 0)])
-    batch = subjects.joined(Stream(task, [0, 1], config.training.batch).batch(0))
+    stream = Stream(task, [0], config.training.batch)
+    batches = [stream.batch(update) for update in range(3)]
     first = network.heads.weight.clone()
-    unit = subjects.FRESH if regime == "fresh" else subjects.find_spread(network, batch)
+    unit = subjects.FRESH if regime == "fresh" else subjects.find_spread(network, batches)
     with torch.no_grad():
         network.heads.weight.copy_(first)
     subjects.set_halting(network, unit)
-    steps, inputs, most = subjects.count_ponder(network, batch)
-    assert inputs == 2 * 128
+    steps, inputs, most = subjects.count_ponder(network, batches)
+    assert inputs == 3 * 128
     assert lowest <= steps / inputs <= highest
     assert most == 2 if regime == "fresh" else most >= 20
 
