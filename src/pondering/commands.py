@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,10 @@ from pondering.config import PROFILES, load_params
 from pondering.errors import UserError
 from pondering.layout import Layout
 from pondering.stage import stage
+
+if TYPE_CHECKING:
+    from pondering.schema import ExperimentConfig
+    from pondering.tasks.base import Task
 
 
 @click.command()
@@ -23,9 +28,26 @@ def check() -> None:
         pick_device(active.device)
         for profile in PROFILES:
             for name, config in load_params(profile=profile).experiments.items():
-                make_task(config.task, name)
+                task = make_task(config.task, name)
+                _check_fit(name, profile, config, task)
         count = len(active.experiments)
         click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
+
+
+def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) -> None:
+    """Refuse a cell or a schedule that the task cannot have."""
+    images = hasattr(task, "validation_batch")
+    where = f"params.yaml: {name}.{profile}"
+    if (config.network.cell == "conv_mlp") != images:
+        allowed = "conv_mlp" if images else "tanh_rnn, gru, lstm"
+        cell = config.network.cell
+        raise UserError(
+            f"{where}.network.cell: {cell!r} cannot read {task.name}; allowed: {allowed}"
+        )
+    if config.training.validation is not None and not images:
+        raise UserError(
+            f"{where}.training.validation: {task.name} has no validation set; allowed: null"
+        )
 
 
 @click.command()
