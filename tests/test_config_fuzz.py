@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 
 from pondering.config import load_params
 from pondering.errors import UserError
+from pondering.stage import stage
 from pondering.tasks import TASKS, make_task
 
 REAL = Path(__file__).parents[1] / "params.yaml"
@@ -122,18 +126,34 @@ def check_line(message: str, *places: Any) -> None:
     assert re.match("|".join(rf"{re.escape(str(place))}[:.] ?\S" for place in places), message)
 
 
-def accepted_or_one_line(path: Path) -> None:
-    """Nothing but a UserError may come out, of the tasks neither."""
+def what_a_user_sees(work: Callable[[], object]) -> str | None:
+    """The line a command ends with when its work is refused; None if it is accepted."""
+    stderr = io.StringIO()
     try:
-        params = load_params(path)
-        for name, config in params.experiments.items():
+        with contextlib.redirect_stderr(stderr), stage():
+            work()
+    except SystemExit as end:
+        assert end.code == 2
+        return stderr.getvalue().removesuffix("\n").removeprefix("error: ")
+    return None
+
+
+def accepted_or_one_line(path: Path) -> None:
+    """Nothing but one line may come out, of the tasks neither."""
+
+    def check() -> None:
+        for name, config in load_params(path).experiments.items():
             make_task(config.task, name)
-    except UserError as error:
-        check_line(str(error), path, "params.yaml: tiny.task")
+
+    if (line := what_a_user_sees(check)) is not None:
+        check_line(line, path, "params.yaml: tiny.task")
 
 
 FUZZ = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=120,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -175,7 +195,7 @@ def task_blocks() -> dict[str, dict[str, Any]]:
     return blocks
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_any_task_field_is_accepted_or_refused_in_one_line(
     task_blocks: dict[str, dict[str, Any]], data: st.DataObject
@@ -184,10 +204,18 @@ def test_any_task_field_is_accepted_or_refused_in_one_line(
     fields = [path for path in places(values) if path != ("name",)]  # a word: the schema says so
     path = data.draw(st.sampled_from(fields))
     holder(values, path)[path[-1]] = data.draw(TASK_VALUES)
-    try:
-        make_task(values, "tiny")
-    except UserError as error:
-        check_line(str(error), "params.yaml: tiny.task")
+    if (line := what_a_user_sees(lambda: make_task(values, "tiny"))) is not None:
+        check_line(line, "params.yaml: tiny.task")
+
+
+@pytest.mark.parametrize("key", ["a\nb", "\x1b[2J"])
+def test_a_key_that_would_move_the_cursor_is_shown_as_one_plain_line(
+    task_blocks: dict[str, dict[str, Any]], key: str
+) -> None:
+    values = copy.deepcopy(task_blocks["parity"]) | {"test_nonzero": {key: None}}
+    line = what_a_user_sees(lambda: make_task(values, "tiny"))
+    assert line is not None and "None is not allowed" in line
+    check_line(line, "params.yaml: tiny.task")
 
 
 @pytest.mark.parametrize(

@@ -54,5 +54,11 @@ def stage() -> Iterator[None]:
 
 
 def _leave(line: str, status: int) -> None:
-    click.echo(line, err=True)
+    click.echo(printable(line), err=True)
     sys.exit(status)
+
+
+def printable(line: str) -> str:
+    """One line that a terminal shows as it is, whatever a user's file put into it."""
+    whole = " ".join(line.split())
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole)
