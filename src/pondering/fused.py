@@ -1,281 +1,321 @@
-"""The fastest path: one input's whole pondering as one operation with its gradient by hand.
+"""The fast path of ACT and fixed repeat in training: a sequence's pondering, its gradient by hand.
 
-Automatic differentiation spends most of a small network's time on bookkeeping: a node per
-elementwise operation, a weight gradient per step. Here the forward pass keeps what the backward
-pass needs and nothing else, rows that have halted leave the computation as in `packing.py`, and
-weight gradients are one product over all ponder steps. For ACT the halting units' gradient is the
-one Graves derives (Eqs. 14-20), asked of the mechanism. Pinned to the readable path by the tests.
+Automatic differentiation spends most of a small network's time on bookkeeping. Here the whole
+sequence is one operation: the forward pass keeps what the backward pass needs and nothing else,
+rows that have halted leave as in `packing.py`, and for ACT the halting units' gradient is the one
+Graves derives (Eqs. 14-20), asked of the mechanism. Pinned to the readable path by the tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from pondering.halting import Progress
+from pondering.halting import ACT, FixedRepeat, Progress
 from pondering.kernels import KERNELS, Kernel, State
-from pondering.packing import Order, is_worth, most_running, row_numbers
+from pondering.packing import Rows, WeightGradient, all_rows, products, repack
+
+
+class Sequence(NamedTuple):
+    """T input vectors that K stacked replicas have pondered."""
+
+    features: Tensor  # (T, K, B, H): sum of p_n s_n; where there is no input, the state before
+    progress: Progress  # (T, K, B) each
+    computed: int  # rows x steps
 
 
 class _Step(NamedTuple):
-    """What the backward pass needs of one ponder step, for packed rows (K, B')."""
+    """What the backward pass needs of one ponder step, for n packed rows."""
 
-    hidden: Tensor  # (K, B', H) hidden state before the step
+    hidden: Tensor | None  # (n, H) hidden state before the step; None: zero
     kept: State
     state: State  # after the step
-    weight: Tensor  # (K, B')
-    goes_on: Tensor  # (K, B') bool: the row takes another step
+    weight: Tensor  # (n,)
+    goes_on: Tensor  # (n,) bool: the row takes another step
 
 
 class _Repack(NamedTuple):
-    """Between two steps: rows were reordered and only the first `size` of them kept."""
+    """Between two steps: only the rows `kept` of those before went on."""
 
-    order: Order
-    before: int
-    size: int
+    before: Rows
+    units: Tensor
+    kept: Tensor
 
 
 class _Tape(NamedTuple):
     """One input's pondering as the backward pass walks it, last to first."""
 
-    kernel: Kernel
-    recurrent: Tensor  # (K, E, H)
-    halt_weight: Tensor  # (K, H, 1)
-    gradient_of: Callable[..., Tensor]
     events: list[_Step | _Repack]
-    home: Order  # from the order in which rows were set aside back to their own
-    sizes: tuple[int, int]  # E and B
-
-
-class _Ponder(torch.autograd.Function):
-    """(drive, flag, recurrent, halt weight and bias, state) -> totals and progress."""
-
-    @staticmethod
-    def forward(ctx: Any, job: Any, *inputs: Any) -> tuple[Tensor, ...]:
-        totals, progress, tape = _forward(job, *inputs)
-        ctx.tape = tape
-        ctx.has_flag = inputs[1] is not None
-        ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
-        ctx.set_materialize_grads(False)
-        return (*totals, *progress)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
-        count = len(gradients) - len(Progress._fields)
-        progress = Progress._make(gradients[count:])
-        parts = [g for g in (progress.remainder, progress.cost) if g is not None]
-        d_cost = torch.stack(parts).sum(0) if parts else None
-        found = _backward(ctx.tape, list(gradients[:count]), d_cost)
-        drive, flag, recurrent, weight, bias, state = found
-        ctx.tape = None
-        return None, drive, flag if ctx.has_flag else None, recurrent, weight, bias, *state
+    rows: Rows  # of the last step
+    units: Tensor
 
 
 class _Job(NamedTuple):
+    """What does not take part in differentiation."""
+
     kernel: Kernel
     halting: Any
-    present: Tensor
-    computed: list[int]  # rows evaluated at each step
+    mask: Tensor  # (T, K, B) bool
+    parts: int  # tensors of the state
 
 
 def supports(cell: Any, halting: Any) -> bool:
     """Whether `ponder` knows the cell's kernel and the mechanism's own gradient."""
-    return type(cell) in KERNELS and hasattr(halting, "logit_gradient")
+    return type(cell) in KERNELS and isinstance(halting, ACT | FixedRepeat)
 
 
-def ponder(
-    cell: Any, heads: Any, halting: Any, drive: Tensor, state: State, present: Tensor
-) -> tuple[State, Progress, int]:
-    """Ponder one input of K stacked replicas; arguments as `packing.ponder`.
+def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
+    """Ponder every input of a sequence, from a state of zeros.
 
-    Returns:
-        sum of p_n s_n, (K, B, H) each; the progress; rows x steps computed.
+    Args:
+        cell: stacked, see `cells`.
+        heads: linear map of the hidden state to (output, halting logit).
+        halting: ACT or FixedRepeat.
+        drives: (T, K, B, E), the embedded inputs.
+        mask: (T, K, B) bool, False where a sequence is over.
     """
-    job = _Job(KERNELS[type(cell)], halting, present, [])
-    weight, bias = heads.weight[:, -1:, :].mT, heads.bias[:, -1:].unsqueeze(-1)
-    flag = None if cell.flag is None else cell.flag.unsqueeze(-2)
-    found = _Ponder.apply(job, drive, flag, cell.recurrent, weight, bias, *state)  # type: ignore[no-untyped-call]
-    progress = Progress._make(found[len(state) :])
-    return found[: len(state)], progress, sum(job.computed)
+    job = _Job(KERNELS[type(cell)], halting, mask, len(cell.state_sizes))
+    weight, bias = heads.weight[:, -1, :], heads.bias[:, -1:]
+    found = _Ponder.apply(job, drives, cell.flag, cell.recurrent, weight, bias)  # type: ignore[no-untyped-call]
+    features, *fields, computed = found
+    return Sequence(features, Progress._make(fields), computed)
 
 
-def _forward(
-    job: _Job,
-    drive: Tensor,
-    flag: Tensor | None,
-    recurrent: Tensor,
-    halt_weight: Tensor,
-    halt_bias: Tensor,
-    *state: Tensor,
-) -> tuple[State, Progress, _Tape]:
-    kernel, halting, present, _ = job
-    progress = halting.start(present)
-    totals: State = tuple(torch.zeros_like(part) for part in state)
-    rows = row_numbers(present)
-    events: list[_Step | _Repack] = []
-    pieces: list[tuple[Tensor, State, Progress]] = []
-    size, n = int(most_running(present)), 0
-    if size < present.shape[1]:
-        rows, drive, state, totals, progress = _pack(
-            size, events, pieces, rows, drive, state, totals, progress
+class _Ponder(torch.autograd.Function):
+    """(drives, flag, recurrent, halt weight and bias) -> features and progress."""
+
+    @staticmethod
+    def forward(ctx: Any, job: _Job, *inputs: Any) -> tuple[Any, ...]:
+        walk = _Forward(job, *inputs)
+        features, progress = walk.run()
+        ctx.walk = walk
+        ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
+        ctx.set_materialize_grads(False)
+        return (features, *progress, walk.computed)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Tensor | None, ...]:
+        progress = Progress._make(gradients[1:-1])
+        parts = [g for g in (progress.remainder, progress.cost) if g is not None]
+        d_cost = torch.stack(parts).sum(0) if parts else None
+        walk = _Backward(ctx.walk, gradients[0], d_cost)
+        ctx.walk = None
+        return None, *walk.run()
+
+
+class _Forward:
+    """The sequence forwards; it stays behind as the tape of the backward pass."""
+
+    def __init__(
+        self,
+        job: _Job,
+        drives: Tensor,
+        flag: Tensor | None,
+        recurrent: Tensor,
+        halt_weight: Tensor,
+        halt_bias: Tensor,
+    ) -> None:
+        self.job, self.recurrent, self.halt_bias = job, recurrent, halt_bias
+        self.turned = recurrent.mT
+        self.times, self.replicas, self.size = job.mask.shape
+        self.width, self.hidden = recurrent.shape[1:]
+        self.flag = None if flag is None else flag.unsqueeze(1)
+        self.drives = drives
+        # Each row's halting unit, written out: one shape of sum whatever is packed.
+        self.all_units = halt_weight.repeat_interleave(self.size, 0)
+        # A GPU has no time for a product per replica.
+        self.everyone = all_rows(job.mask[0], padded=drives.is_cuda)
+        self.complete = job.mask.flatten(1).all(1).tolist()
+        self.present = job.mask.sum(2).tolist()
+        self.tapes: list[_Tape] = []
+        self.computed = 0
+
+    def run(self) -> tuple[Tensor, Progress]:
+        """Ponder one input after the other: features (T, K, B, H) and progress (T, K, B)."""
+        rows = self.replicas * self.size
+        state: State = tuple(
+            self.drives.new_zeros(rows, self.hidden) for _ in range(self.job.parts)
         )
-    while size:
-        n += 1
-        flagged = drive + flag if n == 1 and flag is not None else drive
-        pre = torch.baddbmm(flagged, state[0], recurrent.mT)
-        hidden = state[0]
-        state, kept = kernel.forward(pre, state)
-        logit = torch.baddbmm(halt_bias, state[0], halt_weight).squeeze(-1)
-        weight, progress = halting.step(n, logit, progress)
-        for total, part in zip(totals, state, strict=True):
-            total.addcmul_(weight.unsqueeze(-1), part)
-        events.append(_Step(hidden, kept, state, weight, progress.running))
-        job.computed.append(rows.numel())
-        running = 0 if n == halting.max_steps else int(most_running(progress.running))
-        if is_worth(running, size, recurrent.numel()):
-            rows, drive, state, totals, progress = _pack(
-                running, events, pieces, rows, drive, state, totals, progress
-            )
-            size = running
-    home = Order.of(torch.cat([piece[0] for piece in pieces], dim=1).argsort(dim=-1))
-    joined = [torch.cat(parts, 1) for parts in zip(*(p[1] for p in pieces), strict=True)]
-    fields = [torch.cat(parts, 1) for parts in zip(*(p[2] for p in pieces), strict=True)]
-    tape = _Tape(
-        kernel, recurrent, halt_weight, halting.logit_gradient, events, home,
-        (recurrent.shape[1], present.shape[1]),
-    )  # fmt: skip
-    own = tuple(home.rows(total) for total in joined)
-    return own, Progress._make(home.rows(part) for part in fields), tape
+        features, records = [], []
+        for time in range(self.times):
+            totals, progress = self._input(time, state)
+            if self.complete[time]:
+                state = totals
+            else:
+                there = self.job.mask[time].reshape(rows, 1)
+                state = tuple(torch.where(there, a, b) for a, b in zip(totals, state, strict=True))
+            features.append(state[0])
+            records.append(progress)
+        joined = torch.stack(features).view(self.times, self.replicas, self.size, -1)
+        fields = [torch.stack(parts) for parts in zip(*records, strict=True)]
+        return joined, Progress._make(fields)
+
+    def _input(self, time: int, state: State) -> tuple[State, Progress]:
+        """Step until every row has halted: the rows' totals (K x B, H) and their progress."""
+        halting, kernel = self.job.halting, self.job.kernel
+        progress = halting.start(self.job.mask[time])
+        rows, units, left = self.everyone, self.all_units, self.present[time]
+        drive = self.drives[time]
+        flagged = drive if self.flag is None else drive + self.flag
+        drive, first = drive.flatten(0, 1), flagged.flatten(0, 1)
+        totals = [torch.zeros_like(part) for part in state]
+        logits = drive.new_zeros(progress.left.numel())
+        home: list[Tensor] | None = None  # all rows' totals, once some have left
+        events: list[_Step | _Repack] = []
+        n = 0
+        while any(left):
+            fewer = repack(n, rows, progress.running, left, self.width * self.hidden)
+            if fewer is not None:
+                home = _put(rows, home, totals)
+                events.append(_Repack(rows, units, fewer[1]))
+                rows, kept = fewer
+                state = tuple(part.index_select(0, kept) for part in state)
+                totals = [part.index_select(0, kept) for part in totals]
+                units = units.index_select(0, kept)
+                first = first.index_select(0, kept) if n == 0 else first
+                drive = drive.index_select(0, kept)
+            n += 1
+            begins = n == 1 and time == 0  # the state is zero, and so is its product
+            hidden = None if begins else state[0]
+            base = first if n == 1 else drive
+            pre = base.clone() if begins else products(rows, state[0], self.turned).add_(base)
+            state, saved = kernel.forward(pre, state)
+            if halting.learns:
+                logits = rows.put(logits, (state[0] * units).sum(1))
+            logit = logits.view(self.replicas, self.size) + self.halt_bias
+            weight, progress = halting.step(n, logit, progress)
+            share, goes_on = rows.of(weight.flatten()), rows.of(progress.running.flatten())
+            column = share.unsqueeze(1)
+            for total, part in zip(totals, state, strict=True):
+                total.addcmul_(column, part)
+            events.append(_Step(hidden, saved, state, share, goes_on))
+            self.computed += rows.total
+            left = [] if n == halting.max_steps else progress.running.sum(1).tolist()
+        self.tapes.append(_Tape(events, rows, units))
+        return tuple(_put(rows, home, totals)), progress
 
 
-def _pack(
-    size: int,
-    events: list[_Step | _Repack],
-    pieces: list[Any],
-    rows: Tensor,
-    drive: Tensor,
-    state: State,
-    totals: State,
-    progress: Progress,
-) -> Any:
-    """Keep the running rows, at most `size` per replica, and set the others aside."""
-    ranks = torch.sort(progress.running, dim=-1, descending=True, stable=True).indices
-    order = Order.of(ranks)
-    events.append(_Repack(order, rows.shape[1], size))
-    rows = order.rows(rows)
-    sorted_totals = [order.rows(total) for total in totals]
-    fields = [order.rows(part) for part in progress]
-    aside = Progress._make(part[:, size:] for part in fields)
-    pieces.append((rows[:, size:], tuple(total[:, size:] for total in sorted_totals), aside))
-    if size:
-        drive = order.rows(drive)[:, :size].contiguous()
-        state = tuple(order.rows(part)[:, :size].contiguous() for part in state)
-    kept = tuple(total[:, :size].contiguous() for total in sorted_totals)
-    return rows[:, :size], drive, state, kept, Progress._make(part[:, :size] for part in fields)
+def _put(rows: Rows, home: list[Tensor] | None, totals: list[Tensor]) -> list[Tensor]:
+    """All rows' totals, those that are computed among them."""
+    if home is None:
+        return totals
+    return [rows.put(all_of, part) for all_of, part in zip(home, totals, strict=True)]
 
 
-def _backward(
-    tape: _Tape, d_totals: list[Tensor | None], d_cost: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, list[Tensor]]:
-    """Walk the tape from the last step to the first.
+class _Backward:
+    """The sequence backwards, and each input's steps from the last to the first."""
 
-    Returns:
-        gradients of drive, flag, recurrent, halt weight, halt bias, and the old state.
-    """
-    walk = _Walk(tape, d_totals, d_cost)
-    for event in reversed(tape.events):
-        if isinstance(event, _Repack):
-            walk.unpack(event)
-        else:
-            walk.step(event)
-    return walk.finish()
-
-
-class _Walk:
-    """The gradients in flight, for the rows of the current packing."""
-
-    def __init__(self, tape: _Tape, d_totals: list[Tensor | None], d_cost: Tensor | None) -> None:
-        self.tape = tape
-        replicas = tape.recurrent.shape[0]
-        like = tape.recurrent
-        width, self.rows_at_home = tape.sizes
-        hidden = tape.recurrent.shape[2]
-        shape = (replicas, self.rows_at_home)
-        full = [torch.zeros(*shape, hidden, dtype=like.dtype, device=like.device)
-                if g is None else g for g in d_totals]  # fmt: skip
-        cost = (
-            torch.zeros(shape, dtype=like.dtype, device=like.device) if d_cost is None else d_cost
-        )
-        # Rows lie in the order in which they were set aside; the first of these are the earliest.
-        self.aside_totals = [tape.home.back(g) for g in full]
-        self.aside_cost = tape.home.back(cost)
-        self.end = self.rows_at_home
-        empty = like.new_empty
-        self.d_state = [empty(replicas, 0, hidden) for _ in d_totals]
-        self.d_drive = empty(replicas, 0, width)
-        self.totals = [empty(replicas, 0, hidden) for _ in d_totals]
-        self.cost = empty(replicas, 0)
-        self.last = empty(replicas, 0)
-        self.products: list[tuple[Tensor, Tensor]] = []
-        self.halts: list[tuple[Tensor, Tensor]] = []
+    def __init__(self, tape: _Forward, d_features: Tensor | None, d_cost: Tensor | None) -> None:
+        self.tape, self.halting, self.kernel = tape, tape.job.halting, tape.job.kernel
+        self.count = tape.replicas * tape.size
+        self.shape = (tape.replicas, tape.size, -1)
+        self.zeros = tape.drives.new_zeros
+        self.d_features = None if d_features is None else d_features.flatten(1, 2)
+        self.d_cost = None if d_cost is None else d_cost.flatten(1, 2)
+        self.d_recurrent = WeightGradient(tape.recurrent)
+        self.d_units = torch.zeros_like(tape.all_units)
+        self.d_bias = self.zeros(self.count)
         self.d_flag: Tensor | None = None
 
-    def unpack(self, event: _Repack) -> None:
-        """Put the rows that were set aside behind the others, and take the order before."""
-        count = event.before - event.size
-        start = self.end - count
-        back = event.order.back
-
-        def joined(kept: Tensor, aside: Tensor | None) -> Tensor:
-            if aside is None:
-                aside = kept.new_zeros(kept.shape[0], count, *kept.shape[2:])
-            return back(torch.cat([kept, aside], dim=1))
-
-        self.totals = [
-            joined(kept, aside[:, start : self.end])
-            for kept, aside in zip(self.totals, self.aside_totals, strict=True)
-        ]
-        self.cost = joined(self.cost, self.aside_cost[:, start : self.end])
-        self.d_state = [joined(part, None) for part in self.d_state]
-        self.d_drive = joined(self.d_drive, None)
-        self.last = joined(self.last, None)
-        self.end = start
-
-    def step(self, event: _Step) -> None:
-        """One ponder step backwards."""
-        scores = sum(
-            (total * part).sum(-1) for total, part in zip(self.totals, event.state, strict=True)
+    def run(self) -> tuple[Tensor | None, ...]:
+        """Gradients of drives, flag, recurrent, halt weight and halt bias."""
+        tape = self.tape
+        d_drives = torch.empty_like(tape.drives)
+        d_state = [self.zeros(self.count, tape.hidden) for _ in range(tape.job.parts)]
+        for time in reversed(range(tape.times)):
+            if self.d_features is not None:
+                d_state[0] = d_state[0] + self.d_features[time]
+            there = None
+            if not tape.complete[time]:
+                there = tape.job.mask[time].reshape(-1, 1)
+            d_totals = d_state
+            if there is not None:
+                d_totals = [torch.where(there, part, 0.0) for part in d_state]
+            d_drive, d_first, d_old = self._input(time, d_totals)
+            d_drives[time] = 0.0 if d_drive is None else d_drive.view(self.shape)
+            if tape.flag is not None and d_first is not None:
+                share = d_first.view(self.shape).sum(1)
+                self.d_flag = share if self.d_flag is None else self.d_flag + share
+            if there is not None:  # where there is no input the state stood still
+                d_old = [torch.where(there, old, d) for old, d in zip(d_old, d_state, strict=True)]
+            d_state = d_old
+        return (
+            d_drives,
+            self.zeros(tape.replicas, tape.width)
+            if self.d_flag is None and tape.flag is not None
+            else self.d_flag,
+            self.d_recurrent.total(),
+            self.d_units.view(self.shape).sum(1),
+            self.d_bias.view(self.shape[:2]).sum(1, keepdim=True),
         )
-        # Walking back, a row's score is kept from its last step on.
-        self.last = torch.where(event.goes_on, self.last, scores)
-        # Where a row goes on its weight is the halting unit, p_n = h_n.
-        d_logit = self.tape.gradient_of(scores, self.last, self.cost, event.weight)
-        d_logit = torch.where(event.goes_on, d_logit, 0.0).unsqueeze(-1)
-        weight = event.weight.unsqueeze(-1)
-        d_state = [
-            torch.addcmul(part, weight, total)
-            for part, total in zip(self.d_state, self.totals, strict=True)
-        ]
-        d_state[0].baddbmm_(d_logit, self.tape.halt_weight.mT)
-        d_pre, rest = self.tape.kernel.backward(event.kept, d_state)
-        self.products.append((d_pre, event.hidden))
-        self.halts.append((d_logit, event.state[0]))
-        self.d_drive = self.d_drive + d_pre
-        self.d_state = [torch.bmm(d_pre, self.tape.recurrent), *rest]
 
-    def finish(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, list[Tensor]]:
-        """Weight gradients, each as one product over the rows of all steps."""
-        if not self.products:
-            zero = torch.zeros_like
-            recurrent, halt = zero(self.tape.recurrent), zero(self.tape.halt_weight)
-            bias = halt.new_zeros(len(halt), 1, 1)
-            return self.d_drive, self.d_drive.sum(1, True), recurrent, halt, bias, self.d_state
-        d_pre, hidden = (torch.cat(parts, 1) for parts in zip(*self.products, strict=True))
-        d_logit, states = (torch.cat(parts, 1) for parts in zip(*self.halts, strict=True))
-        flag = self.products[-1][0].sum(1, keepdim=True)
-        recurrent = torch.bmm(d_pre.mT, hidden)
-        halt = torch.bmm(states.mT, d_logit)
-        return self.d_drive, flag, recurrent, halt, d_logit.sum(1, keepdim=True), self.d_state
+    def _input(
+        self, time: int, d_totals: list[Tensor]
+    ) -> tuple[Tensor | None, Tensor | None, list[Tensor]]:
+        """One input backwards: gradients of drive, pre-activations at step 1, and old state."""
+        events, rows, units = self.tape.tapes[time]
+        cost = self.zeros(self.count) if self.d_cost is None else self.d_cost[time]
+        last = self.zeros(self.count)  # dL/dp of each row's last step
+        totals = [rows.of(part) for part in d_totals]
+        d_state: list[Tensor] = []  # none yet: zero
+        d_drive = d_pre = None
+        for event in reversed(events):
+            if isinstance(event, _Repack):
+                # What had left comes in again: later steps gave it no gradient.
+                rows, units = event.before, event.units
+                totals = [rows.of(part) for part in d_totals]
+                d_state = [_widened(part, rows, event.kept) for part in d_state]
+                d_drive = None if d_drive is None else _widened(d_drive, rows, event.kept)
+                d_pre = None if d_pre is None else _widened(d_pre, rows, event.kept)
+                continue
+            column = event.weight.unsqueeze(1)
+            if d_state:
+                d_state = [
+                    part.addcmul_(column, total)
+                    for part, total in zip(d_state, totals, strict=True)
+                ]
+            else:
+                d_state = [column * total for total in totals]
+            if self.halting.learns:
+                last = self._halting_unit(rows, event, totals, last, cost, units, d_state[0])
+            d_pre, rest = self.kernel.backward(event.kept, d_state)
+            d_drive = d_pre if d_drive is None else d_drive + d_pre
+            if event.hidden is not None:
+                self.d_recurrent.add(rows, d_pre, event.hidden)
+                d_state = [products(rows, d_pre, self.tape.recurrent), *rest]
+        if d_drive is None:  # no row had an input
+            d_state = [torch.zeros_like(part) for part in d_totals]
+        return d_drive, d_pre, d_state
+
+    def _halting_unit(
+        self,
+        rows: Rows,
+        event: _Step,
+        totals: list[Tensor],
+        last: Tensor,
+        cost: Tensor,
+        units: Tensor,
+        d_hidden: Tensor,
+    ) -> Tensor:
+        """Gradient of the step's halting units, added to all that it reaches; the new `last`."""
+        scores = (totals[0] * event.state[0]).sum(1)
+        for total, part in zip(totals[1:], event.state[1:], strict=True):
+            scores += (total * part).sum(1)
+        # Walking back, a row's score is kept from its last step on.
+        final = torch.where(event.goes_on, rows.of(last), scores)
+        # Where a row goes on its weight is the halting unit, p_n = h_n.
+        d_logit = self.halting.logit_gradient(scores, final, rows.of(cost), event.weight)
+        d_logit = torch.where(event.goes_on, d_logit, 0.0)
+        column = d_logit.unsqueeze(1)
+        d_hidden.addcmul_(column, units)
+        share = rows.of(self.d_units).addcmul_(column, event.state[0])
+        self.d_units = rows.put(self.d_units, share)
+        self.d_bias = rows.put(self.d_bias, rows.of(self.d_bias).add_(d_logit))
+        return rows.put(last, final)
+
+
+def _widened(part: Tensor, rows: Rows, kept: Tensor) -> Tensor:
+    """Rows `kept` of these, the others zero."""
+    return part.new_zeros(rows.total, part.shape[1]).index_copy_(0, kept, part)

@@ -55,6 +55,7 @@ class Halting(Protocol):
     """The contract; see the module's description."""
 
     scores_every_step: ClassVar[bool]  # whether `objective` needs outputs, not their mixture alone
+    learns: ClassVar[bool]  # whether the halting unit takes part in the gradient
 
     @property
     def max_steps(self) -> int:
@@ -128,6 +129,7 @@ class ACT(_MeanField):
     epsilon: float = 0.01
     max_steps: int = 100
     scores_every_step: ClassVar[bool] = False
+    learns: ClassVar[bool] = True
 
     def start(self, running: Tensor) -> Progress:
         """All of the weight is left to the rows that have an input."""
@@ -196,6 +198,7 @@ class PonderNet(_MeanField):
     max_steps: int = 20
     epsilon: float | None = None
     scores_every_step: ClassVar[bool] = True
+    learns: ClassVar[bool] = True
 
     def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
         """p_n = lambda_n prod (1 - lambda_j), the rest at the last step (Eq. 2); adds to the KL."""
@@ -231,13 +234,10 @@ class PonderNet(_MeanField):
         before = torch.cat([torch.zeros_like(after[:1]), after[:-1]])
         log_p = torch.cat([(before + logsigmoid(halt_logits))[:-1], before[-1:]])
         p = torch.where(present, log_p.exp(), 0.0)
-        steps = range(1, self.max_steps + 1)
-        prior = torch.stack([self._log_prior(n, log_p) for n in steps]).view(
-            self.max_steps,
-            *[1] * (log_p.dim() - 1) if not torch.as_tensor(self.lambda_p).dim() else (-1, 1),
-        )
-        kl = (p * (log_p - prior)).sum(0) + self._log_normaliser(self.max_steps, log_p)
         numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
+        by_step = numbers.view(-1, *[1] * (p.dim() - 1))
+        kl = (p * (log_p - self._log_prior(by_step, log_p))).sum(0)
+        kl = kl + self._log_normaliser(self.max_steps, log_p)
         return p, Progress(
             torch.zeros_like(present),
             torch.where(present, after[-1], 0.0),
@@ -255,7 +255,7 @@ class PonderNet(_MeanField):
             return torch.zeros_like(log_after, dtype=torch.bool)
         return torch.exp(log_after) < self.epsilon
 
-    def _log_prior(self, n: int, like: Tensor) -> Tensor:
+    def _log_prior(self, n: int | Tensor, like: Tensor) -> Tensor:
         """log of lambda_p (1 - lambda_p)^(n-1), the geometric prior before truncation."""
         lambda_p = _per_row(self.lambda_p, like)
         return torch.log(lambda_p) + (n - 1) * torch.log1p(-lambda_p)
@@ -294,6 +294,7 @@ class SampledHalting(_MeanField):
     max_steps: int
     generator: Generator
     scores_every_step: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
 
     def start(self, running: Tensor) -> Progress:
         """Draw u for each of the rows (..., B)."""
@@ -335,6 +336,7 @@ class FixedRepeat(_MeanField):
 
     rho: Setting
     scores_every_step: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
 
     @cached_property
     def max_steps(self) -> int:
@@ -355,11 +357,6 @@ class FixedRepeat(_MeanField):
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """The score of the last output alone."""
         return score(pondered.mixture)
-
-    @staticmethod
-    def logit_gradient(score: Tensor, last: Tensor, cost: Tensor, h: Tensor) -> Tensor:
-        """Zero: the halting unit decides nothing."""
-        return torch.zeros_like(h)
 
     def at_inference(self, generator: Generator) -> FixedRepeat:
         """The same: the count is fixed."""

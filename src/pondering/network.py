@@ -2,9 +2,9 @@
 
 `Network.ponder` is the readable path: every row computes every step until the last one has halted.
 The fast paths for stacked replicas give the same numbers and are pinned to it by the tests:
-`packing.py` (any cell; halted rows leave), `fused.py` (ACT and fixed repeat with a gradient by
-hand) and `unrolled.py` (PonderNet with a constant N). `network.fast = False` chooses the readable
-one.
+`fused.py` trains ACT and fixed repeat with a gradient by hand, `unrolled.py` PonderNet with a
+constant N, and `packing.py` runs any cell without a gradient; rows that have halted leave.
+`network.fast = False` chooses the readable one.
 """
 
 from __future__ import annotations
@@ -74,6 +74,8 @@ class Network(nn.Module):
         if mask is None:
             mask = torch.ones(rows, dtype=torch.bool, device=inputs.device)
         drives = self._embed(inputs)
+        if self._is_fused(mask):
+            return self._record(fused.ponder(self.cell, self.heads, self.halting, drives, mask))
         state = tuple(drives.new_zeros(*rows[1:], size) for size in self.cell.state_sizes)
         records: list[Ponder] = []
         for drive, present in zip(drives, mask, strict=True):
@@ -85,19 +87,28 @@ class Network(nn.Module):
             records.append(record._replace(state=state))
         return self._gather(records, mask)
 
+    def _is_fused(self, mask: Tensor) -> bool:
+        """Whether the whole sequence runs as one operation with its gradient by hand."""
+        learning = torch.is_grad_enabled() and self.fast and mask.dim() == 3
+        return learning and fused.supports(self.cell, self.halting)
+
+    def _record(self, done: fused.Sequence) -> Pondered:
+        """The record of a sequence on the fused path."""
+        mixture = self._heads_of([*done.features])
+        _, _, steps, remainder, cost, expected = done.progress
+        return Pondered(None, None, mixture, steps, remainder, cost, expected, done.computed)
+
     def _ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
         """One input on the fast path where it applies, else on the readable one."""
-        if self.fast and present.dim() == 2 and unrolled.supports(self.cell, self.halting):
-            path = (self.cell, self.heads, self.halting, drive, state, present)
+        path = (self.cell, self.heads, self.halting, drive, state, present)
+        if not self.fast or present.dim() != 2:
+            return self.ponder(drive, state, present)
+        if unrolled.supports(self.cell, self.halting):
             totals, progress, weights, outputs = unrolled.ponder(*path)
             return Ponder([*weights], [*outputs], totals, progress, weights.numel())
-        if self.fast and present.dim() == 2 and not self.halting.scores_every_step:
-            if torch.is_grad_enabled() and fused.supports(self.cell, self.halting):
-                path = (self.cell, self.heads, self.halting, drive, state, present)
-                totals, progress, computed = fused.ponder(*path)
-                return Ponder([], [], totals, progress, computed)
-            done = packing.ponder(self.cell, self.heads, self.halting, drive, state, present)
-            return Ponder(done.weights, [], done.totals, done.progress, done.computed)
+        if not torch.is_grad_enabled() and not self.halting.scores_every_step:
+            totals, progress, computed = packing.ponder(*path)
+            return Ponder([], [], totals, progress, computed)
         return self.ponder(drive, state, present)
 
     def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:

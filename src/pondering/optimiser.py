@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
+
+Tensors = list[Tensor] | tuple[Tensor, ...]
 
 
 class StackedAdam:
@@ -28,26 +29,46 @@ class StackedAdam:
         self.updates = 0
         self.means = [torch.zeros_like(p) for p in self.parameters]
         self.squares = [torch.zeros_like(p) for p in self.parameters]
+        kept = ([p.detach() for p in self.parameters], self.means, self.squares)
+        views = ([part.unbind() for part in parts] for parts in kept)
+        self._solo = list(zip(*(zip(*parts, strict=True) for parts in views), strict=True))
 
     @torch.no_grad()
     def step(self, alive: Tensor | None = None) -> None:
-        """Update every replica; those False in `alive` (K,) keep their parameters."""
+        """Update every replica; those False in `alive` (K,) stay as they are."""
         self.updates += 1
-        first, second = self.betas
+        rates = self.learning_rate.tolist()
+        lives = [True] * len(rates) if alive is None else alive.tolist()
         gradients = [_gradient(p) for p in self.parameters]
-        rate = self.learning_rate
-        if alive is not None:
-            gradients = [_where_alive(alive, g) for g in gradients]
-            rate = torch.where(alive, rate, 0.0)
-        torch._foreach_lerp_(self.means, gradients, 1 - first)
-        torch._foreach_mul_(self.squares, second)
-        torch._foreach_addcmul_(self.squares, gradients, gradients, 1 - second)
-        denominators = torch._foreach_sqrt(self.squares)
-        torch._foreach_div_(denominators, math.sqrt(1 - second**self.updates))
-        torch._foreach_add_(denominators, self.epsilon)
-        rate = rate / (1 - first**self.updates)
-        for p, mean, denominator in zip(self.parameters, self.means, denominators, strict=True):
-            p.sub_(_spread(rate, p) * (mean / denominator))
+        count = torch.tensor(float(self.updates), device=self.learning_rate.device)
+        if self.learning_rate.is_cuda and all(lives) and len(set(rates)) == 1:
+            # A GPU would wait for K small calls.
+            self._fused([*self.parameters], gradients, self.means, self.squares, count, rates[0])
+            return
+        # Each replica on its own, also where all rates are equal: vector units may round the last
+        # few numbers of a tensor in another way, and those must not depend on the neighbours.
+        each = zip(*(part.unbind() for part in gradients), strict=True)
+        for views, own, rate, lives_on in zip(self._solo, each, rates, lives, strict=True):
+            if lives_on:
+                parameters, means, squares = views
+                self._fused(parameters, own, means, squares, count, rate)
+
+    def _fused(
+        self,
+        parameters: Tensors,
+        gradients: Tensors,
+        means: Tensors,
+        squares: Tensors,
+        count: Tensor,
+        rate: float,
+    ) -> None:
+        """torch's own Adam in one pass over memory, as `torch.optim.Adam(fused=True)` calls it."""
+        first, second = self.betas
+        torch._fused_adam_(
+            parameters, gradients, means, squares, [], [count] * len(parameters),
+            lr=rate, beta1=first, beta2=second, weight_decay=0.0, eps=self.epsilon,
+            amsgrad=False, maximize=False,
+        )  # fmt: skip
 
     @torch.no_grad()
     def clip(self, norms: Tensor, limit: float) -> None:
@@ -78,13 +99,11 @@ class StackedAdam:
 
 
 def _gradient(parameter: nn.Parameter) -> Tensor:
-    return parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
+    if parameter.grad is None:
+        return torch.zeros_like(parameter)
+    return parameter.grad.contiguous()
 
 
 def _spread(values: Tensor, like: Tensor) -> Tensor:
     """(K,) as (K, 1, ...) for a tensor (K, ...)."""
     return values.reshape(-1, *[1] * (like.dim() - 1))
-
-
-def _where_alive(alive: Tensor, gradient: Tensor) -> Tensor:
-    return torch.where(_spread(alive, gradient), gradient, 0.0)

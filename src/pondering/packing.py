@@ -1,9 +1,12 @@
-"""The fast path: rows that have halted leave the computation.
+"""Which rows are computed: those that have halted leave, so that no row pays for the slowest.
 
-In a dense unroll every row pays for the slowest. Here the rows still running are packed together,
-per replica and padded to the largest count, whenever a good share of them has halted. The numbers
-are those of the readable path in `network.py`, up to the order of summation; the tests pin forward
-and gradient of every mechanism and cell to it.
+Halting is kept for all rows, in their own order (K, B); only states are packed, as (n, H) with the
+rows of one replica lying together. Whether a replica's rows are repacked depends on that replica
+alone, and so does every sum over its rows: a neighbour that halts late, or turns into NaN, changes
+no bit of it. Where that would be slow, on a GPU or around a cell of the user's own, replicas are
+padded to equal counts instead.
+
+`ponder` here runs any cell without a gradient; `fused.py` trains.
 """
 
 from __future__ import annotations
@@ -12,73 +15,174 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import grouped_mm
 
 from pondering.halting import Halting, Progress
 
-KEPT_SHARE = 0.8  # repack once at most this share of the packed rows is running ...
-WORTH = 2e6  # ... and the others would cost this many multiplications at every further step
+KEPT_SHARE = 0.8  # repack once at most this share of a replica's rows is running ...
+WORTH = 1e5  # ... and the others would cost this many multiplications at every further step
 
 
-def is_worth(running: int, packed: int, work: int) -> bool:
-    """Whether repacking pays: `work` is the multiplications of one row of every replica."""
-    return not running or (running <= KEPT_SHARE * packed and (packed - running) * work > WORTH)
+class Rows(NamedTuple):
+    """The rows of K replicas that are computed, in their own order."""
+
+    inside: Tensor | None  # (K, B) bool: which; None: all of them
+    places: Tensor | None  # (n,) where they are among all K x B rows
+    ends: Tensor | None  # (K,) int32: where in n the rows of each replica end
+    counts: list[int]  # rows by replica; their sum is n
+    size: int  # B
+    padded: bool  # replicas always have equal counts
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether the rows are (K, n / K, ...), as many of every replica whatever they do."""
+        return self.padded or self.places is None
+
+    @property
+    def total(self) -> int:
+        """n."""
+        return sum(self.counts)
+
+    def of(self, home: Tensor) -> Tensor:
+        """These rows of (K x B, ...)."""
+        return home if self.places is None else home.index_select(0, self.places)
+
+    def put(self, home: Tensor, values: Tensor) -> Tensor:
+        """All rows (K x B, ...) with these replaced by `values` (n, ...); changes `home`."""
+        return values if self.places is None else home.index_copy_(0, self.places, values)
+
+    def by_replica(self, x: Tensor) -> tuple[Tensor, ...]:
+        """(n, ...) as K tensors."""
+        return torch.split(x, self.counts)
+
+
+def all_rows(present: Tensor, padded: bool) -> Rows:
+    """Every row of (K, B)."""
+    replicas, size = present.shape
+    return Rows(None, None, None, [size] * replicas, size, padded)
+
+
+def repack(
+    n: int, rows: Rows, running: Tensor, left: list[int], work: int
+) -> tuple[Rows, Tensor] | None:
+    """Fewer rows, and their places (n') among those before; None where it is not worth it.
+
+    All replicas are looked at after 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, ... steps.
+
+    Args:
+        n: steps taken.
+        rows: those computed so far.
+        running: (K, B) bool.
+        left: running rows by replica.
+        work: multiplications of one row's step.
+    """
+    if not is_due(n):
+        return None
+    if rows.padded:
+        left = [max(left)] * len(left)
+    worth = WORTH / len(left) if rows.padded else WORTH
+    counts = [
+        few if few <= KEPT_SHARE * count and (count - few) * work > worth else count
+        for count, few in zip(rows.counts, left, strict=True)
+    ]
+    if counts == rows.counts:
+        return None
+    # Running rows first, then as many of the others as make up the count.
+    halted = ~running if rows.inside is None else rows.inside & ~running
+    rank = halted.cumsum(1) + running.sum(1, keepdim=True)
+    most = torch.tensor(counts, device=running.device)
+    inside = running | (halted & (rank <= most.unsqueeze(1)))
+    chosen = inside.flatten()
+    kept = rows.of(chosen).nonzero().squeeze(1)
+    places, ends = chosen.nonzero().squeeze(1), most.cumsum(0, dtype=torch.int32)
+    return rows._replace(inside=inside, places=places, ends=ends, counts=counts), kept
+
+
+def is_due(n: int) -> bool:
+    """Whether n is 0, a power of two or three times one."""
+    odd = n // (n & -n) if n else 1
+    return odd in (1, 3)
+
+
+def products(rows: Rows, x: Tensor, weights: Tensor) -> Tensor:
+    """Each replica's rows times its own matrix: (n, O).
+
+    Args:
+        rows: which rows.
+        x: (n, I).
+        weights: (K, I, O).
+    """
+    if rows.in_one_piece:
+        return torch.bmm(x.view(len(weights), -1, x.shape[1]), weights).flatten(0, 1)
+    if x.dtype == torch.float32:
+        return grouped_mm(x, weights, offs=rows.ends)
+    parts = zip(rows.by_replica(x), weights, strict=True)  # what grouped_mm does, in any precision
+    return torch.cat([part @ weight for part, weight in parts])
+
+
+class WeightGradient:
+    """sum over rows of d x^T, by replica; what is packed waits for one product over all steps.
+
+    Args:
+        like: (K, O, I), the weights.
+    """
+
+    def __init__(self, like: Tensor) -> None:
+        self.sum = torch.zeros_like(like)
+        self.waiting: list[tuple[Tensor, Tensor, list[int]]] = []  # d, x, rows by replica
+
+    def add(self, rows: Rows, d: Tensor, x: Tensor) -> None:
+        """Rows d (n, O) and x (n, I)."""
+        count = len(self.sum)
+        if rows.in_one_piece:
+            self.sum.baddbmm_(d.view(count, -1, d.shape[1]).mT, x.view(count, -1, x.shape[1]))
+            return
+        # A replica that is not packed is summed as if none was: its neighbours must not matter.
+        full = [k for k, each in enumerate(rows.counts) if each == rows.size]
+        if not full:
+            self.waiting.append((d, x, rows.counts))
+            return
+        left, right = rows.by_replica(d), rows.by_replica(x)
+        for k in full:
+            self.sum[k].addmm_(left[k].T, right[k])
+        rest = [0 if k in full else each for k, each in enumerate(rows.counts)]
+        if any(rest):
+            d, x = (
+                torch.cat([part[k] for k, each in enumerate(rest) if each])
+                for part in (left, right)
+            )
+            self.waiting.append((d, x, rest))
+
+    def total(self) -> Tensor:
+        """(K, O, I)."""
+        if not self.waiting:
+            return self.sum
+        d = torch.cat([d for d, _, _ in self.waiting])
+        x = torch.cat([x for _, x, _ in self.waiting])
+        counts = torch.tensor([counts for _, _, counts in self.waiting])
+        replica = torch.arange(len(self.sum)).repeat(len(counts))
+        order = replica.repeat_interleave(counts.flatten()).argsort(stable=True)
+        d, x = d.index_select(0, order), x.index_select(0, order)
+        each = counts.sum(0)
+        if d.dtype == torch.float32:
+            return self.sum.add_(grouped_mm(d.T, x, offs=each.cumsum(0, dtype=torch.int32)))
+        parts = zip(torch.split(d, each.tolist()), torch.split(x, each.tolist()), strict=True)
+        return self.sum.add_(torch.stack([left.T @ right for left, right in parts]))
 
 
 class Finished(NamedTuple):
-    """Rows (K, B) in their own order again, all halted."""
+    """Rows (K, B) that have all halted."""
 
     totals: tuple[Tensor, ...]  # (K, B, H) each: sum of p_n s_n
     progress: Progress
-    weights: list[Tensor]  # empty: the fast path keeps no weights of single steps
-    computed: int
+    computed: int  # rows x steps
 
 
-class _Permute(torch.autograd.Function):
-    """Rows in another order; the gradient is the inverse order, not a slow scattered sum."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, order: Tensor, inverse: Tensor) -> Tensor:
-        ctx.save_for_backward(inverse)
-        return x.flatten(0, 1).index_select(0, order).view_as(x)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        (inverse,) = ctx.saved_tensors
-        (gradient,) = gradients
-        return gradient.flatten(0, 1).index_select(0, inverse).view_as(gradient), None, None
-
-
-class Order(NamedTuple):
-    """A permutation of the rows within each replica, as indices into (K x B) flat rows."""
-
-    forward: Tensor
-    inverse: Tensor
-
-    @classmethod
-    def of(cls, ranks: Tensor) -> Order:
-        """From row numbers (K, B)."""
-        start = torch.arange(ranks.shape[0], device=ranks.device).unsqueeze(-1) * ranks.shape[1]
-        inverse = torch.empty_like(ranks).scatter_(1, ranks, row_numbers(ranks))
-        return cls((ranks + start).flatten(), (inverse + start).flatten())
-
-    def rows(self, x: Tensor) -> Tensor:
-        """Reorder (K, B, ...), without a gradient."""
-        return x.flatten(0, 1).index_select(0, self.forward).view_as(x)
-
-    def back(self, x: Tensor) -> Tensor:
-        """The inverse of `rows`."""
-        return x.flatten(0, 1).index_select(0, self.inverse).view_as(x)
-
-    def apply(self, x: Tensor) -> Tensor:
-        """Reorder (K, B, ...)."""
-        permuted: Tensor = _Permute.apply(x, self.forward, self.inverse)  # type: ignore[no-untyped-call]
-        return permuted
-
-
+@torch.no_grad()
 def ponder(
     cell: Any, heads: Any, halting: Halting, drive: Tensor, state: Any, present: Tensor
 ) -> Finished:
-    """Ponder one input of K stacked replicas, packing the rows that still run.
+    """Ponder one input of K stacked replicas around any cell, without a gradient.
 
     Args:
         cell: stacked, see `cells`.
@@ -88,87 +192,36 @@ def ponder(
         state: tensors (K, B, H), what the previous input left.
         present: (K, B) bool, the rows that have an input.
     """
-    progress = halting.start(present)
-    totals = tuple(torch.zeros_like(part) for part in state)
-    rows = row_numbers(present)
-    pieces: list[tuple[Tensor, tuple[Tensor, ...], Progress]] = []
+    replicas, size = present.shape
+    progress, rows = halting.start(present), all_rows(present, padded=True)
+    home = [torch.zeros_like(part).flatten(0, 1) for part in state]
+    totals = [part.view(replicas, size, -1) for part in home]
+    logits = drive.new_zeros(replicas * size)
     weight_of, bias_of = heads.weight[:, -1:, :].mT, heads.bias[:, -1:].unsqueeze(-1)
+    work = drive.shape[2] * state[0].shape[2]
+    left = present.sum(1).tolist()
     n = computed = 0
-    work = drive.shape[0] * drive.shape[2] * state[0].shape[2]
-    size = int(most_running(present))
-    if size < present.shape[1]:
-        rows, drive, state, totals, progress = _repack(
-            size, pieces, rows, drive, state, totals, progress
-        )
-    while size:
+    while any(left):
+        fewer = repack(n, rows, progress.running, left, work)
+        if fewer is not None:
+            for part, total in zip(home, totals, strict=True):
+                rows.put(part, total.flatten(0, 1))
+            rows, kept = fewer
+            drive, *state = (_chosen(part, kept, replicas) for part in (drive, *state))
+            totals = [_chosen(part, kept, replicas) for part in totals]
         n += 1
-        computed += rows.numel()
-        alive = progress.running.unsqueeze(-1)
-        fresh = cell.step(drive, state, n == 1)
-        state = tuple(torch.where(alive, a, b) for a, b in zip(fresh, state, strict=True))
-        logit = torch.baddbmm(bias_of, state[0], weight_of).squeeze(-1)
-        weight, progress = halting.step(n, logit, progress)
-        totals = tuple(
-            halting.carry(total, weight, part) for total, part in zip(totals, state, strict=True)
-        )
-        running = 0 if n == halting.max_steps else int(most_running(progress.running))
-        if is_worth(running, size, work):
-            rows, drive, state, totals, progress = _repack(
-                running, pieces, rows, drive, state, totals, progress
-            )
-            size = running
-    return _reunite(pieces, computed)
+        computed += rows.total
+        state = cell.step(drive, tuple(state), n == 1)
+        found = torch.baddbmm(bias_of, state[0], weight_of).flatten()
+        logits = rows.put(logits, found)
+        weight, progress = halting.step(n, logits.view(replicas, size), progress)
+        share = rows.of(weight.flatten()).view(replicas, -1)
+        totals = [halting.carry(t, share, part) for t, part in zip(totals, state, strict=True)]
+        left = [0] if n == halting.max_steps else progress.running.sum(1).tolist()
+    done = (rows.put(part, total.flatten(0, 1)) for part, total in zip(home, totals, strict=True))
+    return Finished(tuple(part.view(replicas, size, -1) for part in done), progress, computed)
 
 
-def row_numbers(rows: Tensor) -> Tensor:
-    """0 .. B-1 for every replica, (K, B)."""
-    return torch.arange(rows.shape[-1], device=rows.device).expand(rows.shape)
-
-
-def most_running(running: Tensor) -> Tensor:
-    """The largest number of running rows in any replica."""
-    return running.sum(-1).amax()
-
-
-def _repack(
-    size: int,
-    pieces: list[Any],
-    rows: Tensor,
-    drive: Tensor,
-    state: tuple[Tensor, ...],
-    totals: tuple[Tensor, ...],
-    progress: Progress,
-) -> Any:
-    """Sort running rows to the front, keep `size` of them, set the rest, all halted, aside."""
-    ranks = torch.sort(progress.running, dim=-1, descending=True, stable=True).indices
-    order = Order.of(ranks)
-    rows = order.apply(rows)
-    totals = tuple(order.apply(part) for part in totals)
-    progress = Progress(*(order.apply(part) for part in progress))
-    split = [size, rows.shape[1] - size]
-    kept_totals, done_totals = _halves(totals, split)
-    kept_progress, done_progress = _halves(progress, split)
-    pieces.append((rows[:, size:], done_totals, Progress(*done_progress)))
-    if size:
-        drive = order.apply(drive)[:, :size]
-        state = tuple(order.apply(part)[:, :size] for part in state)
-    return rows[:, :size], drive, state, kept_totals, Progress(*kept_progress)
-
-
-def _halves(parts: tuple[Tensor, ...], split: list[int]) -> tuple[Any, Any]:
-    halves = [torch.split(part, split, dim=1) for part in parts]
-    return tuple(first for first, _ in halves), tuple(second for _, second in halves)
-
-
-def _reunite(pieces: list[Any], computed: int) -> Finished:
-    """Bring all rows back into their own order."""
-    rows = torch.cat([piece[0] for piece in pieces], dim=1)
-    order = Order.of(rows.argsort(dim=-1))
-    totals = [torch.cat(parts, dim=1) for parts in zip(*(p[1] for p in pieces), strict=True)]
-    fields = [torch.cat(parts, dim=1) for parts in zip(*(p[2] for p in pieces), strict=True)]
-    return Finished(
-        tuple(order.apply(total) for total in totals),
-        Progress(*(order.apply(part) for part in fields)),
-        [],
-        computed,
-    )
+def _chosen(part: Tensor, kept: Tensor, replicas: int) -> Tensor:
+    """The kept rows of (K, n, ...), as many of every replica."""
+    return part.flatten(0, 1).index_select(0, kept).view(replicas, -1, part.shape[2])

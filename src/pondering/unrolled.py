@@ -1,7 +1,8 @@
 """The fast path where every row takes all N steps and each is scored: PonderNet with a constant N.
 
-The steps run as one operation with its gradient by hand; heads, halting distribution and KL follow
-for all steps at once. Pinned to the readable path by the tests.
+The steps run as one operation with its gradient by hand, on buffers laid out so that heads and
+weight gradients are one product over all steps; halting distribution and KL follow for all steps
+at once. Pinned to the readable path by the tests.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def supports(cell: Any, halting: Any) -> bool:
 
 
 class _Unroll(torch.autograd.Function):
-    """N steps of a cell for every row: (drive, flag, recurrent, state) -> N states of each part."""
+    """N steps of a cell for every row: (drive, flag, recurrent, state) -> (K, N, B, H) each."""
 
     @staticmethod
     def forward(
@@ -33,34 +34,61 @@ class _Unroll(torch.autograd.Function):
         recurrent: Tensor,
         *state: Tensor,
     ) -> tuple[Tensor, ...]:
-        taken: list[tuple[Tensor, State]] = []
-        found = []
+        replicas, rows, hidden = state[0].shape
+        every = [part.new_empty(replicas, steps, rows, hidden) for part in state]
+        turned, taken = recurrent.mT, []
+        ctx.begin = state[0]
         for n in range(steps):
             flagged = drive + flag if n == 0 and flag is not None else drive
-            pre = torch.baddbmm(flagged, state[0], recurrent.mT)
-            hidden = state[0]
-            state, kept = kernel.forward(pre, state)
-            taken.append((hidden, kept))
-            found.append(state)
+            state, kept = kernel.forward(torch.baddbmm(flagged, state[0], turned), state)
+            for buffer, part in zip(every, state, strict=True):
+                buffer[:, n] = part
+            taken.append(kept)
         ctx.kernel, ctx.taken, ctx.recurrent, ctx.has_flag = kernel, taken, recurrent, flag
-        return tuple(torch.stack(parts) for parts in zip(*found, strict=True))
+        ctx.save_for_backward(every[0])
+        return tuple(every)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        carried: list[Tensor] = [torch.zeros_like(g[0]) for g in gradients]
-        products: list[tuple[Tensor, Tensor]] = []
-        d_drive: Tensor | None = None
-        for n in reversed(range(len(ctx.taken))):
-            hidden, kept = ctx.taken[n]
-            d_state = [c + g[n] for c, g in zip(carried, gradients, strict=True)]
-            d_pre, rest = ctx.kernel.backward(kept, d_state)
-            products.append((d_pre, hidden))
-            d_drive = d_pre if d_drive is None else d_drive + d_pre
-            carried = [torch.bmm(d_pre, ctx.recurrent), *rest]
-        d_pre, hidden = (torch.cat(parts, 1) for parts in zip(*products, strict=True))
-        d_flag = None if ctx.has_flag is None else products[-1][0].sum(1, keepdim=True)
+        (every,) = ctx.saved_tensors
+        replicas, steps, rows, _ = every.shape
+        d_pres = every.new_empty(replicas, steps, rows, ctx.recurrent.shape[1])
+        d_state = [g[:, -1] for g in gradients]
+        for n in reversed(range(steps)):
+            d_pre, rest = ctx.kernel.backward(ctx.taken[n], d_state)
+            d_pres[:, n] = d_pre
+            d_state = [torch.bmm(d_pre, ctx.recurrent), *rest]
+            if n:
+                d_state = [d + g[:, n - 1] for d, g in zip(d_state, gradients, strict=True)]
         ctx.taken = None
-        return None, None, d_drive, d_flag, torch.bmm(d_pre.mT, hidden), *carried
+        d_recurrent = torch.bmm(d_pres[:, 0].mT, ctx.begin)
+        if steps > 1:  # the hidden state before step n + 1 is that after step n
+            later, before = d_pres[:, 1:].flatten(1, 2), every[:, :-1].flatten(1, 2)
+            d_recurrent.baddbmm_(later.mT, before)
+        d_flag = None if ctx.has_flag is None else d_pres[:, 0].sum(1, keepdim=True)
+        return None, None, d_pres.sum(1), d_flag, d_recurrent, *d_state
+
+
+class _Mean(torch.autograd.Function):
+    """sum p_n s_n: (weights (N, K, B), states (K, N, B, H)) -> (K, B, H)."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, states: Tensor) -> Tensor:
+        ctx.save_for_backward(weights, states)
+        ctx.set_materialize_grads(False)
+        total = torch.zeros_like(states[:, 0])
+        for n, weight in enumerate(weights):
+            total.addcmul_(weight.unsqueeze(-1), states[:, n])
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
+        if gradient is None:  # the state after the last input is not used
+            return None, None
+        weights, states = ctx.saved_tensors
+        by_step = gradient.unsqueeze(1)
+        d_weights = (states * by_step).sum(-1).transpose(0, 1)
+        return d_weights, weights.transpose(0, 1).unsqueeze(-1) * by_step
 
 
 def ponder(
@@ -75,8 +103,7 @@ def ponder(
     kernel, steps = KERNELS[type(cell)], halting.max_steps
     states = _Unroll.apply(kernel, steps, drive, flag, cell.recurrent, *state)  # type: ignore[no-untyped-call]
     replicas, rows = present.shape
-    every = states[0].transpose(0, 1).reshape(replicas, steps * rows, -1)
-    head = heads(every).view(replicas, steps, rows, -1).transpose(0, 1)
+    head = heads(states[0].flatten(1, 2)).view(replicas, steps, rows, -1).transpose(0, 1)
     weights, progress = halting.distribution(head[..., -1], present)
-    totals = tuple((weights.unsqueeze(-1) * part).sum(0) for part in states)
+    totals = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
     return totals, progress, weights, head[..., :-1]
