@@ -71,7 +71,7 @@ def main(
     """Search EXPERIMENT and write reports/PROFILE/search/EXPERIMENT-MECHANISM.csv."""
     with stage():
         lists = [[float(part) for part in text.split(",")] for text in (rates, settings)]
-        found = searched(profile, experiment, mechanism, *lists, updates, points)
+        found = searched(profile, experiment, mechanism, lists[0], lists[1], updates, points)
         path = Path("reports") / profile / "search" / f"{experiment}-{mechanism}.csv"
         atomic_write(path, found.to_csv(index=False, float_format="%.6g"))
         last = found[found["update"] == found["update"].max()]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import configparser
+import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 import tiny
 from ruamel.yaml import YAML
 
-from pondering import dependencies
+from pondering import dependencies, provenance
 from pondering.config import MECHANISMS, PROFILES, load_params
 from pondering.errors import UserError
 from pondering.freezing import card, freeze
@@ -28,7 +31,6 @@ ITEM = {"${item.profile}": "P", "${item.experiment}": "E", "${item.mechanism}": 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     shutil.copy(ROOT / "dvc.yaml", tmp_path)
-    shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline")
     return tmp_path
 
 
@@ -44,50 +46,89 @@ def paths(stage: str, *kinds: str) -> list[str]:
     return found
 
 
-def test_the_code_a_stage_depends_on_is_what_its_script_imports(copy: Path) -> None:
-    before = (copy / "dvc.yaml").read_text()
-    assert not dependencies.sync(copy), "run `pondering deps`"
-    assert (copy / "dvc.yaml").read_text() == before
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """Of each stage the files that data/imports/STAGE.json lists."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "pipeline", root / "pipeline")
+    dependencies.write(root)
+    folder = root / dependencies.FOLDER
+    return {path.stem: list(json.loads(path.read_text())) for path in folder.iterdir()}
 
 
-def test_a_missing_or_needless_dependency_is_mended(copy: Path) -> None:
-    path = copy / "dvc.yaml"
-    whole = path.read_text()
-    line = "      - src/pondering/halting.py\n"
-    assert whole.count(line) == 2
-    for changed in (
-        whole.replace(line, "", 1),
-        whole.replace(line, line + "      - src/pondering/gone.py\n", 1),
+def test_every_stage_depends_on_its_own_code(code: dict[str, list[str]]) -> None:
+    assert set(STAGES) == set(code) | {"imports"}
+    assert set(STAGES["imports"]["deps"]) == {"pipeline", "src/pondering"}
+    assert STAGES["imports"]["outs"] == [str(dependencies.FOLDER)]
+    for name in code:
+        assert f"python pipeline/{name}.py" in STAGES[name]["cmd"]
+        assert str(dependencies.FOLDER / f"{name}.json") in paths(name, "deps")
+        assert f"pipeline/{name}.py" in code[name]
+        assert all((ROOT / path).is_file() for path in code[name])
+
+
+@pytest.mark.parametrize("name", dependencies.STAGES)
+def test_a_stages_code_is_what_its_script_really_imports(
+    name: str, code: dict[str, list[str]]
+) -> None:
+    """Compared with a process that has imported the script."""
+    run = (
+        "import json, runpy, sys\n"
+        f"runpy.run_path('pipeline/{name}.py')\n"
+        "found = [m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'pondering']\n"
+        "print(json.dumps(found))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", run], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = {str(Path(path).relative_to(ROOT)) for path in json.loads(done.stdout)}
+    listed = {path for path in code[name] if path.startswith("src/") and path.endswith(".py")}
+    assert loaded <= listed
+    late = listed - loaded  # imported inside a function
+    assert not late or len(late) < 0.7 * len(listed), late
+
+
+def test_a_change_of_code_reaches_the_stages_that_import_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline")
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    monkeypatch.setattr(provenance, "PACKAGE", tmp_path / "src/pondering")
+    folder = tmp_path / dependencies.FOLDER
+
+    def listed() -> dict[str, str]:
+        dependencies.write(tmp_path)
+        return {path.stem: path.read_text() for path in folder.iterdir()}
+
+    before = listed()
+    for changed, wanted in (
+        ("halting.py", {"train", "evaluate"}),
+        ("figures/style.py", {"report"}),
+        ("report/templates/profile.html.j2", {"report"}),
+        ("tracking/__init__.py", set()),
     ):
-        path.write_text(changed)
-        assert dependencies.sync(copy)
-        assert path.read_text() == whole
-        assert not dependencies.sync(copy)
+        path = provenance.PACKAGE / changed
+        path.write_text(path.read_text() + "\n")
+        after = listed()
+        assert {name for name in after if after[name] != before[name]} == wanted, changed
+        before = after
 
 
 def test_without_a_pipeline_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"dvc\.yaml: no such file; run from the project's root"):
-        dependencies.sync(tmp_path)
-
-
-def test_every_dependency_on_code_exists() -> None:
-    for name in STAGES:
-        code = [path for path in paths(name, "deps") if path.startswith(("src/", "pipeline/"))]
-        assert len(code) == len(set(code)) > 4
-        for path in code:
-            assert (ROOT / path).exists(), f"{name}: {path}"
+    with pytest.raises(UserError, match=r"download\.py: no such file; run from the project's root"):
+        dependencies.write(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["download", "datasets", "train", "evaluate"])
-def test_numbers_do_not_depend_on_how_they_are_shown(name: str) -> None:
-    for path in paths(name, "deps"):
+def test_numbers_do_not_depend_on_how_they_are_shown(name: str, code: dict[str, list[str]]) -> None:
+    for path in code[name]:
         below = path.removeprefix("src/pondering/")
         assert not below.startswith(ONLY_REPORT + NEVER), path
 
 
-def test_the_report_depends_on_no_training_and_no_tracking() -> None:
+def test_the_report_depends_on_no_training_and_no_tracking(code: dict[str, list[str]]) -> None:
     wanted = ("training", "runs", "halting", "cells", "network", "packing", "tasks/")
-    for path in paths("report", "deps"):
+    for path in code["report"]:
         assert not path.removeprefix("src/pondering/").startswith(wanted + NEVER), path
 
 
@@ -146,7 +187,7 @@ def test_dvc_itself_sees_these_stages(copy: Path, profile: str) -> None:
         stages = {str(stage.name): stage for stage in repo.index.stages}
         wanted = {f"{name}@{profile}-{e}" for name in ("datasets", "evaluate") for e in experiments}
         wanted |= {f"train@{profile}-{e}-{m}" for e in experiments for m in MECHANISMS}
-        assert set(stages) == wanted | {f"download@{profile}", f"report@{profile}"}
+        assert set(stages) == wanted | {"imports", f"download@{profile}", f"report@{profile}"}
         named = {str(name) for stage in stages.values() for p in stage.params for name in p.params}
     document = YAML(typ="safe").load(active)
     assert len(named) > 2 * len(experiments)

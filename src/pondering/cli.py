@@ -9,7 +9,6 @@ import click
 COMMANDS = {
     "check": ("pondering.commands", "check"),
     "claims": ("pondering.claims_cli", "claims_command"),
-    "deps": ("pondering.commands", "deps"),
     "next": ("pondering.commands", "whats_next"),
     "report": ("pondering.commands", "report"),
     "show": ("pondering.show", "show"),

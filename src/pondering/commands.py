@@ -50,15 +50,6 @@ def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) ->
         )
 
 
-@click.command()
-def deps() -> None:
-    """Rewrite the code dependencies of every stage in dvc.yaml from what its script imports."""
-    with stage():
-        from pondering.dependencies import sync
-
-        click.echo("dvc.yaml: rewritten" if sync(Path()) else "dvc.yaml: up to date")
-
-
 @click.command("next")
 def whats_next() -> None:
     """Say where to look after a run."""
