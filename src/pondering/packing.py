@@ -204,8 +204,7 @@ def ponder(
     while any(left):
         fewer = repack(n, rows, progress.running, left, work)
         if fewer is not None:
-            for part, total in zip(home, totals, strict=True):
-                rows.put(part, total.flatten(0, 1))
+            home = _put(rows, home, totals)
             rows, kept = fewer
             drive, *state = (_chosen(part, kept, replicas) for part in (drive, *state))
             totals = [_chosen(part, kept, replicas) for part in totals]
@@ -218,8 +217,14 @@ def ponder(
         share = rows.of(weight.flatten()).view(replicas, -1)
         totals = [halting.carry(t, share, part) for t, part in zip(totals, state, strict=True)]
         left = [0] if n == halting.max_steps else progress.running.sum(1).tolist()
-    done = (rows.put(part, total.flatten(0, 1)) for part, total in zip(home, totals, strict=True))
+    done = _put(rows, home, totals)
     return Finished(tuple(part.view(replicas, size, -1) for part in done), progress, computed)
+
+
+def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:
+    """All rows (K x B, H), those that are computed among them."""
+    pairs = zip(home, totals, strict=True)
+    return [rows.put(all_of, part.flatten(0, 1)) for all_of, part in pairs]
 
 
 def _chosen(part: Tensor, kept: Tensor, replicas: int) -> Tensor:

@@ -31,10 +31,10 @@ class Stream:
         self._seeds = sorted(set(seeds))
         self._batch = batch
         self._device = device
-        self._index = torch.tensor([self._seeds.index(seed) for seed in seeds], device=device)
+        self._index = [self._seeds.index(seed) for seed in seeds]
         self._block: int | None = None
-        self._drawn: Batch
-        self._lengths: list[int]
+        self._drawn: list[Batch] = []  # one per seed, a whole block
+        self._lengths: list[int] = []
 
     def batch(self, update: int) -> Batch:
         """The batch of an update (0, 1, ...): tensors (T, K, B, ...), T as long as needed."""
@@ -43,24 +43,24 @@ class Stream:
             self._draw(block)
         length = self._lengths[place]
         rows = slice(place * self._batch, (place + 1) * self._batch)
-        parts = [self._replicas(part[:length, :, rows], 1) for part in self._drawn[:-1]]
-        return Batch._make([*parts, self._replicas(self._drawn.difficulty[:, rows], 0)])
+        columns = list(zip(*self._drawn, strict=True))
+        parts = [self._replicas([p[:length, rows] for p in column], 1) for column in columns[:-1]]
+        return Batch._make([*parts, self._replicas([p[rows] for p in columns[-1]], 0)])
 
-    def _replicas(self, part: Tensor, axis: int) -> Tensor:
-        """From one batch per seed to one per replica."""
-        if len(self._seeds) == 1:
-            shape = list(part.shape)
-            shape[axis] = len(self._index)
-            return part.expand(shape)
-        return part.index_select(axis, self._index)
+    def _replicas(self, by_seed: list[Tensor], axis: int) -> Tensor:
+        """From one tensor per seed to one in all, with an axis of replicas."""
+        if len(by_seed) == 1:
+            shape = list(by_seed[0].shape)
+            shape.insert(axis, len(self._index))
+            return by_seed[0].unsqueeze(axis).expand(shape)
+        return torch.stack([by_seed[k] for k in self._index], dim=axis)
 
     def _draw(self, block: int) -> None:
         task, size = self._task, self._batch
-        per_seed = [task.training_block(seed, block, size) for seed in self._seeds]
-        columns = list(zip(*per_seed, strict=True))
-        arrays = [np.stack(parts, axis=1) for parts in columns[:-1]]
-        present = np.asarray(arrays[2]).reshape(len(arrays[2]), len(self._seeds), -1, size)
+        blocks = [task.training_block(seed, block, size) for seed in self._seeds]
+        present = np.stack([batch.mask for batch in blocks], axis=1)
+        present = present.reshape(len(present), len(self._seeds), -1, size)
         times = np.arange(1, len(present) + 1)[:, None]
         self._lengths = (present.any(axis=(1, 3)) * times).max(axis=0).tolist()
-        self._drawn = Batch._make([*arrays, np.stack(columns[-1])]).torch(self._device)
+        self._drawn = [batch.torch(self._device) for batch in blocks]
         self._block = block

@@ -140,8 +140,8 @@ def _batch(elements: Array) -> Batch:
     there = np.ones((1, len(elements)), dtype=np.bool_)
     return Batch(
         inputs=elements[None].astype(np.float32),
-        targets=((elements > 0).sum(axis=1) % 2).astype(np.uint8)[None],
+        targets=(np.count_nonzero(elements > 0, axis=1) % 2).astype(np.uint8)[None],
         mask=there,
         scored=there.copy(),
-        difficulty=(elements != 0).sum(axis=1).astype(np.float32),
+        difficulty=np.count_nonzero(elements, axis=1).astype(np.float32),
     )
