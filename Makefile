@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
 
-.PHONY: help setup repro report test check ui track claims verify bench clean
+.PHONY: help setup repro report test check ui track claims provenance verify bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -26,7 +26,7 @@ $(READY): pyproject.toml constraints.txt
 
 repro: $(READY) ## run the active profile of params.yaml, from data to report
 	@if dvc status --quiet; then echo "repro: everything is up to date"; \
-	  else pondering check && echo "repro: running what changed (dvc repro)" && dvc repro; fi
+	  else pondering check --alone && echo "repro: running what changed (dvc repro)" && dvc repro; fi
 	@pondering next
 
 report: $(READY) ## draw the report again from the tables there are
@@ -49,6 +49,9 @@ track: $(READY) ## rebuild MLflow's database from the tables
 
 claims: $(READY) ## print the verdict on every claim
 	@pondering claims
+
+provenance: $(READY) ## say where a figure comes from: make provenance FIGURE=graves-04
+	@pondering provenance '$(FIGURE)'
 
 verify: $(READY) ## rerun the active profile from nothing in a temporary clone and compare
 	@echo "verify: rerunning in a temporary clone, then comparing every table with the committed one"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from claim_tables import curve, results, rows, step, trace
+from claim_tables import SEEDS, curve, results, rows, step, trace
 
 from pondering.results import Results
 
@@ -110,14 +110,18 @@ def g7() -> Case:
         step("27", "", 1.0), step("41403", "41430", 5.0), step("9", "41439", 5.1),
         step("12", "41451", 5.2), step("3", "41454", 5.0),
     ]  # fmt: skip
-    short = [step("2", "", 1.0), step("3", "5", 1.1), step("1", "6", 1.0), step("2", "8", 1.2)]
+    growing = [step("2", "", 1.0), step("3", "5", 1.1), step("31", "36", 2.1), step("1", "37", 2.0)]
 
     def of(bend: bool, digits: Sequence[float]) -> Results:
         act = rows(
             "addition", "act", TAUS, lambda s, k, d: 0.01,
             lambda s, k, d: 3 + (-1) ** int(d) if bend else d + 0.02 * k, levels=digits,
         )  # fmt: skip
-        traces = [trace("sequence", sequence), trace("sequence", short)]
+        traces = [
+            trace("mixed", steps, seed=seed, setting=TAUS[0])
+            for seed in SEEDS
+            for steps in (sequence, growing)
+        ]
         return results([act], traces={"addition": traces})
 
     return of(False, (1, 2, 3, 4, 5)), of(True, (1, 2, 3, 4, 5)), of(False, (1, 2))
@@ -125,8 +129,10 @@ def g7() -> Case:
 
 def g8() -> Case:
     """Sorting."""
-    inputs = [step(f"0.{i}", "", 2.0) for i in range(5)]
-    outputs = [step("", str(i), 2.0) for i in range(5)]
+
+    def sequence(size: int, peak: float) -> list[dict[str, Any]]:
+        inputs = [step(f"0.{i}", "", 2.0) for i in range(size - 1)]
+        return [*inputs, step("0.9", "", peak), *(step("", str(i), 2.0) for i in range(size))]
 
     def of(best: float, lengths: Sequence[float]) -> Results:
         act = rows(
@@ -134,8 +140,9 @@ def g8() -> Case:
             lambda s, k, d: 3 * d**0.5, levels=lengths,
         )  # fmt: skip
         peaks = [
-            trace("sequence", [*inputs[:4], step("0.9", "", 4.0 + k), *outputs], seed=k)
-            for k in range(3)
+            trace("mixed", sequence(size, 4.0 + k), seed=k, setting=TAUS[0])
+            for k in SEEDS
+            for size in (2, 5)
         ]
         return results([plain_rows("sort", 0.12, lengths), act], traces={"sort": peaks})
 
@@ -171,7 +178,9 @@ def g10() -> Case:
             ponder = 2 + extra.get("id" if inside else character, 0.0) + 0.01 * (place % 3)
             steps.append(step(character, "", ponder, 1.0 + surprise * inside))
         table = rows("wikipedia", "act", [6e-3], lambda s, k, d: 2.0, split="train")
-        return results([table], traces={"wikipedia": [trace("text", steps)]})
+        windows = [steps[start : start + len(text)] for start in range(0, len(steps), len(text))]
+        traces = [trace("text", window, seed=k) for k in SEEDS for window in windows]
+        return results([table], traces={"wikipedia": traces})
 
     peaks = {" ": 1.0, ",": 2.0, ".": 2.0, "<": 2.0}
     return of(peaks, 1.5), of({"id": 2.0}, 1.5), of(peaks, 0.0)

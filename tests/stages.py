@@ -7,6 +7,7 @@ output, signals and exit status, as from a shell.
 from __future__ import annotations
 
 import atexit
+import gc
 import multiprocessing
 import os
 import runpy
@@ -27,7 +28,8 @@ ROOT = Path(__file__).parents[1]
 QUICK = ("--profile", "quick", "--experiment", "tiny")
 MECHANISMS = ("repeat", "act", "pondernet")
 SERVER = multiprocessing.get_context("forkserver")
-PRELOAD = ["torch", "pandas", "pondering.runs", "pondering.judging", "pondering.tracking"]
+PRELOAD = ["torch", "pandas", "click", "pondering.runs", "pondering.judging", "pondering.tracking"]
+PRELOAD += ["pondering.download", "pondering.freezing", "pondering.report"]
 PATIENCE = 60.0  # seconds; for a loaded machine, far from what anything here takes
 
 
@@ -41,16 +43,22 @@ class Done:
 
 
 class Stage:
-    """A stage script at work in a project: `Stage(folder, "train", "--profile", "quick")`."""
+    """A stage script at work in a project: `Stage(folder, "train", "--profile", "quick")`.
 
-    def __init__(self, project: Path, name: str, *arguments: str) -> None:
+    `before` is called in its process: it may arrange a fault.
+    """
+
+    def __init__(
+        self, project: Path, name: str, *arguments: str, before: Callable[[], object] | None = None
+    ) -> None:
         SERVER.set_forkserver_preload(PRELOAD)
+        folder = _outputs()  # not in the project, whose disk may be full
         self._files = [
-            project / f".{name}-{time.monotonic_ns()}.{stream}" for stream in ("out", "err")
+            folder / f"{name}-{time.monotonic_ns()}.{stream}" for stream in ("out", "err")
         ]
         for file in self._files:
             file.touch()
-        job = (str(project), name, arguments, [str(file) for file in self._files])
+        job = (str(project), name, arguments, [str(file) for file in self._files], before)
         self._process: BaseProcess = SERVER.Process(target=_work, args=job)
         self._process.start()
 
@@ -85,22 +93,42 @@ class Stage:
         return Done(status, *(file.read_text() for file in self._files))
 
 
-def _work(project: str, name: str, arguments: tuple[str, ...], files: list[str]) -> None:
+@cache
+def _outputs() -> Path:
+    """Where what the stages print goes."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def _work(
+    project: str,
+    name: str,
+    arguments: tuple[str, ...],
+    files: list[str],
+    before: Callable[[], object] | None,
+) -> None:
     """The forked process: take the place of `python pipeline/NAME.py ...`."""
+    gc.freeze()  # no time for garbage among all that torch has loaded
     for stream, file in zip((1, 2), files, strict=True):
         handle = os.open(file, os.O_WRONLY | os.O_APPEND)
         os.dup2(handle, stream)
         os.close(handle)
     os.chdir(project)
     os.environ["PONDERING_TRACKING"] = "off"
+    os.environ.pop("PONDERING_MIRROR", None)
     script = f"pipeline/{name}.py"
     sys.argv = [script, *arguments]
+    if before is not None:
+        before()
     runpy.run_path(script, run_name="__main__")
 
 
-def run(project: Path, name: str, *arguments: str) -> Done:
+def run(
+    project: Path, name: str, *arguments: str, before: Callable[[], object] | None = None
+) -> Done:
     """A stage from beginning to end."""
-    return Stage(project, name, *arguments).wait()
+    return Stage(project, name, *arguments, before=before).wait()
 
 
 def new_project(folder: Path) -> Path:

@@ -122,6 +122,18 @@ def test_an_easy_task_is_an_excuse_below_the_papers_size_and_a_finding_at_it() -
     assert "2.0%" in judgement.reason and "plain network learns" in judgement.reason
 
 
+def test_act_that_leaves_nothing_to_improve_is_a_finding_at_the_papers_size() -> None:
+    parts = [
+        rows("parity_interpolation", name, settings, lambda s, k, d: 0.001, levels=LEVELS)
+        for name, settings in (("act", TAUS), ("pondernet", (0.2, 0.4)))
+    ]
+    assert judge(CLAIMS["B1"], results(parts)).verdict != "cannot be judged at this scale"
+    small = results([part[part["difficulty"] < 64] for part in parts])
+    judgement = judge(CLAIMS["B1"], small)
+    assert judgement.verdict == "cannot be judged at this scale"
+    assert "nothing to improve" in judgement.reason
+
+
 def test_a_diverged_run_counts_as_a_failure_whatever_its_rows_say() -> None:
     source = CASES["G1"][0]
     table = source.tables["parity"]

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from pondering.claims import Claim, load_claims
 from pondering.claims_cli import terminal_table
+from pondering.config import load_params
 from pondering.errors import UserError
 from pondering.verdicts import judge_all
 
@@ -60,6 +61,17 @@ def test_every_claim_has_its_own_words() -> None:
 
     texts = [words(claim) for claim in CLAIMS]
     assert all(len(each) == 4 and all(each) for each in texts)
+
+
+def test_the_cost_of_a_constant_n_is_said_as_long_as_it_is_one() -> None:
+    (claim,) = (claim for claim in CLAIMS if claim.id == "B3")
+    constant = [
+        load_params(ROOT / "params.yaml", profile).experiments["parity_interpolation"]
+        for profile in claim.judged_at
+    ]
+    assert all(config.pondernet.epsilon is None for config in constant)
+    for words in ("constant N", "the claim cannot hold", "pondernet.epsilon"):
+        assert words in claim.measured
 
 
 def test_the_terminal_table_holds_every_claim_within_its_width() -> None:

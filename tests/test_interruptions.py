@@ -1,8 +1,7 @@
-"""Training stopped, killed or started twice: the next run ends where an undisturbed one does."""
+"""Training stopped or started twice: the next run ends where an undisturbed one does."""
 
 from __future__ import annotations
 
-import random
 import re
 import shutil
 import signal
@@ -80,26 +79,6 @@ def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(
     again = stages.run(project, *TRAIN)
     assert (again.status, again.err) == (0, "")
     assert again.out.startswith(f"quick tiny act: going on from update {found[1]}\n")
-    check_ends_as(undisturbed, project)
-
-
-def test_killed_again_and_again(project: Path, undisturbed: dict[str, bytes]) -> None:
-    """SIGKILL at random moments, among them the writing of a checkpoint."""
-    moments = random.Random(5)
-    kills = 0
-    for _ in range(6):
-        stage = stages.Stage(project, *TRAIN)
-        if not has_checkpoint(project):
-            stage.until(lambda: has_checkpoint(project))
-        time.sleep(moments.uniform(0.05, 0.25))
-        if stage.running:
-            stage.send(signal.SIGKILL)
-        kills += stage.wait().status == -signal.SIGKILL
-        if not nothing_written(project):
-            break
-    assert kills >= 2
-    done = stages.run(project, *TRAIN)
-    assert (done.status, done.err) == (0, "")
     check_ends_as(undisturbed, project)
 
 

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 import torch
 
+from pondering.aggregates import failure_error
 from pondering.build import make_network
 from pondering.claims import load_claims
 from pondering.config import MECHANISMS, PROFILES, load_params
 from pondering.freezing import write_arrays
-from pondering.tasks import make_task
+from pondering.tasks import TASKS, make_task
 from pondering.tasks.base import Task
 from pondering.training import Plan, Sweep
 
@@ -69,6 +70,14 @@ def test_every_claim_names_splits_that_its_tasks_have(profile: str, stand_ins: P
             continue
         task = make_task(experiments[str(name)].task, str(name), stand_ins)
         assert split in task.evaluation_sets(1), claim.id
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_training_and_report_agree_on_the_error_of_a_failure(profile: str) -> None:
+    """The report knows no torch and so no task: it has a number of its own."""
+    for name, config in load_params(ROOT / "params.yaml", profile).experiments.items():
+        task = TASKS[config.task["name"]]
+        assert failure_error(name) == getattr(task, "worst_error", 1.0), name
 
 
 def test_in_quick_act_and_pondernet_solve_their_parity_and_a_plain_network_does_not() -> None:

@@ -17,7 +17,6 @@ from pondering.config import load_params
 from pondering.errors import UserError
 from pondering.figures import FIGURES
 from pondering.report import build, build_index
-from pondering.report.provenance import duration
 from pondering.report.summary import settings_in_words, summary_rows
 from pondering.report.svg import inline
 from pondering.report.tint import tinted_texts
@@ -157,10 +156,6 @@ def test_a_page_too_heavy_refers_to_its_largest_figures(
     views = [view for section in page.sections for view in section.figures]
     assert {view.svg is None for view in views} == {True, False}
     assert 'alt="Graves 2016' in (tmp_path / "quick" / "index.html").read_text()
-
-
-def test_durations_read_as_people_say_them() -> None:
-    assert [duration(s) for s in (42.4, 720, 12000)] == ["42 s", "12 min", "3 h 20 min"]
 
 
 def test_a_broken_provenance_file_is_one_line(tmp_path: Path) -> None:

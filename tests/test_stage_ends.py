@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+from pathlib import Path
 
 import pytest
+import tiny
 
 from pondering import progress
+from pondering.config import load_params
 from pondering.errors import Interrupted, UserError
+from pondering.layout import Layout
 from pondering.progress import Progress, duration
+from pondering.runs import TrainStage
 from pondering.stage import stage
 
 
@@ -39,6 +45,7 @@ def test_every_expected_end(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (errno.ENOSPC, "the disk is full"),
         (errno.EDQUOT, "quota"),
+        (errno.EFBIG, "larger than a file may be"),
         (errno.EROFS, "read-only"),
         (errno.EACCES, "not writable"),
         (errno.EPERM, "not writable"),
@@ -57,6 +64,14 @@ def test_a_file_that_cannot_be_written(
     assert "run the same" in line
 
 
+def test_a_refusal_of_the_system_told_in_better_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """Status 1, as for the same error told by the stage itself."""
+    try:
+        raise UserError("words: no space left; free 8 bytes") from failure(errno.ENOSPC)
+    except UserError as error:
+        assert end_of(error, capsys) == (1, "error: words: no space left; free 8 bytes")
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -64,6 +79,7 @@ def test_a_file_that_cannot_be_written(
         RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB"),
         RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to"),
         RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"),
+        RuntimeError("std::bad_alloc"),
     ],
 )
 def test_exhausted_memory_names_the_remedy(
@@ -99,15 +115,64 @@ def test_lines_now_and_then_where_there_is_no_terminal(
     now = 100.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     with Progress("quick parity act", 1000, 100) as bar:
-        for done, seconds in ((110, 1), (200, 25), (300, 26), (550, 50)):
+        for done, seconds in ((110, 1), (200, 30), (300, 31), (550, 60)):
             now = 100.0 + seconds
             bar.show(done, {"loss": 0.51234, "error": 0.25, "ponder": 2.0})
-    first, second = capsys.readouterr().out.splitlines()
-    # 100 updates in 25 s leave 800 in 200 s; 450 in 50 s leave 450 in 50 s
-    assert first == (
-        "quick parity act: 200 of 1,000 updates, 3.3 min left, loss 0.512, error 0.25, ponder 2"
-    )
-    assert second.startswith("quick parity act: 550 of 1,000 updates, 50 s left, ")
+        for done, seconds in ((551, 89), (700, 90), (701, 91)):  # between two logging points
+            now = 100.0 + seconds
+            bar.tick(done)
+    first, second, third = capsys.readouterr().out.splitlines()
+    # 100 updates in 30 s leave 800 in 240 s; 450 in 60 s leave 450 in 60 s; 600 in 90 s
+    numbers = "loss 0.512, error 0.25, ponder 2"
+    assert first == f"quick parity act: 200 of 1,000 updates, 4.0 min left, {numbers}"
+    assert second == f"quick parity act: 550 of 1,000 updates, 60 s left, {numbers}"
+    assert third == f"quick parity act: 700 of 1,000 updates, 45 s left, {numbers}"
+
+
+class _Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_moves_every_second_between_logging_points(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, screen = 100.0, _Screen()
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(progress.sys, "stderr", screen)
+    with Progress("quick parity act", 1000) as bar:
+        drawn = []
+        for done in range(1, 41):  # eight updates a second
+            now += 1 / 8
+            before = screen.tell()
+            bar.tick(done)
+            if screen.tell() > before:
+                drawn.append(done)
+        bar.show(40, {"loss": 0.5})
+        now += 1.0
+        bar.tick(50)
+    assert drawn == [8, 16, 24, 32, 40]
+    assert "32/1000" in screen.getvalue()
+    assert "50/1000" in screen.getvalue() and "loss=0.5" in screen.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+def test_training_refreshes_it_at_every_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks: list[int] = []
+    monkeypatch.setattr(Progress, "tick", lambda self, done: ticks.append(done))
+    values = tiny.document(training={"updates": 30, "log_points": 1})
+    TrainStage(load_params(tiny.write(tmp_path, values)), "tiny", "act", frozen(tmp_path)).run()
+    assert sorted(set(ticks)) == list(range(31))
+
+
+def frozen(root: Path) -> Path:
+    """A project's folder with an evaluation set, which a training wants to see."""
+    path = Layout(root, "quick").frozen("tiny")
+    path.parent.mkdir(parents=True)
+    path.touch()
+    return root
 
 
 @pytest.mark.parametrize(

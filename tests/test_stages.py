@@ -45,7 +45,9 @@ def test_the_files_are_those_of_the_layout(project: Path) -> None:
     found = {name.rpartition(".")[0] for name in contents(project)}
     runs = {f"data/runs/quick/tiny/{m}/{f}" for m in MECHANISMS for f in ("parameters", "run")}
     train = {f"reports/quick/{f}/tiny-{m}" for m in MECHANISMS for f in ("curves", "provenance")}
-    assert found == reports | runs | train | {"data/tasks/quick/tiny"}
+    models = {f.replace("data/runs/quick", "reports/quick/models") for f in runs}
+    models.add("reports/quick/models/tiny/index")
+    assert found == reports | runs | train | models | {"data/tasks/quick/tiny"}
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -166,7 +168,7 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
     shell("evaluate")
     ours = {name: data for name, data in contents(folder).items() if "provenance" not in name}
     theirs = contents(project)
-    assert len(ours) == 2 * 3 + 1 + 1 + 4
+    assert len(ours) == 2 * 3 + 1 + 1 + 4 + 2 * 3 + 1
     for name, data in ours.items():
         assert data == theirs[name], name
 

@@ -16,17 +16,6 @@ def generator(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-class FixedDraws(np.random.Generator):
-    """A generator that resamples as told."""
-
-    def __init__(self, draws: np.ndarray) -> None:
-        super().__init__(np.random.PCG64(0))
-        self.draws = draws
-
-    def integers(self, *args: object, **kwargs: object) -> np.ndarray:
-        return self.draws
-
-
 def test_mean_and_standard_error_by_hand() -> None:
     found = statistics.mean_and_standard_error([1.0, 2.0, 3.0, 6.0])
     # deviations -2 -1 0 3: variance 14 / 3
@@ -75,18 +64,6 @@ def test_bootstrap_mean_equals_the_enumeration_of_two_values() -> None:
 def test_one_seed_has_no_interval() -> None:
     found = statistics.bootstrap_mean([0.3], generator())
     assert found.estimate == 0.3 and math.isnan(found.low) and math.isnan(found.high)
-    assert statistics.bootstrap_difference([0.3], [0.1, 0.2], generator()).count == 1
-
-
-def test_bootstrap_difference_has_the_width_of_two_independent_means() -> None:
-    draw = generator(2)
-    a, b = draw.normal(1.0, 1.0, 400), draw.normal(0.0, 2.0, 400)
-    found = statistics.bootstrap_difference(a, b, generator(3))
-    width = math.sqrt(a.var() / 400 + b.var() / 400) * 2 * 1.96
-    assert found.estimate == pytest.approx(a.mean() - b.mean())
-    assert found.high - found.low == pytest.approx(width, rel=0.05)
-    reverse = statistics.bootstrap_difference(b, a, generator(3))
-    assert reverse.estimate == pytest.approx(-found.estimate)
 
 
 @pytest.mark.parametrize(
@@ -115,30 +92,6 @@ def test_wilson_refuses_the_impossible_and_knows_nothing_without_trials() -> Non
 def test_solve_rate_counts_the_missing_as_unsolved() -> None:
     found = statistics.solve_rate([0.01, 0.05, 0.3, math.nan], threshold=0.05)
     assert found.estimate == 0.25 and found.count == 4
-
-
-def test_slopes_equal_polyfit() -> None:
-    x = np.array([1.0, 2.0, 4.0, 8.0])
-    y = generator(4).normal(size=(5, 4))
-    wanted = [np.polyfit(x, row, 1)[0] for row in y]
-    np.testing.assert_allclose(statistics.linear_slopes(x, y), wanted, rtol=1e-12)
-    with pytest.raises(ValueError, match="two different"):
-        statistics.linear_slopes([2.0, 2.0], [[1.0, 3.0]])
-
-
-def test_bootstrap_slope_is_the_slope_of_the_mean_line() -> None:
-    x = np.arange(1.0, 9.0)
-    y = 0.5 * x + generator(5).normal(scale=0.1, size=(12, 8))
-    y[3, 2] = math.nan
-    known = np.delete(y, 3, axis=0)
-    found = statistics.bootstrap_slope(x, y, generator(6))
-    assert found.estimate == pytest.approx(np.polyfit(x, known.mean(axis=0), 1)[0])
-    assert found.count == 11
-    # refitting the mean line of every resample, one after the other, gives the same interval
-    draws = generator(6).integers(0, 11, size=(statistics.RESAMPLES, 11))[:400]
-    refitted = [np.polyfit(x, known[draw].mean(axis=0), 1)[0] for draw in draws]
-    short = statistics.bootstrap_slope(x, y, FixedDraws(draws), resamples=400)
-    assert (short.low, short.high) == pytest.approx(tuple(np.quantile(refitted, [0.025, 0.975])))
 
 
 def test_spearman() -> None:

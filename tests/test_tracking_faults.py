@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 from tracked_stage import leave, parents, runs, until, writer_pids
 
 from pondering import tracking
+from pondering.tracking.database import state
 from pondering.tracking.place import Place
 from pondering.tracking_cli import track_command
 
@@ -31,7 +33,7 @@ def own_backend(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("fault", ["locked", "damaged", "old"])
+@pytest.mark.parametrize("fault", ["locked", "damaged", "old", "newer"])
 def test_a_refusing_database_costs_one_warning_line(
     fault: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -40,10 +42,10 @@ def test_a_refusing_database_costs_one_warning_line(
     lock = sqlite3.connect(database)
     if fault == "locked":
         lock.execute("BEGIN EXCLUSIVE")
-    elif fault == "damaged":
-        database.write_bytes(b"not a database " * 1000)
-    else:
+    elif fault == "old":
         make_old(database)
+    else:
+        spoil(database, fault)
     spent = 0.0
     with tracking.live(stage.info(tmp_path)) as tracker:
         for point in range(1, stage.POINTS + 1):
@@ -72,8 +74,33 @@ def mend(root: Path, fault: str) -> None:
     result = CliRunner().invoke(track_command, ["--root", str(root)])
     assert result.exit_code == 0
     first, last = result.output.splitlines()
-    assert ("moved to mlflow.db." if fault == "damaged" else "upgraded mlflow.db") in first
+    assert ("upgraded mlflow.db" if fault == "old" else "moved to mlflow.db.") in first
     assert last.startswith("MLflow: ")
+
+
+def spoil(database: Path, fault: str) -> None:
+    """Make `database` something that this MLflow cannot use."""
+    if fault == "newer":
+        with contextlib.closing(sqlite3.connect(database)) as db, db:
+            db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
+        return
+    database.unlink()
+    if fault == "damaged":
+        database.write_bytes(b"not a database " * 1000)
+    elif fault == "another's":
+        with contextlib.closing(sqlite3.connect(database)) as db, db:
+            db.execute("CREATE TABLE experiments (birds TEXT)")
+    else:
+        (database / "a file").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("fault", ["damaged", "another's", "a folder"])
+def test_what_is_no_database_of_mlflows_is_told_apart(fault: str, tmp_path: Path) -> None:
+    """`make track` moves it aside and loses nothing of it."""
+    database = tmp_path / "mlflow.db"
+    database.touch()
+    spoil(database, fault)
+    assert state(database) == "foreign"
 
 
 def make_old(database: Path) -> None:

@@ -10,9 +10,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from pondering.tables import REPLICA, replica_means
+
 
 def failure_error(experiment: str) -> float:
-    """The error of a diverged replica: every sequence wrong, or 8 bits per character of text."""
+    """The error of a diverged replica: every sequence wrong, or 8 bits per character of text.
+
+    The same as the task's own `worst_error`, which lies out of reach here: tasks import torch.
+    """
     return 8.0 if experiment == "wikipedia" else 1.0
 
 
@@ -49,12 +54,10 @@ def per_seed(rows: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Columns mechanism, setting, seed, error, ponder_time, status, one row per replica, sorted.
-
-    Source: Graves 2016, section 3: the papers' error rate, over all difficulties alike.
     """
-    return rows.groupby(["mechanism", "setting", "seed"], sort=True, as_index=False).agg(
-        error=("error", "mean"), ponder_time=("ponder_time", "mean"), status=("status", "first")
-    )
+    means = replica_means(rows)
+    means["status"] = rows.groupby(REPLICA, sort=False)["status"].first()
+    return means.sort_index().reset_index()
 
 
 def per_setting(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:

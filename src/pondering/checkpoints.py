@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -24,7 +25,7 @@ def save(sweep: Sweep, path: Path, key: str) -> None:
     Raises:
         OSError: the file cannot be written; the previous checkpoint is intact.
     """
-    tensors = {f"parameter.{name}": p.detach() for name, p in sweep.parameters.items()}
+    tensors: dict[str, Tensor] = {f"parameter.{n}": p for n, p in sweep.parameters.items()}
     tensors |= {f"adam.{name}": t for name, t in sweep.optimiser.state().items()}
     tensors |= {name: getattr(sweep, name) for name in _COUNTERS}
     if sweep.curves:
@@ -32,8 +33,7 @@ def save(sweep: Sweep, path: Path, key: str) -> None:
     if sweep.plateau:
         tensors |= {f"plateau.{name}": t for name, t in sweep.plateau.state().items()}
     metadata = {"key": key, "update": str(sweep.update), "seconds": str(sweep.seconds)}
-    ready = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
-    atomic_write(path, to_bytes(ready, metadata))
+    atomic_write(path, _content(tensors, metadata))
 
 
 _COUNTERS = ("alive", "diverged", "window", "computed_steps")
@@ -71,10 +71,17 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
-def save_parameters(sweep: Sweep, path: Path) -> None:
-    """Write the stacked replicas' parameters, (K, ...) each."""
-    tensors = {name: p.detach().contiguous().cpu() for name, p in sweep.parameters.items()}
-    atomic_write(path, to_bytes(tensors, {"replicas": json.dumps(len(sweep.replicas))}))
+def parameters(tensors: Mapping[str, Tensor], replicas: int) -> bytes:
+    """The parameters of stacked replicas, (K, ...) each, as the content of a safetensors file."""
+    return _content(tensors, {"replicas": json.dumps(replicas)})
+
+
+def _content(tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> bytes:
+    """A safetensors file; where memory does not suffice, an exception."""
+    ready = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}
+    # The library ends the whole process where it gets no memory: see first that it is there.
+    torch.empty(3 * sum(tensor.nbytes for tensor in ready.values()), dtype=torch.uint8)
+    return to_bytes(ready, metadata)
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

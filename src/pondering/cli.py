@@ -10,6 +10,7 @@ COMMANDS = {
     "check": ("pondering.commands", "check"),
     "claims": ("pondering.claims_cli", "claims_command"),
     "next": ("pondering.commands", "whats_next"),
+    "provenance": ("pondering.provenance_cli", "provenance_command"),
     "report": ("pondering.commands", "report"),
     "show": ("pondering.show", "show"),
     "track": ("pondering.tracking_cli", "track_command"),

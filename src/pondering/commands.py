@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +20,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-def check() -> None:
+@click.option("--alone", is_flag=True, help="Refuse as well while a `dvc repro` is at work here.")
+def check(alone: bool) -> None:
     """Check params.yaml whole: every experiment and task of every profile."""
     with stage():
+        if alone:
+            _refuse_company(Path())
         from pondering.build import pick_device
         from pondering.tasks import make_task
 
@@ -32,6 +37,21 @@ def check() -> None:
                 _check_fit(name, profile, config, task)
         count = len(active.experiments)
         click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
+
+
+def _refuse_company(root: Path) -> None:
+    """DVC refuses by itself what another process has begun, in many lines: here it is one."""
+    try:
+        held = json.loads((root / ".dvc/tmp/rwlock").read_text(encoding="utf-8"))
+        readers = [reader for each in held.get("read", {}).values() for reader in each]
+        for info in [*held.get("write", {}).values(), *readers]:
+            os.kill(int(info["pid"]), 0)  # raises unless there is such a process
+            raise UserError(
+                f"another run is at work in this folder (process {info['pid']}: {info['cmd']}); "
+                "wait for its end, or stop it"
+            )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return  # nobody there, or nothing that we can read: DVC looks for itself
 
 
 def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) -> None:

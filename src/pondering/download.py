@@ -26,6 +26,7 @@ from pondering.errors import UserError
 from pondering.files import sha256_file
 from pondering.places import nowhere, places, shown
 from pondering.sources import Source
+from pondering.stage import REMEDIES
 
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 30.0
@@ -74,7 +75,7 @@ def fetch_all(
             with filelock.FileLock(waiting / "lock"):
                 _fetch(source, raw, waiting, mirror, say, stall_seconds)
         except OSError as failure:
-            raise _disk_error(failure, raw, source) from None
+            raise _disk_error(failure, raw, source) from failure
     return {file.unpacked: {"bytes": file.bytes, "sha256": file.sha256} for file in sources}
 
 
@@ -291,5 +292,5 @@ def _disk_error(failure: OSError, raw: Path, source: Source) -> UserError:
             f"{source.unpacked}: no space left below {raw} ({failure.strerror}); free at least "
             f"{2 * source.bytes:,} bytes and run again: what has arrived is kept and resumed"
         )
-    reason = failure.strerror or type(failure).__name__
+    reason = REMEDIES.get(failure.errno or 0, failure.strerror or type(failure).__name__)
     return UserError(f"{source.unpacked}: cannot write {failure.filename or raw}: {reason}")

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator
+from torch import Generator, Tensor
 
-from pondering.halting import Halting
+from pondering.halting import Halting, Progress, SampledHalting
 from pondering.network import Network
 from pondering.schedule import replicate
-from pondering.tasks.base import Batch, Task
+from pondering.tasks.base import Batch, Task, random_stream
 
 Array = NDArray[Any]
 COLUMNS = (
@@ -34,12 +34,39 @@ class Measured:
     difficulty: Array  # (B,)
 
 
-def modes(halting: Halting, seed: int = 0) -> dict[str, Halting]:
-    """How a mechanism's outputs become predictions: PonderNet samples, and takes expectations."""
-    sampled = halting.at_inference(Generator().manual_seed(seed))
-    if sampled is halting:
+@dataclass(frozen=True)
+class SampledBySeed(SampledHalting):
+    """Sampled halting where each seed draws for itself; the settings of a seed share its draws.
+
+    With one draw for all seeds the luck of the draws would be common to them, and an interval over
+    seeds blind to it. A replica's draws depend on its seed alone, whatever is stacked with it.
+
+    Args:
+        streams: K generators, those of one seed alike.
+    """
+
+    streams: tuple[np.random.Generator, ...]
+
+    def start(self, running: Tensor) -> Progress:
+        """Draw u for each of the rows (K, B)."""
+        draws = [stream.random(running.shape[-1], dtype=np.float32) for stream in self.streams]
+        left = torch.from_numpy(np.stack(draws)).to(running.device)
+        return super().start(running)._replace(left=left)
+
+
+def modes(halting: Halting, seeds: Sequence[int]) -> dict[str, Halting]:
+    """How a mechanism's outputs become predictions: PonderNet samples, and takes expectations.
+
+    Args:
+        halting: of K stacked replicas.
+        seeds: their K seeds.
+    """
+    sampled = halting.at_inference(Generator())
+    if not isinstance(sampled, SampledHalting):
         return {"mixture": halting}
-    return {"sampled": sampled, "expected": halting}
+    streams = tuple(random_stream("sampled halting", seed) for seed in seeds)
+    own = SampledBySeed(sampled.max_steps, sampled.generator, streams)
+    return {"sampled": own, "expected": halting}
 
 
 @torch.no_grad()

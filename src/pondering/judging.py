@@ -13,17 +13,18 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pondering import checkpoints, evaluation, traces
+from pondering import checkpoints, evaluation, publishing, traces
 from pondering.build import make_network, pick_device
 from pondering.config import MECHANISMS, SETTING_NAMES, ExperimentConfig, Params
 from pondering.errors import UserError
 from pondering.evaluation import Measured
-from pondering.files import atomic_write, write_json
+from pondering.files import json_text, write_together
 from pondering.freezing import read_arrays, unpack
 from pondering.layout import Layout
 from pondering.network import Network
+from pondering.tables import headline, replica_means
 from pondering.tasks import make_task
-from pondering.tasks.base import Batch, Task
+from pondering.tasks.base import Batch, SyntheticTask, Task
 from pondering.tasks.images import Digits, pixels
 from pondering.tasks.wikipedia import Wikipedia
 
@@ -100,10 +101,11 @@ class EvaluateStage:
         self.sets = {s: batch.torch(self.device) for s, batch in unpack(arrays).items()}
 
     def run(self) -> None:
-        """Evaluate every mechanism; write table, summary and traces."""
+        """Evaluate every mechanism; write table, summary, traces and a replica of each."""
         torch.set_num_threads(min(self.params.compute.threads, os.cpu_count() or 1))
         rows: list[dict[str, Any]] = []
         found: list[dict[str, Any]] = []
+        copies = publishing.Copies(self.layout, self.experiment, self.config)
         for mechanism in MECHANISMS:
             trained = load_trained(
                 self.layout, self.config, self.experiment, mechanism, self.task, self.device
@@ -111,22 +113,27 @@ class EvaluateStage:
             measured = self._measure(trained)
             rows += self._rows(trained, measured)
             found += self._traces(trained, measured)
+            copies.add(trained)
         table = pd.DataFrame(rows)[list(evaluation.COLUMNS)]
-        text = table.to_csv(index=False, float_format="%.6g")
-        atomic_write(self.layout.table(self.experiment), text)
-        write_json(self.layout.metrics(self.experiment), summary(table))
         document = {"experiment": self.experiment, "traces": found}
-        atomic_write(self.layout.traces(self.experiment), json.dumps(document) + "\n")
+        write_together(
+            {
+                self.layout.table(self.experiment): table.to_csv(index=False, float_format="%.6g"),
+                self.layout.metrics(self.experiment): json_text(summary(table)),
+                self.layout.traces(self.experiment): json.dumps(document) + "\n",
+            }
+            | copies.files()
+        )
 
     def _measure(self, trained: Trained) -> dict[tuple[str, str], Measured]:
         """Every split in every mode of prediction."""
         network, count = trained.network, len(trained.replicas)
-        training_halting = network.halting
+        training_halting, seeds = network.halting, [seed for _, seed in trained.replicas]
         found = {}
         for split, batch in self.sets.items():
-            # Not by the number of replicas: sampled halting draws per piece, for all replicas.
+            # Not by the number of replicas: sampled halting draws piece by piece.
             rows = max(16, ROWS_AT_A_TIME // batch.mask.shape[0])
-            for mode, halting in evaluation.modes(training_halting).items():
+            for mode, halting in evaluation.modes(training_halting, seeds).items():
                 network.halting = halting
                 found[split, mode] = evaluation.measure(network, self.task, batch, count, rows)
         network.halting = training_halting
@@ -154,24 +161,49 @@ class EvaluateStage:
     ) -> list[dict[str, Any]]:
         if trained.mechanism == "repeat":
             return []
-        name = {"mechanism": trained.mechanism}
         chosen = self._chosen(trained)
         if isinstance(self.task, Digits):
-            return [name | trace for trace in self._gallery(trained, measured, chosen)]
+            found = self._gallery(trained, measured, chosen[:1])
+        elif isinstance(self.task, Wikipedia):
+            found = self._texts(self.task, trained, chosen)
+        else:
+            found = self._sequences(trained, chosen)
+        return [{"mechanism": trained.mechanism} | trace for trace in found]
+
+    def _texts(
+        self, task: Wikipedia, trained: Trained, chosen: Sequence[int]
+    ) -> list[dict[str, Any]]:
+        """Some windows of the last split, read by every seed."""
         split, batch = list(self.sets.items())[-1]
+        picked = self._spread(batch)
+        kinds = task.evaluation_kinds(self.config.evaluation.examples)[split][:, picked.numpy()]
+        found = traces.sequences(
+            trained.network, task, take(batch, picked), trained.replicas, chosen, kinds
+        )
+        return [{"kind": "text"} | trace for trace in found]
+
+    def _sequences(self, trained: Trained, chosen: Sequence[int]) -> list[dict[str, Any]]:
+        """A few sequences in full from one seed, and, if they are long, many in short from all."""
+        network, task, replicas = trained.network, self.task, trained.replicas
+        _, batch = list(self.sets.items())[-1]
+        picked, short = self._spread(batch), []
+        if isinstance(task, SyntheticTask) and batch.mask.shape[0] > 1:
+            batch = traces.mixed(task).torch(self.device)
+            picked = traces.longer(batch, self.config.evaluation.trace.sequences)
+            if trained.mechanism == "act":
+                short = traces.in_short(network, task, batch, replicas, chosen)
+        full = traces.sequences(network, task, take(batch, picked), replicas, chosen[:1])
+        return [
+            {"kind": kind} | trace
+            for kind, found in (("sequence", full), ("mixed", short))
+            for trace in found
+        ]
+
+    def _spread(self, batch: Batch) -> torch.Tensor:
+        """Rows to trace, evenly over a set: from its easiest examples to its hardest."""
         count = batch.difficulty.shape[0]
         size = min(self.config.evaluation.trace.sequences, count)
-        picked = torch.linspace(0, count - 1, size).long()
-        kinds = None
-        text = isinstance(self.task, Wikipedia)
-        if isinstance(self.task, Wikipedia):
-            examples = self.config.evaluation.examples
-            kinds = self.task.evaluation_kinds(examples)[split][:, picked.numpy()]
-        found = traces.sequences(
-            trained.network, self.task, take(batch, picked), trained.replicas, chosen, kinds
-        )
-        kind = {"kind": "text" if text else "sequence"}
-        return [name | kind | trace for trace in found]
+        return torch.linspace(0, count - 1, size).long()
 
     def _chosen(self, trained: Trained) -> list[int]:
         """The replicas to trace: one setting, every seed that did not diverge."""
@@ -181,12 +213,11 @@ class EvaluateStage:
             setting = min(settings, key=lambda each: abs(each - wanted))
         else:
             setting = settings[(len(settings) - 1) // 2]
-        alive = [
+        return [
             k
             for k, (each, _) in enumerate(trained.replicas)
             if each == setting and trained.status[k] != "diverged"
         ]
-        return alive if isinstance(self.task, Wikipedia) else alive[:1]
 
     def _gallery(
         self,
@@ -222,12 +253,10 @@ def summary(table: pd.DataFrame) -> dict[str, dict[str, float]]:
 
     Difficulties weigh equally; the first split and the paper's mode of prediction count.
     """
-    first = table["split"].iloc[0]
-    chosen = table[(table["split"] == first) & (table["prediction"] != "expected")]
     found: dict[str, dict[str, float]] = {}
-    for (mechanism, setting), group in chosen.groupby(["mechanism", "setting"], sort=False):
-        per_seed = group.groupby("seed")[["error", "ponder_time"]].mean()
+    replicas = replica_means(headline(table))
+    for (mechanism, setting), group in replicas.groupby(level=[0, 1], sort=False):
         name = f"{mechanism} {SETTING_NAMES[str(mechanism)]}={setting:g}"
-        means = per_seed.mean().to_dict()
+        means = group.mean().to_dict()
         found[name] = {key: round(v, 5) for key, v in means.items() if np.isfinite(v)}
     return found

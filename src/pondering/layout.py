@@ -41,8 +41,12 @@ class Layout:
         return self.root / "data" / "runs" / self.profile / experiment / mechanism
 
     def models(self, experiment: str, mechanism: str) -> Path:
-        """Trained replicas that are published: the files of `run`, where a fresh clone has them."""
-        return self.report / "models" / experiment / mechanism
+        """A trained replica that is published: the files of `run`, where a fresh clone has them."""
+        return self.published(experiment) / mechanism
+
+    def published(self, experiment: str) -> Path:
+        """The published replicas of an experiment, and which they are."""
+        return self.report / "models" / experiment
 
     def checkpoints(self, experiment: str, mechanism: str) -> Path:
         """Unfinished work, outside of what DVC owns: it deletes its outputs before each run."""

@@ -8,7 +8,8 @@ from types import TracebackType
 
 from tqdm import tqdm
 
-SECONDS_BETWEEN_LINES = 20.0
+SECONDS_BETWEEN_LINES = 30.0
+SECONDS_BETWEEN_DRAWINGS = 1.0  # of the bar
 
 
 class Progress:
@@ -25,30 +26,41 @@ class Progress:
         self._total = total
         self._first = done
         self._done = done
+        self._numbers: dict[str, float] = {}
         self._started = time.monotonic()
-        self._said = self._started
         self._bar = None
         if sys.stderr.isatty():
             self._bar = tqdm(total=total, initial=done, desc=label, unit="upd", leave=False)
+        self._rest = SECONDS_BETWEEN_LINES if self._bar is None else SECONDS_BETWEEN_DRAWINGS
+        self._next = self._started + self._rest
 
     def show(self, done: int, numbers: dict[str, float]) -> None:
-        """Say where the work stands."""
+        """Say where the work stands, with new numbers."""
+        self._numbers = numbers
         if self._bar is not None:
             self._bar.set_postfix({k: f"{v:.3g}" for k, v in numbers.items()}, refresh=False)
-            self._bar.update(done - self._done)
-        self._done = done
-        now = time.monotonic()
-        if self._bar is None and now - self._said >= SECONDS_BETWEEN_LINES:
-            self._said = now
-            self._line(numbers)
+        self.tick(done)
 
-    def _line(self, numbers: dict[str, float]) -> None:
+    def tick(self, done: int) -> None:
+        """The same with the last numbers; cheap, for every update: it speaks when it is time to."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + self._rest
+        if self._bar is not None:
+            self._bar.update(done - self._done)
+            self._bar.refresh()
+        self._done = done
+        if self._bar is None:
+            self._line()
+
+    def _line(self) -> None:
         spent = time.monotonic() - self._started
         worked = self._done - self._first
         left = spent / worked * (self._total - self._done) if worked else float("nan")
-        values = ", ".join(f"{name} {value:.3g}" for name, value in numbers.items())
+        values = "".join(f", {name} {value:.3g}" for name, value in self._numbers.items())
         share = f"{self._done:,} of {self._total:,} updates"
-        print(f"{self._label}: {share}, {duration(left)} left, {values}", flush=True)
+        print(f"{self._label}: {share}, {duration(left)} left{values}", flush=True)
 
     def __enter__(self) -> Progress:
         return self

@@ -49,11 +49,13 @@ def _imported(file: Path) -> set[Path]:
 
 
 def _running_nodes(tree: ast.AST) -> Iterable[ast.AST]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
-        yield node
-        yield from _running_nodes(node)
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+            yield node
+            children = ast.iter_child_nodes(node)  # of them no expression can hold an import
+            waiting += (child for child in children if not isinstance(child, ast.expr))
 
 
 def _files_of(module: str) -> set[Path]:

@@ -36,7 +36,8 @@ class Results:
         profile: quick, reduced or paper.
         tables: experiment -> tidy evaluation rows.
         curves: experiment -> training curves of all its mechanisms.
-        traces: experiment -> single sequences, texts and images step by step.
+        traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
+            many sequences of mixed difficulty with their steps alone.
         cards: experiment -> data card, with at least `what` (text) and `stand_in` (bool).
     """
 

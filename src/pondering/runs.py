@@ -13,13 +13,12 @@ from typing import Any
 
 import pandas as pd
 import torch
-from filelock import FileLock, Timeout
 
-from pondering import checkpoints, provenance
+from pondering import checkpoints, holding, provenance
 from pondering.build import make_network, pick_device
 from pondering.config import ExperimentConfig, Params
 from pondering.errors import Interrupted, UserError
-from pondering.files import atomic_write, sha256_file, write_json
+from pondering.files import json_text, sha256_file, write_together
 from pondering.layout import Layout
 from pondering.progress import Progress, duration
 from pondering.schedule import Plateau
@@ -114,7 +113,7 @@ class TrainStage:
             UserError: a damaged checkpoint, or no GPU for a plan that needs one.
         """
         torch.set_num_threads(min(self.params.compute.threads, os.cpu_count() or 1))
-        with _alone(self.folder):
+        with holding.alone(self.folder):
             path = self.folder / "checkpoint.safetensors"
             if not path.is_file():
                 self._refuse_hopeless()
@@ -132,6 +131,7 @@ class TrainStage:
                     "the same command goes on from there"
                 )
             self._write(sweep)
+            holding.prune(self.folder)
 
     @property
     def label(self) -> str:
@@ -149,6 +149,7 @@ class TrainStage:
             bar.show(sweep.update, sweep.summary())
 
         def should_stop() -> bool:
+            bar.tick(sweep.update)
             if time.monotonic() - saved > self.params.compute.checkpoint_seconds:
                 save()
             return stop.is_set
@@ -192,21 +193,24 @@ class TrainStage:
 
     def _write(self, sweep: Sweep) -> None:
         """Curves, parameters, the list of replicas, and where they came from."""
-        folder = self.layout.run(self.experiment, self.mechanism)
-        checkpoints.save_parameters(sweep, folder / "parameters.safetensors")
         names = ("setting", "seed", "status")
         states = zip(sweep.replicas, sweep.status(), strict=True)
         replicas = [dict(zip(names, (*each, status), strict=True)) for each, status in states]
         values = self.config.of_mechanism(self.mechanism)
-        write_json(folder / "run.json", {"config": values, "replicas": replicas})
         curves = pd.DataFrame(self._named(sweep.rows()))
         curves["computed_steps"] = curves["computed_steps"].astype("int64")
-        text = curves.to_csv(index=False, float_format="%.6g")
-        atomic_write(self.layout.curves(self.experiment, self.mechanism), text)
-        where = self.layout.provenance(self.experiment, self.mechanism)
-        write_json(
-            where,
-            self.origin() | {"updates": sweep.update, "wall_seconds": round(sweep.seconds, 1)},
+        origin = {"updates": sweep.update, "wall_seconds": round(sweep.seconds, 1)}
+        stage = self.experiment, self.mechanism
+        folder = self.layout.run(*stage)
+        write_together(
+            {
+                folder / "parameters.safetensors": checkpoints.parameters(
+                    sweep.parameters, len(replicas)
+                ),
+                folder / "run.json": json_text({"config": values, "replicas": replicas}),
+                self.layout.curves(*stage): curves.to_csv(index=False, float_format="%.6g"),
+                self.layout.provenance(*stage): json_text(self.origin() | origin),
+            }
         )
 
     def description(self) -> dict[str, Any]:
@@ -263,19 +267,3 @@ def _stop_flag() -> Iterator[_Flag]:
     finally:
         for number, handler in zip(signals, before, strict=True):
             signal.signal(number, handler)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold a run's folder: another trainer of the same run, orphaned or not, is waited for."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / "lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        print(f"{folder}: another trainer is at work on this run; waiting for it", flush=True)
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()

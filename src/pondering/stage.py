@@ -14,6 +14,7 @@ from pondering.errors import Interrupted, UserError
 REMEDIES = {
     errno.ENOSPC: "the disk is full: free some space and run the same command again",
     errno.EDQUOT: "the disk quota is used up: free some space and run the same command again",
+    errno.EFBIG: "larger than a file may be: raise the limit (ulimit -f) and run the same again",
     errno.EROFS: "the folder is read-only: make it writable and run the same command again",
     errno.EACCES: "the folder is not writable: change its permissions and run the same again",
     errno.EPERM: "the folder is not writable: change its permissions and run the same again",
@@ -21,19 +22,22 @@ REMEDIES = {
     errno.EEXIST: "a file stands where a folder should be: move it away and run the same again",
     errno.EISDIR: "a folder stands where a file should be: move it away and run the same again",
 }
-MEMORY = ("out of memory", "not enough memory", "t allocate memory")  # as torch says it
+# as torch says it
+MEMORY = ("out of memory", "not enough memory", "t allocate memory", "bad_alloc")
 
 
 @contextmanager
 def stage() -> Iterator[None]:
     """Turn the expected ends of a command into one line and an exit status.
 
-    A user's mistake exits with 2, an interruption with 130, a full disk or exhausted memory with 1.
+    A user's mistake exits with 2, an interruption with 130; what the system refuses (a full disk,
+    a read-only folder, exhausted memory) with 1.
     """
     try:
         yield
     except UserError as error:
-        _leave(f"error: {error}", 2)
+        refused = isinstance(error.__cause__, OSError)  # by the system, told in better words
+        _leave(f"error: {error}", 1 if refused else 2)
     except Interrupted as error:
         _leave(str(error), 130)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Means, intervals and fits over seeds: pure functions, explicit generators where chance enters.
+"""Means, intervals and rank correlation over seeds; explicit generators where chance enters.
 
 The unit is always the seed (one trained replica), never the example. The tables these arrays come
 from are cut and averaged in `pondering.aggregates`.
@@ -82,37 +82,6 @@ def bootstrap_mean(
     return _percentiles(float(finite.mean()), means, level, int(finite.size))
 
 
-def bootstrap_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    generator: np.random.Generator,
-    *,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Interval:
-    """Percentile bootstrap interval of mean(first) - mean(second), the two resampled apart.
-
-    Args:
-        first: [seeds]; NaN is left out.
-        second: [seeds], not necessarily as many; NaN is left out.
-        generator: the source of the resampling.
-        level: coverage, in (0, 1).
-        resamples: number of bootstrap samples.
-
-    Returns:
-        The difference and its interval, `count` the smaller number of seeds; with fewer than two
-        values on a side the bounds are NaN.
-    """
-    a, b = _finite(first), _finite(second)
-    count = int(min(a.size, b.size))
-    estimate = float(a.mean() - b.mean()) if count else float("nan")
-    if count < 2:
-        return Interval(estimate, float("nan"), float("nan"), count)
-    differences = _resampled_means(a, generator, resamples)
-    differences -= _resampled_means(b, generator, resamples)
-    return _percentiles(estimate, differences, level, count)
-
-
 def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
     """Wilson score interval of a proportion.
 
@@ -158,59 +127,6 @@ def solve_rate(
     """
     values = np.asarray(errors, dtype=np.float64).ravel()
     return wilson(int((values < threshold).sum()), int(values.size), level=level)
-
-
-def linear_slopes(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-    """Least-squares slope of each row of `y` against `x`.
-
-    Args:
-        x: [points], shared by the rows, at least two different values.
-        y: [seeds, points] or [points]; a row with any NaN gives NaN.
-
-    Returns:
-        [seeds] slopes, in units of y per unit of x.
-
-    Raises:
-        ValueError: fewer than two different values of x, or lengths that differ.
-    """
-    across = np.asarray(x, dtype=np.float64)
-    rows = np.atleast_2d(np.asarray(y, dtype=np.float64))
-    if rows.shape[1] != across.size:
-        raise ValueError(f"y has {rows.shape[1]} points a row where x has {across.size}")
-    centred = across - across.mean()
-    total = float(centred @ centred)
-    if across.size < 2 or total == 0.0:
-        raise ValueError("a slope needs at least two different values of x")
-    return np.asarray(rows @ centred / total, dtype=np.float64)
-
-
-def bootstrap_slope(
-    x: ArrayLike,
-    y: ArrayLike,
-    generator: np.random.Generator,
-    *,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Interval:
-    """Slope of the mean line over seeds, with a bootstrap interval over seeds.
-
-    With x shared by the seeds the slope of the mean line is the mean of the seeds' slopes, so one
-    vector of slopes is resampled instead of refitting.
-
-    Args:
-        x: [points], for example the difficulties.
-        y: [seeds, points], for example ponder times; a seed with any NaN is left out.
-        generator: the source of the resampling.
-        level: coverage, in (0, 1).
-        resamples: number of bootstrap samples.
-
-    Returns:
-        The slope and its interval; `count` is the number of seeds that had a slope.
-
-    Raises:
-        ValueError: fewer than two different values of x, or lengths that differ.
-    """
-    return bootstrap_mean(linear_slopes(x, y), generator, level=level, resamples=resamples)
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:

@@ -1,4 +1,7 @@
-"""Single examples step by step: what the trace figures, the tinted text and the gallery show."""
+"""Single examples step by step: what the trace figures, the tinted text and the gallery show.
+
+And many sequences in short, steps alone, for the claims on what happens inside a sequence.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,11 @@ from torch import Tensor
 from pondering.evaluation import Array, Measured
 from pondering.network import Network
 from pondering.schedule import replicate
-from pondering.tasks.base import Batch, Task
+from pondering.tasks.base import Batch, SyntheticTask, Task, random_stream
 
 Trace = dict[str, Any]
 GALLERY = 8  # images of either kind
+MIXED = 30  # sequences that are traced in short, by every seed
 
 
 @torch.no_grad()
@@ -68,6 +72,69 @@ def sequences(
             traces.append(
                 {"setting": setting, "seed": seed, "difficulty": difficulty, "steps": steps}
             )
+    return traces
+
+
+def mixed(task: SyntheticTask) -> Batch:
+    """Sequences as in training, whose vectors differ in difficulty: arrays with B = `MIXED`.
+
+    The evaluation sets have sequences of one difficulty each, which cannot show whether ponder
+    follows difficulty within a sequence. Training never draws from this stream.
+    """
+    return task.draw(random_stream(task.name, "test", "trace"), MIXED)
+
+
+def longer(batch: Batch, count: int) -> Tensor:
+    """Rows to show: from the sequence of median length, if they are few, to the longest.
+
+    Args:
+        batch: tensors (T, B, ...).
+        count: how many.
+
+    Returns:
+        (count,), or all B if there are no more.
+    """
+    order = batch.mask.sum(0).argsort(stable=True)
+    size = order.shape[0]
+    count = min(count, size)
+    first = min(size // 2, size - count)
+    shown: Tensor = order[torch.linspace(first, size - 1, count).long()]
+    return shown
+
+
+@torch.no_grad()
+def in_short(
+    network: Network,
+    task: Task,
+    batch: Batch,
+    replicas: Sequence[tuple[float, int]],
+    chosen: Sequence[int],
+) -> list[Trace]:
+    """Steps alone at every input of every example: small in a file, however many there are.
+
+    Args:
+        network, task, batch, replicas, chosen: as of `sequences`.
+
+    Returns:
+        one trace per chosen replica and example; a step has input, target and ponder_time.
+    """
+    every = replicate(batch, slice(None), len(replicas))
+    pondered = network(every.inputs, every.mask)
+    outputs = network.halting.predict(pondered)
+    time_of = network.halting.ponder_time(pondered)
+    traces = []
+    for k in chosen:
+        setting, seed = replicas[k]
+        for row in range(batch.difficulty.shape[0]):
+            steps = [
+                {
+                    "input": word["input"],
+                    "target": word["target"],
+                    "ponder_time": _short(time_of[t, k, row]),
+                }
+                for t, word in enumerate(task.describe(outputs[:, k], batch, row))
+            ]
+            traces.append({"setting": setting, "seed": seed, "steps": steps})
     return traces
 
 

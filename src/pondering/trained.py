@@ -17,6 +17,7 @@ from pondering.judging import Trained, load_trained
 from pondering.layout import Layout
 from pondering.network import Network
 from pondering.replicas import select
+from pondering.tables import headline, replica_means
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 
@@ -115,12 +116,8 @@ def standings(layout: Layout, experiment: str) -> Standings:
     path = layout.table(experiment)
     if not path.is_file():
         return {}
-    keys = ["mechanism", "setting", "seed"]
     try:
-        table = pd.read_csv(path)
-        first = table["split"].iloc[0]
-        rows = table[(table["split"] == first) & (table["prediction"] != "expected")]
-        means = rows.groupby(keys)[["error", "ponder_time"]].mean()
+        means = replica_means(headline(pd.read_csv(path)))
         return {
             (str(mechanism), text(float(setting)), int(seed)): Standing(*map(float, values))
             for (mechanism, setting, seed), values in zip(means.index, means.values, strict=True)

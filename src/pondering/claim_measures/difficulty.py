@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from pondering.claim_measures.evidence import Evidence, InsufficientError, Sweep
@@ -17,9 +15,7 @@ from pondering.claim_measures.quantities import (
     over_seeds,
     trend,
 )
-
-NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})
-"""How a trace may write that a step has no target."""
+from pondering.claim_measures.sequences import end_spike, tracking
 
 
 def ponder_by_bits(
@@ -125,32 +121,43 @@ def ponder_by_gates(
     ]
 
 
-def ponder_by_digits(evidence: Evidence, *, experiment: str, minimum_levels: int) -> list[Quantity]:
+def ponder_by_digits(
+    evidence: Evidence, *, experiment: str, minimum_levels: int, learned_at_most: float
+) -> list[Quantity]:
     """Steps against digits: linearity, slope at the highest penalty, and within a sequence (G7).
 
     Args:
         evidence: the results of a profile.
         experiment: the task.
         minimum_levels: fewer difficulties than this cannot tell a line from a curve.
+        learned_at_most: only settings with a mean error up to this enter; a network that has not
+            learned the task has no ponder to speak of.
 
     Returns:
-        act_error, linearity, highest_slope, tracking.
+        act_error; linearity, highest_slope and tracking where any setting has learned.
     """
     act = evidence.sweep(experiment, "act")
     _needs_levels(act, minimum_levels)
-    slope, explained = linear_fit(act.difficulties, act.ponder)
-    return [
+    errors = average(act.seed_error(), axis=0)
+    quantities = [
         over_seeds(
             "act_error",
             "error of ACT at its best τ",
             "share",
             lambda rows: average(rows, axis=0).min(),
             act.seed_error(),
-        ),
-        over_seeds("linearity", "R² of a straight line", "correlation", average, explained),
-        mean_over_seeds("highest_slope", "steps per digit at the highest τ", "steps", slope[:, -1]),
-        _tracking(evidence, experiment),
+        )
     ]
+    if (errors <= learned_at_most).any():
+        learned = act.where(lambda _: errors <= learned_at_most, "a low error")
+        slope, explained = linear_fit(learned.difficulties, learned.ponder)
+        highest = f"steps per digit at τ = {learned.settings[-1]:g}, the highest that learned"
+        quantities += [
+            over_seeds("linearity", "R² of a straight line", "correlation", average, explained),
+            mean_over_seeds("highest_slope", highest, "steps", slope[:, -1]),
+            tracking(evidence, experiment, learned),
+        ]
+    return quantities
 
 
 def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
@@ -195,7 +202,7 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
             trend(act.difficulties, act.error[:, best]),
         ),
         mean_over_seeds("growth", "power of length that steps grow with", "correlation", growth),
-        _end_spike(evidence, experiment),
+        end_spike(evidence, experiment),
     ]
 
 
@@ -218,45 +225,3 @@ def _thirds(error: Array) -> Array:
     """[K, S] error in the hardest third of the difficulties less that in the easiest third."""
     third = max(1, error.shape[2] // 3)
     return average(error[:, :, -third:], axis=2) - average(error[:, :, :third], axis=2)
-
-
-def _tracking(evidence: Evidence, experiment: str) -> Quantity:
-    """Correlation, within traces, of steps with the digits of the longer of the two summands."""
-    per_trace = []
-    for trace in evidence.traces(experiment, "act", "sequence"):
-        digits, steps, total = [], [], ""
-        for step in trace["steps"]:
-            number = re.sub(r"\D", "", str(step["input"]))
-            if total:
-                digits.append(max(len(number), len(total)))
-                steps.append(float(step["ponder_time"]))
-            total = re.sub(r"\D", "", str(step["target"])).lstrip("0") or total or number
-        per_trace.append((digits, steps))
-    pooled = [np.array(list(zip(*pair, strict=True)), float) for pair in per_trace if pair[0]]
-    label = "correlation of steps with the digits summed, within sequences"
-    usable = np.concatenate(pooled) if pooled else np.zeros((0, 2))
-    if len(usable) < 6:
-        return Quantity("tracking", label, "correlation", float("nan"), None, None, 0)
-    return over_seeds("tracking", label, "correlation", _correlation, usable)
-
-
-def _correlation(pairs: Array) -> float:
-    if np.ptp(pairs[:, 0]) == 0 or np.ptp(pairs[:, 1]) == 0:
-        return 0.0
-    return float(np.corrcoef(pairs[:, 0], pairs[:, 1])[0, 1])
-
-
-def _end_spike(evidence: Evidence, experiment: str) -> Quantity:
-    """Steps at the last input and the first output, above the mean of the rest, per trace."""
-    excess = []
-    for trace in evidence.traces(experiment, "act", "sequence"):
-        outputs = [str(step["target"]).strip() not in NO_TARGET for step in trace["steps"]]
-        if True not in outputs or outputs.index(True) < 2:
-            continue
-        steps = np.array([float(step["ponder_time"]) for step in trace["steps"]])
-        near = np.zeros(len(steps), bool)
-        near[outputs.index(True) - 2 : outputs.index(True) + 1] = True
-        excess.append(steps[near].max() - steps[~near].mean() if (~near).any() else np.nan)
-    return mean_over_seeds(
-        "end_spike", "most steps around the last input, above the other steps", "steps", excess
-    )

@@ -6,7 +6,7 @@ import itertools
 import math
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -88,6 +88,34 @@ def over_seeds(
         return Quantity(name, label, unit, value, None, None, seeds)
     drawn = [float(statistic(*again)) for again in _resamples(name, samples)]
     return _with_interval(name, label, unit, value, np.array(drawn), seeds)
+
+
+def over_items_and_seeds(
+    name: str, label: str, unit: Unit, statistic: Callable[[Array], float], sample: Array
+) -> Quantity:
+    """A statistic of items that every seed has met, with a bootstrap over both at once.
+
+    An item is drawn again with what all seeds made of it, a seed with all its items: the seeds'
+    readings of one item are no independent evidence. With a single seed the interval is over items.
+
+    Args:
+        name, label, unit: as of `over_seeds`.
+        statistic: takes the sample and gives a number; NaN where there is none.
+        sample: [items, seeds, ...].
+
+    Returns:
+        The quantity with its interval, None below two items.
+
+    Source: A. B. Owen 2007, "The pigeonhole bootstrap".
+    """
+    items, seeds = sample.shape[:2]
+    generator, value = _generator(name), float(statistic(sample))
+    drawn = [
+        float(statistic(sample[generator.integers(0, items, items)][:, places]))
+        for places in generator.integers(0, seeds, (RESAMPLES if items > 1 else 0, seeds))
+    ]
+    found = _with_interval(name, label, unit, value, np.array(drawn), items)
+    return replace(found, seeds=seeds)
 
 
 def average(values: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Array:

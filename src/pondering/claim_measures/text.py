@@ -16,6 +16,7 @@ from pondering.claim_measures.quantities import (
     Unit,
     average,
     mean_over_seeds,
+    over_items_and_seeds,
     over_seeds,
 )
 
@@ -23,16 +24,16 @@ KINDS = ("letter", "space", "comma", "stop", "bracket", "id")
 """The kinds of characters claim G10 speaks of; every other character is "other"."""
 
 CONTRASTS: tuple[tuple[str, str, Unit, tuple[str, ...], str, int], ...] = (
-    ("space_peak", "steps at spaces above letters", "deviations", ("space",), "letter", 1),
+    ("space_peak", "steps at spaces above letters", "deviations", ("space",), "letter", 0),
     ("punctuation_peak", "steps at commas and full stops above spaces", "deviations",
-     ("comma", "stop"), "space", 1),
+     ("comma", "stop"), "space", 0),
     ("bracket_peak", "steps at opening brackets above letters", "deviations",
-     ("bracket",), "letter", 1),
-    ("id_rise", "steps at random digits above letters", "deviations", ("id",), "letter", 1),
-    ("id_loss", "loss at random digits above letters", "nats", ("id",), "letter", 2),
-    ("id_entropy", "entropy at random digits above letters", "nats", ("id",), "letter", 3),
+     ("bracket",), "letter", 0),
+    ("id_rise", "steps at random digits above letters", "deviations", ("id",), "letter", 0),
+    ("id_loss", "loss at random digits above letters", "nats", ("id",), "letter", 1),
+    ("id_entropy", "entropy at random digits above letters", "nats", ("id",), "letter", 2),
 )  # fmt: skip
-"""Quantity, label, unit, kinds, the kind they are compared with, column of the blocks."""
+"""Quantity, label, unit, kinds, the kind they are compared with, column of `totals`."""
 
 
 def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
@@ -86,18 +87,18 @@ def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> li
 
 
 def ponder_by_character(
-    evidence: Evidence, *, experiment: str, minimum_characters: int, block: int
+    evidence: Evidence, *, experiment: str, minimum_characters: int
 ) -> list[Quantity]:
     """Steps at boundaries of a text against steps inside words and inside random numbers (G10).
 
     Steps are counted in deviations of the trace's own ponder, so that networks that ponder much
-    and little can be compared. Intervals are over blocks of consecutive characters.
+    and little can be compared. All seeds read the same windows of the text, so a window is drawn
+    again with all its readings, and seeds are drawn again besides.
 
     Args:
         evidence: the results of a profile.
         experiment: the text.
         minimum_characters: least number of characters of each kind that is compared.
-        block: characters in a block of the bootstrap.
 
     Returns:
         ponder_spread, space_peak, punctuation_peak, bracket_peak, id_rise, id_loss, id_entropy.
@@ -110,25 +111,21 @@ def ponder_by_character(
     traces = evidence.traces(experiment, "act", "text")
     if not traces:
         raise NotRunError(f"{experiment} has no trace of ACT on a text")
-    # [blocks, block, (kind, standardised ponder, loss, entropy, ponder)]
-    blocks = np.concatenate([_blocks(trace["steps"], block) for trace in traces])
+    by_seed: dict[int, list[Array]] = {}
+    for trace in traces:
+        by_seed.setdefault(int(trace["seed"]), []).append(totals(trace["steps"]))
+    # [windows, seeds, kinds, columns, (count, sum)]
+    windows = np.stack([np.stack(read) for read in zip(*by_seed.values(), strict=False)])
     for index, kind in enumerate(KINDS):
-        count = int((blocks[:, :, 0] == index).sum())
+        count = int(windows[:, 0, index, 0, 0].sum())  # one seed's: all read the same text
         if kind in ("letter", "space", "id") and count < minimum_characters:
             raise InsufficientError(
                 f"the traced text has {count} characters of kind {kind!r}, "
                 f"{minimum_characters} are needed"
             )
-
-    spread = over_seeds(
-        "ponder_spread",
-        "deviation of steps over the text",
-        "steps",
-        lambda rows: np.nanstd(rows[:, :, 4]),
-        blocks,
-    )
-    return [spread] + [
-        over_seeds(name, label, unit, partial(_contrast, kinds, against, column), blocks)
+    spread = "deviation of steps over the text"
+    return [over_items_and_seeds("ponder_spread", spread, "steps", _spread, windows)] + [
+        over_items_and_seeds(name, label, unit, partial(_contrast, kinds, against, column), windows)
         for name, label, unit, kinds, against, column in CONTRASTS
     ]
 
@@ -170,28 +167,44 @@ def _read_off(character: str) -> str:
     return {" ": "space", ",": "comma", ".": "stop", "<": "bracket"}.get(character, "other")
 
 
-def _blocks(steps: Sequence[Mapping[str, Any]], block: int) -> Array:
-    """[blocks, block, 5] kind, standardised ponder, loss, entropy, ponder; NaN fills the last."""
-    kinds = [KINDS.index(kind) if kind in KINDS else -1 for kind in character_kinds(steps)]
+def totals(steps: Sequence[Mapping[str, Any]]) -> Array:
+    """One traced window as counts and sums, from which every mean over windows follows.
+
+    Args:
+        steps: of the trace.
+
+    Returns:
+        [kinds and "other", columns, (count, sum)]; the columns are the ponder in deviations of the
+        window's own, loss, entropy, ponder and its square. Missing numbers are not counted.
+    """
+    kinds = np.array([KINDS.index(k) if k in KINDS else len(KINDS) for k in character_kinds(steps)])
     names = ("ponder_time", "loss", "entropy")
     numbers = np.array([[_number(step.get(name)) for name in names] for step in steps])
     ponder = numbers[:, 0]
     spread = float(np.nanstd(ponder))
     standard = (ponder - np.nanmean(ponder)) / spread if spread > 1e-9 else np.zeros(len(ponder))
-    rows = np.column_stack([kinds, standard, numbers[:, 1:], ponder])
-    missing = -len(rows) % block
-    rows = np.vstack([rows, np.full((missing, rows.shape[1]), np.nan)])
-    return np.asarray(rows.reshape(-1, block, rows.shape[1]), dtype=np.float64)
+    columns = np.column_stack([standard, numbers[:, 1:], ponder, ponder**2])
+    inside = (kinds == np.arange(len(KINDS) + 1)[:, None]).astype(np.float64)
+    present = ~np.isnan(columns)
+    return np.stack([inside @ present, inside @ np.where(present, columns, 0.0)], axis=-1)
 
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else float("nan")
 
 
-def _contrast(kinds: Sequence[str], against: str, column: int, rows: Array) -> float:
-    return _mean_of(rows, kinds, column) - _mean_of(rows, (against,), column)
+def _contrast(kinds: Sequence[str], against: str, column: int, windows: Array) -> float:
+    chosen, other = ([KINDS.index(kind) for kind in each] for each in (kinds, (against,)))
+    return _mean(windows[:, :, chosen, column]) - _mean(windows[:, :, other, column])
 
 
-def _mean_of(rows: Array, kinds: Sequence[str], column: int) -> float:
-    chosen = np.isin(rows[:, :, 0], [KINDS.index(kind) for kind in kinds])
-    return float(average(rows[:, :, column][chosen]))
+def _spread(windows: Array) -> float:
+    """Standard deviation of the steps at all characters."""
+    variance = _mean(windows[:, :, :, 4]) - _mean(windows[:, :, :, 3]) ** 2
+    return float(np.sqrt(max(variance, 0.0)))
+
+
+def _mean(counted: Array) -> float:
+    """The mean behind counts and sums [..., (count, sum)]; NaN where nothing was counted."""
+    count, total = counted.reshape(-1, 2).sum(axis=0)
+    return float(total / count) if count else float("nan")

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from pondering.figures import graves2016 as graves
 from pondering.figures import words
+from pondering.figures.captions import setting_shown, unequal_training
 from pondering.figures.spec import FigureSpec
 from pondering.results import Results
 
@@ -27,13 +28,12 @@ DIFFICULTY = (
     "penalty; bands: one standard error over seeds either side; dotted: without ACT."
 )
 SEQUENCES = (
-    "Bars: steps at each time step of single sequences, inputs below and outputs above; the time "
-    "penalty trained here that is nearest to the paper's, its first seed, not the best one."
+    "Bars: steps at each time step of single sequences drawn as in training, from the middle "
+    "length to the longest, inputs below and outputs above; of the first seed, not the best one."
 )
 TEXT = (
     "Bars: steps at each character, under them the text read and over them the next character "
-    "as predicted (red where wrong); lines: loss and entropy of that prediction in bits. Nearest "
-    "time penalty to the paper's, first seed."
+    "as predicted (red where wrong); lines: loss and entropy of that prediction in bits."
 )
 
 
@@ -45,10 +45,12 @@ def _figure(
     text: Callable[[Results], str],
     paper_value: str,
     reads: str,
+    note: Callable[[Results], str] | None = None,
 ) -> FigureSpec:
+    """A figure of one experiment; without a `note` it compares ACT with the networks without."""
     return FigureSpec(
         f"graves-{number:02d}", "Graves 2016", f"Fig. {number}", (experiment,), title, body, text,
-        paper_value, reads,
+        paper_value, reads, (note or partial(unequal_training, experiments=(experiment,)),),
     )  # fmt: skip
 
 
@@ -108,6 +110,7 @@ GRAVES = (
         partial(words.of_sequences, experiment="addition", setting=graves.ADDITION_TAU),
         "Within a sequence ponder tracks the digits of the two numbers being summed (τ = 9e-4).",
         SEQUENCES,
+        partial(setting_shown, experiment="addition", kind="sequence", setting=graves.ADDITION_TAU),
     ),
     _figure(
         17, "sort", "Sort: error by time penalty", graves.figure_17,
@@ -128,6 +131,7 @@ GRAVES = (
         20, "sort", "Sort: ponder in single sequences", graves.figure_20,
         partial(words.of_sequences, experiment="sort", setting=graves.SORT_TAU),
         "Ponder spikes near the end of the input sequence (τ = 1e-3).", SEQUENCES,
+        partial(setting_shown, experiment="sort", kind="sequence", setting=graves.SORT_TAU),
     ),
     _figure(
         21, "wikipedia", "Text: bits per character by time penalty", graves.figure_21,
@@ -145,6 +149,7 @@ GRAVES = (
         partial(words.of_text, setting=graves.TEXT_TAU, markup=False),
         "Ponder peaks at spaces, and more at commas and full stops (τ = 6e-3).",
         f"{TEXT} The stretch of the evaluation text with the fewest tags and digits.",
+        partial(setting_shown, experiment="wikipedia", kind="text", setting=graves.TEXT_TAU),
     ),
     _figure(
         24, "wikipedia", "Text: ponder among tags and numbers", graves.figure_24,
@@ -152,5 +157,6 @@ GRAVES = (
         "Ponder peaks at opening brackets of XML tags and does not rise on random ID digits, where "
         "loss and entropy do (τ = 6e-3).",
         f"{TEXT} The stretch of the evaluation text with the most tags and digits.",
+        partial(setting_shown, experiment="wikipedia", kind="text", setting=graves.TEXT_TAU),
     ),
 )  # fmt: skip

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from pondering.figures import banino2021 as banino
 from pondering.figures import beyond, mnist, words
+from pondering.figures.captions import unequal_training
 from pondering.figures.spec import FigureSpec
+from pondering.results import Results
 
 INTERPOLATION, EXTRAPOLATION = ("parity_interpolation",), ("parity_extrapolation",)
+ALL = ("repeat", "act", "pondernet")
 BEST = "each method at the setting with the lowest mean error over seeds"
 COMPARISON = (
     f"Bars: mean over seeds, {BEST}; whiskers: bootstrap 95% intervals; points: seeds; above the "
@@ -20,8 +24,15 @@ BOXES = (
 )
 ANGLES = (
     f"Accuracy (above) and ponder steps (below), {BEST} on the digits as trained; bands: one "
-    "standard error over seeds either side."
+    "standard error over seeds either side. A seed stops training once its validation accuracy "
+    "no longer rises."
 )
+
+
+def _trained(*experiments: str) -> tuple[Callable[[Results], str], ...]:
+    """The note on a figure that compares all mechanisms on each experiment."""
+    return (partial(unequal_training, experiments=experiments, mechanisms=ALL),)
+
 
 BANINO = (
     FigureSpec(
@@ -29,6 +40,7 @@ BANINO = (
         "Parity, interpolation: accuracy and steps", banino.figure_1a,
         partial(words.of_methods, experiment=INTERPOLATION[0], splits=("test",)),
         "Read off the figure: PonderNet 0.974 at 2.7 steps, ACT 0.957 at 3.1.", COMPARISON,
+        _trained(*INTERPOLATION),
     ),
     FigureSpec(
         "banino-1b", "Banino 2021", "Fig. 1b", EXTRAPOLATION,
@@ -39,12 +51,14 @@ BANINO = (
         "to 7), ACT 0.52 at 2.1.",
         f"{COMPARISON} Filled: difficulties in the trained range, by which settings are chosen; "
         "hatched: beyond it.",
+        _trained(*EXTRAPOLATION),
     ),
     FigureSpec(
         "banino-1c", "Banino 2021", "Fig. 1c", INTERPOLATION,
         "Parity: accuracy against computation spent", banino.figure_1c, words.of_compute,
         "PonderNet reaches its accuracy with fewer forward passes than ACT.",
         f"Accuracy in training against forward passes spent so far, {BEST}; faint lines: seeds.",
+        _trained(*INTERPOLATION),
     ),
     FigureSpec(
         "banino-2a", "Banino 2021", "Fig. 2a", INTERPOLATION, "Parity: ACT by time penalty",
@@ -74,19 +88,20 @@ DIGITS = (
         "Accuracy and steps by range of rotation", mnist.figure_range,
         partial(words.of_angles, experiment="mnist_rotated", split="range"),
         "A public notebook, trained on rotations up to 22.5 degrees, reports accuracy and number "
-        "of steps falling as rotation grows.", ANGLES,
+        "of steps falling as rotation grows.", ANGLES, _trained("mnist_rotated"),
     ),
     FigureSpec(
         "mnist-angle", "MNIST", "fixed angles", ("mnist_rotated",),
         "Accuracy and steps by angle", mnist.figure_angle,
         partial(words.of_angles, experiment="mnist_rotated", split="angle"),
         "Not in the public notebook, which reports ranges of rotation alone.", ANGLES,
+        _trained("mnist_rotated"),
     ),
     FigureSpec(
         "mnist-classes", "MNIST", "classes", ("mnist",),
         "Accuracy and steps by class", mnist.figure_classes,
         partial(words.of_angles, experiment="mnist", split="test"),
-        "The public notebook reports plain MNIST as solved.", ANGLES,
+        "The public notebook reports plain MNIST as solved.", ANGLES, _trained("mnist"),
     ),
     FigureSpec(
         "mnist-gallery", "MNIST", "gallery", ("mnist",),
@@ -104,6 +119,8 @@ BEYOND = (
         "Neither paper's text says where the nonzero elements are; Graves's figure shows them "
         "first.",
         f"Error in training (above) and by difficulty (below), {BEST}; bands: one standard error.",
+        (partial(unequal_training, experiments=tuple(beyond.LAYOUTS), mechanisms=ALL,
+                 across=True),),
     ),
     *(
         FigureSpec(
@@ -113,6 +130,7 @@ BEYOND = (
             "Above: final error against mean steps, standard errors both ways. Below: the first "
             "logged update with an error below 2% in training, one point a seed, bars at the "
             "medians.",
+            (partial(unequal_training, experiments=(task,)),),
         )
         for task, body, value in (
             ("parity", beyond.figure_repeat_parity,
@@ -132,6 +150,7 @@ BEYOND = (
         "nearly twice those inside.",
         f"Steps (above) and error (below) by nonzero elements, {BEST} in the trained range "
         "(shaded); bands: one standard error.",
+        _trained(*EXTRAPOLATION),
     ),
     FigureSpec(
         "beyond-pondernet", "Beyond the papers", "", beyond.GRAVES_TASKS,
@@ -139,5 +158,6 @@ BEYOND = (
         "Banino 2021 does not report these tasks.",
         "Final error against mean steps per input, one point a setting, standard errors both ways; "
         "bits per character for the text.",
+        _trained(*beyond.GRAVES_TASKS),
     ),
 )  # fmt: skip

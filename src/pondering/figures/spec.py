@@ -25,6 +25,8 @@ class FigureSpec:
         words: the values shown, as a sentence for those who cannot see them.
         paper_value: what the paper shows or reports, in one sentence.
         reads: what is plotted here, as a caption.
+        notes: what the caption must add in one profile, from its results; an empty text is left
+            out.
     """
 
     id: str
@@ -36,6 +38,7 @@ class FigureSpec:
     words: Callable[[Results], str]
     paper_value: str
     reads: str
+    notes: tuple[Callable[[Results], str], ...] = ()
 
     def draw(self, results: Results) -> Figure | None:
         """The whole figure with title, profile and, where it applies, the note on stand-in data.
@@ -62,6 +65,14 @@ class FigureSpec:
                 warning[:1].upper() + warning[1:],
             )
         return figure
+
+    def caption(self, results: Results) -> str:
+        """What is plotted, and what a reader of this profile's figure must know besides.
+
+        Args:
+            results: the results the figure is drawn from.
+        """
+        return " ".join(text for text in (self.reads, *(n(results) for n in self.notes)) if text)
 
     def _settings(self, results: Results) -> str:
         """The profile and, where few experiments enter, what their data are."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pondering.errors import UserError
+from pondering.progress import duration
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,3 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def duration(seconds: float) -> str:
-    """A time a person reads: 42 s, 12 min, 3 h 20 min."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min"

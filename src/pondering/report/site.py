@@ -14,7 +14,7 @@ from pondering.claims import Claim
 from pondering.config import ExperimentConfig
 from pondering.errors import UserError
 from pondering.figures import FIGURES, save
-from pondering.files import atomic_write, write_json
+from pondering.files import atomic_write, json_text, write_together
 from pondering.report import names
 from pondering.report.markdown import code, escaped
 from pondering.report.provenance import origins
@@ -57,14 +57,18 @@ def build(
     page = page_of(results, judgements, drawings, settings or {}, _inlining(drawings))
     pages = _environment(html=True)
     common = {"style": _asset("style.css"), "script": _asset("text.js"), "page": page}
-    atomic_write(folder / "index.html", pages.get_template("profile.html.j2").render(common))
-    markdown = _environment(html=False).get_template("report.md.j2").render(page=page)
-    atomic_write(folder / "report.md", markdown)
-    missing = [name for name, _ in page.absent]
-    write_json(folder / "claims.json", claims_json(judgements, results) | {"missing": missing})
-    common["origins"] = origins(folder / "provenance", _runs(results))
-    atomic_write(
-        folder / "provenance.html", pages.get_template("provenance.html.j2").render(common)
+    found = {"origins": origins(folder / "provenance", _runs(results))}
+    missing = {"missing": [name for name, _ in page.absent]}
+    markdown = _environment(html=False).get_template("report.md.j2")
+    write_together(
+        {
+            folder / "index.html": pages.get_template("profile.html.j2").render(common),
+            folder / "report.md": markdown.render(page=page),
+            folder / "claims.json": json_text(claims_json(judgements, results) | missing),
+            folder / "provenance.html": pages.get_template("provenance.html.j2").render(
+                common | found
+            ),
+        }
     )
     return page
 

@@ -41,6 +41,7 @@ class FigureView:
     source: str
     svg: Markup | None
     alternative: str
+    caption: str
     ours: str
     stand_ins: tuple[str, ...]
     runs: tuple[str, ...]
@@ -181,6 +182,7 @@ def _figure(
         source=_source(spec),
         svg=inlined(drawing, spec.id, alternative),
         alternative=alternative,
+        caption=spec.caption(results),
         ours=spec.words(results),
         stand_ins=tuple(results.stand_ins(spec.experiment)),
         runs=tuple(runs),

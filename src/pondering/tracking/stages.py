@@ -14,7 +14,6 @@ from typing import Any
 
 Replica = tuple[str, int]
 CURVES = ("loss", "error", "ponder_time", "remainder", "active_share")
-SETTING_NAMES = {"repeat": "rho", "act": "tau", "pondernet": "lambda_p"}
 
 
 def replica_of(setting: Any, seed: Any) -> Replica:

@@ -8,12 +8,12 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pondering.schema import SETTING_NAMES
 from pondering.tracking.database import quiet_mlflow
 from pondering.tracking.journal import RunInfo
 from pondering.tracking.place import Place, flatten, without_secrets
 from pondering.tracking.stages import (
     CURVES,
-    SETTING_NAMES,
     Replica,
     Stage,
     number,

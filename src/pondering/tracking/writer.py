@@ -242,7 +242,9 @@ def follow(writer: Writer, place: Place) -> bool:
                 os.execv(sys.executable, [sys.executable, "-m", __spec__.name, str(place.root)])
             text = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
             with contextlib.suppress(OSError):
-                problem.write_text(without_secrets(" ".join(text.split()))[:300] + "\n")
+                half = problem.with_suffix(".half")  # a run may read it at any moment
+                half.write_text(without_secrets(" ".join(text.split()))[:300] + "\n")
+                half.replace(problem)
             writer.forget()
             refused = refused or time.monotonic()
             if time.monotonic() - refused > PATIENCE and not _running(place):

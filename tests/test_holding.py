@@ -1,0 +1,83 @@
+"""Old checkpoints: a few are kept, none that is in use is removed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import tiny
+from filelock import FileLock
+
+from pondering.config import load_params
+from pondering.freezing import freeze
+from pondering.holding import KEPT, alone, prune
+from pondering.layout import Layout
+from pondering.runs import TrainStage
+from pondering.tasks import make_task
+
+OTHERS = [f"{'abcdef'[k] * 16}" for k in range(6)]  # from the oldest to the newest
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run's own folder, older than all of its neighbours."""
+    own = tmp_path / "tiny-act" / ("0" * 16)
+    for age, name in enumerate([own.name, *OTHERS]):
+        path = own.with_name(name)
+        path.mkdir(parents=True)
+        (path / "checkpoint.safetensors").write_bytes(b"work")
+        (path / "lock").touch()
+        os.utime(path, (1e9 + age, 1e9 + age))
+    (tmp_path / "tiny-repeat" / ("1" * 16)).mkdir(parents=True)
+    return own
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.parent.iterdir())
+
+
+def test_the_last_used_are_kept(folder: Path) -> None:
+    (folder.parent / "note.txt").touch()
+    prune(folder)
+    assert left(folder) == sorted([folder.name, *OTHERS[-KEPT:], "note.txt"])
+    assert all(any(path.iterdir()) for path in folder.parent.iterdir() if path.is_dir())
+    assert (folder.parents[1] / "tiny-repeat").is_dir()
+
+
+def test_working_in_one_is_using_it(folder: Path) -> None:
+    with alone(folder.with_name(OTHERS[0])):
+        pass
+    prune(folder)
+    assert left(folder) == sorted([folder.name, OTHERS[0], *OTHERS[-KEPT + 1 :]])
+
+
+def test_one_that_is_held_stays(folder: Path) -> None:
+    with FileLock(folder.with_name(OTHERS[1]) / "lock"):
+        prune(folder)
+    assert left(folder) == sorted([folder.name, OTHERS[1], *OTHERS[-KEPT:]])
+    prune(folder)
+    assert OTHERS[1] not in left(folder)
+
+
+def test_what_cannot_be_removed_does_no_harm(folder: Path) -> None:
+    prune(folder.parents[1] / "nowhere" / "x")
+    (folder.with_name(OTHERS[0]) / "lock").unlink()
+    (folder.with_name(OTHERS[0]) / "lock").mkdir()  # cannot be locked
+    prune(folder)
+    assert folder.name in left(folder)
+
+
+def test_a_finished_training_prunes_its_own_kind(tmp_path: Path) -> None:
+    layout = Layout(tmp_path, "quick")
+    for updates in range(1, KEPT + 4):
+        params = load_params(tiny.write(tmp_path, tiny.document(training={"updates": updates})))
+        if updates == 1:
+            config = params.experiment("tiny")
+            freeze(make_task(config.task, "tiny"), tmp_path, layout.frozen("tiny"), 1)
+        for mechanism in ("act", "repeat"):
+            stage = TrainStage(params, "tiny", mechanism, tmp_path)
+            stage.run()
+            assert (stage.folder / "checkpoint.safetensors").is_file()
+            folders = list(stage.folder.parent.iterdir())
+            assert len(folders) == min(updates, KEPT + 1)
