@@ -25,8 +25,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 repro: $(READY) ## run the active profile of params.yaml, from data to report
-	@if dvc status --quiet; then echo "repro: everything is up to date"; \
-	  else pondering check --alone && echo "repro: running what changed (dvc repro)" && dvc repro; fi
+	@pondering repro
 	@pondering next
 
 report: $(READY) ## draw the report again from the tables there are
@@ -57,7 +56,7 @@ verify: $(READY) ## rerun the active profile from nothing in a temporary clone a
 	@echo "verify: rerunning in a temporary clone, then comparing every table with the committed one"
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && git clone --quiet . "$$folder" \
 	  && cd "$$folder" && export PYTHONPATH="$$folder/src" PONDERING_TRACKING=off \
-	  && dvc repro --quiet && python -m pondering.cli verify
+	  && rm -rf reports/*/ && python -m pondering.cli repro && python -m pondering.cli verify
 
 bench: $(READY) ## measure the training loop against a plain one
 	@python benchmarks/bench.py

@@ -7,11 +7,13 @@ import importlib
 import click
 
 COMMANDS = {
+    "ahead": ("pondering.ahead", "ahead"),
     "check": ("pondering.commands", "check"),
     "claims": ("pondering.claims_cli", "claims_command"),
     "next": ("pondering.commands", "whats_next"),
     "provenance": ("pondering.provenance_cli", "provenance_command"),
     "report": ("pondering.commands", "report"),
+    "repro": ("pondering.ahead", "repro"),
     "show": ("pondering.show", "show"),
     "track": ("pondering.tracking_cli", "track_command"),
     "verify": ("pondering.commands", "verify"),
