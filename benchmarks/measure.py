@@ -6,12 +6,10 @@ Everything is timed in turn: the sweep, the plain loop, a large matrix product, 
 from __future__ import annotations
 
 import functools
-import os
 import resource
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import plain
@@ -32,6 +30,7 @@ from pondering.build import make_halting, make_network
 from pondering.config import ExperimentConfig
 from pondering.network import Network
 from pondering.replicas import select, stack
+from pondering.shards import COPIES, FLOATS_KEPT, free_memory
 from pondering.streams import Stream
 from pondering.tasks import make_task
 from pondering.training import Plan, Sweep
@@ -40,8 +39,6 @@ STILL = 1e-8  # a learning rate at which ponder stays as it was set
 UPDATES = 4  # different batches that are gone through again and again ...
 SLOW = 0.5  # ... or one, where an update takes so many seconds
 LONGEST = 1.0  # seconds of an update's useful work at the matrix rate; a longer one is left out
-FLOATS_KEPT = 14  # per hidden unit and ponder step, that the gradient needs, about
-COPIES = 6  # of the parameters: gradient, two moments, and passing ones
 
 
 class Effort(NamedTuple):
@@ -254,14 +251,3 @@ def peak_memory(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def free_memory(device: torch.device) -> int:
-    """Bytes that can be had; on a CPU with those that the system holds as a cache."""
-    if device.type == "cuda":
-        return torch.cuda.mem_get_info()[0]
-    information = Path("/proc/meminfo")
-    if information.is_file():
-        lines = dict(line.split(":") for line in information.read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -25,8 +25,9 @@ from pondering.commands import check
 from pondering.config import load_params
 from pondering.errors import UserError
 from pondering.runs import TrainStage
+from pondering.shards import Outcome
 from pondering.stage import stage
-from pondering.training import Row, Sweep
+from pondering.training import Row
 
 AT_MOST = 4  # processes that train at once; each wants some hundred MB
 
@@ -34,7 +35,7 @@ AT_MOST = 4  # processes that train at once; each wants some hundred MB
 class AheadStage(TrainStage):
     """A training stage that ends with its checkpoint: the tables are DVC's to write."""
 
-    def _write(self, sweep: Sweep) -> None:
+    def _write(self, outcome: Outcome) -> None:
         pass
 
 

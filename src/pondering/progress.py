@@ -71,6 +71,10 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take the bar away."""
         if self._bar is not None:
             self._bar.close()
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,11 +15,12 @@ import torch
 from pondering import checkpoints, holding, provenance
 from pondering.build import make_network, pick_device
 from pondering.config import ExperimentConfig, Params
-from pondering.errors import Interrupted, UserError
+from pondering.errors import UserError
 from pondering.files import json_text, sha256_file, write_together
 from pondering.layout import Layout
 from pondering.progress import Progress, duration
 from pondering.schedule import Plateau
+from pondering.shards import AWAY, Outcome, Shard, Watch, cut, fitting, gathered, train
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.training import Plan, Row, Sweep
@@ -75,10 +74,10 @@ class TrainStage:
         """Where this run's checkpoint lies until it is finished and after."""
         return self.layout.checkpoints(self.experiment, self.mechanism) / self.key[:16]
 
-    def sweep(self, only: int | None = None) -> Sweep:
-        """The untrained sweep, or its first `only` replicas."""
+    def sweep(self, first: int = 0, last: int | None = None) -> Sweep:
+        """The untrained sweep, or its replicas `first` to `last - 1`."""
         config = self.config
-        replicas = self.replicas[:only]
+        replicas = self.replicas[first:last]
         network = make_network(config, self.mechanism, self.task, replicas, self.device)
         plan = Plan(
             config.updates(self.mechanism),
@@ -88,6 +87,16 @@ class TrainStage:
             config.training.log_points,
         )
         return Sweep(network, self.task, replicas, plan, self._plateau(len(replicas)))
+
+    def shards(self) -> list[Shard]:
+        """The parts that are trained by themselves, of `compute.replicas_at_once` replicas."""
+        compute = self.params.compute
+        if compute.replicas_at_once != "auto":
+            return cut(len(self.replicas), compute.replicas_at_once, self.folder)
+        count = fitting(self.sweep(0, 1), self.config.halting.max_steps)
+        if compute.executor == "ray":
+            count = min(count, AWAY)
+        return cut(len(self.replicas), count, self.folder)
 
     def _plateau(self, count: int) -> Plateau | None:
         values = self.config.training.validation
@@ -114,62 +123,37 @@ class TrainStage:
         """
         torch.set_num_threads(min(self.params.compute.threads, os.cpu_count() or 1))
         with holding.alone(self.folder):
-            path = self.folder / "checkpoint.safetensors"
-            if not path.is_file():
+            shards = self.shards()
+            if not any(shard.path.is_file() for shard in shards):
                 self._refuse_hopeless()
-            sweep = self.sweep()
-            if path.is_file():
-                checkpoints.load(sweep, path, self.key)
-            if sweep.curves:
-                listen(self._named(sweep.rows()))
-            if 0 < sweep.update < sweep.plan.updates:
-                print(f"{self.label}: going on from update {sweep.update:,}", flush=True)
-            self._train(sweep, path, listen)
-            if not sweep.finished:
-                raise Interrupted(
-                    f"stopped at update {sweep.update:,} of {sweep.plan.updates:,}; "
-                    "the same command goes on from there"
-                )
-            self._write(sweep)
+            if self.params.compute.executor == "ray":
+                from pondering.cluster import train_on_cluster
+
+                outcomes = train_on_cluster(self, shards, listen)
+            else:
+                outcomes = [self.train(shard, _Local(self, shard, listen)) for shard in shards]
+            self._write(gathered(outcomes, self.replicas))
             holding.prune(self.folder)
+
+    def train(self, shard: Shard, watch: Watch) -> Outcome:
+        """One shard to its end; see `shards.train`."""
+        sweep, every = self.sweep(shard.first, shard.last), self.params.compute.checkpoint_seconds
+        return train(sweep, shard.path, self.shard_key(shard), every, watch)
+
+    def shard_key(self, shard: Shard) -> str:
+        """What a shard's checkpoint is marked with."""
+        whole = (shard.first, shard.last) == (0, len(self.replicas))
+        return self.key if whole else f"{self.key} {shard.first}-{shard.last}"
+
+    def named(self, rows: list[Row]) -> list[Row]:
+        """Curve rows with the experiment's and the mechanism's names."""
+        names = {"experiment": self.experiment, "mechanism": self.mechanism}
+        return [names | row for row in rows]
 
     @property
     def label(self) -> str:
         """The run's name in messages."""
         return f"{self.params.profile} {self.experiment} {self.mechanism}"
-
-    def _train(self, sweep: Sweep, path: Path, listen: Listener) -> None:
-        saved = time.monotonic()
-        said = len(sweep.curves)
-
-        def on_point(sweep: Sweep) -> None:
-            nonlocal said
-            listen(self._named(sweep.rows(said)))
-            said = len(sweep.curves)
-            bar.show(sweep.update, sweep.summary())
-
-        def should_stop() -> bool:
-            bar.tick(sweep.update)
-            if time.monotonic() - saved > self.params.compute.checkpoint_seconds:
-                save()
-            return stop.is_set
-
-        def save() -> None:
-            nonlocal saved
-            now = time.monotonic()
-            sweep.seconds += now - saved
-            saved = now
-            checkpoints.save(sweep, path, self.key)
-
-        if sweep.finished:
-            return
-        with _stop_flag() as stop, Progress(self.label, sweep.plan.updates, sweep.update) as bar:
-            sweep.run(on_point, should_stop)
-            save()
-
-    def _named(self, rows: list[Row]) -> list[Row]:
-        names = {"experiment": self.experiment, "mechanism": self.mechanism}
-        return [names | row for row in rows]
 
     def _refuse_hopeless(self) -> None:
         """Stop before a `paper` run on a CPU, with its cost, unless the user insists."""
@@ -186,26 +170,26 @@ class TrainStage:
 
     def _seconds_of_two_updates(self) -> float:
         """Measured with one replica: a whole sweep may not fit into this machine's memory."""
-        trial = self.sweep(only=1)
+        trial = self.sweep(0, 1)
         start = time.monotonic()
         trial.run(lambda _: None, lambda: trial.update >= 2)
         return time.monotonic() - start
 
-    def _write(self, sweep: Sweep) -> None:
+    def _write(self, outcome: Outcome) -> None:
         """Curves, parameters, the list of replicas, and where they came from."""
         names = ("setting", "seed", "status")
-        states = zip(sweep.replicas, sweep.status(), strict=True)
+        states = zip(self.replicas, outcome.status, strict=True)
         replicas = [dict(zip(names, (*each, status), strict=True)) for each, status in states]
         values = self.config.of_mechanism(self.mechanism)
-        curves = pd.DataFrame(self._named(sweep.rows()))
+        curves = pd.DataFrame(self.named(outcome.rows))
         curves["computed_steps"] = curves["computed_steps"].astype("int64")
-        origin = {"updates": sweep.update, "wall_seconds": round(sweep.seconds, 1)}
+        origin = {"updates": outcome.update, "wall_seconds": round(outcome.seconds, 1)}
         stage = self.experiment, self.mechanism
         folder = self.layout.run(*stage)
         write_together(
             {
                 folder / "parameters.safetensors": checkpoints.parameters(
-                    sweep.parameters, len(replicas)
+                    outcome.parameters, len(replicas)
                 ),
                 folder / "run.json": json_text({"config": values, "replicas": replicas}),
                 self.layout.curves(*stage): curves.to_csv(index=False, float_format="%.6g"),
@@ -248,22 +232,34 @@ class TrainStage:
         }
 
 
-class _Flag:
-    is_set = False
+class _Local(Watch):
+    """A shard that trains in this process: a bar or lines, and curve rows for a tracker."""
 
+    def __init__(self, stage: TrainStage, shard: Shard, listen: Listener) -> None:
+        whole = (shard.first, shard.last) == (0, len(stage.replicas))
+        part = "" if whole else f" {shard.first + 1}-{shard.last} of {len(stage.replicas)}"
+        self._label = stage.label + part
+        self._tell: Listener = lambda rows: listen(stage.named(rows))
+        self._bar: Progress | None = None
 
-@contextmanager
-def _stop_flag() -> Iterator[_Flag]:
-    """A flag that Ctrl-C and termination set, instead of breaking an update in two."""
-    flag = _Flag()
+    def start(self, sweep: Sweep) -> None:
+        if sweep.curves:
+            self._tell(sweep.rows())
+        if sweep.finished:
+            return
+        if sweep.update:
+            print(f"{self._label}: going on from update {sweep.update:,}", flush=True)
+        self._bar = Progress(self._label, sweep.plan.updates, sweep.update)
 
-    def raise_flag(*_: object) -> None:
-        flag.is_set = True
+    def point(self, sweep: Sweep, since: int) -> None:
+        self._tell(sweep.rows(since))
+        if self._bar:
+            self._bar.show(sweep.update, sweep.summary())
 
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, raise_flag) for number in signals]
-    try:
-        yield flag
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
+    def update(self, sweep: Sweep) -> None:
+        if self._bar:
+            self._bar.tick(sweep.update)
+
+    def end(self) -> None:
+        if self._bar:
+            self._bar.close()

@@ -9,7 +9,15 @@ import math
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+)
 
 from pondering.errors import UserError
 from pondering.sources import Download
@@ -192,6 +200,9 @@ class ComputeConfig(_Model):
     threads: Count
     checkpoint_seconds: Positive
     insist: StrictBool
+    replicas_at_once: Count | Literal["auto"] = "auto"
+    executor: Literal["local", "ray"] = "local"
+    ray_address: StrictStr | None = None  # None: that of the environment, else a local cluster
 
 
 class Params(_Model):

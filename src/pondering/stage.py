@@ -51,8 +51,9 @@ def stage() -> Iterator[None]:
         if not said and not isinstance(error, MemoryError):
             raise
         _leave(
-            "error: out of memory: lower training.batch, the number of seeds or settings of this "
-            "experiment in params.yaml, and run the same command again",
+            "error: out of memory: lower training.batch, compute.replicas_at_once, or the number "
+            "of seeds or settings of this experiment in params.yaml, and run the same command "
+            "again",
             1,
         )
 
