@@ -138,6 +138,23 @@ def test_stacked_shards_and_solo_runs_agree(config: ExperimentConfig, mechanism:
         )  # fmt: skip
 
 
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_one_thread_and_two_agree(config: ExperimentConfig, mechanism: str) -> None:
+    """With 128 rows a replica, enough that torch divides its work."""
+    wide = config.training.model_copy(update={"batch": 128})
+    config = config.model_copy(update={"training": wide})
+    before = torch.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append(tiny.train(tiny.sweep(config, mechanism)).parameters)
+    finally:
+        torch.set_num_threads(before)
+    for name, parameter in found[0].items():
+        torch.testing.assert_close(parameter, found[1][name], rtol=1e-4, atol=1e-5)
+
+
 def test_shards_agree_on_sequences(sequences: ExperimentConfig) -> None:
     """There the whole is padded to the longest of all its seeds."""
     whole = tiny.train(tiny.sweep(sequences), 12)
