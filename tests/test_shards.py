@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -35,7 +36,7 @@ def train(folder: Path, mechanism: str) -> stages.Done:
 
 @pytest.mark.parametrize(
     ("count", "size", "bounds"),
-    [(4, 4, [0, 4]), (4, 9, [0, 4]), (4, 2, [0, 2, 4]), (5, 2, [0, 1, 3, 5]), (3, 1, [0, 1, 2, 3])],
+    [(4, 4, [0, 4]), (4, 9, [0, 4]), (4, 2, [0, 2, 4]), (5, 2, [0, 2, 4, 5]), (3, 1, [0, 1, 2, 3])],
 )
 def test_cuts_are_few_and_equal(count: int, size: int, bounds: list[int]) -> None:
     shards = cut(count, size, Path("here"))
@@ -94,3 +95,15 @@ def test_what_fits_is_found_from_one_replica(
     assert fitting(one, 4) == 2 and len(stage.shards()) == 2
     monkeypatch.setattr("pondering.shards.free_memory", lambda device: 1)
     assert fitting(one, 4) == 1, "one is tried in any case"
+
+
+def test_a_run_goes_on_as_it_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = project(tmp_path / "project")
+    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    for free, others in ((1, 1e12), (1e12, 1)):
+        monkeypatch.setattr("pondering.shards.free_memory", lambda device, free=free: free)
+        begun = stage.shards()
+        stage.run()
+        monkeypatch.setattr("pondering.shards.free_memory", lambda device, free=others: free)
+        assert stage.shards() == begun
+        shutil.rmtree(stage.folder)

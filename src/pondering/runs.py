@@ -20,7 +20,7 @@ from pondering.files import json_text, sha256_file, write_together
 from pondering.layout import Layout
 from pondering.progress import Progress, duration
 from pondering.schedule import Plateau
-from pondering.shards import AWAY, Outcome, Shard, Watch, cut, fitting, gathered, train
+from pondering.shards import AWAY, Outcome, Shard, Watch, cut, fitting, gathered, size_begun, train
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.training import Plan, Row, Sweep
@@ -90,13 +90,15 @@ class TrainStage:
 
     def shards(self) -> list[Shard]:
         """The parts that are trained by themselves, of `compute.replicas_at_once` replicas."""
-        compute = self.params.compute
+        compute, whole = self.params.compute, len(self.replicas)
         if compute.replicas_at_once != "auto":
-            return cut(len(self.replicas), compute.replicas_at_once, self.folder)
+            return cut(whole, compute.replicas_at_once, self.folder)
+        if (begun := size_begun(self.folder)) is not None:
+            return cut(whole, begun or whole, self.folder)
         count = fitting(self.sweep(0, 1), self.config.halting.max_steps)
         if compute.executor == "ray":
             count = min(count, AWAY)
-        return cut(len(self.replicas), count, self.folder)
+        return cut(whole, count, self.folder)
 
     def _plateau(self, count: int) -> Plateau | None:
         values = self.config.training.validation
@@ -126,6 +128,8 @@ class TrainStage:
             shards = self.shards()
             if not any(shard.path.is_file() for shard in shards):
                 self._refuse_hopeless()
+            for shard in shards:
+                shard.path.parent.mkdir(exist_ok=True)
             if self.params.compute.executor == "ray":
                 from pondering.cluster import train_on_cluster
 

@@ -22,6 +22,7 @@ from pondering import checkpoints
 from pondering.errors import Interrupted
 from pondering.training import Row, Sweep
 
+NAME = "checkpoint.safetensors"
 FLOATS_KEPT = 14  # per hidden unit and ponder step, that the gradient needs, about
 COPIES = 6  # of the parameters: gradient, two moments, and passing ones
 AWAY = 16  # replicas in a shard that another machine trains, at most: a sweep is to be spread
@@ -72,12 +73,22 @@ def cut(count: int, size: int, folder: Path) -> list[Shard]:
     A single one has its checkpoint in `folder` itself.
     """
     number = -(-count // size)
-    bounds = [count * place // number for place in range(number + 1)]
-    name = "checkpoint.safetensors"
     if number == 1:
-        return [Shard(0, count, folder / name)]
-    pairs = itertools.pairwise(bounds)
-    return [Shard(a, b, folder / f"replicas-{a:04d}-{b - 1:04d}" / name) for a, b in pairs]
+        return [Shard(0, count, folder / NAME)]
+    sizes = [count // number + (place < count % number) for place in range(number)]
+    pairs = itertools.pairwise([0, *itertools.accumulate(sizes)])
+    return [Shard(a, b, folder / f"replicas-{a:04d}-{b - 1:04d}" / NAME) for a, b in pairs]
+
+
+def size_begun(folder: Path) -> int | None:
+    """The size of the shards that have begun in a run's folder; 0 for a whole sweep, None if none.
+
+    Memory is not always as free as it was: a run goes on as it was cut.
+    """
+    if (folder / NAME).is_file():
+        return 0
+    bounds = [path.name.split("-")[1:] for path in folder.glob("replicas-*-*")]
+    return max((int(b) - int(a) + 1 for a, b in bounds), default=None)
 
 
 def fitting(sweep: Sweep, steps: int) -> int:
