@@ -106,8 +106,26 @@ def test_an_index_outside_the_vocabulary_is_an_error() -> None:
 
 def test_an_index_outside_the_vocabulary_never_reads_the_next_replica() -> None:
     stacked = stack([build("tanh_rnn", FixedRepeat(1), seed) for seed in (0, 1)], FixedRepeat(1))
-    with pytest.raises(IndexError):
-        stacked(torch.tensor([[[INPUTS], [0]]]))
+    for outside in (INPUTS, -1):
+        with pytest.raises(IndexError, match=rf"outside 0 \.\. {INPUTS - 1}$"):
+            stacked(torch.tensor([[[outside], [0]]]))
+
+
+@pytest.mark.parametrize("index", range(INPUTS))
+def test_a_batch_of_one_index_alone_is_read(index: int) -> None:
+    stacked = stack([build("tanh_rnn", FixedRepeat(1), seed) for seed in (0, 1)], FixedRepeat(1))
+    same = torch.full((1, 2, 3), index)
+    want = stacked(nn.functional.one_hot(same, INPUTS).double()).mixture
+    torch.testing.assert_close(stacked(same).mixture, want, **EXACT)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_cell_has_a_flag_where_it_is_asked_for(name: str) -> None:
+    """Unasked: the cells of Graves 2016 have one, that of PonderNet's images has none."""
+    inputs = 784 if name == "conv_mlp" else INPUTS
+    assert CELLS[name](inputs, HIDDEN, first_step_flag=True).flag is not None
+    assert CELLS[name](inputs, HIDDEN, first_step_flag=False).flag is None
+    assert (CELLS[name](inputs, HIDDEN).flag is None) == (name == "conv_mlp")
 
 
 @pytest.mark.parametrize("name", CELLS)
@@ -133,6 +151,19 @@ def test_recurrent_weights_start_uniform_within_one_over_root_hidden() -> None:
         assert abs(float(weight.detach().mean())) < 0.03
     assert cell.input.weight.abs().max() <= 1 / 8**0.5
     assert cell.input.weight.abs().max() > 0.9 / 8**0.5
+
+
+def test_other_parameters_start_uniform_within_one_over_root_of_what_they_sum() -> None:
+    """As in torch: fan-in of a convolution or linear layer, hidden size of a recurrent bias."""
+    generator = torch.Generator().manual_seed(0)
+    parameters = dict(ConvMLP(784, 400, True, generator).named_parameters())
+    parameters["candidate_bias"] = GRU(2, 400, True, generator).candidate_bias
+    sums = {"filters1": 25, "bias1": 25, "filters2": 250, "bias2": 250, "embedding": 320}
+    for name, parameter in parameters.items():
+        bound = sums.get(name.split(".")[0], 400) ** -0.5
+        largest = float(parameter.detach().abs().max()) / bound
+        # Few values may all be small, but hardly below half of the bound.
+        assert (0.98 if parameter.numel() >= 250 else 0.5) < largest <= 1.0, name
 
 
 @pytest.mark.parametrize("name", CELLS)
@@ -177,7 +208,7 @@ def test_the_oracles_max_pool_and_convolution_are_torchs() -> None:
     np.testing.assert_allclose(pooled, nn.functional.max_pool2d(image[None], 2)[0].numpy())
 
 
-@pytest.mark.parametrize("replicas", [(), (2,)])
+@pytest.mark.parametrize("replicas", [(), (2,), (2, 3)])
 def test_affine_is_the_product_of_the_last_two_axes(replicas: tuple[int, ...]) -> None:
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(*replicas, 4, 3, generator=generator, dtype=torch.float64)

@@ -149,11 +149,12 @@ def test_repeat_objective_is_the_score_of_the_last_output() -> None:
 
 # --- all of them ------------------------------------------------------------------------------
 
+SEEDED = torch.Generator().manual_seed(0)
 ALL: list[Halting] = [
     ACT(0.1, 0.01, 3),
     PonderNet(0.3, 0.01, 3),
     PonderNet(0.3, 0.01, 3, epsilon=0.05),
-    SampledHalting(3, torch.Generator().manual_seed(0)),
+    SampledHalting(3, SEEDED),
     FixedRepeat(3),
 ]
 
@@ -162,6 +163,7 @@ ALL: list[Halting] = [
 def test_absent_rows_have_no_weight_no_cost_no_steps(halting: Halting) -> None:
     present = torch.tensor([True, False, True])
     weights, progress = drive(halting, torch.zeros(3, 3), present)
+    assert weights.dtype == torch.float32
     assert weights[:, 1].tolist() == [0.0] * 3
     for value in (progress.steps, progress.cost, progress.remainder, progress.expected):
         assert float(value[1]) == 0.0
@@ -198,5 +200,23 @@ def test_number_settings_follow_the_data_to_its_device(halting: Halting) -> None
     assert (loss.device.type, loss.shape) == ("meta", (1, 4))
 
 
-def test_inference_of_pondernet_keeps_its_cap() -> None:
-    assert PonderNet(0.3, 0.01, 7, 0.05).at_inference(torch.Generator()).max_steps == 7
+def test_what_is_drawn_counted_or_set_per_replica_follows_the_data_too() -> None:
+    """The draws of sampling, the step numbers of a whole distribution, one rho per replica."""
+    present = torch.ones(2, 4, dtype=torch.bool, device="meta")
+    logits = torch.zeros(3, 2, 4, device="meta")
+    assert SampledHalting(3, torch.Generator()).start(present).left.device.type == "meta"
+    weights, _ = PonderNet(0.3, 0.01, 3).distribution(logits, present)
+    assert weights.device.type == "meta"
+    repeat = FixedRepeat(torch.tensor([1.0, 3.0]))
+    weights, _ = repeat.step(1, logits[0], repeat.start(present))
+    assert weights.device.type == "meta"
+
+
+@pytest.mark.parametrize("halting", [PonderNet(0.3, 0.01, 7, 0.05), SampledHalting(7, SEEDED)])
+def test_inference_samples_with_the_generator_it_is_given(halting: Halting) -> None:
+    """Up to the same cap, and never with torch's global generator."""
+    generator = torch.Generator().manual_seed(1)
+    sampled = halting.at_inference(generator)
+    assert isinstance(sampled, SampledHalting)
+    assert sampled.max_steps == 7
+    assert sampled.generator is generator

@@ -10,6 +10,7 @@ from pinned import (
     INPUTS,
     MECHANISMS,
     ROWS,
+    Own,
     build,
     inputs_for,
     score_against,
@@ -167,3 +168,23 @@ def test_a_row_that_overflows_after_halting_spoils_nothing() -> None:
     pondered.mixture.sum().backward()
     assert network.heads.weight.grad is not None
     assert network.heads.weight.grad.flatten().tolist() == [pytest.approx(21.0), pytest.approx(0.0)]
+
+
+class Forgetful(Own):
+    """A cell that gives back one part of its state too few."""
+
+    def step(self, drive: Tensor, state: State, first: bool) -> State:
+        return super().step(drive, state, first)[:1]
+
+
+def test_a_cell_that_loses_a_part_of_its_state_is_an_error() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        Network(Forgetful(), ACT(0.1, 0.01, 3), 1).double()(inputs_for("gru"))
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_mask_of_another_length_is_an_error(times: int) -> None:
+    """Too short a one would leave the last inputs out."""
+    network = build("gru", ACT(0.1, 0.01, 3))
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        network(inputs_for("gru", times=2), torch.ones(times, ROWS, dtype=torch.bool))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import oracle
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from mechanisms import LOGITS, column, drive, logit, matches, pondered_from
 
 from pondering.halting import PonderNet, SampledHalting
+
+EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 
 # --- PonderNet --------------------------------------------------------------------------------
 
@@ -133,6 +136,20 @@ def test_pondernet_settings_are_per_replica() -> None:
             assert float(loss[0, k, b]) == pytest.approx(float(beta[k]) * kl, rel=1e-10)
 
 
+def test_distribution_is_all_steps_at_once() -> None:
+    """Every field of the progress too, also for a row without an input."""
+    generator = torch.Generator().manual_seed(4)
+    logits = 2 * torch.randn(4, 2, 3, generator=generator, dtype=torch.float64)
+    present = torch.tensor([[True, False, True], [True, True, True]])
+    lambda_p = torch.tensor([0.25, 0.5], dtype=torch.float64)
+    halting = PonderNet(lambda_p, 1.0, 4)
+    weights, progress = drive(halting, logits, present)
+    got, after = halting.distribution(logits, present)
+    torch.testing.assert_close(got, weights, **EXACT)
+    for name, want in progress._asdict().items():
+        torch.testing.assert_close(getattr(after, name), want, **EXACT, check_dtype=False, msg=name)
+
+
 # --- sampled halting --------------------------------------------------------------------------
 
 
@@ -150,6 +167,16 @@ def test_sampled_steps_follow_p() -> None:
     counts = weights.sum(1).tolist()
     chi_square = sum((c - rows * q) ** 2 / (rows * q) for c, q in zip(counts, p, strict=True))
     assert chi_square < 4 + 4 * math.sqrt(2 * 4)
+
+
+def test_sampling_goes_on_where_the_draw_is_exactly_lambda() -> None:
+    """u is in [0, 1): u < lambda has probability lambda, and lambda = 0 never halts."""
+    halting = SampledHalting(2, torch.Generator())
+    begun = halting.start(torch.ones(2, dtype=torch.bool))
+    begun = begun._replace(left=torch.tensor([0.5, 0.0]))
+    weight, progress = halting.step(1, torch.tensor([0.0, -torch.inf]), begun)
+    assert weight.tolist() == [0.0, 0.0]
+    assert progress.running.tolist() == [True, True]
 
 
 def test_sampling_depends_on_the_generator_alone() -> None:

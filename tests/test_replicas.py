@@ -167,6 +167,17 @@ def test_stack_and_select_copy() -> None:
     assert all(p.requires_grad and p.is_leaf for p in picked.parameters())
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pondernet_eps"])
+@pytest.mark.parametrize("cell", CLASSIC)
+def test_the_fast_path_is_taken(cell: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal numbers do not tell it from the readable path, whose loop is not entered."""
+    _, stacked, inputs, targets = sweep(cell, kind)
+    monkeypatch.delattr(Network, "ponder")
+    backward(stacked, inputs, targets)
+    with torch.no_grad():
+        stacked(inputs)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_replica_alone_is_the_plain_network(kind: str) -> None:
     solos, _, inputs, _ = sweep("lstm", kind)
