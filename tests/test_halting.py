@@ -220,3 +220,19 @@ def test_inference_samples_with_the_generator_it_is_given(halting: Halting) -> N
     assert isinstance(sampled, SampledHalting)
     assert sampled.max_steps == 7
     assert sampled.generator is generator
+
+
+def test_what_is_not_said_is_as_in_the_papers() -> None:
+    """Graves 2016: epsilon 0.01, at most 100 steps; Banino 2021: beta 0.01, N = 20."""
+    act, pondernet = ACT(0.1), PonderNet(0.2)
+    assert (act.epsilon, act.max_steps) == (0.01, 100)
+    assert (pondernet.beta, pondernet.max_steps, pondernet.epsilon) == (0.01, 20, None)
+
+
+@pytest.mark.parametrize("halting", [ACT(0.1, 0.01, 3), PonderNet(0.3, 0.01, 3)])
+def test_the_number_of_steps_carries_no_gradient(halting: Halting) -> None:
+    """It is a measurement, not a part of any loss."""
+    logits = column([0.1, -0.2, 0.3]).requires_grad_()
+    _, progress = drive(halting, logits)
+    assert progress.cost.requires_grad
+    assert not progress.expected.requires_grad
