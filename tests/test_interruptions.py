@@ -102,11 +102,13 @@ def test_a_second_trainer_waits_and_takes_over(
 def test_a_waiting_trainer_can_be_told_to_stop(project: Path) -> None:
     first = stages.Stage(project, *TRAIN)
     first.until(lambda: has_checkpoint(project))
+    first.send(signal.SIGSTOP)  # or it may come to its end before the other is told
     second = stages.Stage(project, *TRAIN)
     second.until(lambda: "waiting for it" in second.said())
     second.send(signal.SIGINT)
     done = second.wait()
     first.send(signal.SIGINT)
+    first.send(signal.SIGCONT)
     assert first.wait().status == 130
     assert done.status == 130
     assert done.err == "stopped; the same command starts this stage again\n"
