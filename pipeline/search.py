@@ -15,6 +15,7 @@ from pondering.build import make_network, pick_device
 from pondering.config import MECHANISMS, load_params
 from pondering.files import atomic_write
 from pondering.layout import Layout
+from pondering.machine import settle
 from pondering.stage import stage
 from pondering.tasks import make_task
 from pondering.training import Plan, Sweep
@@ -30,7 +31,7 @@ def searched(
     """Train every rate with every setting; one row each and logging point."""
     params = load_params(Path("params.yaml"), profile)
     config, device = params.experiment(experiment), pick_device(params.device)
-    torch.set_num_threads(params.compute.threads)
+    settle(params.compute.threads)
     frozen = Layout(Path(), profile).frozen(experiment)
     task = make_task(config.task, experiment, frozen if frozen.is_file() else None)
     pairs = [(rate, setting) for rate in rates for setting in settings]

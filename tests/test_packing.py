@@ -15,10 +15,11 @@ from torch import Tensor, nn
 from pondering import fused, packing
 from pondering.cells import CELLS, State
 from pondering.halting import ACT, FixedRepeat, Halting, Pondered, SampledHalting
+from pondering.kernels import LANES
 from pondering.network import Network
 from pondering.replicas import gradient_norms, stack
 
-TIMES, REPLICAS, ROWS, HIDDEN, OUTPUTS = 3, 3, 48, 16, 2
+TIMES, REPLICAS, ROWS, HIDDEN, OUTPUTS = 3, 3, 48, LANES, 2
 RECORDS = ("mixture", "ponder_time", "remainder", "cost", "expected_steps")
 HALTING: dict[str, Halting] = {
     "act": ACT(torch.tensor([0.25, 0.0, 0.5]), 0.05, 30),

@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
-
-from pondering import checkpoints
+from pondering import checkpoints, machine
 from pondering.config import Params
 from pondering.errors import UserError
 from pondering.files import atomic_write
@@ -104,7 +102,7 @@ def train_away(work: Work, home: Any) -> None:
 
     from pondering.runs import TrainStage
 
-    torch.set_num_threads(work.params.compute.threads)
+    machine.settle(work.params.compute.threads)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         frozen = root / "data" / "tasks" / work.params.profile / f"{work.experiment}.npz"

@@ -34,6 +34,7 @@ class _Step(NamedTuple):
     state: State  # after the step
     weight: Tensor  # (n,)
     goes_on: Tensor  # (n,) bool: the row takes another step
+    left: list[int]  # rows by replica that had not halted before it
 
 
 class _Repack(NamedTuple):
@@ -190,7 +191,7 @@ class _Forward:
             column = share.unsqueeze(1)
             for total, part in zip(totals, state, strict=True):
                 total.addcmul_(column, part)
-            events.append(_Step(hidden, saved, state, share, goes_on))
+            events.append(_Step(hidden, saved, state, share, goes_on, left))
             self.computed += rows.total
             left = [] if n == halting.max_steps else progress.running.sum(1).tolist()
         self.tapes.append(_Tape(events, rows, units))
@@ -283,7 +284,7 @@ class _Backward:
             d_pre, rest = self.kernel.backward(event.kept, d_state)
             d_drive = d_pre if d_drive is None else d_drive + d_pre
             if event.hidden is not None:
-                self.d_recurrent.add(rows, d_pre, event.hidden)
+                self.d_recurrent.add(rows, d_pre, event.hidden, event.left)
                 d_state = [products(rows, d_pre, self.tape.recurrent), *rest]
         if d_drive is None:  # no row had an input
             d_state = [torch.zeros_like(part) for part in d_totals]

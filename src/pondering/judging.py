@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pondering import checkpoints, evaluation, publishing, traces
+from pondering import checkpoints, evaluation, machine, publishing, traces
 from pondering.build import make_network, pick_device
 from pondering.config import MECHANISMS, SETTING_NAMES, ExperimentConfig, Params
 from pondering.errors import UserError
@@ -102,7 +101,7 @@ class EvaluateStage:
 
     def run(self) -> None:
         """Evaluate every mechanism; write table, summary, traces and a replica of each."""
-        torch.set_num_threads(min(self.params.compute.threads, os.cpu_count() or 1))
+        machine.settle(self.params.compute.threads)
         rows: list[dict[str, Any]] = []
         found: list[dict[str, Any]] = []
         copies = publishing.Copies(self.layout, self.experiment, self.config)

@@ -131,27 +131,26 @@ class WeightGradient:
         self.sum = torch.zeros_like(like)
         self.waiting: list[tuple[Tensor, Tensor, list[int]]] = []  # d, x, rows by replica
 
-    def add(self, rows: Rows, d: Tensor, x: Tensor) -> None:
-        """Rows d (n, O) and x (n, I)."""
+    def add(self, rows: Rows, d: Tensor, x: Tensor, left: list[int]) -> None:
+        """Rows d (n, O) and x (n, I); those of a replica with none `left` are zero, all of them."""
         count = len(self.sum)
         if rows.in_one_piece:
             self.sum.baddbmm_(d.view(count, -1, d.shape[1]).mT, x.view(count, -1, x.shape[1]))
             return
         # A replica that is not packed is summed as if none was: its neighbours must not matter.
-        full = [k for k, each in enumerate(rows.counts) if each == rows.size]
-        if not full:
-            self.waiting.append((d, x, rows.counts))
-            return
-        left, right = rows.by_replica(d), rows.by_replica(x)
-        for k in full:
-            self.sum[k].addmm_(left[k].T, right[k])
-        rest = [0 if k in full else each for k, each in enumerate(rows.counts)]
-        if any(rest):
-            d, x = (
-                torch.cat([part[k] for k, each in enumerate(rest) if each])
-                for part in (left, right)
-            )
-            self.waiting.append((d, x, rest))
+        # Nor how long they go on: with zero rows or without, a product may round in another way.
+        rest = [each if few else 0 for each, few in zip(rows.counts, left, strict=True)]
+        parts = rows.by_replica(d), rows.by_replica(x)
+        for k, each in enumerate(rest):
+            if each == rows.size:
+                self.sum[k].addmm_(parts[0][k].T, parts[1][k])
+                rest[k] = 0
+        if rest != rows.counts:
+            kept = [k for k, each in enumerate(rest) if each]
+            if not kept:
+                return
+            d, x = (torch.cat([part[k] for k in kept]) for part in parts)
+        self.waiting.append((d, x, rest))
 
     def total(self) -> Tensor:
         """(K, O, I)."""

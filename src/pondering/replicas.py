@@ -40,8 +40,9 @@ def select(network: Network, replica: int, halting: Halting) -> Network:
 def gradient_norms(parameters: Iterable[Tensor]) -> Tensor:
     """Each replica's gradient norm over all its parameters, (K,); missing gradients count 0."""
     gradients = [p.grad for p in parameters if p.grad is not None]
-    squares = [each.reshape(len(each), -1).square().sum(1) for each in gradients]
-    return torch.stack(squares).sum(0).sqrt()
+    norms = [torch.linalg.vector_norm(each.reshape(len(each), -1), dim=1) for each in gradients]
+    total: Tensor = torch.linalg.vector_norm(torch.stack(norms), dim=0)
+    return total
 
 
 def _replace(network: nn.Module, change: Callable[[str, nn.Parameter], Tensor]) -> None:

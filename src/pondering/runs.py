@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from pondering import checkpoints, holding, provenance
+from pondering import checkpoints, holding, machine, provenance
 from pondering.build import make_network, pick_device
 from pondering.config import ExperimentConfig, Params
 from pondering.errors import UserError
@@ -123,7 +123,7 @@ class TrainStage:
             Interrupted: told to stop; the checkpoint is written.
             UserError: a damaged checkpoint, or no GPU for a plan that needs one.
         """
-        torch.set_num_threads(min(self.params.compute.threads, os.cpu_count() or 1))
+        machine.settle(self.params.compute.threads)
         with holding.alone(self.folder):
             shards = self.shards()
             if not any(shard.path.is_file() for shard in shards):

@@ -105,11 +105,9 @@ def _show(root: Path, experiment: str, wish: Wish, terminal: Terminal) -> None:
     params = load_params(profile=wish.profile)
     config = params.experiment(experiment)
 
-    import torch
+    from pondering import drawing, machine, replay, trained
 
-    from pondering import drawing, replay, trained
-
-    torch.set_num_threads(params.compute.threads)
+    machine.settle(params.compute.threads)
     loaded = trained.load(root, params, experiment, wish.mechanism, wish.setting, wish.seed)
     task = loaded.task
     if wish.written is not None:

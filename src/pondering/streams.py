@@ -33,7 +33,8 @@ class Stream:
         self._device = device
         self._index = [self._seeds.index(seed) for seed in seeds]
         self._block: int | None = None
-        self._drawn: list[Batch] = []  # one per seed, a whole block
+        self._places = torch.tensor(self._index, device=device)
+        self._drawn: Batch | None = None  # a whole block, with an axis of seeds
         self._lengths: list[int] = []
 
     def batch(self, update: int) -> Batch:
@@ -43,17 +44,19 @@ class Stream:
             self._draw(block)
         length = self._lengths[place]
         rows = slice(place * self._batch, (place + 1) * self._batch)
-        columns = list(zip(*self._drawn, strict=True))
-        parts = [self._replicas([p[:length, rows] for p in column], 1) for column in columns[:-1]]
-        return Batch._make([*parts, self._replicas([p[rows] for p in columns[-1]], 0)])
+        assert self._drawn is not None
+        parts = [self._replicas(part[:length, :, rows], 1) for part in self._drawn[:-1]]
+        return Batch._make([*parts, self._replicas(self._drawn.difficulty[:, rows], 0)])
 
-    def _replicas(self, by_seed: list[Tensor], axis: int) -> Tensor:
-        """From one tensor per seed to one in all, with an axis of replicas."""
-        if len(by_seed) == 1:
-            shape = list(by_seed[0].shape)
-            shape.insert(axis, len(self._index))
-            return by_seed[0].unsqueeze(axis).expand(shape)
-        return torch.stack([by_seed[k] for k in self._index], dim=axis)
+    def _replicas(self, by_seed: Tensor, axis: int) -> Tensor:
+        """From an axis of seeds to one of replicas, without a copy where they are the same."""
+        if len(self._seeds) == 1:
+            shape = list(by_seed.shape)
+            shape[axis] = len(self._index)
+            return by_seed.expand(shape)
+        if self._index == list(range(len(self._seeds))):
+            return by_seed
+        return by_seed.index_select(axis, self._places)
 
     def _draw(self, block: int) -> None:
         task, size = self._task, self._batch
@@ -62,5 +65,7 @@ class Stream:
         present = present.reshape(len(present), len(self._seeds), -1, size)
         times = np.arange(1, len(present) + 1)[:, None]
         self._lengths = (present.any(axis=(1, 3)) * times).max(axis=0).tolist()
-        self._drawn = [batch.torch(self._device) for batch in blocks]
+        *columns, difficulty = zip(*blocks, strict=True)
+        parts = [np.stack(column, axis=1) for column in columns]
+        self._drawn = Batch._make([*parts, np.stack(difficulty)]).torch(self._device)
         self._block = block

@@ -1,0 +1,30 @@
+"""How a process uses the machine it is on: threads of torch, and memory that it keeps."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+import torch
+
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+LARGEST = 2**30  # bytes of a block that is kept when it is freed
+
+
+def settle(threads: int) -> None:
+    """Use so many threads, as many as there are cores at most, and keep freed memory."""
+    torch.set_num_threads(min(threads, os.cpu_count() or 1))
+    keep_memory()
+
+
+def keep_memory() -> bool:
+    """Keep what is freed for the next update, and say whether this system can be told to.
+
+    glibc gives large blocks back at once. An update frees and asks for the same megabytes again and
+    again, and then spends a fifth of its time on pages that the system clears.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another C library
+        return False
+    return bool(mallopt(MMAP_THRESHOLD, LARGEST) and mallopt(TRIM_THRESHOLD, 2**31 - 1))

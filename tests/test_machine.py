@@ -1,0 +1,71 @@
+"""What a process takes of the machine, and the tanh that a CPU computes fast."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from pondering import machine
+from pondering.kernels import LANES, _squash
+
+FAULTS = """
+import resource, sys
+import torch
+from pondering.machine import keep_memory
+if sys.argv[1] == "keep":
+    assert keep_memory()
+def use():
+    blocks = [torch.ones(2**24) for _ in range(2)]  # above what glibc ever keeps by itself
+    return sum(float(block[0]) for block in blocks)
+for _ in range(5):
+    use()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(5):
+    use()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def test_threads_are_those_asked_for_but_no_more_than_cores() -> None:
+    before = torch.get_num_threads()
+    try:
+        machine.settle(1)
+        assert torch.get_num_threads() == 1
+        machine.settle(10_000)
+        assert torch.get_num_threads() == os.cpu_count()
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_what_is_freed_is_kept_for_the_next_update() -> None:
+    def faults(how: str) -> int:
+        run = subprocess.run(
+            [sys.executable, "-c", FAULTS, how], capture_output=True, text=True, check=True
+        )
+        return int(run.stdout)
+
+    pages = 5 * 2 * 4 * 2**24 // resource.getpagesize()
+    assert faults("keep") < pages / 20 < faults("give")
+
+
+def test_a_c_library_that_cannot_be_told_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+    assert machine.keep_memory() is False
+
+
+@pytest.mark.parametrize("width", [LANES, 3 * LANES, LANES + 1, 5])
+def test_the_fast_tanh_is_tanh_to_rounding(width: int) -> None:
+    x = torch.linspace(-30, 30, 40 * width, dtype=torch.float64).view(40, width)
+    exact = np.tanh(x.numpy())
+    for dtype, close in ((torch.float32, 2e-7), (torch.float64, 5e-16)):
+        assert np.abs(_squash(x.to(dtype)).double().numpy() - exact).max() < close * 2
+    odd = torch.tensor([[0.0, torch.inf, -torch.inf, torch.nan]]).repeat(1, width)
+    found = _squash(odd)[0, :4]
+    assert found[:3].tolist() == [0.0, 1.0, -1.0] and found[3].isnan()
