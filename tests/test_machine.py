@@ -22,9 +22,9 @@ from pondering.machine import keep_memory
 if sys.argv[1] == "keep":
     assert keep_memory()
 def use():
-    blocks = [torch.ones(2**24) for _ in range(2)]  # above what glibc ever keeps by itself
+    blocks = [torch.ones(10 * 2**20) for _ in range(2)]  # more than glibc keeps by itself
     return sum(float(block[0]) for block in blocks)
-for _ in range(5):
+for _ in range(12):
     use()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(5):
@@ -51,7 +51,7 @@ def test_what_is_freed_is_kept_for_the_next_update() -> None:
         )
         return int(run.stdout)
 
-    pages = 5 * 2 * 4 * 2**24 // resource.getpagesize()
+    pages = 5 * 2 * 40 * 2**20 // resource.getpagesize()
     assert faults("keep") < pages / 20 < faults("give")
 
 

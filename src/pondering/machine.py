@@ -8,7 +8,7 @@ import os
 import torch
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # of mallopt(3)
-LARGEST = 2**30  # bytes of a block that is kept when it is freed
+LARGEST = 2**26  # bytes of a block that is kept when it is freed; larger ones leave holes
 
 
 def settle(threads: int) -> None:
