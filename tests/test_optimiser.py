@@ -164,3 +164,24 @@ def test_restoring_the_state_goes_on_bit_for_bit() -> None:
         resumed.step()
     for p, q in zip(whole, second, strict=True):
         assert torch.equal(p, q)
+
+
+def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
+    shapes = ((3, 32, 5), (3, 7), (3, 16), (3, 33))  # within a vector and not
+    generator = torch.Generator().manual_seed(8)
+    stacks = [torch.randn(shape, generator=generator) for shape in shapes]
+    together = [nn.Parameter(each.clone()) for each in stacks]
+    solo = [[nn.Parameter(each[k : k + 1].clone()) for each in stacks] for k in range(3)]
+    rates = torch.full((3,), 1e-3)
+    ours = StackedAdam(together, rates)
+    theirs = [StackedAdam(one, rates[:1]) for one in solo]
+    for _ in range(5):
+        for place, p in enumerate(together):
+            p.grad = torch.randn(p.shape, generator=generator)
+            for k, one in enumerate(solo):
+                one[place].grad = p.grad[k : k + 1].clone()
+        ours.step()
+        for each in theirs:
+            each.step()
+    for place, p in enumerate(together):
+        assert torch.equal(p.detach(), torch.cat([one[place].detach() for one in solo]))

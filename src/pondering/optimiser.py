@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 Tensors = list[Tensor] | tuple[Tensor, ...]
+VECTOR = 16  # floats in the widest vector of a CPU
 
 
 class StackedAdam:
@@ -30,6 +31,7 @@ class StackedAdam:
         self.means = [torch.zeros_like(p) for p in self.parameters]
         self.squares = [torch.zeros_like(p) for p in self.parameters]
         kept = ([p.detach() for p in self.parameters], self.means, self.squares)
+        self._all = [_pieces(parts) for parts in kept]
         views = ([part.unbind() for part in parts] for parts in kept)
         self._solo = list(zip(*(zip(*parts, strict=True) for parts in views), strict=True))
 
@@ -41,12 +43,10 @@ class StackedAdam:
         lives = [True] * len(rates) if alive is None else alive.tolist()
         gradients = [_gradient(p) for p in self.parameters]
         count = torch.tensor(float(self.updates), device=self.learning_rate.device)
-        if self.learning_rate.is_cuda and all(lives) and len(set(rates)) == 1:
-            # A GPU would wait for K small calls.
-            self._fused([*self.parameters], gradients, self.means, self.squares, count, rates[0])
+        if all(lives) and len(set(rates)) == 1:  # the same bits in one call
+            parameters, means, squares = self._all
+            self._fused(parameters, _pieces(gradients), means, squares, count, rates[0])
             return
-        # Each replica on its own, also where all rates are equal: vector units may round the last
-        # few numbers of a tensor in another way, and those must not depend on the neighbours.
         each = zip(*(part.unbind() for part in gradients), strict=True)
         for views, own, rate, lives_on in zip(self._solo, each, rates, lives, strict=True):
             if lives_on:
@@ -102,6 +102,20 @@ def _gradient(parameter: nn.Parameter) -> Tensor:
     if parameter.grad is None:
         return torch.zeros_like(parameter)
     return parameter.grad.contiguous()
+
+
+def _pieces(parts: list[Tensor]) -> list[Tensor]:
+    """Tensors (K, ...) as they are, or by replica where a replica's numbers end within a vector.
+
+    Vector units may round the last few numbers of a tensor in another way, and those must not
+    depend on the neighbours.
+    """
+    whole = [part[0].numel() % VECTOR == 0 for part in parts]
+    return [
+        piece
+        for part, keep in zip(parts, whole, strict=True)
+        for piece in ([part] if keep else part.unbind())
+    ]
 
 
 def _spread(values: Tensor, like: Tensor) -> Tensor:
