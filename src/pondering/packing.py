@@ -123,13 +123,15 @@ def products(rows: Rows, x: Tensor, weights: Tensor) -> Tensor:
 class WeightGradient:
     """sum over rows of d x^T, by replica; what is packed waits for one product over all steps.
 
+    Whether a replica waits depends on that replica alone: its neighbours change no sum of its own.
+
     Args:
         like: (K, O, I), the weights.
     """
 
     def __init__(self, like: Tensor) -> None:
         self.sum = torch.zeros_like(like)
-        self.waiting: list[tuple[Tensor, Tensor, list[int]]] = []  # d, x, rows by replica
+        self.waiting: list[list[tuple[Tensor, Tensor]]] = [[] for _ in like]  # d, x by replica
 
     def add(self, rows: Rows, d: Tensor, x: Tensor, left: list[int]) -> None:
         """Rows d (n, O) and x (n, I); those of a replica with none `left` are zero, all of them."""
@@ -137,36 +139,27 @@ class WeightGradient:
         if rows.in_one_piece:
             self.sum.baddbmm_(d.view(count, -1, d.shape[1]).mT, x.view(count, -1, x.shape[1]))
             return
-        # A replica that is not packed is summed as if none was: its neighbours must not matter.
-        # Nor how long they go on: with zero rows or without, a product may round in another way.
-        rest = [each if few else 0 for each, few in zip(rows.counts, left, strict=True)]
-        parts = rows.by_replica(d), rows.by_replica(x)
-        for k, each in enumerate(rest):
-            if each == rows.size:
-                self.sum[k].addmm_(parts[0][k].T, parts[1][k])
-                rest[k] = 0
-        if rest != rows.counts:
-            kept = [k for k, each in enumerate(rest) if each]
-            if not kept:
-                return
-            d, x = (torch.cat([part[k] for k in kept]) for part in parts)
-        self.waiting.append((d, x, rest))
+        pieces = zip(rows.by_replica(d), rows.by_replica(x), strict=True)
+        for k, (mine, theirs) in enumerate(pieces):
+            if not left[k]:  # with zero rows or without, a product may round in another way
+                continue
+            if rows.counts[k] == rows.size:  # summed as if no replica was packed
+                self.sum[k].addmm_(mine.T, theirs)
+            else:
+                self.waiting[k].append((mine, theirs))
 
     def total(self) -> Tensor:
         """(K, O, I)."""
-        if not self.waiting:
+        pieces = [piece for each in self.waiting for piece in each]
+        if not pieces:
             return self.sum
-        d = torch.cat([d for d, _, _ in self.waiting])
-        x = torch.cat([x for _, x, _ in self.waiting])
-        counts = torch.tensor([counts for _, _, counts in self.waiting])
-        replica = torch.arange(len(self.sum)).repeat(len(counts))
-        order = replica.repeat_interleave(counts.flatten()).argsort(stable=True)
-        d, x = d.index_select(0, order), x.index_select(0, order)
-        each = counts.sum(0)
+        d, x = (torch.cat(parts) for parts in zip(*pieces, strict=True))
+        counts = [sum(len(mine) for mine, _ in each) for each in self.waiting]
         if d.dtype == torch.float32:
-            return self.sum.add_(grouped_mm(d.T, x, offs=each.cumsum(0, dtype=torch.int32)))
-        parts = zip(torch.split(d, each.tolist()), torch.split(x, each.tolist()), strict=True)
-        return self.sum.add_(torch.stack([left.T @ right for left, right in parts]))
+            ends = torch.tensor(counts, device=d.device).cumsum(0, dtype=torch.int32)
+            return self.sum.add_(grouped_mm(d.T, x, offs=ends))
+        parts = zip(torch.split(d, counts), torch.split(x, counts), strict=True)
+        return self.sum.add_(torch.stack([mine.T @ theirs for mine, theirs in parts]))
 
 
 class Finished(NamedTuple):
