@@ -130,20 +130,26 @@ class WeightGradient:
     """
 
     def __init__(self, like: Tensor) -> None:
-        self.sum = torch.zeros_like(like)
+        self.like = like
+        self.sum: Tensor | None = None  # none yet: zero, which need not be written out
         self.waiting: list[list[tuple[Tensor, Tensor]]] = [[] for _ in like]  # d, x by replica
 
     def add(self, rows: Rows, d: Tensor, x: Tensor, left: list[int]) -> None:
         """Rows d (n, O) and x (n, I); those of a replica with none `left` are zero, all of them."""
-        count = len(self.sum)
         if rows.in_one_piece:
-            self.sum.baddbmm_(d.view(count, -1, d.shape[1]).mT, x.view(count, -1, x.shape[1]))
+            count = len(self.like)
+            turned, other = d.view(count, -1, d.shape[1]).mT, x.view(count, -1, x.shape[1])
+            if self.sum is None:
+                self.sum = torch.bmm(turned, other)
+            else:
+                self.sum.baddbmm_(turned, other)
             return
         pieces = zip(rows.by_replica(d), rows.by_replica(x), strict=True)
         for k, (mine, theirs) in enumerate(pieces):
             if not left[k]:  # with zero rows or without, a product may round in another way
                 continue
             if rows.counts[k] == rows.size:  # summed as if no replica was packed
+                self.sum = torch.zeros_like(self.like) if self.sum is None else self.sum
                 self.sum[k].addmm_(mine.T, theirs)
             else:
                 self.waiting[k].append((mine, theirs))
@@ -152,14 +158,16 @@ class WeightGradient:
         """(K, O, I)."""
         pieces = [piece for each in self.waiting for piece in each]
         if not pieces:
-            return self.sum
+            return torch.zeros_like(self.like) if self.sum is None else self.sum
         d, x = (torch.cat(parts) for parts in zip(*pieces, strict=True))
         counts = [sum(len(mine) for mine, _ in each) for each in self.waiting]
         if d.dtype == torch.float32:
             ends = torch.tensor(counts, device=d.device).cumsum(0, dtype=torch.int32)
-            return self.sum.add_(grouped_mm(d.T, x, offs=ends))
-        parts = zip(torch.split(d, counts), torch.split(x, counts), strict=True)
-        return self.sum.add_(torch.stack([mine.T @ theirs for mine, theirs in parts]))
+            late = grouped_mm(d.T, x, offs=ends)
+        else:
+            parts = zip(torch.split(d, counts), torch.split(x, counts), strict=True)
+            late = torch.stack([mine.T @ theirs for mine, theirs in parts])
+        return late if self.sum is None else self.sum.add_(late)
 
 
 class Finished(NamedTuple):
