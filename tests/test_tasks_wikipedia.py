@@ -77,13 +77,33 @@ def test_training_blocks_are_repeatable_and_differ(task: Wikipedia) -> None:
     assert not np.array_equal(block.inputs[:, :4], task.evaluation_sets(4)["train"].inputs)
 
 
-def test_kinds_are_those_of_the_windows(task: Wikipedia) -> None:
-    for split, batch in task.evaluation_sets(50).items():
-        kinds = task.evaluation_kinds(50)[split]
-        assert kinds.shape == (20, 50)
-        for b in range(50):
-            start = place_of(batch.inputs[:, b].tolist())
-            assert kinds[:, b].tolist() == [KINDS[(start + t) % 7] for t in range(20)]
+def test_kinds_are_those_of_the_traced_windows(task: Wikipedia) -> None:
+    batch, kinds = task.traced(50)
+    assert kinds.shape == (20, 50)
+    first, last = task.bounds("heldout")
+    for b in range(50):
+        start = place_of(batch.inputs[:, b].tolist())
+        assert first <= start <= last - 21
+        assert kinds[:, b].tolist() == [KINDS[(start + t) % 7] for t in range(20)]
+
+
+def test_every_other_traced_window_lies_about_an_id_number() -> None:
+    task = Wikipedia("generated", sequence=40)
+    batch, kinds = task.traced(24)
+    again, _ = task.traced(24)
+    np.testing.assert_array_equal(batch.inputs, again.inputs)
+    for b in range(1, 24, 2):
+        begins = np.flatnonzero(kinds[:, b] == "id")
+        assert begins.size and chr(batch.inputs[begins[0], b]).isdigit()
+    assert len({bytes(batch.inputs[:, b]) for b in range(24)}) == 24
+
+
+def test_a_text_without_id_numbers_is_traced_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "plain.npz"
+    text = np.arange(1000, dtype=np.int64).astype(np.uint8)
+    np.savez(path, text=text, kinds=np.zeros(1000, dtype=np.uint8))
+    batch, kinds = Wikipedia("generated", sequence=10, path=str(path)).traced(7)
+    assert batch.inputs.shape == kinds.shape == (10, 7)
 
 
 def test_a_uniform_model_needs_eight_bits(task: Wikipedia) -> None:

@@ -172,13 +172,10 @@ class EvaluateStage:
     def _texts(
         self, task: Wikipedia, trained: Trained, chosen: Sequence[int]
     ) -> list[dict[str, Any]]:
-        """Some windows of the last split, read by every seed."""
-        split, batch = list(self.sets.items())[-1]
-        picked = self._spread(batch)
-        kinds = task.evaluation_kinds(self.config.evaluation.examples)[split][:, picked.numpy()]
-        found = traces.sequences(
-            trained.network, task, take(batch, picked), trained.replicas, chosen, kinds
-        )
+        """Some windows of the held-out text, read by every seed."""
+        batch, kinds = task.traced(self.config.evaluation.trace.sequences)
+        windows = batch.torch(self.device)
+        found = traces.sequences(trained.network, task, windows, trained.replicas, chosen, kinds)
         return [{"kind": "text"} | trace for trace in found]
 
     def _sequences(self, trained: Trained, chosen: Sequence[int]) -> list[dict[str, Any]]:

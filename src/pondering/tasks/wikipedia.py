@@ -191,14 +191,23 @@ class Wikipedia:
             for split, windows in self._evaluation_windows(examples).items()
         }
 
-    def evaluation_kinds(self, examples: int) -> dict[str, Array]:
-        """What the inputs of `evaluation_sets(examples)` are: by split, (T, B) names in `KINDS`."""
-        names = np.array(KINDS)
-        kinds = self._arrays["kinds"]
-        return {
-            split: names[kinds[windows[:-1]]]
-            for split, windows in self._evaluation_windows(examples).items()
-        }
+    def traced(self, count: int) -> tuple[Batch, Array]:
+        """Held-out windows to look at closely, and what their inputs are, (T, B) names in `KINDS`.
+
+        Every other one lies about an ID number, which would hardly be met by chance (claim G10).
+        """
+        text, kinds = self._arrays["text"], self._arrays["kinds"]
+        rng = random_stream(self.name, "test", "trace")
+        windows = self._windows("heldout", rng, count)
+        first, last = self.bounds("heldout")
+        digits = np.flatnonzero(kinds[first:last] == KINDS.index("id")) + first
+        begins = digits[np.diff(digits, prepend=-1) > 1]
+        if len(begins):
+            chosen = begins[np.linspace(0, len(begins) - 1, count // 2).astype(int)]
+            before = rng.integers(self.sequence // 4, self.sequence // 2 + 1, count // 2)
+            starts = np.clip(chosen - before, first, last - self.sequence - 1)
+            windows[:, 1::2] = np.arange(self.sequence + 1)[:, None] + starts
+        return _batch(text[windows]), np.array(KINDS)[kinds[windows[:-1]]]
 
     def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Cross entropy in nats, (T, ..., B); see `Task`."""
