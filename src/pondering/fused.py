@@ -149,7 +149,7 @@ class _Forward:
                 state = tuple(torch.where(there, a, b) for a, b in zip(totals, state, strict=True))
             features.append(state[0])
             records.append(progress)
-        joined = torch.stack(features).view(self.times, self.replicas, self.size, -1)
+        joined = _stacked(features).view(self.times, self.replicas, self.size, -1)
         fields = [torch.stack(parts) for parts in zip(*records, strict=True)]
         return joined, Progress._make(fields)
 
@@ -181,7 +181,10 @@ class _Forward:
             begins = n == 1 and time == 0  # the state is zero, and so is its product
             hidden = None if begins else state[0]
             base = first if n == 1 else drive
-            pre = base.clone() if begins else products(rows, state[0], self.turned).add_(base)
+            if not begins:
+                pre = products(rows, state[0], self.turned).add_(base)
+            else:  # with a flag, `first` is not used again
+                pre = base.clone() if self.flag is None else base
             state, saved = kernel.forward(pre, state)
             if halting.learns:
                 logits = rows.put(logits, (state[0] * units).sum(1))
@@ -196,6 +199,11 @@ class _Forward:
             left = [] if n == halting.max_steps else progress.running.sum(1).tolist()
         self.tapes.append(_Tape(events, rows, units))
         return tuple(_put(rows, home, totals)), progress
+
+
+def _stacked(parts: list[Tensor]) -> Tensor:
+    """(T, ...), without a copy where T is 1."""
+    return parts[0].unsqueeze(0) if len(parts) == 1 else torch.stack(parts)
 
 
 def _put(rows: Rows, home: list[Tensor] | None, totals: list[Tensor]) -> list[Tensor]:
@@ -223,11 +231,12 @@ class _Backward:
     def run(self) -> tuple[Tensor | None, ...]:
         """Gradients of drives, flag, recurrent, halt weight and halt bias."""
         tape = self.tape
-        d_drives = torch.empty_like(tape.drives)
+        d_drives: list[Tensor] = []  # last to first
         d_state = [self.zeros(self.count, tape.hidden) for _ in range(tape.job.parts)]
         for time in reversed(range(tape.times)):
             if self.d_features is not None:
-                d_state[0] = d_state[0] + self.d_features[time]
+                late = self.d_features[time]
+                d_state[0] = d_state[0] + late if d_drives else late
             there = None
             if not tape.complete[time]:
                 there = tape.job.mask[time].reshape(-1, 1)
@@ -235,7 +244,9 @@ class _Backward:
             if there is not None:
                 d_totals = [torch.where(there, part, 0.0) for part in d_state]
             d_drive, d_first, d_old = self._input(time, d_totals)
-            d_drives[time] = 0.0 if d_drive is None else d_drive.view(self.shape)
+            if d_drive is None:
+                d_drive = self.zeros(self.count, tape.width)
+            d_drives.append(d_drive.view(self.shape))
             if tape.flag is not None and d_first is not None:
                 share = d_first.view(self.shape).sum(1)
                 self.d_flag = share if self.d_flag is None else self.d_flag + share
@@ -243,7 +254,7 @@ class _Backward:
                 d_old = [torch.where(there, old, d) for old, d in zip(d_old, d_state, strict=True)]
             d_state = d_old
         return (
-            d_drives,
+            _stacked(d_drives[::-1]),
             self.zeros(tape.replicas, tape.width)
             if self.d_flag is None and tape.flag is not None
             else self.d_flag,

@@ -178,7 +178,8 @@ class Network(nn.Module):
 
     def _heads_of(self, features: list[Tensor]) -> Tensor:
         """The output head of T tensors (..., B, H): (T, ..., B, C)."""
-        return _unfolded(self.heads(torch.cat(features, dim=-2))[..., :-1], len(features))
+        joined = features[0] if len(features) == 1 else torch.cat(features, dim=-2)
+        return _unfolded(self.heads(joined)[..., :-1], len(features))
 
 
 def _unfolded(rows: Tensor, times: int) -> Tensor:
