@@ -25,7 +25,7 @@ KNOWS = {
     "packing": {"halting"},
     "kernels": {"cells"},
     "fused": {"halting", "kernels", "packing"},
-    "unrolled": {"halting", "kernels"},
+    "unrolled": {"cells", "halting", "kernels"},
     "replicas": {"halting", "network"},
     "tasks": {"errors"},
     "statistics": set(),

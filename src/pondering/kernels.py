@@ -72,6 +72,16 @@ def _lstm_backward(kept: State, gradient: list[Tensor]) -> tuple[Tensor, list[Te
     return pre.mul_(slope), [dc * f]
 
 
+def _relu_forward(pre: Tensor, state: State) -> tuple[State, State]:
+    s = pre.relu_()
+    return (s,), (s,)
+
+
+def _relu_backward(kept: State, gradient: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+    return torch.ops.aten.threshold_backward(gradient[0], kept[0], 0), []
+
+
+RELU = Kernel(_relu_forward, _relu_backward)
 KERNELS: dict[type, Kernel] = {
     TanhRNN: Kernel(_tanh_forward, _tanh_backward),
     LSTM: Kernel(_lstm_forward, _lstm_backward),

@@ -12,17 +12,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pondering.cells import ConvMLP, affine
 from pondering.halting import Progress
-from pondering.kernels import KERNELS, Kernel, State
+from pondering.kernels import KERNELS, RELU, Kernel, State
 
 
 def supports(cell: Any, halting: Any) -> bool:
     """Whether this path applies: a kernel, and a constant number of steps."""
-    return type(cell) in KERNELS and getattr(halting, "epsilon", 0.0) is None
+    known = type(cell) in KERNELS or type(cell) is ConvMLP
+    return known and getattr(halting, "epsilon", 0.0) is None
 
 
 class _Unroll(torch.autograd.Function):
-    """N steps of a cell for every row: (drive, flag, recurrent, state) -> (K, N, B, H) each."""
+    """N steps of a cell for every row: (drive, flag, recurrent, state) -> (K, N, B, H) each.
+
+    The flag, what step 1 adds, is (K, 1, E) or (K, B, E).
+    """
 
     @staticmethod
     def forward(
@@ -44,7 +49,8 @@ class _Unroll(torch.autograd.Function):
             for buffer, part in zip(every, state, strict=True):
                 buffer[:, n] = part
             taken.append(kept)
-        ctx.kernel, ctx.taken, ctx.recurrent, ctx.has_flag = kernel, taken, recurrent, flag
+        ctx.kernel, ctx.taken, ctx.recurrent = kernel, taken, recurrent
+        ctx.flags = None if flag is None else flag.shape[1]
         ctx.save_for_backward(every[0])
         return tuple(every)
 
@@ -65,7 +71,9 @@ class _Unroll(torch.autograd.Function):
         if steps > 1:  # the hidden state before step n + 1 is that after step n
             later, before = d_pres[:, 1:].flatten(1, 2), every[:, :-1].flatten(1, 2)
             d_recurrent.baddbmm_(later.mT, before)
-        d_flag = None if ctx.has_flag is None else d_pres[:, 0].sum(1, keepdim=True)
+        d_flag = None if ctx.flags is None else d_pres[:, 0]
+        if d_flag is not None and ctx.flags == 1:
+            d_flag = d_flag.sum(1, keepdim=True)
         return None, None, d_pres.sum(1), d_flag, d_recurrent, *d_state
 
 
@@ -99,11 +107,31 @@ def ponder(
     Returns:
         sum of p_n s_n, (K, B, H) each; the progress; p_n, (N, K, B); y_n, (N, K, B, C).
     """
-    flag = None if cell.flag is None else cell.flag.unsqueeze(-2)
-    kernel, steps = KERNELS[type(cell)], halting.max_steps
-    states = _Unroll.apply(kernel, steps, drive, flag, cell.recurrent, *state)  # type: ignore[no-untyped-call]
+    steps = halting.max_steps
+    states = _states(cell, steps, drive, state)
     replicas, rows = present.shape
     head = heads(states[0].flatten(1, 2)).view(replicas, steps, rows, -1).transpose(0, 1)
     weights, progress = halting.distribution(head[..., -1], present)
     totals = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
     return totals, progress, weights, head[..., :-1]
+
+
+def _states(cell: Any, steps: int, drive: Tensor, state: State) -> State:
+    """The states after each step, (K, N, B, H) each."""
+    flag = None if cell.flag is None else cell.flag.unsqueeze(-2)
+    if type(cell) in KERNELS:
+        found: State = _Unroll.apply(  # type: ignore[no-untyped-call]
+            KERNELS[type(cell)], steps, drive, flag, cell.recurrent, *state
+        )
+        return found
+    # ConvMLP: h_n = W_2 z_n + b_2 and z_{n+1} = relu(d + W_h h_n + b_h). Between two z lies one
+    # product, with W_h W_2; only step 1 starts from an h.
+    back, out = cell.recurrent, cell.out
+    through = torch.matmul(out.bias.unsqueeze(-2), back.weight.mT)  # W_h b_2
+    first = torch.matmul(state[0], back.weight.mT) - through
+    first = first if flag is None else first + flag
+    drive = drive + through + back.bias.unsqueeze(-2)
+    both = torch.matmul(back.weight, out.weight)
+    zero = torch.zeros_like(state[0])
+    (inner,) = _Unroll.apply(RELU, steps, drive, first, both, zero)  # type: ignore[no-untyped-call]
+    return (affine(inner.flatten(1, 2), out.weight, out.bias).view_as(inner),)

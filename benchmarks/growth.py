@@ -1,0 +1,186 @@
+"""How cost grows: time and memory of an update against K, N, hidden units and sequence length.
+
+Then what every `paper` experiment would cost here. `make bench` runs it after `bench.py`; it writes
+`growth-<device>.json`, `.md` and two figures beside this file. Run it on an idle machine.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import torch
+from bench import HERE, alone, describe, slug, table
+from cases import Row
+from matplotlib.figure import Figure
+from measure import STILL, peak_memory, synchronise
+from subjects import SETTINGS, configuration
+
+from pondering import provenance
+from pondering.build import make_network
+from pondering.config import MECHANISMS, ExperimentConfig, load_params
+from pondering.figures.style import PALETTE, style
+from pondering.files import atomic_write, write_json
+from pondering.machine import keep_memory
+from pondering.tasks import make_task
+from pondering.training import Plan, Sweep
+
+ENOUGH = 1.0  # seconds of updates that are timed at least, or one that takes longer
+LARGEST_STACK = {128: 16, 512: 4}  # replicas timed at once, by hidden units; beyond, one
+
+
+class Axis(NamedTuple):
+    """One quantity that grows, everything else at the paper's size."""
+
+    label: str
+    experiment: str
+    mechanism: str
+    values: tuple[int, ...]
+    what: str
+
+
+AXES = (
+    Axis("replicas K", "parity", "act", (1, 2, 4, 8, 16, 32, 64), "parity, ACT, RNN 128"),
+    Axis("ponder steps N", "parity", "pondernet", (5, 10, 20, 40, 80), "parity, PonderNet, K = 4"),
+    Axis("hidden units", "parity", "act", (64, 128, 256, 512, 1024), "parity, ACT, K = 4"),
+    Axis("sequence length T", "wikipedia", "act", (25, 50, 100, 200, 400), "text, ACT, LSTM 128"),
+)
+
+
+def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]:
+    """The configuration at one value of an axis, and K."""
+    config = configuration(axis.experiment, quick)
+    task, network, halting = config.task, config.network, config.pondernet
+    if axis.experiment == "wikipedia":
+        task = task | {"sequence": value}
+        network = network.model_copy(update={"hidden": 16 if quick else 128})
+    elif axis.label == "hidden units":
+        network = network.model_copy(update={"hidden": value})
+    elif axis.mechanism == "pondernet":
+        halting = halting.model_copy(update={"max_steps": value})
+    update = {"task": task, "network": network, "pondernet": halting}
+    stacked = value if axis.label == "replicas K" else 1 if axis.experiment == "wikipedia" else 4
+    return config.model_copy(update=update), stacked
+
+
+def measured(
+    experiment: str, mechanism: str, config: ExperimentConfig, replicas: int, kind: str
+) -> Row:
+    """Seconds of an update and peak memory, of untrained networks."""
+    keep_memory()
+    before = peak_memory(torch.device(kind))
+    device = torch.device(kind)
+    task = make_task(config.task, experiment)
+    pairs = [(SETTINGS[mechanism], seed) for seed in range(replicas)]
+    plan = Plan(10**9, config.training.batch, STILL, config.training.clip, 1)
+    sweep = Sweep(make_network(config, mechanism, task, pairs, device), task, pairs, plan)
+
+    def update() -> float:
+        synchronise(device)
+        start, wanted = time.perf_counter(), sweep.update + 1
+        sweep.run(lambda _: None, lambda: sweep.update >= wanted)
+        synchronise(device)
+        return time.perf_counter() - start
+
+    first = update()  # warms up, and draws a block of batches
+    seconds = [update()] if first > ENOUGH else []
+    while sum(seconds) < ENOUGH:
+        seconds.append(update())
+    mebibytes = (peak_memory(device) - before) / 2**20
+    return {"seconds": statistics.median(seconds), "mib": max(mebibytes, 0.0)}
+
+
+def estimated(experiment: str, mechanism: str, kind: str, quick: bool) -> Row:
+    """Hours of a whole `paper` sweep, from a few of its replicas."""
+    config = configuration(experiment, quick)
+    count = len(config.replicas(mechanism))
+    most = next((k for size, k in LARGEST_STACK.items() if config.network.hidden <= size), 1)
+    replicas = 1 if quick else min(most, count)
+    row = measured(experiment, mechanism, config, replicas, kind)
+    updates = config.updates(mechanism)
+    hours = row["seconds"] / replicas * count * updates / 3600
+    names = {"experiment": experiment, "mechanism": mechanism, "replicas": count}
+    return names | {"updates": updates, "stacked": replicas, "hours": hours}
+
+
+def drawn(lines: list[Row], quantity: str, label: str) -> Figure:
+    """Four panels, one an axis, both scales logarithmic; dashes grow in proportion."""
+    with style():
+        figure = Figure(figsize=(8.0, 5.2), layout="constrained")
+        for panel, (axis, line, colour) in enumerate(zip(AXES, lines, PALETTE, strict=False)):
+            axes = figure.add_subplot(2, 2, panel + 1)
+            x, y = line["values"], [row[quantity] for row in line["rows"]]
+            axes.loglog(x, y, "o-", color=colour)
+            axes.loglog(x, [y[-1] * each / x[-1] for each in x], "--", color="#999999", lw=1)
+            axes.set_xticks(x, [str(each) for each in x], minor=False)
+            axes.minorticks_off()
+            axes.set_title(f"{axis.label}: {axis.what}")
+            axes.set_xlabel(axis.label)
+            axes.set_ylabel(label)
+        return figure
+
+
+PAPER = """
+What `paper` would take here, at the ponder of untrained networks (about two steps of ACT; more,
+where ponder grows), from a few replicas of each sweep:
+"""
+
+
+def page(result: dict[str, Any]) -> str:
+    """Both tables as Markdown."""
+    threads = f"{result['threads']} threads" if result["kind"] == "cpu" else "one GPU"
+    versions = f"torch {result['versions']['torch']}, commit {result['commit'][:12]}"
+    grown = [
+        (line["label"], line["what"], str(x), f"{1e3 * row['seconds']:.3g}", f"{row['mib']:.0f}")
+        for line in result["growth"]
+        for x, row in zip(line["values"], line["rows"], strict=True)
+    ]
+    keys = ("experiment", "mechanism", "replicas", "updates", "hours")
+    whole = [tuple(_shown(row[key]) for key in keys) for row in result["paper"]]
+    heads = ("", "of", "value", "ms an update", "MiB above the empty process")
+    lines = [f"# How cost grows on {result['device']}", "", f"{threads}; {versions}.", ""]
+    return "\n".join([*lines, *table(heads, grown), PAPER, *table(keys, whole)]) + "\n"
+
+
+def _shown(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:,.0f}"
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Tiny sizes, to see that it runs.")
+@click.option("--device", default="auto", type=click.Choice(["auto", "cpu", "cuda"]))
+@click.option("--out", type=click.Path(path_type=Path), help="Folder; default: beside growth.py.")
+def main(quick: bool, device: str, out: Path | None) -> None:
+    """Measure how cost grows, and what `paper` would take."""
+    machine = alone(describe, device)
+    lines = []
+    for axis in AXES:
+        values = axis.values[:2] if quick else axis.values
+        rows = []
+        for value in values:
+            config, stacked = changed(axis, value, quick)
+            names = axis.experiment, axis.mechanism, config, stacked, machine["kind"]
+            rows.append(alone(measured, *names))
+            click.echo(f"growth: {axis.label} {value}: {rows[-1]}", err=True)
+        lines.append({"label": axis.label, "what": axis.what, "values": values, "rows": rows})
+    experiments = load_params(HERE.parent / "params.yaml", "paper").experiments
+    paper = []
+    for experiment in experiments[:2] if quick else experiments:
+        for mechanism in MECHANISMS:
+            paper.append(alone(estimated, experiment, mechanism, machine["kind"], quick))
+            click.echo(f"growth: paper: {paper[-1]}", err=True)
+    result = {**machine, "commit": provenance.git_commit(HERE.parent)}
+    result |= {"versions": provenance.versions(), "growth": lines, "paper": paper}
+    folder, name = out or HERE, f"growth-{'quick' if quick else slug(result['device'])}"
+    write_json(folder / f"{name}.json", result)
+    atomic_write(folder / f"{name}.md", page(result))
+    drawn(lines, "seconds", "seconds an update").savefig(folder / f"{name}-time.png", dpi=120)
+    drawn(lines, "mib", "MiB").savefig(folder / f"{name}-memory.png", dpi=120)
+    click.echo(page(result))
+
+
+if __name__ == "__main__":
+    main()
