@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -246,3 +247,23 @@ def assert_measured(row: dict[str, Any]) -> None:
     else:
         steps = 4 if row["mechanism"] == "pondernet" else 2
         assert row["ponder_mean"] == row["ponder_max"] == steps
+
+
+def test_growth_and_agreement_write_their_tables_and_figures(tmp_path: Path) -> None:
+    for script, options in (("growth.py", ["--quick"]), ("agreement.py", ["--updates", "8"])):
+        command = [sys.executable, str(FOLDER / script), "--device", "cpu", *options]
+        done = subprocess.run(
+            [*command, "--out", str(tmp_path)], capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+    growth = json.loads((tmp_path / "growth-quick.json").read_text())
+    for line in growth["growth"]:
+        assert [row["seconds"] > 0 and row["mib"] >= 0 for row in line["rows"]] == [True, True]
+    assert len(growth["paper"]) == 6 and all(row["hours"] > 0 for row in growth["paper"])
+    assert "| parity | act | 740 | 16,000,000 |" in (tmp_path / "growth-quick.md").read_text()
+    (agreement,) = tmp_path.glob("agreement-*.json")
+    for both in json.loads(agreement.read_text())["curves"].values():
+        np.testing.assert_allclose(  # eight updates in: rounding has not grown yet
+            both["fast"]["error"], both["readable"]["error"], atol=0.02
+        )
+    assert len(list(tmp_path.glob("*.png"))) == 3

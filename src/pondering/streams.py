@@ -33,7 +33,6 @@ class Stream:
         self._device = device
         self._index = [self._seeds.index(seed) for seed in seeds]
         self._block: int | None = None
-        self._places = torch.tensor(self._index, device=device)
         self._drawn: Batch | None = None  # a whole block, with an axis of seeds
         self._lengths: list[int] = []
 
@@ -56,7 +55,8 @@ class Stream:
             return by_seed.expand(shape)
         if self._index == list(range(len(self._seeds))):
             return by_seed
-        return by_seed.index_select(axis, self._places)
+        seeds = by_seed.unbind(axis)
+        return torch.stack([seeds[k] for k in self._index], dim=axis)
 
     def _draw(self, block: int) -> None:
         task, size = self._task, self._batch

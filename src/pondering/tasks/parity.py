@@ -138,10 +138,13 @@ class Parity(SyntheticTask):
 def _batch(elements: Array) -> Batch:
     """Label vectors of elements, (B, bits)."""
     there = np.ones((1, len(elements)), dtype=np.bool_)
+    inputs = elements.astype(np.float32)
+    ones = np.ones(inputs.shape[1], dtype=np.float32)
+    nonzero, excess = np.abs(inputs) @ ones, inputs @ ones  # products count faster, and exactly
     return Batch(
-        inputs=elements[None].astype(np.float32),
-        targets=(np.count_nonzero(elements > 0, axis=1) % 2).astype(np.uint8)[None],
+        inputs=inputs[None],
+        targets=((nonzero + excess) / 2 % 2).astype(np.uint8)[None],
         mask=there,
         scored=there.copy(),
-        difficulty=np.count_nonzero(elements, axis=1).astype(np.float32),
+        difficulty=nonzero,
     )
