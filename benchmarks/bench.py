@@ -56,10 +56,7 @@ COLUMNS = (
 @click.option("--out", type=click.Path(path_type=Path), help="Folder; default: beside bench.py.")
 def main(quick: bool, device: str, only: str, out: Path | None) -> None:
     """Measure the training loop and print, and write, a table of it."""
-    machine = alone(describe, device)
-    if "error" in machine:
-        click.echo(f"error: {machine['error']}", err=True)
-        sys.exit(2)
+    machine = machine_or_exit(device)
     kind = machine["kind"]
     effort = QUICK if quick else FULL[kind]
     chosen = [case for case in cases(kind == "cuda", quick) if only in case.experiment]
@@ -85,6 +82,15 @@ def main(quick: bool, device: str, only: str, out: Path | None) -> None:
     write_json(folder / f"{name}.json", result)
     atomic_write(folder / f"{name}.md", text)
     click.echo(f"bench: wrote {folder / name}.json and .md", err=True)
+
+
+def machine_or_exit(device: str) -> Row:
+    """The machine, or one line and status 2 where it has no such device."""
+    machine = alone(describe, device)
+    if "error" in machine:
+        click.echo(f"error: {machine['error']}", err=True)
+        sys.exit(2)
+    return machine
 
 
 def alone(function: Callable[..., Row], *arguments: Any) -> Row:

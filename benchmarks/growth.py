@@ -6,6 +6,7 @@ Then what every `paper` experiment would cost here. `make bench` runs it after `
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import Any, NamedTuple
 
 import click
 import torch
-from bench import HERE, alone, describe, slug, table
+from bench import HERE, alone, machine_or_exit, slug, table
 from cases import Row
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator
 from measure import STILL, peak_memory, synchronise
 from subjects import SETTINGS, configuration
 
@@ -69,7 +71,7 @@ def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]
 def measured(
     experiment: str, mechanism: str, config: ExperimentConfig, replicas: int, kind: str
 ) -> Row:
-    """Seconds of an update and peak memory, of untrained networks."""
+    """Seconds of an update on a batch that is drawn, and peak memory, of untrained networks."""
     keep_memory()
     before = peak_memory(torch.device(kind))
     device = torch.device(kind)
@@ -102,30 +104,32 @@ def estimated(experiment: str, mechanism: str, kind: str, quick: bool) -> Row:
     row = measured(experiment, mechanism, config, replicas, kind)
     updates = config.updates(mechanism)
     hours = row["seconds"] / replicas * count * updates / 3600
-    names = {"experiment": experiment, "mechanism": mechanism, "replicas": count}
-    return names | {"updates": updates, "stacked": replicas, "hours": hours}
+    return {"replicas": count, "updates": updates, "stacked": replicas, "hours": hours}
 
 
-def drawn(lines: list[Row], quantity: str, label: str) -> Figure:
+def drawn(lines: list[Row], quantity: str, scale: float, label: str) -> Figure:
     """Four panels, one an axis, both scales logarithmic; dashes grow in proportion."""
     with style():
         figure = Figure(figsize=(8.0, 5.2), layout="constrained")
         for panel, (axis, line, colour) in enumerate(zip(AXES, lines, PALETTE, strict=False)):
             axes = figure.add_subplot(2, 2, panel + 1)
-            x, y = line["values"], [row[quantity] for row in line["rows"]]
+            x, y = line["values"], [scale * row.get(quantity, math.nan) for row in line["rows"]]
             axes.loglog(x, y, "o-", color=colour)
             axes.loglog(x, [y[-1] * each / x[-1] for each in x], "--", color="#999999", lw=1)
             axes.set_xticks(x, [str(each) for each in x], minor=False)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
             axes.minorticks_off()
-            axes.set_title(f"{axis.label}: {axis.what}")
+            axes.set_title(axis.what)
             axes.set_xlabel(axis.label)
             axes.set_ylabel(label)
         return figure
 
 
 PAPER = """
-What `paper` would take here, at the ponder of untrained networks (about two steps of ACT; more,
-where ponder grows), from a few replicas of each sweep:
+Times are without the drawing of batches, a few percent (see `bench.py`). What `paper` would take
+here, at the ponder of untrained networks (about two steps of ACT; more, where ponder grows), from
+a few replicas of each sweep:
 """
 
 
@@ -134,19 +138,22 @@ def page(result: dict[str, Any]) -> str:
     threads = f"{result['threads']} threads" if result["kind"] == "cpu" else "one GPU"
     versions = f"torch {result['versions']['torch']}, commit {result['commit'][:12]}"
     grown = [
-        (line["label"], line["what"], str(x), f"{1e3 * row['seconds']:.3g}", f"{row['mib']:.0f}")
+        (line["label"], line["what"], str(x), *(_shown(row.get(k)) for k in ("seconds", "mib")))
         for line in result["growth"]
         for x, row in zip(line["values"], line["rows"], strict=True)
     ]
     keys = ("experiment", "mechanism", "replicas", "updates", "hours")
-    whole = [tuple(_shown(row[key]) for key in keys) for row in result["paper"]]
-    heads = ("", "of", "value", "ms an update", "MiB above the empty process")
+    whole = [tuple(_shown(row.get(key)) for key in keys) for row in result["paper"]]
+    heads = ("", "of", "value", "seconds an update", "MiB above the empty process")
     lines = [f"# How cost grows on {result['device']}", "", f"{threads}; {versions}.", ""]
     return "\n".join([*lines, *table(heads, grown), PAPER, *table(keys, whole)]) + "\n"
 
 
-def _shown(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:,.0f}"
+def _shown(value: str | float | None) -> str:
+    """A word as it is, a number with three digits; None where the process died of its size."""
+    if value is None or isinstance(value, str):
+        return value or "did not fit"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 @click.command()
@@ -155,30 +162,31 @@ def _shown(value: str | float) -> str:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder; default: beside growth.py.")
 def main(quick: bool, device: str, out: Path | None) -> None:
     """Measure how cost grows, and what `paper` would take."""
-    machine = alone(describe, device)
+    machine = machine_or_exit(device)
     lines = []
     for axis in AXES:
         values = axis.values[:2] if quick else axis.values
         rows = []
         for value in values:
             config, stacked = changed(axis, value, quick)
-            names = axis.experiment, axis.mechanism, config, stacked, machine["kind"]
-            rows.append(alone(measured, *names))
+            names = axis.experiment, axis.mechanism
+            rows.append(alone(measured, *names, config, stacked, machine["kind"]))
             click.echo(f"growth: {axis.label} {value}: {rows[-1]}", err=True)
         lines.append({"label": axis.label, "what": axis.what, "values": values, "rows": rows})
     experiments = load_params(HERE.parent / "params.yaml", "paper").experiments
     paper = []
     for experiment in experiments[:2] if quick else experiments:
         for mechanism in MECHANISMS:
-            paper.append(alone(estimated, experiment, mechanism, machine["kind"], quick))
+            names = {"experiment": experiment, "mechanism": mechanism}
+            paper.append(names | alone(estimated, *names.values(), machine["kind"], quick))
             click.echo(f"growth: paper: {paper[-1]}", err=True)
     result = {**machine, "commit": provenance.git_commit(HERE.parent)}
     result |= {"versions": provenance.versions(), "growth": lines, "paper": paper}
     folder, name = out or HERE, f"growth-{'quick' if quick else slug(result['device'])}"
     write_json(folder / f"{name}.json", result)
     atomic_write(folder / f"{name}.md", page(result))
-    drawn(lines, "seconds", "seconds an update").savefig(folder / f"{name}-time.png", dpi=120)
-    drawn(lines, "mib", "MiB").savefig(folder / f"{name}-memory.png", dpi=120)
+    drawn(lines, "seconds", 1000, "ms an update").savefig(folder / f"{name}-time.png", dpi=120)
+    drawn(lines, "mib", 1, "MiB").savefig(folder / f"{name}-memory.png", dpi=120)
     click.echo(page(result))
 
 

@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +52,9 @@ def test_what_is_freed_is_kept_for_the_next_update() -> None:
         )
         return int(run.stdout)
 
+    huge = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if not machine.keep_memory() or (huge.is_file() and "[always]" in huge.read_text()):
+        pytest.skip("this system gives memory back, or hands it out, in another way")
     pages = 5 * 2 * 40 * 2**20 // resource.getpagesize()
     assert faults("keep") < pages / 20 < faults("give")
 
@@ -61,11 +65,12 @@ def test_a_c_library_that_cannot_be_told_is_left_as_it_is(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("width", [LANES, 3 * LANES, LANES + 1, 5])
-def test_the_fast_tanh_is_tanh_to_rounding(width: int) -> None:
-    x = torch.linspace(-30, 30, 40 * width, dtype=torch.float64).view(40, width)
-    exact = np.tanh(x.numpy())
-    for dtype, close in ((torch.float32, 2e-7), (torch.float64, 5e-16)):
-        assert np.abs(_squash(x.to(dtype)).double().numpy() - exact).max() < close * 2
+def test_the_fast_tanh_is_tanh_to_a_rounding_of_one(width: int) -> None:
+    x = torch.linspace(-3, 3, 40 * width, dtype=torch.float64).pow(3).view(40, width)
+    for dtype, close in ((torch.float32, 3e-7), (torch.float64, 1e-15)):
+        given = x.to(dtype)
+        exact = np.tanh(given.double().numpy())
+        assert np.abs(_squash(given).double().numpy() - exact).max() < close
     odd = torch.tensor([[0.0, torch.inf, -torch.inf, torch.nan]]).repeat(1, width)
     found = _squash(odd)[0, :4]
     assert found[:3].tolist() == [0.0, 1.0, -1.0] and found[3].isnan()

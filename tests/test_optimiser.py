@@ -167,21 +167,19 @@ def test_restoring_the_state_goes_on_bit_for_bit() -> None:
 
 
 def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
-    shapes = ((3, 32, 5), (3, 7), (3, 16), (3, 33))  # within a vector and not
+    shapes = ((4, 32, 5), (4, 7), (4, 16), (4, 33), (4, 101))  # within a vector and not
     generator = torch.Generator().manual_seed(8)
     stacks = [torch.randn(shape, generator=generator) for shape in shapes]
     together = [nn.Parameter(each.clone()) for each in stacks]
-    solo = [[nn.Parameter(each[k : k + 1].clone()) for each in stacks] for k in range(3)]
-    rates = torch.full((3,), 1e-3)
-    ours = StackedAdam(together, rates)
-    theirs = [StackedAdam(one, rates[:1]) for one in solo]
-    for _ in range(5):
-        for place, p in enumerate(together):
+    apart = [nn.Parameter(each.clone()) for each in stacks]
+    one_call = StackedAdam(together, torch.full((4,), 3e-3))
+    a_call_each = StackedAdam(apart, torch.tensor([3e-3, 3e-3, 3e-3, 1e-3]))  # rates differ
+    for _ in range(300):
+        for p, q in zip(together, apart, strict=True):
             p.grad = torch.randn(p.shape, generator=generator)
-            for k, one in enumerate(solo):
-                one[place].grad = p.grad[k : k + 1].clone()
-        ours.step()
-        for each in theirs:
-            each.step()
-    for place, p in enumerate(together):
-        assert torch.equal(p.detach(), torch.cat([one[place].detach() for one in solo]))
+            q.grad = p.grad.clone()
+        one_call.step()
+        a_call_each.step()
+    for p, q in zip(together, apart, strict=True):
+        assert torch.equal(p[:3], q[:3])
+        assert not torch.equal(p[3], q[3])

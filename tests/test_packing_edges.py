@@ -74,6 +74,8 @@ CASES += [(name, "spread") for name in HALTING if name != "act"]
 @pytest.mark.parametrize(("name", "biases"), CASES)
 @pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
 def test_both_paths_agree(cell: str, name: str, biases: str, shape: str) -> None:
+    if cell == "gru" and name.startswith("pondernet"):
+        return  # has one path alone
     network = network_of(cell, HALTING[name], BIASES[biases])
     for share in PRESENT:
         compare(network, *SHAPES[shape], share, biases)

@@ -169,8 +169,15 @@ def test_stack_and_select_copy() -> None:
     assert all(p.requires_grad and p.is_leaf for p in picked.parameters())
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pondernet_eps"])
-@pytest.mark.parametrize("cell", [cell for cell in CLASSIC if CELL_TYPES[cell] in KERNELS])
+FAST = [
+    (cell, kind)
+    for cell in CLASSIC
+    for kind in KINDS
+    if CELL_TYPES[cell] in KERNELS and kind != "pondernet_eps"
+]
+
+
+@pytest.mark.parametrize(("cell", "kind"), [*FAST, ("conv_mlp", "pondernet")])
 def test_the_fast_path_is_taken(cell: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal numbers do not tell it from the readable path, whose loop is not entered."""
     _, stacked, inputs, targets = sweep(cell, kind)

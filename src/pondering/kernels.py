@@ -24,12 +24,12 @@ class Kernel(NamedTuple):
 
 LANES = 32
 """Floats in two of the widest vectors, a stride of torch. Rows of whole strides leave no rest at
-the end of a tensor, which would be rounded in another way."""
+the end of a tensor, which would be rounded in another way; of several threads each has an end."""
 _MINUS_ONE = torch.tensor(-1.0)
 
 
 def _squash(x: Tensor) -> Tensor:
-    """tanh x = 2 sigmoid(2x) - 1 in place, which a CPU computes three times as fast as tanh."""
+    """tanh x = 2 sigmoid(2x) - 1 in place, three times as fast as tanh on a CPU, to 3e-7."""
     if x.is_cuda or x.shape[-1] % LANES:
         return x.tanh_()
     x.mul_(2).sigmoid_()

@@ -107,10 +107,10 @@ def _gradient(parameter: nn.Parameter) -> Tensor:
 def _pieces(parts: list[Tensor]) -> list[Tensor]:
     """Tensors (K, ...) as they are, or by replica where a replica's numbers end within a vector.
 
-    Vector units may round the last few numbers of a tensor in another way, and those must not
-    depend on the neighbours.
+    A CPU's vector units may round the last few numbers of a tensor in another way, and those must
+    not depend on the neighbours.
     """
-    whole = [part[0].numel() % VECTOR == 0 for part in parts]
+    whole = [part.is_cuda or part[0].numel() % VECTOR == 0 for part in parts]
     return [
         piece
         for part, keep in zip(parts, whole, strict=True)
