@@ -51,14 +51,13 @@ def apart(fast: dict[str, Any], readable: dict[str, Any]) -> dict[str, float]:
     """How far the mean curves lie apart, and how far chance alone would put them.
 
     Returns:
-        "difference" of the means over seeds at the logging point where it exceeds chance the most,
-        or falls short of it the least; "chance": 1.96 standard errors of it there, were the seeds
-        of both independent.
+        "difference" of the means over seeds at the logging point where it is the largest share of
+        "chance": 1.96 standard errors of it there, were the seeds of both independent.
     """
     a, b = np.array(fast["error"]), np.array(readable["error"])
     gap = np.abs(a.mean(1) - b.mean(1))
     error = 1.96 * np.sqrt((a.var(1, ddof=1) + b.var(1, ddof=1)) / a.shape[1])
-    worst = int(np.argmax(gap - error))
+    worst = int(np.argmax(gap / np.maximum(error, 1e-12)))
     return {"difference": float(gap[worst]), "chance": float(error[worst])}
 
 
