@@ -9,11 +9,11 @@ import click
 from pondering.config import load_params
 from pondering.freezing import card, freeze
 from pondering.layout import Layout
-from pondering.stage import stage
+from pondering.stage import Command, stage
 from pondering.tasks import make_task
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 @click.option("--experiment", required=True, help="A name in params.yaml.")
 def main(profile: str, experiment: str) -> None:

@@ -11,10 +11,10 @@ from pondering.download import fetch_all
 from pondering.files import write_json
 from pondering.layout import Layout
 from pondering.places import chosen_mirror
-from pondering.stage import stage
+from pondering.stage import Command, stage
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--profile", required=True, help="The profile whose files are needed.")
 def main(profile: str) -> None:
     """Fetch what PROFILE needs, and list it with its sha256 in data/raw/PROFILE/files.json."""

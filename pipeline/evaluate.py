@@ -8,10 +8,10 @@ import click
 
 from pondering.config import load_params
 from pondering.judging import EvaluateStage
-from pondering.stage import stage
+from pondering.stage import Command, stage
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 @click.option("--experiment", required=True, help="A name in params.yaml.")
 def main(profile: str, experiment: str) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from pondering import dependencies
-from pondering.stage import stage
+from pondering.stage import Command, stage
 
 
-@click.command()
+@click.command(cls=Command)
 def main() -> None:
     """Write data/imports/STAGE.json for every stage."""
     with stage():

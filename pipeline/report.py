@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from pondering.report import publish
-from pondering.stage import stage
+from pondering.stage import Command, stage
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 def main(profile: str) -> None:
     """Write reports/PROFILE and rewrite reports/index.html, from whatever has been run."""

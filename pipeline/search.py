@@ -5,6 +5,7 @@ Not a stage: its outcome is fixed in params.yaml by hand. All rates and settings
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -13,10 +14,11 @@ import torch
 
 from pondering.build import make_network, pick_device
 from pondering.config import MECHANISMS, load_params
+from pondering.errors import UserError
 from pondering.files import atomic_write
 from pondering.layout import Layout
 from pondering.machine import settle
-from pondering.stage import stage
+from pondering.stage import Command, stage
 from pondering.tasks import make_task
 from pondering.training import Plan, Sweep
 
@@ -57,22 +59,35 @@ def said(sweep: Sweep, pairs: list[tuple[float, float]]) -> str:
     return "  ".join(f"{r:g}/{s:g} {100 * e:.1f}% {p:.1f}" for (r, s), e, p in parts)
 
 
-@click.command()
+def numbers(option: str, text: str) -> list[float]:
+    """An option's numbers, written with commas."""
+    found = []
+    for part in text.split(","):
+        try:
+            found.append(float(part))
+        except ValueError:
+            found.append(math.nan)
+        if not 0 < found[-1] < math.inf:
+            raise UserError(f"{option}: {part!r} is not allowed; a number above 0 is")
+    return found
+
+
+@click.command(cls=Command)
 @click.argument("experiment")
 @click.option("--mechanism", default="act", type=click.Choice(MECHANISMS))
 @click.option("--profile", default="reduced")
 @click.option("--rates", default="0.001,0.003,0.01", help="Learning rates, with commas.")
 @click.option("--settings", default="0.001,0.01", help="tau, lambda_p or rho, with commas.")
-@click.option("--updates", default=3000)
-@click.option("--points", default=10)
+@click.option("--updates", default=3000, type=click.IntRange(min=1))
+@click.option("--points", default=10, type=click.IntRange(min=1))
 def main(
     experiment: str, mechanism: str, profile: str, rates: str, settings: str, updates: int,
     points: int,
 ) -> None:  # fmt: skip
     """Search EXPERIMENT and write reports/PROFILE/search/EXPERIMENT-MECHANISM.csv."""
     with stage():
-        lists = [[float(part) for part in text.split(",")] for text in (rates, settings)]
-        found = searched(profile, experiment, mechanism, lists[0], lists[1], updates, points)
+        tried, tuned = numbers("--rates", rates), numbers("--settings", settings)
+        found = searched(profile, experiment, mechanism, tried, tuned, updates, points)
         path = Path("reports") / profile / "search" / f"{experiment}-{mechanism}.csv"
         atomic_write(path, found.to_csv(index=False, float_format="%.6g"))
         last = found[found["update"] == found["update"].max()]

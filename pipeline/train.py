@@ -9,10 +9,10 @@ import click
 
 from pondering.config import MECHANISMS, load_params
 from pondering.runs import TrainStage
-from pondering.stage import stage
+from pondering.stage import Command, stage
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 @click.option("--experiment", required=True, help="A name in params.yaml.")
 @click.option("--mechanism", required=True, type=click.Choice(MECHANISMS))

@@ -124,9 +124,10 @@ def test_names_that_do_not_exist(copy: Path) -> None:
     assert line == "params.yaml: profile: 'quik' is unknown; allowed: quick, reduced, paper"
     line = refused(copy, "evaluate", "--profile", "quick", "--experiment", "tinny")
     assert line == "params.yaml: experiments: 'tinny' is unknown; allowed: tiny"
-    done = stages.run(copy, "train", *QUICK, "--mechanism", "acd")
-    assert done.status == 2
-    assert "'repeat', 'act', 'pondernet'" in done.err
+    line = refused(copy, "train", *QUICK, "--mechanism", "acd")
+    assert line == (
+        "Invalid value for '--mechanism': 'acd' is not one of 'repeat', 'act', 'pondernet'."
+    )
 
 
 def test_paper_without_a_gpu_needs_insistence(copy: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
+
+from pondering.stage import Command, stage
 
 COMMANDS = {
     "ahead": ("pondering.ahead", "ahead"),
@@ -21,7 +24,7 @@ COMMANDS = {
 }
 
 
-class _Lazy(click.Group):
+class _Lazy(Command, click.Group):
     """A group that knows its commands' names and imports one when it is wanted."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -34,14 +37,21 @@ class _Lazy(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        with stage():  # around the subcommand's arguments
+            return super().invoke(ctx)
 
-@click.command(cls=_Lazy)
+
+@click.command(cls=_Lazy, invoke_without_command=True)
 @click.version_option(package_name="pondering")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Pondering: how neural networks decide how long to think.
 
     Run from the project's root, where params.yaml lies.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 if __name__ == "__main__":

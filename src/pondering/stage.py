@@ -6,6 +6,7 @@ import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -38,6 +39,8 @@ def stage() -> Iterator[None]:
     except UserError as error:
         refused = isinstance(error.__cause__, OSError)  # by the system, told in better words
         _leave(f"error: {error}", 1 if refused else 2)
+    except click.UsageError as error:
+        _leave(f"error: {_usage(error)}", 2)
     except Interrupted as error:
         _leave(str(error), 130)
     except KeyboardInterrupt:
@@ -56,6 +59,33 @@ def stage() -> Iterator[None]:
             "again",
             1,
         )
+
+
+class Command(click.Command):
+    """A command whose wrong arguments end like any user's mistake, in one line."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the arguments."""
+        with stage():
+            return super().make_context(*args, **extra)
+
+
+def _usage(error: click.UsageError) -> str:
+    """Click's own words, and what is allowed where they leave it out."""
+    said, ctx = error.format_message(), error.ctx
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        return f"{said} {error.param.help or ''}"
+    told = (click.BadParameter, click.BadOptionUsage, click.BadArgumentUsage)
+    if ctx is None or isinstance(error, told):
+        return said
+    if isinstance(ctx.command, click.Group) and not isinstance(error, click.NoSuchOption):
+        names = ctx.command.list_commands(ctx)
+    else:
+        names = [
+            each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
+            for each in ctx.command.get_params(ctx)
+        ]
+    return f"{said} Allowed: {', '.join(names)}."
 
 
 def _leave(line: str, status: int) -> None:

@@ -1,0 +1,99 @@
+"""Wrong arguments of any command: one line with option, value and what is allowed, status 2."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from pondering.cli import COMMANDS, main
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = sorted(path.stem for path in (ROOT / "pipeline").glob("*.py"))
+
+
+@cache
+def script(name: str) -> click.Command:
+    """The command of a stage script."""
+    command: click.Command = runpy.run_path(str(ROOT / "pipeline" / f"{name}.py"))["main"]
+    return command
+
+
+def run(*words: str) -> Result:
+    """`pondering WORDS` or, where the first ends in .py, a stage script."""
+    command, arguments = (
+        (script(words[0][:-3]), words[1:]) if words[0].endswith(".py") else (main, words)
+    )
+    return CliRunner().invoke(command, list(arguments))
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is there to work on."""
+    monkeypatch.chdir(tmp_path)
+
+
+def refused(*words: str) -> str:
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("shwo", "'shwo' ahead, check, claims,"),
+        ("--profile quick", "'--profile' --version, --help"),
+        ("check --aloen", "'--aloen' --alone"),
+        ("check now", "now --alone"),
+        ("show parity --counts 3", "'--counts' '--count'"),
+        ("show --count", "'--count' requires an argument"),
+        ("claims --root nowhere", "'--root' 'nowhere' does not exist"),
+        ("claims quick paper", "paper PROFILE, --root, --help"),
+        ("track --root nowhere", "'--root' 'nowhere'"),
+        ("ui --port many", "'--port' 'many' is not a valid integer"),
+        ("ui --port 0", "'--port' 0 1<=x<=65535"),
+        ("train.py", "'--profile' quick, reduced or paper"),
+        (
+            "train.py --profile quick --experiment x --mechanism acd",
+            "'--mechanism' 'acd' 'repeat', 'act', 'pondernet'",
+        ),
+        ("train.py --profile quick --experiment x", "'--mechanism' repeat, act, pondernet"),
+        ("search.py", "'EXPERIMENT'"),
+        ("search.py parity --updates x", "'--updates' 'x'"),
+        ("search.py parity --updates 0", "'--updates' 0 x>=1"),
+        ("search.py parity --points -1", "'--points' -1 x>=1"),
+        ("search.py parity --rates 0.1,,1", "--rates: '' is not allowed; a number"),
+        ("search.py parity --settings nan", "--settings: 'nan' is not allowed; a number"),
+        ("search.py parity --rates -1", "--rates: '-1' is not allowed; a number"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(words: str, said: str) -> None:
+    line = refused(*words.split())
+    place = 0
+    for word in said.split():
+        assert word in line[place:], line
+        place = line.index(word, place)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"{each}.py" for each in SCRIPTS)])
+def test_every_command_refuses_an_unknown_option_and_has_its_help(name: str) -> None:
+    line = refused(name, "--no\nsuch\x1b[2J")
+    assert line.isascii() or "\N{REPLACEMENT CHARACTER}" in line
+    assert "Allowed: " in line and "--help" in line
+    result = run(name, "--help")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("Usage: ")
+
+
+def test_without_a_command_there_is_help() -> None:
+    result, told = run(""), CliRunner().invoke(main, [])
+    assert result.exit_code == 2
+    assert (told.exit_code, told.stderr) == (0, "")
+    assert told.stdout == CliRunner().invoke(main, ["--help"]).stdout
