@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import runpy
 from functools import cache
@@ -97,3 +99,27 @@ def test_without_a_command_there_is_help() -> None:
     assert result.exit_code == 2
     assert (told.exit_code, told.stderr) == (0, "")
     assert told.stdout == CliRunner().invoke(main, ["--help"]).stdout
+
+
+@pytest.mark.parametrize(("command", "work"), [("track", "rebuild"), ("ui", "ui")])
+def test_a_read_only_folder_stops_tracking_in_one_line(
+    command: str, work: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "mlflow.db")
+
+    monkeypatch.setattr(f"pondering.tracking.{work}", fail)
+    result = run(command)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: mlflow.db: the folder is read-only")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_file_in_the_way_of_tracking_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    (tmp_path / ".tracking").write_text("in the way")
+    result = run("track")
+    assert result.exit_code == 1
+    assert re.fullmatch(r"error: \S*\.tracking\S*: a file stands [^\n]+\n", result.stderr)
