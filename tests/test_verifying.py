@@ -68,3 +68,11 @@ def test_another_machine_is_noticed(project: Path, key: str) -> None:
 def test_nothing_committed_is_said(project: Path) -> None:
     with pytest.raises(UserError, match="reports/paper"):
         list(differences(project, "paper", exactly=True))
+
+
+def test_without_a_repository_nothing_is_committed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UserError, match="reports/quick: nothing is committed there"):
+        list(differences(tmp_path, "quick", exactly=True))
+    assert capfd.readouterr().err == ""

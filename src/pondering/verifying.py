@@ -56,7 +56,8 @@ def differences(root: Path, profile: str, exactly: bool) -> Iterator[Difference]
     """
     folder = Path("reports") / profile
     listing = ["git", "-C", str(root), "ls-files", folder.as_posix()]
-    files = [Path(name) for name in subprocess.check_output(listing, text=True).splitlines()]
+    answer = subprocess.run(listing, capture_output=True, text=True)  # fails without a repository
+    files = [Path(name) for name in answer.stdout.splitlines()]
     if not files:
         raise UserError(f"{folder}: nothing is committed there to compare with")
     kinds = ("tables", "curves", "metrics", "traces") if exactly else ("tables",)
