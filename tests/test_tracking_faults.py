@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 import tracked_stage as stage
 from click.testing import CliRunner
-from tracked_stage import leave, parents, runs, until, writer_pids
+from tracked_stage import leave, make_old, parents, runs, spoil, until, writer_pids
 
 from pondering import tracking
 from pondering.tracking.database import state
@@ -78,22 +77,6 @@ def mend(root: Path, fault: str) -> None:
     assert last.startswith("MLflow: ")
 
 
-def spoil(database: Path, fault: str) -> None:
-    """Make `database` something that this MLflow cannot use."""
-    if fault == "newer":
-        with contextlib.closing(sqlite3.connect(database)) as db, db:
-            db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
-        return
-    database.unlink()
-    if fault == "damaged":
-        database.write_bytes(b"not a database " * 1000)
-    elif fault == "another's":
-        with contextlib.closing(sqlite3.connect(database)) as db, db:
-            db.execute("CREATE TABLE experiments (birds TEXT)")
-    else:
-        (database / "a file").mkdir(parents=True)
-
-
 @pytest.mark.parametrize("fault", ["damaged", "another's", "a folder"])
 def test_what_is_no_database_of_mlflows_is_told_apart(fault: str, tmp_path: Path) -> None:
     """`make track` moves it aside and loses nothing of it."""
@@ -101,20 +84,6 @@ def test_what_is_no_database_of_mlflows_is_told_apart(fault: str, tmp_path: Path
     database.touch()
     spoil(database, fault)
     assert state(database) == "foreign"
-
-
-def make_old(database: Path) -> None:
-    """Make `database` one of an earlier MLflow, empty."""
-    from alembic import command
-    from mlflow.store.db.utils import _get_alembic_config
-    from mlflow.store.tracking.dbmodels.initial_models import Base
-    from sqlalchemy import create_engine
-
-    database.unlink()
-    engine = create_engine(f"sqlite:///{database}")
-    Base.metadata.create_all(engine)
-    command.upgrade(_get_alembic_config(f"sqlite:///{database}"), "728d730b5ebd")
-    engine.dispose()
 
 
 def test_make_track_names_a_lock_that_stays(

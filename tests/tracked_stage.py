@@ -173,6 +173,36 @@ def writer_pids(root: Path) -> list[int]:
     return found
 
 
+def spoil(database: Path, fault: str) -> None:
+    """Make `database` something that this MLflow cannot use."""
+    if fault == "newer":
+        with contextlib.closing(sqlite3.connect(database)) as db, db:
+            db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
+        return
+    database.unlink()
+    if fault == "damaged":
+        database.write_bytes(b"not a database " * 1000)
+    elif fault == "another's":
+        with contextlib.closing(sqlite3.connect(database)) as db, db:
+            db.execute("CREATE TABLE experiments (birds TEXT)")
+    else:
+        (database / "a file").mkdir(parents=True)
+
+
+def make_old(database: Path) -> None:
+    """Make `database` one of an earlier MLflow, empty."""
+    from alembic import command
+    from mlflow.store.db.utils import _get_alembic_config
+    from mlflow.store.tracking.dbmodels.initial_models import Base
+    from sqlalchemy import create_engine
+
+    database.unlink()
+    engine = create_engine(f"sqlite:///{database}")
+    Base.metadata.create_all(engine)
+    command.upgrade(_get_alembic_config(f"sqlite:///{database}"), "728d730b5ebd")
+    engine.dispose()
+
+
 if __name__ == "__main__":
     train(Path(sys.argv[1]), *sys.argv[2:4], pause=float(sys.argv[4]) if sys.argv[4:] else 0.0)
     assert "mlflow" not in sys.modules, "training imported mlflow"
