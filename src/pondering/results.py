@@ -25,6 +25,7 @@ CURVE_NUMBERS = (
 MAY_BE_BLANK = frozenset(
     ("loss", "error", "ponder_time", "ponder_sd", "remainder", "active_share", "computed_steps")
 )
+LARGEST = 2**53  # from here on a float skips whole numbers
 TRACE_KEYS = ("mechanism", "setting", "seed", "kind", "steps")
 
 
@@ -97,8 +98,8 @@ def _json_files(folder: Path) -> list[Path]:
 def _read_csv(path: Path, text: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
     try:
         rows = pd.read_csv(path, dtype={name: str for name in text})
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as problem:
-        reason = str(problem).splitlines()[0]
+    except (ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
+        reason = " ".join(str(problem).split())
         raise UserError(f"{path}: not a readable CSV table ({reason})") from problem
     for name in (*text, *numbers):
         if name not in rows.columns:
@@ -108,13 +109,21 @@ def _read_csv(path: Path, text: Sequence[str], numbers: Sequence[str]) -> pd.Dat
             line = int(rows[name].isna().to_numpy().argmax()) + 2
             raise UserError(f"{path}: column {name!r}, line {line}: a value is missing")
     for name in numbers:
-        values = pd.to_numeric(rows[name], errors="coerce")
+        try:
+            values = pd.to_numeric(rows[name], errors="coerce")
+        except OverflowError:
+            raise UserError(f"{path}: column {name!r}: a number is too large") from None
         wrong = values.isna() & rows[name].notna()
         if wrong.any():
             value = rows[name][wrong].iloc[0]
             line = int(wrong.to_numpy().argmax()) + 2
             raise UserError(f"{path}: column {name!r}, line {line}: {value!r} is not a number")
         rows[name] = values.astype(float)
+    wrong = ~(rows["seed"].abs() < LARGEST) | (rows["seed"] % 1 != 0)
+    if wrong.any():
+        line = int(wrong.to_numpy().argmax()) + 2
+        value = float(rows["seed"][wrong].iloc[0])
+        raise UserError(f"{path}: column 'seed', line {line}: {value:g} is not a whole number")
     rows["seed"] = rows["seed"].astype(int)
     return rows
 
@@ -122,7 +131,7 @@ def _read_csv(path: Path, text: Sequence[str], numbers: Sequence[str]) -> pd.Dat
 def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise UserError(f"{path}: not readable as JSON ({problem})") from problem
 
 
