@@ -9,7 +9,6 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from pondering.claim_measures import MEASURES
 from pondering.claim_measures.quantities import Quantity, number_text
@@ -175,8 +174,9 @@ def load_claims(path: Path = Path("claims.yaml")) -> tuple[Claim, ...]:
         document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run from the project's root") from None
-    except (OSError, UnicodeDecodeError, YAMLError, ValueError) as problem:
-        raise UserError(f"{path}: not valid YAML: {' '.join(str(problem).split())}") from None
+    except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises
+        reason = " ".join(str(problem).split()) or type(problem).__name__
+        raise UserError(f"{path}: not valid YAML: {reason}") from None
     if not isinstance(document, dict):
         raise UserError(f"{path}: must be a mapping with the key claims")
     try:

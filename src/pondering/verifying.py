@@ -7,7 +7,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -38,11 +38,18 @@ def same_machine(root: Path, profile: str) -> bool:
     folder = Path("reports") / profile / "provenance"
     for path in sorted((root / folder).glob("*.json")):
         then = committed(root, folder / path.name)
-        now = json.loads(path.read_text(encoding="utf-8"))
+        now = _read(path)
         keys = ("device", "versions", "threads")
         if then is None or any(json.loads(then).get(key) != now.get(key) for key in keys):
             return False
     return True
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, RecursionError) as problem:
+        raise UserError(f"{path}: not readable as a JSON object ({problem})") from None
 
 
 def differences(root: Path, profile: str, exactly: bool) -> Iterator[Difference]:

@@ -57,9 +57,12 @@ def origins(folder: Path, runs: Sequence[str]) -> list[Origin]:
 
 def _facts(path: Path) -> tuple[tuple[str, str], ...]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
+        return _said(path, json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, RecursionError, OverflowError) as problem:
         raise UserError(f"{path}: not readable as JSON ({problem})") from None
+
+
+def _said(path: Path, content: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(content, dict):
         raise UserError(f"{path}: must hold an object, not {type(content).__name__}")
     ordered = [key for key in NAMES if key in content]

@@ -181,10 +181,12 @@ def _runs(results: Results) -> list[str]:
 def _read_claims(path: Path, profile: str) -> dict[str, Any]:
     try:
         report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        finished = not report["unfinished"] and not report["missing"]
+        finished = not len(report["unfinished"]) + len(report["missing"])
         verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
-        judged = sum(report["counts"][verdict] for verdict in VERDICTS[:3])
-    except (ValueError, KeyError, TypeError) as problem:
+        for claim in report["claims"]:
+            _ = claim["title"], VERDICT_CLASS[claim["verdict"]]  # the page shows them
+        judged = sum([report["counts"][verdict] for verdict in VERDICTS][:3])
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise UserError(f"{path}: not a claims.json of this project ({problem})") from None
     return report | {
         "profile": profile,
