@@ -107,8 +107,8 @@ def test_a_typo_stops_every_stage_before_any_work(tmp_path: Path) -> None:
     values: Any = tiny.document()
     values["tiny"]["quick"]["training"]["learning_rat"] = 0.1
     tiny.write(folder, values)
-    for name in ("download", "datasets", "train", "evaluate"):
-        arguments = QUICK[:2] if name == "download" else QUICK
+    for name in ("download", "datasets", "train", "evaluate", "report"):
+        arguments = QUICK[:2] if name in ("download", "report") else QUICK
         extra = ("--mechanism", "act") if name == "train" else ()
         line = refused(folder, name, *arguments, *extra)
         assert line == (
