@@ -166,6 +166,18 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert in_fresh_process(code) == []
 
 
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import contextlib, io, json, sys\n"
+        "from pondering.cli import COMMANDS, main\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as said:\n"
+        "    main(['--help'], standalone_mode=False)\n"
+        "missing = [name for name in COMMANDS if name not in said.getvalue()]\n"
+        f"print(json.dumps(missing + [m for m in {HEAVY!r} if m in sys.modules]))"
+    )
+    assert in_fresh_process(code) == []
+
+
 def test_a_name_of_the_library_loads_torch_and_no_tools() -> None:
     code = (
         "import json, sys\n"

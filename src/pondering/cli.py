@@ -9,18 +9,18 @@ import click
 
 from pondering.stage import Command, stage
 
-COMMANDS = {
-    "ahead": ("pondering.ahead", "ahead"),
-    "check": ("pondering.commands", "check"),
-    "claims": ("pondering.claims_cli", "claims_command"),
-    "next": ("pondering.commands", "whats_next"),
-    "provenance": ("pondering.provenance_cli", "provenance_command"),
-    "report": ("pondering.commands", "report"),
-    "repro": ("pondering.ahead", "repro"),
-    "show": ("pondering.show", "show"),
-    "track": ("pondering.tracking_cli", "track_command"),
-    "verify": ("pondering.commands", "verify"),
-    "ui": ("pondering.tracking_cli", "ui_command"),
+COMMANDS = {  # module, name in it, what help says: the module is imported when it is wanted
+    "ahead": ("pondering.ahead", "ahead", "Train stages up to their last checkpoints."),
+    "check": ("pondering.commands", "check", "Check params.yaml whole."),
+    "claims": ("pondering.claims_cli", "claims_command", "Judge every claim of the papers."),
+    "next": ("pondering.commands", "whats_next", "Say where to look after a run."),
+    "provenance": ("pondering.provenance_cli", "provenance_command", "Say whence a figure comes."),
+    "report": ("pondering.commands", "report", "Draw the report again from its tables."),
+    "repro": ("pondering.ahead", "repro", "Run what changed, with every core training."),
+    "show": ("pondering.show", "show", "Show how a trained network ponders."),
+    "track": ("pondering.tracking_cli", "track_command", "Rebuild MLflow's database."),
+    "verify": ("pondering.commands", "verify", "Compare tables with the committed ones."),
+    "ui": ("pondering.tracking_cli", "ui_command", "Open MLflow's own UI on 127.0.0.1."),
 }
 
 
@@ -33,9 +33,13 @@ class _Lazy(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, name = COMMANDS[cmd_name]
+        module, name, _ = COMMANDS[cmd_name]
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, said) for name, (*_, said) in sorted(COMMANDS.items())])
 
     def invoke(self, ctx: click.Context) -> Any:
         with stage():  # around the subcommand's arguments
