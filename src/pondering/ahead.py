@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from pondering.commands import check
 from pondering.config import load_params
-from pondering.errors import UserError
+from pondering.errors import Interrupted, UserError
 from pondering.runs import TrainStage
 from pondering.shards import Outcome
 from pondering.stage import stage
@@ -133,16 +133,29 @@ def _company(stages: list[str], count: int) -> Iterator[None]:
 
 
 def _dvc(*arguments: str) -> int:
-    """DVC in the foreground; Ctrl-C is its to answer, a termination is passed on."""
+    """DVC in the foreground; Ctrl-C is its to answer first, a termination is passed on.
+
+    Raises:
+        Interrupted: after Ctrl-C, when DVC has ended.
+    """
     child = subprocess.Popen([sys.executable, "-m", "dvc", *arguments])
+    stopped = False
+
+    def note(*_: object) -> None:
+        nonlocal stopped
+        stopped = True
+
     signals = (signal.SIGINT, signal.SIGTERM)
-    handlers = (lambda *_: None, lambda *_: child.terminate())
+    handlers = (note, lambda *_: child.terminate())
     before = [signal.signal(*pair) for pair in zip(signals, handlers, strict=True)]
     try:
-        return child.wait()
+        status = child.wait()
     finally:
         for number, handler in zip(signals, before, strict=True):
             signal.signal(number, handler)
+    if stopped:
+        raise Interrupted("stopped; `make repro` goes on from there")
+    return status
 
 
 def _leave_unless_zero(status: int) -> None:

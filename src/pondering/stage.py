@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -90,6 +91,8 @@ def _usage(error: click.UsageError) -> str:
 
 def _leave(line: str, status: int) -> None:
     click.echo(printable(line), err=True)
+    if status == 130:
+        gc.freeze()  # at once, without a search for garbage among all that torch has loaded
     sys.exit(status)
 
 
