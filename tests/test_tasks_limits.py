@@ -14,7 +14,12 @@ from pondering.tasks.logic import Logic
 from pondering.tasks.parity import Parity
 
 FITS: dict[str, dict[str, Any]] = {
-    "parity": {"bits": 3, "layout": "leading", "train_nonzero": [1, 1], "test_nonzero": {"test": [1, 1]}},
+    "parity": {
+        "bits": 3,
+        "layout": "leading",
+        "train_nonzero": [1, 1],
+        "test_nonzero": {"test": [1, 1]},
+    },
     "logic": {"gates": 2, "length": [1, 2], "test_length": 2},
     "addition": {"digits": 2, "length": [1, 2], "test_length": 2},
     "sort": {"length": [2, 3]},

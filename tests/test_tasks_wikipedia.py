@@ -92,9 +92,19 @@ def test_every_other_traced_window_lies_about_an_id_number() -> None:
     batch, kinds = task.traced(24)
     again, _ = task.traced(24)
     np.testing.assert_array_equal(batch.inputs, again.inputs)
+    numbers = []
     for b in range(1, 24, 2):
-        begins = np.flatnonzero(kinds[:, b] == "id")
-        assert begins.size and chr(batch.inputs[begins[0], b]).isdigit()
+        inside = kinds[:, b] == "id"
+        begins = np.flatnonzero(inside[1:] & ~inside[:-1]) + 1
+        (begin,) = begins[(begins >= 10) & (begins <= 20)][:1]  # a quarter to a half of 40
+        numbers.append(bytes(batch.inputs[begin:, b]))
+        assert numbers[-1][:1].isdigit()
+    text, known = generate(1_000_000)
+    first, last = task.bounds("heldout")
+    inside = np.pad(known[first:last] == KINDS.index("id"), (1, 0))
+    begins = np.flatnonzero(inside[1:] & ~inside[:-1]) + first
+    for place, number in ((begins[0], numbers[0]), (begins[-1], numbers[-1])):
+        assert bytes(text[place : place + len(number)]) == number
     assert len({bytes(batch.inputs[:, b]) for b in range(24)}) == 24
 
 
@@ -249,3 +259,22 @@ def test_the_made_text_is_always_the_same_and_grows_at_its_end() -> None:
     arrays = prepare("generated", "no folder is read")
     assert len(arrays["text"]) == 1_000_000
     np.testing.assert_array_equal(arrays["text"][:9_000], long[0])
+
+
+@pytest.mark.parametrize(
+    ("byte", "shown"),
+    [
+        (32, " "),
+        (126, "~"),
+        (10, "\n"),
+        (9, "\t"),
+        (31, "\ufffd"),
+        (127, "\ufffd"),
+        (200, "\ufffd"),
+    ],
+)
+def test_bytes_that_are_no_characters_are_shown_as_such(byte: int, shown: str) -> None:
+    batch = Wikipedia("generated", sequence=1).parse("ab").torch()
+    batch.inputs[0, 0] = byte
+    (step,) = Wikipedia("generated", sequence=1).describe(torch.zeros(1, 1, 256), batch, 0)
+    assert step["input"] == shown
