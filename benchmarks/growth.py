@@ -175,7 +175,7 @@ def main(quick: bool, device: str, out: Path | None) -> None:
         lines.append({"label": axis.label, "what": axis.what, "values": values, "rows": rows})
     experiments = load_params(HERE.parent / "params.yaml", "paper").experiments
     paper = []
-    for experiment in experiments[:2] if quick else experiments:
+    for experiment in list(experiments)[: 2 if quick else None]:
         for mechanism in MECHANISMS:
             names = {"experiment": experiment, "mechanism": mechanism}
             paper.append(names | alone(estimated, *names.values(), machine["kind"], quick))

@@ -123,3 +123,15 @@ def until_there(folder: Path, pattern: str) -> None:
     while not any(folder.glob(pattern)):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize(("text", "kept"), [("", False), ('{"a": {', False), ("{}", True)])
+def test_a_lock_file_of_dvc_that_was_cut_off_is_removed(
+    tmp_path: Path, text: str, kept: bool
+) -> None:
+    path = tmp_path / ".dvc/tmp/rwlock"
+    path.parent.mkdir(parents=True)
+    ahead.mend_rwlock(tmp_path)  # none is there
+    path.write_text(text)
+    ahead.mend_rwlock(tmp_path)
+    assert path.exists() == kept

@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -74,6 +75,7 @@ def _free(folder: Path) -> bool:
 def repro(ctx: click.Context) -> None:
     """Run what changed (`dvc repro`), with every core training."""
     with stage():
+        mend_rwlock()
         if not _changed():
             click.echo("repro: everything is up to date")
             return
@@ -88,6 +90,23 @@ def repro(ctx: click.Context) -> None:
         with _company(stages, count):
             status = _dvc("repro")
         _leave_unless_zero(status)
+
+
+def mend_rwlock(root: Path = Path()) -> None:
+    """Remove DVC's list of files in use where a kill has cut it off: it would stop every later run.
+
+    DVC writes it in place, so one that is being written now is looked at again.
+    """
+    path = root / ".dvc" / "tmp" / "rwlock"
+    for seconds in (0.5, 0.0):
+        try:
+            json.loads(path.read_text(encoding="utf-8"))
+            return
+        except FileNotFoundError:
+            return
+        except ValueError:
+            time.sleep(seconds)
+    path.unlink(missing_ok=True)
 
 
 def _trainers() -> int:
