@@ -80,3 +80,57 @@ def test_every_field_of_a_claim_is_published() -> None:
         assert estimate["value"] == pytest.approx(quantity.value, rel=1e-5)
         assert estimate["unit"] == quantity.unit and estimate["seeds"] == quantity.seeds
     assert found["criteria"] == [dataclasses.asdict(each) for each in judgement.findings]
+
+
+def test_a_bound_belongs_to_what_it_allows() -> None:
+    between = Criterion(quantity="a", between=(1.0, 2.0), partly=(0.5, 3.0), core=True)
+    outcomes = {
+        0.4: "fails",
+        0.5: "partly",
+        1.0: "holds",
+        2.0: "holds",
+        3.0: "partly",
+        3.1: "fails",
+    }
+    for value, outcome in outcomes.items():
+        assert between.outcome(measured(a=value)[0]) == outcome
+    assert between.outcome(None) == between.outcome(measured(a=math.nan)[0]) == "not measured"
+
+
+def test_an_interval_that_only_touches_its_bound_holds_partly() -> None:
+    criterion = Criterion(quantity="a", at_least=0.0, by="interval", core=True)
+    for low, high, outcome in ((0.1, 0.9, "holds"), (-0.1, 0.9, "partly"), (None, None, "partly")):
+        quantity = Quantity("a", "the a", "steps", 0.5, low, high, 3)
+        assert criterion.outcome(quantity) == outcome
+
+
+def test_a_condition_that_lapses_hides_no_other() -> None:
+    """G2 at the paper's size: an easy task is no excuse there, one that is not learned is."""
+    claim, source = CLAIMS["G2"], CASES["G2"][0]
+    lapsed = next(c for c in claim.preconditions if c.below_difficulty is not None)
+    strict = lapsed.model_copy(update={"below_difficulty": None, "at_least": 2.0, "because": "No"})
+    both = claim.model_copy(update={"preconditions": (lapsed, strict)})
+    judgement = judge(both, source)
+    assert judgement.verdict == "cannot be judged at this scale"
+    assert judgement.reason.startswith("No (error of the plain network ")
+
+
+def test_findings_say_what_was_needed_and_what_was_not_measured() -> None:
+    claim, source = CLAIMS["G1"], CASES["G1"][0]
+    more = Criterion(quantity="nothing", at_least=0.0, core=False)
+    wider = claim.model_copy(update={"criteria": (*claim.criteria, more)})
+    *findings, missing = judge(wider, source).findings
+    for criterion, finding in zip(claim.criteria, findings, strict=True):
+        assert finding.needed.endswith(", whole interval") == (criterion.by == "interval")
+        assert finding.core == criterion.core and finding.measured
+    assert dataclasses.asdict(missing) == {
+        "label": "nothing", "measured": "not measured", "needed": "",
+        "outcome": "not measured", "core": False,
+    }  # fmt: skip
+
+
+def test_what_was_not_run_is_named() -> None:
+    empty = dataclasses.replace(CASES["G1"][0], tables={}, curves={})
+    judgement = judge(CLAIMS["G1"], empty)
+    assert (judgement.verdict, judgement.reason) == ("not run", "Parity has not been run.")
+    assert judgement.seeds == 0 and judgement.findings == ()
