@@ -80,10 +80,10 @@ def mounting(request: pytest.FixtureRequest) -> None:
     done = in_a_namespace(request.node.originalname)
     if done is not None:
         assert done.returncode == 0, done.stdout
-        pytest.skip("passed under `unshare -rm`")
+        pytest.skip("all its cases have just passed under `unshare -rm`, where mounting is allowed")
     if os.environ.get("CI"):
         pytest.fail("neither `mount` nor `unshare -rm` is permitted: CI would leave this out")
-    pytest.skip("mounting is not permitted here")
+    pytest.skip("a full disk cannot be made here: no right to mount a tmpfs (CI fails instead)")
 
 
 def changed() -> dict[str, Any]:

@@ -70,12 +70,17 @@ CASES = [("act", biases) for biases in BIASES]
 CASES += [(name, "spread") for name in HALTING if name != "act"]
 
 
+BOTH_PATHS = [
+    (cell, *case)
+    for cell in ("tanh_rnn", "gru", "lstm")
+    for case in CASES
+    if cell != "gru" or not case[0].startswith("pondernet")  # a GRU's PonderNet has one path alone
+]
+
+
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("name", "biases"), CASES)
-@pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
+@pytest.mark.parametrize(("cell", "name", "biases"), BOTH_PATHS)
 def test_both_paths_agree(cell: str, name: str, biases: str, shape: str) -> None:
-    if cell == "gru" and name.startswith("pondernet"):
-        return  # has one path alone
     network = network_of(cell, HALTING[name], BIASES[biases])
     for share in PRESENT:
         compare(network, *SHAPES[shape], share, biases)
