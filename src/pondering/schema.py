@@ -21,21 +21,25 @@ from pydantic import (
 
 from pondering.errors import UserError
 from pondering.sources import Download
+from pondering.values import (
+    Bias,
+    Count,
+    Counts,
+    NotNegative,
+    Open,
+    Penalties,
+    Positive,
+    Priors,
+    Seeds,
+)
 
 PROFILES = ("quick", "reduced", "paper")
 MECHANISMS = ("repeat", "act", "pondernet")
 SETTING_NAMES = {"repeat": "rho", "act": "tau", "pondernet": "lambda_p"}
 
 
-LARGEST = 10**9  # keeps sizes and rates within what torch and float32 can hold
 DEEPEST = 8  # of the mappings and lists in a task
 NAME = re.compile(r"[A-Za-z0-9_]{1,64}")  # of an experiment: it becomes part of file names
-
-
-def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if len(set(values)) != len(values):
-        raise ValueError("must not name a value twice")
-    return values
 
 
 def _named(task: dict[str, Any]) -> dict[str, Any]:
@@ -65,17 +69,6 @@ def _file_names(experiments: dict[str, Any]) -> dict[str, Any]:
     return experiments
 
 
-# Strict: "0.1" in quotes is a word and true is no number; a whole number may stand for a float.
-Count = Annotated[int, Field(ge=1, le=LARGEST, strict=True)]
-Open = Annotated[float, Field(gt=0, lt=1, strict=True)]
-Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
-NotNegative = Annotated[float, Field(ge=0, le=LARGEST, strict=True)]
-Bias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
-Counts = Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_distinct)]
-Penalties = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_distinct)]
-Priors = Annotated[tuple[Open, ...], Field(min_length=1), AfterValidator(_distinct)]
-Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]
 TaskValues = Annotated[dict[str, Any], AfterValidator(_named)]
 
 

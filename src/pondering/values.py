@@ -1,0 +1,28 @@
+"""The numbers and lists of numbers that may stand in `params.yaml`, each with its range."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+LARGEST = 10**9  # keeps sizes and rates within what torch and float32 can hold
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(set(values)) != len(values):
+        raise ValueError("must not name a value twice")
+    return values
+
+
+# Strict: "0.1" in quotes is a word and true is no number; a whole number may stand for a float.
+Count = Annotated[int, Field(ge=1, le=LARGEST, strict=True)]
+Open = Annotated[float, Field(gt=0, lt=1, strict=True)]
+Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
+NotNegative = Annotated[float, Field(ge=0, le=LARGEST, strict=True)]
+Bias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
+Counts = Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_distinct)]
+Penalties = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_distinct)]
+Priors = Annotated[tuple[Open, ...], Field(min_length=1), AfterValidator(_distinct)]
+Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]
