@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ import torch
 from pondering.cells import CELLS
 from pondering.config import ExperimentConfig
 from pondering.errors import UserError
-from pondering.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.halting import Halting
+from pondering.mechanisms import MECHANISMS, Mechanism
 from pondering.network import Network
 from pondering.replicas import stack
 from pondering.tasks.base import Task
@@ -22,15 +24,30 @@ def make_halting(
     settings: Sequence[float] | float,
     device: torch.device | str = "cpu",
 ) -> Halting:
-    """The mechanism with one setting, or with one per stacked replica."""
+    """The mechanism with one setting, or with one per stacked replica.
+
+    Raises:
+        UserError: its entry names no class, or arguments that the class does not take; or the
+            class does not answer the whole contract.
+    """
+    entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
     setting = torch.as_tensor(settings, dtype=torch.float32, device=device)
-    shared = config.halting
-    if mechanism == "act":
-        return ACT(setting, shared.epsilon, shared.max_steps)
-    if mechanism == "pondernet":
-        own = config.pondernet
-        return PonderNet(setting, own.beta, own.max_steps or shared.max_steps, own.epsilon)
-    return FixedRepeat(setting)
+    own = {name: value for name in entry.own if (value := getattr(block, name)) is not None}
+    try:
+        shared = {name: getattr(config.halting, name) for name in entry.shares}
+        halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | own)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise UserError(f"src/pondering/mechanisms.py: {mechanism}: {error}") from None
+    contract = (*vars(Halting), *Halting.__annotations__)
+    lacks = [name for name in contract if name[0] != "_" and not hasattr(halting, name)]
+    if lacks:
+        raise UserError(f"{entry.path}: {', '.join(lacks)}: missing, see `Halting` in halting.py")
+    return halting
+
+
+def _class_of(entry: Mechanism) -> Any:
+    module, _, name = entry.path.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def make_network(

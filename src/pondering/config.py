@@ -17,7 +17,8 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 
 from pondering.errors import UserError
-from pondering.schema import MECHANISMS, PROFILES, SETTING_NAMES, ExperimentConfig, Params
+from pondering.mechanisms import MECHANISMS
+from pondering.schema import PROFILES, SETTING_NAMES, Document, ExperimentConfig, Params
 
 __all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
 
@@ -70,7 +71,7 @@ def _checked(document: dict[str, Any], profile: str | None) -> Params:
     blocks = {str(name): _merged_block(document, name, chosen) for name in names}
     merged |= {"profile": chosen, "experiments": blocks}
     try:
-        return Params.model_validate(merged)
+        return Document.model_validate(merged)
     except ValidationError as error:
         raise _Refusal(_finding(error, document, chosen)) from None
 
@@ -173,7 +174,7 @@ def _holds(block: Any, keys: list[Any]) -> bool:
 
 def _allowed_keys(location: tuple[int | str, ...]) -> tuple[str, ...]:
     """The field names beside the one at `location`."""
-    kind: Any = Params
+    kind: Any = Document
     for part in location[:-1]:
         kind = _without_none(kind)
         if _is_model(kind):

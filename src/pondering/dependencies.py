@@ -11,6 +11,7 @@ from pathlib import Path
 from pondering import provenance
 from pondering.errors import UserError
 from pondering.files import sha256_file, write_json
+from pondering.mechanisms import MECHANISMS
 
 STAGES = ("download", "datasets", "train", "evaluate", "report")
 FOLDER = Path("data/imports")
@@ -19,10 +20,14 @@ FOLDER = Path("data/imports")
 def code_of(script: Path) -> dict[str, str]:
     """The script and all it imports from this package, by path below the root: their sha256.
 
-    Templates count as code of the package that holds them.
+    Templates count as code of the package that holds them, and the mechanisms' classes, which are
+    imported by name, as code of whatever builds networks.
     """
     package = provenance.PACKAGE
     closure = provenance.import_closure([script])
+    if package / "build.py" in closure:
+        named = {file for each in MECHANISMS.values() for file in provenance.files_of(each.module)}
+        closure = sorted({*closure, *named, *provenance.import_closure(named)})
     folders = {path.parent / "templates" for path in closure}
     code = [*closure, *(file for folder in folders for file in folder.glob("*") if file.is_file())]
     found = {f"src/{path.relative_to(package.parent)}": sha256_file(path) for path in code}

@@ -40,11 +40,11 @@ def _imported(file: Path) -> set[Path]:
     for node in _running_nodes(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                paths |= _files_of(alias.name)
+                paths |= files_of(alias.name)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            paths |= _files_of(node.module)
+            paths |= files_of(node.module)
             for alias in node.names:
-                paths |= _files_of(f"{node.module}.{alias.name}")
+                paths |= files_of(f"{node.module}.{alias.name}")
     return paths
 
 
@@ -58,8 +58,8 @@ def _running_nodes(tree: ast.AST) -> Iterable[ast.AST]:
             waiting += (child for child in children if not isinstance(child, ast.expr))
 
 
-def _files_of(module: str) -> set[Path]:
-    """A module of this package and the packages above it; nothing for any other module."""
+def files_of(module: str) -> set[Path]:
+    """The files of a module of this package and of the packages above it; none for any other."""
     parts = module.split(".")
     if parts[0] != PACKAGE.name:
         return set()

@@ -18,6 +18,7 @@ from pondering.config import ExperimentConfig, Params
 from pondering.errors import UserError
 from pondering.files import json_text, sha256_file, write_together
 from pondering.layout import Layout
+from pondering.mechanisms import MECHANISMS
 from pondering.progress import Progress, duration
 from pondering.schedule import Plateau
 from pondering.shards import AWAY, Outcome, Shard, Watch, cut, fitting, gathered, size_begun, train
@@ -35,7 +36,7 @@ class TrainStage:
     Args:
         params: the checked parameters.
         experiment: a name in them.
-        mechanism: repeat, act or pondernet.
+        mechanism: a name in `MECHANISMS`.
         root: the project's folder.
     """
 
@@ -64,6 +65,7 @@ class TrainStage:
         package = provenance.PACKAGE
         roots = [package / "training.py", package / "cells.py"]
         roots.append(package / "tasks" / f"{type(self.task).__module__.rpartition('.')[2]}.py")
+        roots += provenance.files_of(MECHANISMS[self.mechanism].module)
         code = {*roots, package / "build.py", *provenance.import_closure(roots)}
         values = self.config.of_mechanism(self.mechanism)
         parts = (values, provenance.hash_files(code), self.data_hash, self.device.type)

@@ -7,36 +7,34 @@ from __future__ import annotations
 
 import math
 import re
+from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
     StrictStr,
+    create_model,
+    field_validator,
 )
 
 from pondering.errors import UserError
+from pondering.mechanisms import MECHANISMS
 from pondering.sources import Download
 from pondering.values import (
     Bias,
     Count,
-    Counts,
     NotNegative,
     Open,
-    Penalties,
     Positive,
-    Priors,
     Seeds,
 )
 
 PROFILES = ("quick", "reduced", "paper")
-MECHANISMS = ("repeat", "act", "pondernet")
-SETTING_NAMES = {"repeat": "rho", "act": "tau", "pondernet": "lambda_p"}
-
+SETTING_NAMES = {name: mechanism.setting for name, mechanism in MECHANISMS.items()}
 
 DEEPEST = 8  # of the mappings and lists in a task
 NAME = re.compile(r"[A-Za-z0-9_]{1,64}")  # of an experiment: it becomes part of file names
@@ -62,13 +60,6 @@ def _is_plain(value: Any, depth: int = 0) -> bool:
     return value is None or isinstance(value, str | int)
 
 
-def _file_names(experiments: dict[str, Any]) -> dict[str, Any]:
-    for name in experiments:
-        if not NAME.fullmatch(name):
-            raise ValueError(f"{name!r}: a name has letters, digits and _ alone, at most 64")
-    return experiments
-
-
 TaskValues = Annotated[dict[str, Any], AfterValidator(_named)]
 
 
@@ -84,7 +75,7 @@ class NetworkConfig(_Model):
 
 
 class HaltingConfig(_Model):
-    """What ACT and PonderNet share."""
+    """What the mechanisms share."""
 
     max_steps: Count
     epsilon: Open = Field(description="ACT halts at a sum of 1 - epsilon")
@@ -92,30 +83,11 @@ class HaltingConfig(_Model):
     first_step_flag: StrictBool
 
 
-class _Mechanism(_Model):
+class MechanismConfig(_Model):
+    """What every mechanism's block may hold beside its settings and its own values."""
+
     learning_rate: Positive | None = None  # None: the experiment's
     updates: Count | None = None  # None: the experiment's
-
-
-class RepeatConfig(_Mechanism):
-    """Fixed repeat counts; 1 is the plain network."""
-
-    rho: Counts
-
-
-class ActConfig(_Mechanism):
-    """Time penalties of ACT."""
-
-    tau: Penalties
-
-
-class PonderNetConfig(_Mechanism):
-    """Priors of PonderNet, its KL weight, and None for a constant N or the mass left at N."""
-
-    lambda_p: Priors
-    beta: NotNegative
-    max_steps: Count | None = None  # None: the experiment's
-    epsilon: Open | None = None
 
 
 class ValidationConfig(_Model):
@@ -153,21 +125,26 @@ class EvaluationConfig(_Model):
 
 
 class ExperimentConfig(_Model):
-    """One experiment in one profile; `task` is checked by the task itself."""
+    """One experiment in one profile; `task` is checked by the task itself.
+
+    What is read from a file is an `Experiment`, with a block for each mechanism besides.
+    """
 
     task: TaskValues
     network: NetworkConfig
     halting: HaltingConfig
-    repeat: RepeatConfig
-    act: ActConfig
-    pondernet: PonderNetConfig
     training: TrainingConfig
     seeds: Seeds
     evaluation: EvaluationConfig
 
+    def mechanism(self, name: str) -> MechanismConfig:
+        """A mechanism's block."""
+        block: MechanismConfig = getattr(self, name)
+        return block
+
     def settings(self, mechanism: str) -> tuple[float, ...]:
-        """The grid of a mechanism: rho, tau or lambda_p."""
-        return tuple(getattr(getattr(self, mechanism), SETTING_NAMES[mechanism]))
+        """The grid of a mechanism: rho, tau, lambda_p."""
+        return tuple(getattr(self.mechanism(mechanism), SETTING_NAMES[mechanism]))
 
     def replicas(self, mechanism: str) -> tuple[tuple[float, int], ...]:
         """Every (setting, seed) of a mechanism, settings outermost."""
@@ -175,16 +152,18 @@ class ExperimentConfig(_Model):
 
     def updates(self, mechanism: str) -> int:
         """Planned updates of a mechanism."""
-        return getattr(self, mechanism).updates or self.training.updates
+        return self.mechanism(mechanism).updates or self.training.updates
 
     def learning_rate(self, mechanism: str) -> float:
         """Learning rate of a mechanism."""
-        return getattr(self, mechanism).learning_rate or self.training.learning_rate
+        return self.mechanism(mechanism).learning_rate or self.training.learning_rate
 
     def of_mechanism(self, mechanism: str) -> dict[str, Any]:
         """The values a mechanism's training depends on, as plain data: the others' left out."""
         others = set(MECHANISMS) - {mechanism}
-        return self.model_dump(mode="json", exclude=others | {"evaluation"})
+        values = self.model_dump(mode="json", exclude=others | {"evaluation"})
+        first = ("task", "network", "halting", mechanism)  # the order that results are written in
+        return {key: values.pop(key) for key in first} | values
 
 
 class ComputeConfig(_Model):
@@ -205,8 +184,16 @@ class Params(_Model):
     device: Literal["auto", "cpu", "cuda"]
     compute: ComputeConfig
     download: Download
-    experiments: Annotated[dict[str, ExperimentConfig], BeforeValidator(_file_names)]
+    experiments: dict[str, ExperimentConfig]
     cost_hours: dict[str, dict[str, NotNegative]]
+
+    @field_validator("experiments", mode="before")
+    @classmethod
+    def _file_names(cls, experiments: dict[str, Any]) -> dict[str, Any]:
+        for name in experiments:
+            if not NAME.fullmatch(name):
+                raise ValueError(f"{name!r}: a name has letters, digits and _ alone, at most 64")
+        return experiments
 
     def experiment(self, name: str) -> ExperimentConfig:
         """The configuration of an experiment.
@@ -218,3 +205,20 @@ class Params(_Model):
             allowed = ", ".join(self.experiments)
             raise UserError(f"params.yaml: experiments: {name!r} is unknown; allowed: {allowed}")
         return self.experiments[name]
+
+
+def _block(name: str) -> type[MechanismConfig]:
+    """The values of a mechanism as its entry says them."""
+    entry = MECHANISMS[name]
+    fields: dict[str, Any] = {entry.setting: (entry.settings, ...), **entry.own}
+    label = f"{name.capitalize()}Config"
+    return create_model(label, __base__=MechanismConfig, __module__=__name__, **fields)
+
+
+_BLOCKS: dict[str, Any] = {name: _block(name) for name in MECHANISMS}
+globals().update({block.__name__: block for block in _BLOCKS.values()})  # pickle finds them by name
+Experiment = create_model("Experiment", __base__=ExperimentConfig, __module__=__name__, **_BLOCKS)
+"""An `ExperimentConfig` with the block of every mechanism."""
+_EXPERIMENTS: Any = GenericAlias(dict, (str, Experiment))
+Document = create_model("Document", __base__=Params, __module__=__name__, experiments=_EXPERIMENTS)
+"""The `Params` that a file is checked against."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,15 @@ import pandas as pd
 
 from pondering.aggregates import evaluated, per_seed
 from pondering.config import ExperimentConfig
+from pondering.mechanisms import MECHANISMS
 from pondering.report import names
 from pondering.statistics import bootstrap_mean, mean_and_standard_error, solve_rate
 
 SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
 """Splits with too many difficulties and no mean worth a row."""
+
+OWN_VALUES = {"beta": "β = {:g}", "max_steps": "at most {} steps", "epsilon": "ε = {:g}"}
+"""A mechanism's own values in words; others are `name = value`."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +48,14 @@ def summary_rows(table: pd.DataFrame, experiment: str) -> list[SummaryRow]:
         experiment: its name; wikipedia is in bits per character.
 
     Returns:
-        Rows in the order of mechanisms, settings and splits; PonderNet's expectation after its
-        sampled prediction.
+        Rows in the order of mechanisms, settings and splits; the expectation, which PonderNet has,
+        after its sampled prediction.
     """
     rows = []
     for mechanism in names.MECHANISMS:
         of_mechanism = table[table["mechanism"] == mechanism]
         for prediction in ("sampled", "expected"):
-            if mechanism != "pondernet" and prediction == "expected":
+            if prediction == "expected" and not (of_mechanism["prediction"] == "expected").any():
                 continue
             kept = evaluated(of_mechanism, prediction=prediction)
             parts = dict(list(kept.groupby(["setting", "split"])))
@@ -129,10 +133,8 @@ def settings_in_words(
     ]
     for mechanism, name in names.MECHANISMS.items():
         values = ", ".join(f"{value:g}" for value in config.settings(mechanism))
-        more = ""
-        if mechanism == "pondernet":
-            cap = config.pondernet.max_steps
-            more = f"; β = {config.pondernet.beta:g}" + (f", at most {cap} steps" if cap else "")
+        own = ", ".join(_own_values(config, mechanism))
+        more = f"; {own}" if own else ""
         lines.append((name, f"{names.SYMBOLS[mechanism]} = {values}{more}"))
     clip = "no clipping" if training.clip is None else f"gradient norm clipped at {training.clip:g}"
     lines += [
@@ -142,6 +144,15 @@ def settings_in_words(
         ("Evaluation", f"{config.evaluation.examples:,} examples per difficulty"),
     ]
     return lines
+
+
+def _own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
+    """What a mechanism has of its own, where it is not the shared value."""
+    for name in MECHANISMS[mechanism].own:
+        value = getattr(config.mechanism(mechanism), name)
+        if value is not None:
+            known = OWN_VALUES.get(name)
+            yield known.format(value) if known else f"{name.replace('_', ' ')} = {_plain(value)}"
 
 
 def _settings_of(table: pd.DataFrame | None) -> list[tuple[str, str]]:
