@@ -14,12 +14,13 @@ import torch
 
 from pondering import checkpoints, evaluation, machine, publishing, traces
 from pondering.build import make_network, pick_device
-from pondering.config import MECHANISMS, SETTING_NAMES, ExperimentConfig, Params
+from pondering.config import SETTING_NAMES, ExperimentConfig, Params
 from pondering.errors import UserError
 from pondering.evaluation import Measured
 from pondering.files import json_text, write_together
 from pondering.freezing import read_arrays, unpack
 from pondering.layout import Layout
+from pondering.mechanisms import MECHANISMS
 from pondering.network import Network
 from pondering.tables import headline, replica_means
 from pondering.tasks import make_task
@@ -148,7 +149,7 @@ class EvaluateStage:
                 "experiment": self.experiment, "mechanism": trained.mechanism,
                 "split": split, "prediction": mode,
             }  # fmt: skip
-            has_remainder = trained.mechanism == "act"
+            has_remainder = MECHANISMS[trained.mechanism].remainder
             part = evaluation.table_rows(
                 each, trained.replicas, trained.status, worst, has_remainder
             )

@@ -12,12 +12,14 @@ from pondering import checkpoints
 from pondering.config import ExperimentConfig
 from pondering.files import json_text
 from pondering.layout import Layout
+from pondering.mechanisms import MECHANISMS
 
 if TYPE_CHECKING:
     from pondering.judging import Trained
 
 BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
-ORDER = ("act", "pondernet", "repeat")  # which come first where not all of them fit
+FIRST = ("act", "pondernet", "repeat")
+ORDER = tuple(dict.fromkeys((*FIRST, *MECHANISMS)))  # where not all of them fit
 
 
 class Copies:
@@ -61,8 +63,8 @@ class Copies:
 def chosen(trained: Trained, config: ExperimentConfig) -> int:
     """Which replica is published: chosen by its setting and seed, not by how well it did.
 
-    ACT's setting is the one that traces show, PonderNet's the first of its list, and a fixed
-    repeat is the plain network; of its seeds the lowest. Diverged replicas come last.
+    ACT's setting is the one that traces show, a fixed repeat is the plain network, any other
+    mechanism's the first of its list; of its seeds the lowest. Diverged replicas come last.
     """
     usual = {"act": config.evaluation.trace.tau, "repeat": 1.0}
     wanted = usual.get(trained.mechanism, trained.replicas[0][0])

@@ -13,7 +13,15 @@ from pondering.aggregates import evaluated, failure_error, per_seed, per_setting
 from pondering.figures import style
 from pondering.figures.bars import BITS, ERROR_RATE
 from pondering.figures.curves import errors_by_update, mean_line
-from pondering.figures.methods import Method, best_methods, error, lines_by_difficulty, ponder
+from pondering.figures.methods import (
+    CHOOSING,
+    ORDER,
+    Method,
+    best_methods,
+    error,
+    lines_by_difficulty,
+    ponder,
+)
 from pondering.results import Results
 
 LAYOUTS = {"parity": ("leading", "-"), "parity_scattered": ("scattered", "--")}
@@ -37,7 +45,7 @@ def figure_layout(results: Results) -> Figure | None:
         assert table is not None
         rows = evaluated(table, split="test")
         curves = results.curves.get(name)
-        for method in best_methods(per_seed(rows), ("plain", "act", "pondernet")):
+        for method in best_methods(per_seed(rows), CHOOSING):
             colour = style.MECHANISM_COLOUR[method.name]
             if curves is not None and len(method.of(curves)):
                 wide = errors_by_update(method.of(curves), failure_error(name))
@@ -120,7 +128,7 @@ def figure_extrapolation(results: Results) -> Figure | None:
         return None
     inside = evaluated(table, split="interpolation")
     rows = pd.concat([inside, evaluated(table, split="extrapolation")])
-    methods = best_methods(per_seed(inside), ("plain", "act", "pondernet"))
+    methods = best_methods(per_seed(inside), CHOOSING)
     if not methods:
         return None
     figure, (upper, lower) = style.new_figure([2.2, 2.2], sharex=True)
@@ -144,7 +152,7 @@ def figure_extrapolation(results: Results) -> Figure | None:
 
 
 def figure_pondernet(results: Results) -> Figure | None:
-    """PonderNet on Graves's tasks: error against ponder, beside ACT and fixed repeat counts."""
+    """PonderNet on Graves's tasks: error against ponder, beside every other mechanism."""
     present = [
         name for name in GRAVES_TASKS
         if name in results.tables and (results.tables[name]["mechanism"] == "pondernet").any()
@@ -167,7 +175,7 @@ def figure_pondernet(results: Results) -> Figure | None:
         axes.set_xlabel("mean steps per input")
     handles = [
         Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
-        for name in ("plain", "repeat", "act", "pondernet")
+        for name in ORDER
     ]
     style.bottom_legend(figure, handles, 2)
     return figure

@@ -10,13 +10,11 @@ from collections.abc import Sequence
 
 from pondering.figures import style
 from pondering.figures.traces import choose_traces
+from pondering.mechanisms import MECHANISMS
 from pondering.results import Results
 
-TRAINED = {
-    "repeat": "without halting or with a fixed repeat",
-    "act": "with ACT",
-    "pondernet": "with PonderNet",
-}
+TRAINED = {name: f"with {each.title}" for name, each in MECHANISMS.items()}
+TRAINED["repeat"] = "without halting or with a fixed repeat"
 
 
 def setting_shown(results: Results, experiment: str, kind: str, setting: float) -> str:

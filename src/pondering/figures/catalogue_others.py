@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from pondering.figures import banino2021 as banino
 from pondering.figures import beyond, mnist, words
 from pondering.figures.captions import unequal_training
+from pondering.figures.methods import CHOOSING
 from pondering.figures.spec import FigureSpec
+from pondering.mechanisms import MECHANISMS
 from pondering.results import Results
 
 INTERPOLATION, EXTRAPOLATION = ("parity_interpolation",), ("parity_extrapolation",)
-ALL = ("repeat", "act", "pondernet")
+PAPERS = ("repeat", "act", "pondernet")
+ALL = tuple(MECHANISMS)
 BEST = "each method at the setting with the lowest mean error over seeds"
 COMPARISON = (
     f"Bars: mean over seeds, {BEST}; whiskers: bootstrap 95% intervals; points: seeds; above the "
@@ -29,9 +32,11 @@ ANGLES = (
 )
 
 
-def _trained(*experiments: str) -> tuple[Callable[[Results], str], ...]:
-    """The note on a figure that compares all mechanisms on each experiment."""
-    return (partial(unequal_training, experiments=experiments, mechanisms=ALL),)
+def _trained(
+    *experiments: str, mechanisms: Sequence[str] = PAPERS
+) -> tuple[Callable[[Results], str], ...]:
+    """The note on a figure that compares mechanisms on each experiment."""
+    return (partial(unequal_training, experiments=experiments, mechanisms=mechanisms),)
 
 
 BANINO = (
@@ -145,12 +150,12 @@ BEYOND = (
         "beyond-extrapolation", "Beyond the papers", "", EXTRAPOLATION,
         "Parity: steps inside and beyond the trained range", beyond.figure_extrapolation,
         partial(words.of_methods, experiment=EXTRAPOLATION[0],
-                splits=("interpolation", "extrapolation")),
+                splits=("interpolation", "extrapolation"), names=CHOOSING),
         "Banino 2021 reports one mean: PonderNet's steps rise to about 5 beyond the trained range, "
         "nearly twice those inside.",
         f"Steps (above) and error (below) by nonzero elements, {BEST} in the trained range "
         "(shaded); bands: one standard error.",
-        _trained(*EXTRAPOLATION),
+        _trained(*EXTRAPOLATION, mechanisms=ALL),
     ),
     FigureSpec(
         "beyond-pondernet", "Beyond the papers", "", beyond.GRAVES_TASKS,
@@ -158,6 +163,6 @@ BEYOND = (
         "Banino 2021 does not report these tasks.",
         "Final error against mean steps per input, one point a setting, standard errors both ways; "
         "bits per character for the text.",
-        _trained(*beyond.GRAVES_TASKS),
+        _trained(*beyond.GRAVES_TASKS, mechanisms=ALL),
     ),
 )  # fmt: skip

@@ -13,9 +13,12 @@ from matplotlib.lines import Line2D
 
 from pondering.aggregates import best_setting
 from pondering.figures import style
+from pondering.mechanisms import MECHANISMS
 from pondering.statistics import Interval, bootstrap_mean
 
-ORDER = ("plain", "repeat", "act", "pondernet")
+ORDER = ("plain", *MECHANISMS)
+CHOOSING = tuple(name for name in ORDER if name != "repeat")
+"""The methods that choose their steps, and the network without."""
 SEED_OF_INTERVALS = 20210712
 """Seeds the bootstrap of every interval drawn, so that a figure's bytes do not change."""
 
@@ -62,7 +65,7 @@ def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Meth
 
     Args:
         seeds: what `per_seed` gives, of the split that chooses.
-        names: the methods wanted, of "plain", "repeat", "act" and "pondernet".
+        names: the methods wanted, "plain" or mechanisms.
 
     Returns:
         The methods that have rows, in the order of `names`.

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from pondering.files import atomic_write
+from pondering.mechanisms import MECHANISMS
 
 # Okabe and Ito's colours; their yellow is too faint on white and is left out
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -28,10 +30,12 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 MECHANISM_COLOUR = {"repeat": GREEN, "act": VERMILION, "pondernet": BLUE, "plain": GREY}
 MECHANISM_MARKER = {"repeat": "D", "act": "s", "pondernet": "o", "plain": "X"}
-MECHANISM_NAME = {
-    "repeat": "Fixed repeat", "act": "ACT", "pondernet": "PonderNet", "plain": "Without halting",
-}  # fmt: skip
-SYMBOL = {"repeat": "\N{GREEK SMALL LETTER RHO}", "act": "τ", "pondernet": "λp"}
+_OTHERS = [name for name in MECHANISMS if name not in MECHANISM_COLOUR]
+MECHANISM_COLOUR |= zip(_OTHERS, cycle((PURPLE, ORANGE, SKY)))
+MECHANISM_MARKER |= zip(_OTHERS, cycle(("^", "v", "P")))
+MECHANISM_NAME = {name: each.title for name, each in MECHANISMS.items()}
+MECHANISM_NAME |= {"plain": "Without halting"}
+SYMBOL = {name: each.symbol for name, each in MECHANISMS.items()}
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 

@@ -12,7 +12,7 @@ from pondering.aggregates import evaluated, failure_error, per_seed, per_setting
 from pondering.figures import beyond, style
 from pondering.figures.banino2021 import COMPARED, prior_shown
 from pondering.figures.curves import errors_by_update
-from pondering.figures.methods import best_methods, interval
+from pondering.figures.methods import CHOOSING, best_methods, interval
 from pondering.figures.mnist import choosing_rows, gallery_traces
 from pondering.figures.traces import ROW_LENGTH, TEXT_ROWS, choose_traces, text_window
 from pondering.results import Results
@@ -99,7 +99,12 @@ def of_text(results: Results, setting: float, *, markup: bool) -> str:
     )
 
 
-def of_methods(results: Results, experiment: str, splits: tuple[str, ...]) -> str:
+def of_methods(
+    results: Results,
+    experiment: str,
+    splits: tuple[str, ...],
+    names: tuple[str, ...] = COMPARED,
+) -> str:
     """Accuracy with its interval, steps and solve rate of each method at its best setting."""
     table = results.tables.get(experiment)
     if table is None:
@@ -107,7 +112,7 @@ def of_methods(results: Results, experiment: str, splits: tuple[str, ...]) -> st
     by_split = {split: per_seed(evaluated(table, split=split)) for split in splits}
     parts = []
     for split, seeds in by_split.items():
-        for method in best_methods(by_split[splits[0]], COMPARED):
+        for method in best_methods(by_split[splits[0]], names):
             own = method.of(seeds)
             if own.empty:
                 continue
@@ -203,7 +208,7 @@ def of_layout(results: Results) -> str:
     parts = []
     for name, (layout, _) in beyond.LAYOUTS.items():
         seeds = per_seed(evaluated(results.tables[name], split="test"))
-        for method in best_methods(seeds, COMPARED):
+        for method in best_methods(seeds, CHOOSING):
             parts.append(f"{layout}, {method.legend}: {method.of(seeds)['error'].mean():.3g}")
     return f"Mean error: {'; '.join(parts)}." if parts else ""
 
@@ -221,14 +226,14 @@ def of_repeat(results: Results, experiment: str) -> str:
 
 
 def of_pondernet(results: Results) -> str:
-    """Error and steps of ACT and PonderNet at their best settings, by task."""
+    """Error and steps of ACT, PonderNet and the like at their best settings, by task."""
     parts = []
     for name in beyond.GRAVES_TASKS:
         if name not in results.tables:
             continue
         split = "train" if name == "wikipedia" else "test"
         seeds = per_seed(evaluated(results.tables[name], split=split))
-        for method in best_methods(seeds, ("act", "pondernet")):
+        for method in best_methods(seeds, [name for name in CHOOSING if name != "plain"]):
             own = method.of(seeds)
             parts.append(f"{name}, {method.legend}: {own['error'].mean():.3g} with "
                          f"{_steps(own['ponder_time'].mean())}")  # fmt: skip

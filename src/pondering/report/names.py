@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pondering import mechanisms
+
 EXPERIMENTS: dict[str, tuple[str, str]] = {
     "parity": ("Parity", "Graves's parity: is the number of +1s in one vector odd?"),
     "parity_scattered": (
@@ -25,9 +27,9 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
 }
 """Experiment -> title and what it asks, in the order of the report."""
 
-MECHANISMS = {"repeat": "Fixed repeat", "act": "ACT", "pondernet": "PonderNet"}
+MECHANISMS = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
 
-SYMBOLS = {"repeat": "ρ", "act": "τ", "pondernet": "λp"}  # noqa: RUF001
+SYMBOLS = {name: each.symbol for name, each in mechanisms.MECHANISMS.items()}
 
 PROFILES = {
     "paper": "the papers' own settings, to the letter",

@@ -34,19 +34,19 @@ class TintedText:
 def tinted_texts(
     traces: Sequence[Mapping[str, Any]], setting_text: Any, mechanism_name: Mapping[str, str]
 ) -> list[TintedText]:
-    """The texts among the traces, ACT first, at most a few of each mechanism.
+    """The texts among the traces, in the order of the mechanisms.
 
     Args:
         traces: traces of one experiment.
         setting_text: (mechanism, setting) -> text.
-        mechanism_name: mechanism -> name on the page.
+        mechanism_name: mechanism -> name on the page, in their order.
 
     Returns:
         Tinted texts, at most MAXIMUM_TEXTS in all and MAXIMUM_CHARACTERS long each.
     """
-    order = {"act": 0, "pondernet": 1}
+    order = list(mechanism_name)
     texts = [t for t in traces if t["kind"] == "text" and t["steps"] and t["mechanism"] in order]
-    texts.sort(key=lambda trace: order[trace["mechanism"]])
+    texts.sort(key=lambda trace: order.index(trace["mechanism"]))
     return [
         _tinted(
             f"{mechanism_name[trace['mechanism']]}, "
