@@ -76,7 +76,8 @@ def measured(
     before = peak_memory(torch.device(kind))
     device = torch.device(kind)
     task = make_task(config.task, experiment)
-    pairs = [(SETTINGS[mechanism], seed) for seed in range(replicas)]
+    setting = SETTINGS.get(mechanism, config.settings(mechanism)[0])
+    pairs = [(setting, seed) for seed in range(replicas)]
     plan = Plan(10**9, config.training.batch, STILL, config.training.clip, 1)
     sweep = Sweep(make_network(config, mechanism, task, pairs, device), task, pairs, plan)
 

@@ -77,7 +77,7 @@ def numbers(option: str, text: str) -> list[float]:
 @click.option("--mechanism", default="act", type=click.Choice(MECHANISMS))
 @click.option("--profile", default="reduced")
 @click.option("--rates", default="0.001,0.003,0.01", help="Learning rates, with commas.")
-@click.option("--settings", default="0.001,0.01", help="tau, lambda_p or rho, with commas.")
+@click.option("--settings", default="0.001,0.01", help="Its settings, with commas.")
 @click.option("--updates", default=3000, type=click.IntRange(min=1))
 @click.option("--points", default=10, type=click.IntRange(min=1))
 def main(

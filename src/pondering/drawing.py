@@ -6,29 +6,14 @@ import math
 import textwrap
 from collections.abc import Iterator
 
+from pondering.mechanisms import MECHANISMS
 from pondering.replay import Example, Moment
 from pondering.terminal import VISIBLE, Terminal, clipped
 
-COUNTS = {"repeat": "  N", "act": "  N     R", "pondernet": " E[n]   n"}
 NARROW = 12  # characters for a distribution beside the other columns
 INDENT = 5
 LONGEST = 24  # rows of a sequence's table, unless it is the user's own
 BLANKS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
-WEIGHTS = {
-    "repeat": "p_n is the weight of step n: the last output alone counts.",
-    "act": "p_n is the weight of step n in the answer; R is what is left for the last step.",
-    "pondernet": "p_n is the probability of halting at step n; the prediction is the mean over it.",
-}
-SINGLE = {
-    "repeat": "",
-    "act": "",
-    "pondernet": "┊ is the prior, ◀ a halt sampled from p_n, as the paper evaluates.",
-}
-SEQUENCE = {
-    "repeat": "",
-    "act": "",
-    "pondernet": "E[n] is the expected step, n a sampled one (states are handed on as sampled).",
-}
 
 
 def draw(example: Example, title: str, mechanism: str, terminal: Terminal) -> Iterator[str]:
@@ -36,7 +21,7 @@ def draw(example: Example, title: str, mechanism: str, terminal: Terminal) -> It
 
     Args:
         title: what it is, for the rule above it.
-        mechanism: repeat, act or pondernet.
+        mechanism: its name.
     """
     rule = f"── {title} "
     yield terminal.paint(rule + "─" * max(0, terminal.width - len(rule)), "title")
@@ -48,13 +33,32 @@ def draw(example: Example, title: str, mechanism: str, terminal: Terminal) -> It
 
 def legend(examples: list[Example], mechanism: str, terminal: Terminal) -> Iterator[str]:
     """What the bars and columns mean."""
-    words = [WEIGHTS[mechanism]]
+    moment = examples[0].moments[0]
+    words = [_weights(moment, mechanism)]
     if any(len(example.moments) == 1 for example in examples):
-        words += [SINGLE[mechanism], "A full bar is 1. y_n is what step n alone would say."]
+        if moment.prior:
+            words.append("┊ is the prior, ◀ a halt sampled from p_n, as the paper evaluates.")
+        elif moment.sampled is not None:
+            words.append("◀ is a halt sampled from p_n.")
+        words.append("A full bar is 1. y_n is what step n alone would say.")
     else:
-        words += [SEQUENCE[mechanism], "P is the probability given to the target."]
-    for line in terminal.wrapped(" ".join(filter(None, words))):
+        if moment.sampled is not None:
+            words.append(
+                "E[n] is the expected step, n a sampled one (states are handed on as sampled)."
+            )
+        words.append("P is the probability given to the target.")
+    for line in terminal.wrapped(" ".join(words)):
         yield terminal.paint(line, "dim")
+
+
+def _weights(moment: Moment, mechanism: str) -> str:
+    """What p_n is."""
+    if moment.sampled is not None:
+        return "p_n is the probability of halting at step n; the prediction is the mean over it."
+    if mechanism == "repeat":
+        return "p_n is the weight of step n: the last output alone counts."
+    rest = "; R is what is left for the last step" if MECHANISMS[mechanism].remainder else ""
+    return f"p_n is the weight of step n in the answer{rest}."
 
 
 def _single(moment: Moment, mechanism: str, terminal: Terminal) -> Iterator[str]:
@@ -78,15 +82,15 @@ def _single(moment: Moment, mechanism: str, terminal: Terminal) -> Iterator[str]
 
 
 def _counts(moment: Moment, mechanism: str) -> str:
-    """N and R of ACT; expectation and sample of PonderNet."""
-    if mechanism == "act":
-        cost = moment.ponder_time + moment.remainder
-        return f"N = {moment.ponder_time}, R = {moment.remainder:.3f}, N + R = {cost:.3f}"
+    """Expectation and sample, where there is one; else N, and R where it means anything."""
     if moment.sampled is not None:
         told = f"expected steps Σ n p_n = {moment.expected_steps:.2f} of {moment.ponder_time}"
         sampled = f"halts at n = {moment.sampled.steps}, says {moment.sampled.prediction}"
         return f"{told}; sampled: {sampled}"
-    return f"N = {moment.ponder_time}, fixed"
+    if MECHANISMS[mechanism].remainder:
+        cost = moment.ponder_time + moment.remainder
+        return f"N = {moment.ponder_time}, R = {moment.remainder:.3f}, N + R = {cost:.3f}"
+    return f"N = {moment.ponder_time}" + (", fixed" if mechanism == "repeat" else "")
 
 
 def _bars(moment: Moment, mechanism: str, terminal: Terminal) -> Iterator[str]:
@@ -97,7 +101,7 @@ def _bars(moment: Moment, mechanism: str, terminal: Terminal) -> Iterator[str]:
     yield terminal.paint(
         f"{'n':>4}  {'p_n':>5}  {'0':{width - 1}}1  {'y_n':{said}}  {aim}".rstrip(), "dim"
     )
-    last = _last(moment, mechanism)
+    last = _last(moment)
     for index, p in enumerate(moment.weights[: last + 1]):
         prior = moment.prior[index] if moment.prior else None
         bar = terminal.paint(terminal.bar(p, width, prior), "bar")
@@ -116,19 +120,18 @@ def _short(p: float) -> str:
     return "<.001" if 0 < p < VISIBLE else f"{p:5.3f}"
 
 
-def _last(moment: Moment, mechanism: str) -> int:
-    """The index of the last step worth a line: PonderNet's tail of nothing is summed up."""
-    sampled = moment.sampled.steps - 1 if moment.sampled is not None else 0
-    if mechanism != "pondernet":
+def _last(moment: Moment) -> int:
+    """The index of the last step worth a line: a distribution's tail of nothing is summed up."""
+    if moment.sampled is None:
         return len(moment.weights) - 1
     seen = [index for index, p in enumerate(moment.weights) if p >= VISIBLE]
-    return max([sampled, *seen])
+    return max([moment.sampled.steps - 1, *seen])
 
 
 def _mark(moment: Moment, mechanism: str, step: int) -> str:
-    if mechanism == "act" and step == moment.ponder_time:
-        return "◀ R"
-    return "◀" if moment.sampled is not None and step == moment.sampled.steps else ""
+    if moment.sampled is not None:
+        return "◀" if step == moment.sampled.steps else ""
+    return "◀ R" if MECHANISMS[mechanism].remainder and step == moment.ponder_time else ""
 
 
 def _sequence(example: Example, mechanism: str, terminal: Terminal) -> Iterator[str]:
@@ -154,14 +157,15 @@ def _table(moments: list[Moment], mechanism: str, terminal: Terminal) -> Iterato
     targets = [BLANKS.get(moment.target, moment.target) for moment in moments]
     said = [BLANKS.get(moment.prediction, moment.prediction) for moment in moments]
     b, c = (max(map(len, column)) for column in ([*targets, "target"], [*said, "said"]))
-    others = 5 + 1 + b + 1 + c + 8 + len(COUNTS[mechanism]) + 1
+    counts = _heads(moments[0], mechanism)
+    others = 5 + 1 + b + 1 + c + 8 + len(counts) + 1
     most = min(max(terminal.width // 3, terminal.width - 60), terminal.width - others)
     a = max(3, min(most, max(map(len, [*inputs, "input"]))))
     below = terminal.width - others - a < NARROW  # then each distribution has its own line
     room = terminal.width - (INDENT if below else others + a)
     longest = max(len(_steps(moment)) for moment in moments)
     head = f"{'t':>4} {clipped('input', a):{a}} {'target':{b}} {'said':{c}}   {'P':>4}"
-    head += f" {COUNTS[mechanism]} "
+    head += f" {counts} "
     strips = clipped("p_1, p_2, … in percent", room)
     for line in [head, " " * INDENT + strips] if below else [head + strips]:
         yield terminal.paint(line.rstrip(), "dim")
@@ -180,11 +184,19 @@ def _steps(moment: Moment) -> tuple[float, ...]:
     return moment.weights[: last + 1]
 
 
+def _heads(moment: Moment, mechanism: str) -> str:
+    """Over the columns that `_numbers` fills."""
+    if moment.sampled is not None:
+        return " E[n]   n"
+    return "  N     R" if MECHANISMS[mechanism].remainder else "  N"
+
+
 def _numbers(moment: Moment, mechanism: str) -> str:
-    """What `COUNTS` heads."""
+    """The counts of one row."""
     if moment.sampled is not None:
         return f"{moment.expected_steps:5.2f} {moment.sampled.steps:3}"
-    return f"{moment.ponder_time:3}" + (f" {moment.remainder:5.3f}" if mechanism == "act" else "")
+    rest = f" {moment.remainder:5.3f}" if MECHANISMS[mechanism].remainder else ""
+    return f"{moment.ponder_time:3}{rest}"
 
 
 def _tick(right: bool | None, terminal: Terminal) -> str:

@@ -41,8 +41,12 @@ class Wish:
 @click.option("--list", "everything", is_flag=True, help="Say what is trained, in every profile.")
 @click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.")
 @click.option("--mechanism", metavar="M", default="act", show_default=True,
-              help="act, pondernet or repeat.")  # fmt: skip
-@click.option("--setting", metavar="X", help="tau, lambda_p or rho; else that of least error.")
+              help=f"{', '.join(SETTING_NAMES)}.")  # fmt: skip
+@click.option(
+    "--setting",
+    metavar="X",
+    help=f"Its {' or '.join(SETTING_NAMES.values())}; else that of least error.",
+)
 @click.option("--seed", metavar="N", help="Which training run; else the first finished.")
 @click.option("--count", metavar="N", default="3", show_default=True, help="How many inputs.")
 @click.option("--input", "written", metavar="TEXT",
