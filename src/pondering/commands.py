@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pondering.config import PROFILES, load_params
+from pondering.config import MECHANISMS, PROFILES, load_params
 from pondering.errors import UserError
 from pondering.layout import Layout
 from pondering.stage import stage
@@ -26,7 +26,7 @@ def check(alone: bool) -> None:
     with stage():
         if alone:
             _refuse_company(Path())
-        from pondering.build import pick_device
+        from pondering.build import make_halting, pick_device
         from pondering.tasks import make_task
 
         active = load_params()
@@ -35,6 +35,8 @@ def check(alone: bool) -> None:
             for name, config in load_params(profile=profile).experiments.items():
                 task = make_task(config.task, name)
                 _check_fit(name, profile, config, task)
+                for mechanism in MECHANISMS:
+                    make_halting(config, mechanism, config.settings(mechanism))
         count = len(active.experiments)
         click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
 
