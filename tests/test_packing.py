@@ -14,7 +14,15 @@ from torch import Tensor, nn
 
 from pondering import fused, packing
 from pondering.cells import CELLS, State
-from pondering.halting import ACT, FixedRepeat, Halting, Pondered, SampledHalting
+from pondering.halting import (
+    ACT,
+    FixedRepeat,
+    Halting,
+    Pondered,
+    PonderNet,
+    Progress,
+    SampledHalting,
+)
 from pondering.kernels import LANES
 from pondering.network import Network
 from pondering.replicas import gradient_norms, stack
@@ -72,6 +80,27 @@ def test_both_paths_give_the_same_numbers(cell: str, name: str) -> None:
         torch.testing.assert_close(getattr(fast, field), getattr(slow, field), **exact)
     for key, parameter in network.named_parameters():
         torch.testing.assert_close(parameter.grad, want[key], **exact, msg=key)
+
+
+class _Sharp(ACT):
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        return super().step(n, 2 * halt_logit, progress)
+
+
+class _SharpPonderNet(PonderNet):
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        return super().step(n, 2 * halt_logit, progress)
+
+
+@pytest.mark.parametrize("halting", [_Sharp(0.25, 0.05, 30), _SharpPonderNet(0.3, 0.1, 5)])
+def test_a_subclass_has_the_gradient_of_its_own_steps(halting: Halting) -> None:
+    """The paths with a gradient by hand know ACT, fixed repeat and PonderNet as they stand."""
+    network, batch = stacked_network("lstm", halting, torch.float64), a_batch(torch.float64)
+    run(network, batch, fast=False)
+    want = {key: p.grad.clone() for key, p in network.named_parameters() if p.grad is not None}
+    run(network, batch, fast=True)
+    for key, parameter in network.named_parameters():
+        torch.testing.assert_close(parameter.grad, want[key], rtol=1e-11, atol=1e-12, msg=key)
 
 
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])

@@ -63,8 +63,8 @@ class _Job(NamedTuple):
 
 
 def supports(cell: Any, halting: Any) -> bool:
-    """Whether `ponder` knows the cell's kernel and the mechanism's own gradient."""
-    return type(cell) in KERNELS and isinstance(halting, ACT | FixedRepeat)
+    """Whether `ponder` knows the cell's kernel and the mechanism's own gradient, no subclass's."""
+    return type(cell) in KERNELS and type(halting) in (ACT, FixedRepeat)
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:

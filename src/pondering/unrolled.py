@@ -13,14 +13,14 @@ import torch
 from torch import Tensor
 
 from pondering.cells import ConvMLP, affine
-from pondering.halting import Progress
+from pondering.halting import PonderNet, Progress
 from pondering.kernels import KERNELS, RELU, Kernel, State
 
 
 def supports(cell: Any, halting: Any) -> bool:
-    """Whether this path applies: a kernel, and a constant number of steps."""
+    """Whether this path applies: a kernel, and PonderNet, no subclass of it, with a constant N."""
     known = type(cell) in KERNELS or type(cell) is ConvMLP
-    return known and getattr(halting, "epsilon", 0.0) is None
+    return known and type(halting) is PonderNet and halting.epsilon is None
 
 
 class _Unroll(torch.autograd.Function):
