@@ -91,8 +91,12 @@ class Halting(Protocol):
         ...
 
 
-class _MeanField:
-    """What the mechanisms share: state and output are averaged under p_n (Graves Eq. 9)."""
+class MeanField:
+    """What the mechanisms share: state and output are averaged under p_n (Graves Eq. 9).
+
+    A base for others: `step`, `objective`, `at_inference`, `max_steps` and the two class variables
+    are left to them.
+    """
 
     def start(self, running: Tensor) -> Progress:
         """Nothing computed yet, for rows (..., B)."""
@@ -114,7 +118,7 @@ class _MeanField:
 
 
 @dataclass(frozen=True)
-class ACT(_MeanField):
+class ACT(MeanField):
     """Adaptive Computation Time.
 
     Args:
@@ -153,7 +157,7 @@ class ACT(_MeanField):
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """L(sum p_n y_n) + tau (N + R) (Eqs. 9-12)."""
-        return score(pondered.mixture) + _per_row(self.tau, pondered.cost) * pondered.cost
+        return score(pondered.mixture) + per_row(self.tau, pondered.cost) * pondered.cost
 
     @staticmethod
     def logit_gradient(score: Tensor, last: Tensor, cost: Tensor, h: Tensor) -> Tensor:
@@ -179,7 +183,7 @@ class ACT(_MeanField):
 
 
 @dataclass(frozen=True)
-class PonderNet(_MeanField):
+class PonderNet(MeanField):
     """PonderNet: a halting distribution p_n, kept near a truncated geometric prior.
 
     Args:
@@ -257,18 +261,18 @@ class PonderNet(_MeanField):
 
     def _log_prior(self, n: int | Tensor, like: Tensor) -> Tensor:
         """log of lambda_p (1 - lambda_p)^(n-1), the geometric prior before truncation."""
-        lambda_p = _per_row(self.lambda_p, like)
+        lambda_p = per_row(self.lambda_p, like)
         return torch.log(lambda_p) + (n - 1) * torch.log1p(-lambda_p)
 
     def _log_normaliser(self, n: int, like: Tensor) -> Tensor:
         """log of 1 - (1 - lambda_p)^n, the prior's mass on the first n steps."""
-        return torch.log(-torch.expm1(n * torch.log1p(-_per_row(self.lambda_p, like))))
+        return torch.log(-torch.expm1(n * torch.log1p(-per_row(self.lambda_p, like))))
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """sum p_n L(y_n) + beta KL(p || prior) (Eq. 3): every step is scored, then averaged."""
         assert pondered.outputs is not None and pondered.weights is not None
         expected_score = (pondered.weights * score(pondered.outputs)).sum(1)
-        return expected_score + _per_row(self.beta, pondered.cost) * pondered.cost
+        return expected_score + per_row(self.beta, pondered.cost) * pondered.cost
 
     def ponder_time(self, pondered: Pondered) -> Tensor:
         """The expected steps under p, (T, ..., B)."""
@@ -280,7 +284,7 @@ class PonderNet(_MeanField):
 
 
 @dataclass(frozen=True)
-class SampledHalting(_MeanField):
+class SampledHalting(MeanField):
     """PonderNet when evaluated: at each step a row halts with probability lambda_n.
 
     All the weight falls on the halting step: its output is the prediction and, on sequences, its
@@ -326,7 +330,7 @@ class SampledHalting(_MeanField):
 
 
 @dataclass(frozen=True)
-class FixedRepeat(_MeanField):
+class FixedRepeat(MeanField):
     """Every input is processed rho times; output and state are the last ones.
 
     rho = 1 is the plain network ("without ACT").
@@ -346,7 +350,7 @@ class FixedRepeat(_MeanField):
     def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
         """p_n = 1 at n = rho; the halting logit is ignored."""
         running = progress.running
-        last = torch.as_tensor(_per_row(self.rho, halt_logit) <= n, device=running.device)
+        last = torch.as_tensor(per_row(self.rho, halt_logit) <= n, device=running.device)
         weight = (running & last).to(halt_logit.dtype)
         return weight, progress._replace(
             running=running & ~last,
@@ -363,7 +367,7 @@ class FixedRepeat(_MeanField):
         return self
 
 
-def _per_row(setting: Setting, like: Tensor) -> Tensor:
+def per_row(setting: Setting, like: Tensor) -> Tensor:
     """A setting (K,) as (K, 1), so that it broadcasts over rows; a number stays one."""
     value = torch.as_tensor(setting, dtype=like.dtype)
     return value.unsqueeze(-1) if value.dim() else value
