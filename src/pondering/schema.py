@@ -24,14 +24,7 @@ from pydantic import (
 from pondering.errors import UserError
 from pondering.mechanisms import MECHANISMS
 from pondering.sources import Download
-from pondering.values import (
-    Bias,
-    Count,
-    NotNegative,
-    Open,
-    Positive,
-    Seeds,
-)
+from pondering.values import Bias, Count, NotNegative, Open, Positive, Seeds
 
 PROFILES = ("quick", "reduced", "paper")
 SETTING_NAMES = {name: mechanism.setting for name, mechanism in MECHANISMS.items()}
