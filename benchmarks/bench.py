@@ -27,13 +27,16 @@ from pondering.files import atomic_write, write_json
 HERE = Path(__file__).resolve().parent
 FULL = {"cpu": Effort(5, 0.25, 1536, False), "cuda": Effort(5, 0.5, 8192, False)}
 QUICK = Effort(2, 0.0, 64, True)
+MOST = 16  # replicas whose batches the regime "spread" is found on
 PONDER_NAMES = {"act": "{}", "repeat": "rho = 2", "pondernet": "constant N"}
 HOW = """\
 - plain: `plain.py`, one run at a time: torch's cells and Adam, halted rows indexed out.
 - updates/s count whole updates, with the drawing of the batch and what is logged; run-updates/s are
   updates/s times K. Against plain: run-updates/s over the plain loop's updates/s.
-- fresh: every row ponders 2 steps. spread: mean 3.4 over the batches of the first replica, which
-  the plain loop has too, and some row 20 or more; the table has mean and maximum over all K.
+- fresh: every row ponders 2 steps. spread: mean 3.4 over the batches of the replicas (of the first
+  sixteen, if there are more), and some row 20 or more. long tail: the same of the first replica
+  alone, so that of all K some row goes on for longer. The plain loop has the first replica's
+  batches; the table has mean and maximum over all K.
   Replicas have the same weights and, in turn, the batches of the paper's seeds; the learning rate
   is so small that ponder stays.
 - useful work: floating-point operations of the matrix products, forward and backward, of rows that
@@ -62,15 +65,17 @@ def main(quick: bool, device: str, only: str, out: Path | None) -> None:
     chosen = [case for case in cases(kind == "cuda", quick) if only in case.experiment]
     names = {case.experiment for case in chosen}
     configurations = {name: configuration(name, quick) for name in names}
-    units: dict[tuple[str, str], HaltingUnit] = {}
+    units: dict[tuple[str, int], HaltingUnit] = {}
     rows = []
     for number, case in enumerate(chosen, start=1):
-        config, key = configurations[case.experiment], (case.experiment, case.regime)
-        if case.regime == "fresh":
-            units[key] = FRESH
-        elif case.regime == "spread" and key not in units:
-            units[key] = HaltingUnit(**alone(spreading, case.experiment, config, kind))
-        found = alone(measure, case, config, units.get(key), kind, effort)
+        config = configurations[case.experiment]
+        unit = FRESH if case.regime == "fresh" else None
+        if case.regime in ("spread", "long tail"):
+            key = case.experiment, 1 if case.regime == "long tail" else min(case.replicas, MOST)
+            if key not in units:
+                units[key] = HaltingUnit(**alone(spreading, key[0], config, kind, key[1]))
+            unit = units[key]
+        found = alone(measure, case, config, unit, kind, effort)
         rows.append(case._asdict() | found)
         click.echo(f"bench: {number}/{len(chosen)}: {' | '.join(cells(rows[-1]))}", err=True)
     result = record(rows, machine, effort)

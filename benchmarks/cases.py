@@ -85,6 +85,7 @@ def _epochs(row: Row) -> str:
 
 HOURS = Check("", _grid_hours, " h", 6, False)
 MINUTES = Check("", _wikipedia_minutes, " min", 20, False)
+LONG_TAIL = Case("parity", "act", "long tail", 16)
 SPREAD_GPU = Case("parity", "act", "spread", 160)
 TARGETS = (
     Target("parity, ACT, K = 16, fresh", Case("parity", "act", "fresh", 16),
@@ -128,6 +129,8 @@ def cases(gpu: bool, quick: bool) -> list[Case]:
     found += [target.case for target in TARGETS if gpu or not target.gpu]
     if quick:
         found = [shrunken(case) for case in found]
+    if not quick:
+        found.append(LONG_TAIL)
     order = {name: place for place, name in enumerate((*EXPERIMENTS, "wikipedia"))}
     mechanisms = list(REGIMES)
 

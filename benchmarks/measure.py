@@ -55,11 +55,12 @@ class Refused(Exception):
     """A case that this machine cannot hold, or would take too long over."""
 
 
-def spreading(experiment: str, config: ExperimentConfig, kind: str) -> Row:
-    """The halting unit of ACT's regime "spread", found on the batches of the first replica."""
-    device, seeds = torch.device(kind), config.seeds[:1]
+def spreading(experiment: str, config: ExperimentConfig, kind: str, replicas: int) -> Row:
+    """The halting unit of ACT's regime "spread", found on the batches of so many replicas."""
+    device, seeds = torch.device(kind), config.seeds[:replicas]
     task = make_task(config.task, experiment)
-    network = make_network(config, "act", task, [(SETTINGS["act"], seeds[0])], device)
+    single = make_network(config, "act", task, [(SETTINGS["act"], seeds[0])], device)
+    network = stack([select(single, 0, single.halting)] * len(seeds), single.halting)
     stream = Stream(task, seeds, config.training.batch, device)
     return find_spread(network, [stream.batch(update) for update in range(UPDATES)])._asdict()
 
