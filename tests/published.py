@@ -28,6 +28,9 @@ def publish(source: Results, folder: Path) -> Path:
                       "versions": {"torch": "2.13.0"}, "updates": 30000}  # fmt: skip
             path = home / "provenance" / f"{name}-{mechanism}.json"
             path.write_text(json.dumps(origin))
+        if name == "parity":  # another was evaluated before evaluations left a record
+            trained = {"trained_hash": {"repeat": "1ee7", "act": HOSTILE}}
+            path.with_stem(name).write_text(json.dumps(origin | trained))
     for name, curves in source.curves.items():
         for mechanism, part in curves.groupby("mechanism"):
             part.to_csv(home / "curves" / f"{name}-{mechanism}.csv", index=False)

@@ -40,7 +40,7 @@ def read_all(root: Path) -> object:
 
 
 def read_origins(root: Path) -> object:
-    return origins(root / "reports/quick/provenance", ["parity-act"])
+    return origins(root / "reports/quick/provenance", ["parity-act", "parity"])
 
 
 LOADERS: dict[str, tuple[Load, ...]] = {
@@ -55,6 +55,7 @@ LOADERS: dict[str, tuple[Load, ...]] = {
         read_origins,
         lambda root: same_machine(root, "quick"),
     ),
+    "reports/quick/provenance/parity.json": (read_origins,),
     "reports/quick/claims.json": (lambda root: build_index(root / "reports"),),
     "claims.yaml": (lambda root: load_claims(root / "claims.yaml"),),
 }
@@ -74,7 +75,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     content = {"traces": [trace | {"steps": trace["steps"][:2]}]}
     (reports / "traces/sort.json").write_text(json.dumps(content))
     (reports / "cards/parity.json").write_text(json.dumps(card_of("parity")))
-    (reports / "provenance/parity-act.json").write_text(json.dumps(ORIGIN))
+    for name in ("parity-act", "parity"):
+        (reports / f"provenance/{name}.json").write_text(json.dumps(ORIGIN))
     (reports / "claims.json").write_text(json.dumps(JUDGED))
     text = re.sub(r"(?m)^#.*\n", "", CLAIMS.read_text(encoding="utf-8"))
     (root / "claims.yaml").write_text(text.split("\n\n  - id: G2")[0] + "\n", encoding="utf-8")

@@ -140,7 +140,7 @@ def test_stages_hand_their_files_to_the_next() -> None:
     curves, origin = str(layout.curves("E", "M")), str(layout.provenance("E", "M"))
     assert set(paths("train", "outs")) == {run, curves, origin}
     judged = {table, str(layout.traces("E")), str(layout.metrics("E"))}
-    judged.add(str(layout.published("E")))
+    judged |= {str(layout.published("E")), str(layout.provenance("E"))}
     assert Path(layout.models("E", "M")).parent == layout.published("E")
     assert set(paths("evaluate", "outs", "metrics")) == judged
     assert str(layout.raw) in paths("datasets", "deps")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import signal
@@ -15,7 +16,8 @@ import stages
 
 EVALUATE = ("evaluate", *stages.QUICK)
 OUTPUTS = ("tables", "traces", "models", "metrics")
-FILES = 10  # that it writes
+ORIGIN = "reports/quick/provenance/tiny.json"  # differs in its wall time
+FILES = 11  # that it writes
 
 
 def outputs(project: Path) -> dict[str, bytes]:
@@ -46,6 +48,7 @@ def names(project: Path) -> set[Path]:
 def clear(project: Path) -> None:
     """As DVC does before it runs a stage: half-written neighbours of its outputs stay."""
     shutil.rmtree(project / "reports/quick/models", ignore_errors=True)
+    (project / ORIGIN).unlink(missing_ok=True)
     for path in names(project):
         if not path.name.endswith(".partial"):
             path.unlink()
@@ -64,6 +67,8 @@ def check_again(project: Path) -> None:
     done = stages.run(project, *EVALUATE)
     assert (done.status, done.err) == (0, "")
     assert outputs(project) == outputs(stages.finished_project())
+    assert json.loads((project / ORIGIN).read_text())["wall_seconds"] > 0
+    assert not any((project / ORIGIN).parent.glob(".*"))
 
 
 def test_killed_at_the_steps_of_writing(project: Path) -> None:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The real parameters and stages, with one run recorded."""
+    """The real parameters and stages, with one run and its evaluation recorded."""
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(ROOT / name, tmp_path)
     text = (tmp_path / "params.yaml").read_text()
@@ -34,6 +34,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "wall_seconds": 1234.5, "updates": 3500, "key": "secret",
     }  # fmt: skip
     (folder / "parity-act.json").write_text(json.dumps(record))
+    trained = {"act": "e5ca", "repeat": "1ee7"}
+    evaluated = record | {"commit": "beef", "data_hash": "5e75", "trained_hash": trained}
+    (folder / "parity.json").write_text(json.dumps(evaluated))
     (folder / "sort-act.json").write_text(json.dumps(record | {"commit": "another"}))
     figures = tmp_path / "reports/quick/figures"
     figures.mkdir()
@@ -86,6 +89,19 @@ def test_what_is_recorded_of_every_training_behind_it(project: Path) -> None:
     assert "secret" not in output and "another" not in output
 
 
+def test_what_is_recorded_of_every_evaluation_behind_it(project: Path) -> None:
+    output = shown("beyond-layout")
+    blocks = dict(re.findall(r"^evaluate@quick-(\S+)\n((?:  .*\n?)+)", output, re.MULTILINE))
+    assert list(blocks) == ["parity", "parity_scattered"]
+    assert blocks["parity_scattered"] == "  not run yet\n"
+    facts = dict(re.findall(r"^  (\w+) +(.*)$", blocks["parity"], re.MULTILINE))
+    assert facts["Commit"] == "beef"
+    assert facts["Data"] == "5e75"
+    assert facts["Trained"] == "act e5ca, repeat 1ee7"
+    assert {"Parameters", "Device", "Versions", "Time"} < set(facts)
+    assert "secret" not in output
+
+
 def test_another_profile_with_data_from_outside(project: Path) -> None:
     output = shown("beyond-layout", "--profile", "reduced")
     assert "reports/reduced/figures/beyond-layout.svg: not drawn yet" in output
@@ -126,10 +142,13 @@ def test_a_mistake_is_one_line(
 
 
 def test_damaged_records_and_stages_are_one_line(project: Path) -> None:
-    record = project / "reports/quick/provenance/parity-act.json"
-    record.write_text("{")
-    assert "parity-act.json: not readable" in run("graves-04").stderr
-    record.unlink()
+    for name in ("parity-act", "parity"):
+        record = project / f"reports/quick/provenance/{name}.json"
+        record.write_text("{")
+        result = run("graves-04")
+        assert result.exit_code == 2
+        assert f"/{name}.json: not readable" in result.stderr
+        record.unlink()
     for content in ("stages: [", "stages: {train: 1}", "{}"):
         (project / "dvc.yaml").write_text(content)
         assert run("graves-04").stderr.startswith("error: dvc.yaml: no stages"), content

@@ -158,8 +158,9 @@ def test_a_page_too_heavy_refers_to_its_largest_figures(
     assert 'alt="Graves 2016' in (tmp_path / "quick" / "index.html").read_text()
 
 
-def test_a_broken_provenance_file_is_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "quick" / "provenance" / "parity-act.json"
+@pytest.mark.parametrize("name", ["parity-act", "parity"])
+def test_a_broken_provenance_file_is_one_line(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "quick" / "provenance" / f"{name}.json"
     path.parent.mkdir(parents=True)
     path.write_text("[1]")
     with pytest.raises(UserError, match="must hold an object"):

@@ -89,6 +89,18 @@ def test_the_other_pages_open_clean(browser: Browser, site: Path, name: str, wid
     page.context.close()
 
 
+def test_the_provenance_page_has_trainings_and_evaluations(site: Path) -> None:
+    text = (site / "quick/provenance.html").read_text(encoding="utf-8")
+    cards = dict(re.findall(r'(?s)<section id="([^"]+)"(.*?)</section>', text))
+    act = [f"{name}-{each}" for name in ("parity", "wikipedia") for each in ("repeat", "act")]
+    assert {*act, "parity-evaluation", "wikipedia-evaluation"} <= set(cards)
+    assert list(cards).index("parity-evaluation") < list(cards).index("wikipedia-repeat")
+    assert "3f9c2ab" in cards["parity-evaluation"] and "66.7 min" in cards["parity-evaluation"]
+    assert f"repeat 1ee7, act {escape(HOSTILE)}" in cards["parity-evaluation"]
+    assert "Nothing was recorded of this evaluation." in cards["wikipedia-evaluation"]
+    assert "Nothing was recorded of this run." in cards["parity-pondernet"]
+
+
 def test_text_of_a_figure_can_be_selected_and_a_table_reached_by_keyboard(
     browser: Browser, site: Path
 ) -> None:

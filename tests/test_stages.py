@@ -8,14 +8,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+import faults
 import pandas as pd
 import pytest
 import stages
 import tiny
 from safetensors import safe_open
 from stages import MECHANISMS, QUICK, contents
+
+from pondering.config import load_params
+from pondering.files import sha256_file
+from pondering.provenance import hash_values
 
 CURVES = [
     "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
@@ -45,6 +51,7 @@ def test_the_files_are_those_of_the_layout(project: Path) -> None:
     found = {name.rpartition(".")[0] for name in contents(project)}
     runs = {f"data/runs/quick/tiny/{m}/{f}" for m in MECHANISMS for f in ("parameters", "run")}
     train = {f"reports/quick/{f}/tiny-{m}" for m in MECHANISMS for f in ("curves", "provenance")}
+    train.add("reports/quick/provenance/tiny")
     models = {f.replace("data/runs/quick", "reports/quick/models") for f in runs}
     models.add("reports/quick/models/tiny/index")
     assert found == reports | runs | train | models | {"data/tasks/quick/tiny"}
@@ -89,6 +96,38 @@ def test_provenance_says_where_a_number_comes_from(project: Path) -> None:
     assert origin["command"] == "dvc repro train@quick-tiny-act"
     assert origin["versions"]["torch"].startswith("2.")
     assert 0 < origin["wall_seconds"] < 60
+
+
+def test_an_evaluation_says_so_too_with_the_replicas_it_read(project: Path) -> None:
+    origin = json.loads((project / "reports/quick/provenance/tiny.json").read_text())
+    config = load_params(project / "params.yaml").experiment("tiny").model_dump(mode="json")
+    runs = {each: project / f"data/runs/quick/tiny/{each}" for each in MECHANISMS}
+    trained = {k: sha256_file(runs[k] / "parameters.safetensors") for k in runs}
+    for mechanism, digest in trained.items():
+        training = json.loads(
+            (project / f"reports/quick/provenance/tiny-{mechanism}.json").read_text()
+        )
+        assert training["trained_hash"] == digest
+        same = ("commit", "lock_hash", "device", "threads", "versions")
+        assert {key: origin[key] for key in same} == {key: training[key] for key in same}
+        assert set(origin) == set(training) - {"key", "updates"}
+    assert origin["trained_hash"] == trained
+    assert origin["config"] == config
+    assert origin["params_hash"] == hash_values(config) != training["params_hash"]
+    assert origin["data_hash"] == sha256_file(project / "data/tasks/quick/tiny.npz")
+    assert origin["command"] == "dvc repro evaluate@quick-tiny"
+    assert 0 < origin["wall_seconds"] < 60
+
+
+def test_an_evaluation_needs_neither_dvc_nor_mlflow(copy: Path) -> None:
+    before = stages.contents(copy)
+    missing = partial(faults.uninstalled, "dvc", "mlflow")
+    done = stages.run(copy, "evaluate", *QUICK, before=missing)
+    assert (done.status, done.err) == (0, "")
+    after, record = stages.contents(copy), "reports/quick/provenance/tiny.json"
+    assert not {"dvc", "mlflow"} & set(json.loads(after.pop(record))["versions"])
+    assert {"dvc", "mlflow"} < set(json.loads(before.pop(record))["versions"])
+    assert after == before
 
 
 def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path) -> None:

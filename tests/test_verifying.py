@@ -23,10 +23,15 @@ def project(tmp_path: Path) -> Path:
     (folder / "tables" / "parity.csv").write_text(HEADER + ROW)
     origin = {"device": "a processor", "versions": {"torch": "2"}, "threads": 1}
     (folder / "provenance" / "parity-act.json").write_text(json.dumps(origin))
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
-        subprocess.run([*git, *command], check=True)
+    subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
+    commit(tmp_path)
     return tmp_path
+
+
+def commit(project: Path) -> None:
+    git = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["add", "-A"], ["commit", "-qm", "x"]):
+        subprocess.run([*git, *command], check=True)
 
 
 def table(project: Path) -> Path:
@@ -63,6 +68,28 @@ def test_another_machine_is_noticed(project: Path, key: str) -> None:
     path = project / "reports" / "quick" / "provenance" / "parity-act.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: "other"}))
     assert not same_machine(project, "quick")
+
+
+def test_an_evaluation_counts_once_its_record_is_published(project: Path) -> None:
+    training = project / "reports/quick/provenance/parity-act.json"
+    path, origin = training.with_stem("parity"), json.loads(training.read_text())
+    path.write_text(json.dumps(origin | {"device": "other"}))
+    assert same_machine(project, "quick")
+    training.with_stem("parity-repeat").write_text(json.dumps(origin))
+    assert not same_machine(project, "quick"), "a training that was not published"
+    training.with_stem("parity-repeat").unlink()
+    commit(project)
+    assert same_machine(project, "quick")
+    path.write_text(json.dumps(origin))
+    assert not same_machine(project, "quick")
+
+
+def test_a_record_is_no_table(project: Path) -> None:
+    path = project / "reports/quick/provenance/parity.json"
+    path.write_text('{"wall_seconds": 1}')
+    commit(project)
+    path.write_text('{"wall_seconds": 2}')
+    assert list(differences(project, "quick", exactly=True)) == []
 
 
 def test_nothing_committed_is_said(project: Path) -> None:

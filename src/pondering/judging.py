@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,12 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pondering import checkpoints, evaluation, machine, publishing, traces
+from pondering import checkpoints, evaluation, machine, provenance, publishing, traces
 from pondering.build import make_network, pick_device
 from pondering.config import SETTING_NAMES, ExperimentConfig, Params
 from pondering.errors import UserError
 from pondering.evaluation import Measured
-from pondering.files import json_text, write_together
+from pondering.files import json_text, sha256_file, write_together
 from pondering.freezing import read_arrays, unpack
 from pondering.layout import Layout
 from pondering.mechanisms import MECHANISMS
@@ -101,7 +102,8 @@ class EvaluateStage:
         self.sets = {s: batch.torch(self.device) for s, batch in unpack(arrays).items()}
 
     def run(self) -> None:
-        """Evaluate every mechanism; write table, summary, traces and a replica of each."""
+        """Evaluate every mechanism; write table, summary, traces, origin and a replica of each."""
+        start = time.monotonic()
         machine.settle(self.params.compute.threads)
         rows: list[dict[str, Any]] = []
         found: list[dict[str, Any]] = []
@@ -116,14 +118,30 @@ class EvaluateStage:
             copies.add(trained)
         table = pd.DataFrame(rows)[list(evaluation.COLUMNS)]
         document = {"experiment": self.experiment, "traces": found}
+        origin = self.origin() | {"wall_seconds": round(time.monotonic() - start, 1)}
         write_together(
             {
                 self.layout.table(self.experiment): table.to_csv(index=False, float_format="%.6g"),
                 self.layout.metrics(self.experiment): json_text(summary(table)),
                 self.layout.traces(self.experiment): json.dumps(document) + "\n",
+                self.layout.provenance(self.experiment): json_text(origin),
             }
             | copies.files()
         )
+
+    def origin(self) -> dict[str, Any]:
+        """Where this evaluation's numbers come from, with the hash of the replicas it read."""
+        runs = {each: self.layout.run(self.experiment, each) for each in MECHANISMS}
+        found = provenance.record(
+            self.root,
+            self.config.model_dump(mode="json"),
+            sha256_file(self.layout.frozen(self.experiment)),
+            machine.name_of(self.device),
+            torch.get_num_threads(),
+            f"dvc repro evaluate@{self.params.profile}-{self.experiment}",
+        )
+        trained = {each: sha256_file(runs[each] / "parameters.safetensors") for each in runs}
+        return found | {"trained_hash": trained}
 
     def _measure(self, trained: Trained) -> dict[tuple[str, str], Measured]:
         """Every split in every mode of prediction."""

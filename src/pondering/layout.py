@@ -56,9 +56,14 @@ class Layout:
         """Training curves."""
         return self.report / "curves" / f"{experiment}-{mechanism}.csv"
 
-    def provenance(self, experiment: str, mechanism: str) -> Path:
-        """Commit, hashes, versions, device and wall time of a training."""
-        return self.report / "provenance" / f"{experiment}-{mechanism}.json"
+    def provenance(self, experiment: str, mechanism: str | None = None) -> Path:
+        """Commit, hashes, versions, device and wall time of a training, or of an evaluation.
+
+        Args:
+            mechanism: None for the evaluation of all of them; `is_training` tells the two apart.
+        """
+        name = experiment if mechanism is None else f"{experiment}-{mechanism}"
+        return self.report / "provenance" / f"{name}.json"
 
     def table(self, experiment: str) -> Path:
         """The tidy evaluation."""
@@ -71,3 +76,15 @@ class Layout:
     def traces(self, experiment: str) -> Path:
         """Single examples step by step."""
         return self.report / "traces" / f"{experiment}.json"
+
+    def search(self, experiment: str, mechanism: str) -> Path:
+        """What a search of the learning rate found; its origin lies beside it, as JSON."""
+        return self.report / "search" / f"{experiment}-{mechanism}.csv"
+
+
+def is_training(record: str) -> bool:
+    """Whether a record of that name, its suffix left out, is a training's or an evaluation's.
+
+    The name of an experiment has no hyphen.
+    """
+    return "-" in record

@@ -7,6 +7,8 @@ import os
 
 import torch
 
+from pondering import provenance
+
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 LARGEST = 2**26  # bytes of a block that is kept when it is freed; larger ones leave holes
 
@@ -15,6 +17,12 @@ def settle(threads: int) -> None:
     """Use so many threads, as many as there are cores at most, and keep freed memory."""
     torch.set_num_threads(min(threads, os.cpu_count() or 1))
     keep_memory()
+
+
+def name_of(device: torch.device) -> str:
+    """The GPU in words, or the processor with what decides the last bit of its floats."""
+    gpu = device.type == "cuda"
+    return torch.cuda.get_device_name(device) if gpu else provenance.processor()
 
 
 def keep_memory() -> bool:

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from pondering.files import sha256_file
+
 PACKAGE = Path(__file__).parent
 PACKAGES = ("torch", "numpy", "pandas", "dvc", "mlflow", "pydantic", "safetensors")
 
@@ -83,6 +85,42 @@ def hash_files(files: Iterable[Path]) -> str:
 def hash_values(value: Any) -> str:
     """The sha256 of plain data, whatever the order of its keys."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def record(
+    root: Path, config: Any, data_hash: str, device: str, threads: int, command: str
+) -> dict[str, Any]:
+    """What every record of a computation begins with; whoever computed adds its seconds.
+
+    Args:
+        root: the project's folder.
+        config: the parameters that it depends on, as plain data.
+        data_hash: of the data it read; see `data_hash`.
+        device: the processor or GPU, in words.
+        threads: of torch.
+        command: what makes the same again.
+    """
+    lock = root / "dvc.lock"
+    return {
+        "commit": git_commit(root),
+        "lock_hash": sha256_file(lock) if lock.is_file() else "none",
+        "params_hash": hash_values(config),
+        "config": config,
+        "data_hash": data_hash,
+        "device": device,
+        "threads": threads,
+        "versions": versions(),
+        "command": command,
+    }
+
+
+def data_hash(task: object, frozen: Path) -> str:
+    """Of what a task trains on: the sha256 of its frozen data, if it reads any.
+
+    Raises:
+        OSError: it reads `frozen`, which is not there.
+    """
+    return sha256_file(frozen) if hasattr(task, "path") else "drawn online"
 
 
 def git_commit(root: Path) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # the figures load matplotlib: help comes at once
 @click.argument("figure", required=False, default="")
 @click.option("--profile", default=None, help="quick, reduced or paper; the active one if left out")
 def provenance_command(figure: str, profile: str | None) -> None:
-    """Say where FIGURE comes from: the stages that make it, and what each training ran on.
+    """Say where FIGURE comes from: the stages that make it, and what each of them ran on.
 
     \b
     pondering provenance graves-04
@@ -61,9 +61,10 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     width = max(len(name) for name, _ in stages)
     yield from (f"  {name:{width}}  {command}" for name, command in stages)
     runs = [f"{name}-{mechanism}" for name in experiments for mechanism in MECHANISMS]
+    runs += experiments  # their evaluations
     for origin in origins(layout.report / "provenance", runs)[: len(runs)]:
         yield ""
-        yield f"train@{params.profile}-{origin.run}"
+        yield f"{origin.stage}@{params.profile}-{origin.run}"
         facts = [(name, text) for name, text in origin.facts if name in NAMES.values()]
         yield from (f"  {name:10}  {text}" for name, text in facts)
         if not facts:

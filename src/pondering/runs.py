@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from pondering import checkpoints, holding, machine, provenance
 from pondering.build import make_network, pick_device
 from pondering.config import ExperimentConfig, Params
 from pondering.errors import UserError
-from pondering.files import json_text, sha256_file, write_together
+from pondering.files import json_text, write_together
 from pondering.layout import Layout
 from pondering.mechanisms import MECHANISMS
 from pondering.progress import Progress, duration
@@ -56,8 +57,7 @@ class TrainStage:
             stage = f"datasets@{self.params.profile}-{self.experiment}"
             raise UserError(f"{frozen}: no such file; run `dvc repro {stage}` first")
         self.task: Task = make_task(self.config.task, self.experiment, frozen)
-        reads_data = hasattr(self.task, "path")
-        self.data_hash = sha256_file(frozen) if reads_data else "drawn online"
+        self.data_hash = provenance.data_hash(self.task, frozen)
         self.key = self._key()
 
     def _key(self) -> str:
@@ -189,14 +189,17 @@ class TrainStage:
         values = self.config.of_mechanism(self.mechanism)
         curves = pd.DataFrame(self.named(outcome.rows))
         curves["computed_steps"] = curves["computed_steps"].astype("int64")
-        origin = {"updates": outcome.update, "wall_seconds": round(outcome.seconds, 1)}
+        content = checkpoints.parameters(outcome.parameters, len(replicas))
+        origin = {
+            "trained_hash": hashlib.sha256(content).hexdigest(),
+            "updates": outcome.update,
+            "wall_seconds": round(outcome.seconds, 1),
+        }
         stage = self.experiment, self.mechanism
         folder = self.layout.run(*stage)
         write_together(
             {
-                folder / "parameters.safetensors": checkpoints.parameters(
-                    outcome.parameters, len(replicas)
-                ),
+                folder / "parameters.safetensors": content,
                 folder / "run.json": json_text({"config": values, "replicas": replicas}),
                 self.layout.curves(*stage): curves.to_csv(index=False, float_format="%.6g"),
                 self.layout.provenance(*stage): json_text(self.origin() | origin),
@@ -221,21 +224,16 @@ class TrainStage:
 
     def origin(self) -> dict[str, Any]:
         """Where this run's numbers come from."""
-        gpu = self.device.type == "cuda"
-        lock = self.root / "dvc.lock"
         stage = f"train@{self.params.profile}-{self.experiment}-{self.mechanism}"
-        return {
-            "commit": provenance.git_commit(self.root),
-            "lock_hash": sha256_file(lock) if lock.is_file() else "none",
-            "params_hash": provenance.hash_values(self.config.of_mechanism(self.mechanism)),
-            "config": self.config.of_mechanism(self.mechanism),
-            "data_hash": self.data_hash,
-            "key": self.key,
-            "device": torch.cuda.get_device_name() if gpu else provenance.processor(),
-            "threads": torch.get_num_threads(),
-            "versions": provenance.versions(),
-            "command": f"dvc repro {stage}",
-        }
+        found = provenance.record(
+            self.root,
+            self.config.of_mechanism(self.mechanism),
+            self.data_hash,
+            machine.name_of(self.device),
+            torch.get_num_threads(),
+            f"dvc repro {stage}",
+        )
+        return found | {"key": self.key}
 
 
 class _Local(Watch):

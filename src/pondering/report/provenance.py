@@ -1,4 +1,4 @@
-"""The page that says which commit, device and time each run came from.
+"""The page that says which commit, device and time each run and each evaluation came from.
 
 All of it varies from one making of the same numbers to the next, so it stays off the other pages.
 """
@@ -12,21 +12,36 @@ from pathlib import Path
 from typing import Any
 
 from pondering.errors import UserError
+from pondering.layout import is_training
 from pondering.progress import duration
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where one train stage ran; `facts` are (what, value) lines, empty if nothing was recorded."""
+    """Where one stage ran; `facts` are (what, value) lines, empty if nothing was recorded.
+
+    `run` is "experiment-mechanism" of a train stage, "experiment" of an evaluation.
+    """
 
     run: str
     facts: tuple[tuple[str, str], ...]
+
+    @property
+    def stage(self) -> str:
+        """The stage's name in dvc.yaml."""
+        return "train" if is_training(self.run) else "evaluate"
+
+    @property
+    def id(self) -> str:
+        """What a page calls it; an experiment may be called as anything else on the page."""
+        return self.run if is_training(self.run) else f"{self.run}-evaluation"
 
 
 NAMES = {
     "commit": "Commit",
     "params_hash": "Parameters",
     "data_hash": "Data",
+    "trained_hash": "Trained",
     "device": "Device",
     "versions": "Versions",
     "wall_seconds": "Time",
@@ -39,8 +54,8 @@ def origins(folder: Path, runs: Sequence[str]) -> list[Origin]:
     """What is recorded of each run.
 
     Args:
-        folder: holds EXPERIMENT-MECHANISM.json.
-        runs: the train stages of the profile, as "experiment-mechanism".
+        folder: holds EXPERIMENT-MECHANISM.json of trainings, EXPERIMENT.json of evaluations.
+        runs: the stages that are asked for, as `Origin.run`.
 
     Returns:
         One entry per run, in order; recorded runs that are not in `runs` follow.

@@ -169,13 +169,13 @@ def _asset(name: str) -> Markup:
 
 
 def _runs(results: Results) -> list[str]:
-    """The train stages behind the tables, in the order of the report."""
-    return [
-        f"{name}-{mechanism}"
-        for name in names.ordered(list(results.tables))
-        for mechanism in names.MECHANISMS
-        if (results.tables[name]["mechanism"] == mechanism).any()
-    ]
+    """The trainings behind each table and its evaluation, in the order of the report."""
+    found = []
+    for name in names.ordered(list(results.tables)):
+        there = set(results.tables[name]["mechanism"])
+        found += [f"{name}-{each}" for each in names.MECHANISMS if each in there]
+        found.append(name)
+    return found
 
 
 def _read_claims(path: Path, profile: str) -> dict[str, Any]:
