@@ -1,0 +1,65 @@
+"""The search of a learning rate: its table, and where it came from."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import stages
+
+from pondering.config import load_params
+from pondering.provenance import hash_values
+
+OPTIONS = ("--rates", "0.001,0.03", "--settings", "0.01,0.1", "--updates", "20", "--points", "4")
+FOLDER = "reports/quick/search"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny project, searched."""
+    folder = tmp_path_factory.mktemp("search") / "project"
+    shutil.copytree(stages.finished_project(), folder)
+    done = stages.run(folder, "search", "tiny", "--profile", "quick", *OPTIONS)
+    assert (done.status, done.err) == (0, "")
+    assert f"{FOLDER}/tiny-act.csv: the rate with the least" in done.out
+    return folder
+
+
+def test_every_rate_has_a_row_with_every_setting_and_point(project: Path) -> None:
+    table = pd.read_csv(project / FOLDER / "tiny-act.csv")
+    found = list(zip(table["learning_rate"], table["setting"], table["update"], strict=True))
+    wanted = [(r, s, u) for u in (5, 10, 15, 20) for r in (0.001, 0.03) for s in (0.01, 0.1)]
+    assert found == wanted
+    assert set(table["seed"]) == {1000}
+    assert table.groupby("learning_rate")["loss"].mean().nunique() == 2
+
+
+def test_its_origin_lies_beside_it(project: Path) -> None:
+    origin = json.loads((project / FOLDER / "tiny-act.json").read_text())
+    training = json.loads((project / "reports/quick/provenance/tiny-act.json").read_text())
+    config = load_params(project / "params.yaml").experiment("tiny").of_mechanism("act")
+    assert origin["params_hash"] == hash_values(config)
+    same = ("commit", "lock_hash", "config", "data_hash", "device", "threads", "versions")
+    assert {key: origin[key] for key in same} == {key: training[key] for key in same}
+    assert origin["seed"] == 1000
+    assert origin["rates"] == [0.001, 0.03] and origin["settings"] == [0.01, 0.1]
+    assert origin["updates"] == 20 and origin["points"] == 4
+    assert 0 < origin["wall_seconds"] < 60
+    assert {path.name for path in (project / FOLDER).iterdir()} == {"tiny-act.csv", "tiny-act.json"}
+
+
+def test_the_command_in_it_makes_the_same_table(project: Path, tmp_path: Path) -> None:
+    table = project / FOLDER / "tiny-act.csv"
+    python, script, *arguments = shlex.split(
+        json.loads(table.with_suffix(".json").read_text())["command"]
+    )
+    assert (python, script) == ("python", "pipeline/search.py")
+    shutil.copytree(project, tmp_path / "again")
+    again = tmp_path / "again" / FOLDER / table.name
+    again.unlink()
+    assert stages.run(tmp_path / "again", "search", *arguments).status == 0
+    assert again.read_bytes() == table.read_bytes()
