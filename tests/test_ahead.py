@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -103,18 +102,29 @@ def test_ahead_leaves_a_run_to_who_holds_it(project: Path) -> None:
     assert not (folder / "checkpoint.safetensors").exists()
 
 
-def test_ahead_ends_with_its_parent(project: Path) -> None:
-    tiny.write(project, values(updates=10**6, log_points=10**4))
+LEAD = """
+import subprocess, sys
+from pathlib import Path
+from pondering.holding import leading
+with leading(Path()):
+    ahead = subprocess.Popen([sys.executable, "-m", "pondering.cli", "ahead", sys.argv[1]])
+    Path("pid").write_text(str(ahead.pid))
+    ahead.wait()
+"""
+
+
+def test_ahead_ends_with_its_leader(project: Path) -> None:
+    """Though it comes to no logging point for long."""
+    tiny.write(project, values(updates=10**6, log_points=1))
     assert stages.run(project, "datasets", *stages.QUICK).status == 0
-    command = f'"{sys.executable}" -m pondering.cli ahead {ACT} & echo $! > pid; wait'
-    parent = subprocess.Popen([shutil.which("sh") or "sh", "-c", command])
+    leader = subprocess.Popen([sys.executable, "-c", LEAD, ACT])
     until_there(project, ".checkpoints/quick/tiny-act/*/checkpoint.safetensors")
-    parent.kill()
-    parent.wait()
+    leader.kill()
+    leader.wait()
     process = Path("/proc") / (project / "pid").read_text().strip()
     end = time.monotonic() + stages.PATIENCE
     while process.exists() and "Z" not in (process / "stat").read_text().split()[2]:
-        assert time.monotonic() < end, "it goes on without its parent"
+        assert time.monotonic() < end, "it goes on without its leader"
         time.sleep(0.05)
 
 

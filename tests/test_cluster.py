@@ -16,8 +16,9 @@ import stages
 import tiny
 from ray.cluster_utils import Cluster
 
+from pondering import holding
 from pondering.config import Params, load_params
-from pondering.errors import UserError
+from pondering.errors import Interrupted, UserError
 from pondering.freezing import freeze
 from pondering.layout import Layout
 from pondering.runs import TrainStage
@@ -79,6 +80,17 @@ def test_a_node_that_dies_costs_nothing_but_time(
     assert results(away) == results(local)
     points = {(row["setting"], row["seed"], row["update"]) for row in rows}
     assert points == {(row["setting"], row["seed"], row["update"]) for row in told}
+
+
+def test_it_ends_with_its_leader(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "leader").touch()  # and nobody holds it
+    monkeypatch.setenv(holding.LEADER, str(tmp_path / "leader"))
+    folder = tmp_path / "project"
+    with pytest.raises(Interrupted, match="the same command goes on from the checkpoints"):
+        trained(folder, cluster.address, updates=10**5)
+    assert not (folder / "data/runs").exists()
 
 
 def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(

@@ -10,8 +10,9 @@ import tiny
 from filelock import FileLock
 
 from pondering.config import load_params
+from pondering.errors import UserError
 from pondering.freezing import freeze
-from pondering.holding import KEPT, alone, prune
+from pondering.holding import KEPT, LEADER, Leader, alone, held, leading, prune
 from pondering.layout import Layout
 from pondering.runs import TrainStage
 from pondering.tasks import make_task
@@ -66,6 +67,39 @@ def test_what_cannot_be_removed_does_no_harm(folder: Path) -> None:
     (folder.with_name(OTHERS[0]) / "lock").mkdir()  # cannot be locked
     prune(folder)
     assert folder.name in left(folder)
+
+
+@pytest.mark.parametrize("before", [None, "of another project"])
+def test_one_leads_at_a_time_and_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    monkeypatch.delenv(LEADER, raising=False)
+    if before:
+        monkeypatch.setenv(LEADER, before)
+    with leading(tmp_path):
+        path = Path(os.environ[LEADER])
+        assert path.is_absolute() and path.is_relative_to(tmp_path)
+        assert held(path)
+        refusal = "another `make repro` is at work in this folder; wait for its end, or stop it"
+        with pytest.raises(UserError, match=refusal), leading(tmp_path):
+            raise AssertionError("two lead")
+        assert held(path)
+    assert os.environ.get(LEADER) == before
+    assert not held(path)
+
+
+def test_a_leader_that_ends_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pondering.holding.SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.delenv(LEADER, raising=False)
+    nobody = Leader()
+    path = tmp_path / "leader"
+    monkeypatch.setenv(LEADER, str(path))
+    leader = Leader()
+    assert not leader.gone(), "somebody has removed the file: nothing is known"
+    with FileLock(path):
+        assert not leader.gone()
+    assert leader.gone()
+    assert not nobody.gone()
 
 
 def test_a_finished_training_prunes_its_own_kind(tmp_path: Path) -> None:

@@ -15,20 +15,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-from filelock import FileLock, Timeout
 
+from pondering import holding
 from pondering.commands import check
 from pondering.config import load_params
 from pondering.errors import Interrupted, UserError
 from pondering.runs import TrainStage
 from pondering.shards import Outcome
 from pondering.stage import stage
-from pondering.training import Row
 
 AT_MOST = 4  # processes that train at once; each wants some hundred MB
 
@@ -45,36 +44,28 @@ class AheadStage(TrainStage):
 def ahead(stages: tuple[str, ...]) -> None:
     """Train the named STAGES (train@PROFILE-EXPERIMENT-MECHANISM) up to their last checkpoints.
 
-    One that is being trained already is left to whoever does so. Ends early when its parent has.
+    One that is being trained already is left to whoever does so.
     """
-    parent = os.getppid()
-
-    def stop_as_an_orphan(_: list[Row]) -> None:
-        if os.getppid() != parent:
-            os.kill(os.getpid(), signal.SIGTERM)  # ends at a checkpoint, as for a user
-
+    leader = holding.Leader()
     with stage():
         for name in stages:
             profile, _, run = name.removeprefix("train@").partition("-")
             experiment, _, mechanism = run.rpartition("-")
             params = load_params(Path("params.yaml"), profile)
             work = AheadStage(params, experiment, mechanism, Path())
-            if os.getppid() == parent and _free(work.folder):
-                work.run(stop_as_an_orphan)
-
-
-def _free(folder: Path) -> bool:
-    folder.mkdir(parents=True, exist_ok=True)
-    with suppress(Timeout), FileLock(folder / "lock", timeout=0):
-        return True
-    return False
+            work.folder.mkdir(parents=True, exist_ok=True)
+            if not leader.gone() and not holding.held(work.folder / "lock"):
+                work.run()
 
 
 @click.command()
 @click.pass_context
 def repro(ctx: click.Context) -> None:
-    """Run what changed (`dvc repro`), with every core training."""
-    with stage():
+    """Run what changed (`dvc repro`), with every core training.
+
+    Trainings that it started stop at a checkpoint when it ends, killed or not.
+    """
+    with stage(), holding.leading(Path()):
         mend_rwlock()
         if not _changed():
             click.echo("repro: everything is up to date")

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pondering import checkpoints, machine
+from pondering import checkpoints, holding, machine
 from pondering.config import Params
-from pondering.errors import UserError
+from pondering.errors import Interrupted, UserError
 from pondering.files import atomic_write
 from pondering.progress import Progress
 from pondering.shards import Outcome, Shard, Watch, outcome
@@ -159,6 +159,7 @@ def train_on_cluster(
     on this machine.
 
     Raises:
+        Interrupted: whoever led this process has ended; checkpoints are kept.
         UserError: Ray is not installed, no cluster is there, or a shard failed three times; what
             the others did is kept.
     """
@@ -178,7 +179,7 @@ def train_on_cluster(
         names = stage.experiment, stage.mechanism, stage.key
         return task.remote(Work(params, *names, number, first, last, frozen), home)
 
-    gathering = _Gathering(start, len(shards))
+    gathering, leader = _Gathering(start, len(shards)), holding.Leader()
     total = len(shards) * stage.config.updates(stage.mechanism)
     try:
         with Progress(f"{stage.label}, {len(shards)} shards", total) as bar:
@@ -187,6 +188,8 @@ def train_on_cluster(
                 rows, done, numbers = ray.get(home.news.remote())
                 listen(stage.named(rows))
                 bar.show(done, numbers)
+                if leader.gone():
+                    raise Interrupted("stopped; the same command goes on from the checkpoints")
     finally:
         ray.shutdown()
     if gathering.failures:

@@ -122,7 +122,8 @@ class TrainStage:
             listen: gets the curve rows at each logging point.
 
         Raises:
-            Interrupted: told to stop; the checkpoint is written.
+            Interrupted: told to stop, or whoever led this process has ended; the checkpoint is
+                written.
             UserError: a damaged checkpoint, or no GPU for a plan that needs one.
         """
         machine.settle(self.params.compute.threads)
@@ -245,6 +246,7 @@ class _Local(Watch):
         self._label = stage.label + part
         self._tell: Listener = lambda rows: listen(stage.named(rows))
         self._bar: Progress | None = None
+        self._leader = holding.Leader()
 
     def start(self, sweep: Sweep) -> None:
         if sweep.curves:
@@ -263,6 +265,9 @@ class _Local(Watch):
     def update(self, sweep: Sweep) -> None:
         if self._bar:
             self._bar.tick(sweep.update)
+
+    def wants_end(self) -> bool:
+        return self._leader.gone()
 
     def end(self) -> None:
         if self._bar:

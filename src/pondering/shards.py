@@ -60,6 +60,10 @@ class Watch:
     def update(self, sweep: Sweep) -> None:
         """Another update follows."""
 
+    def wants_end(self) -> bool:
+        """Whether to stop at a checkpoint before another update."""
+        return False
+
     def saved(self, path: Path) -> None:
         """A checkpoint was written."""
 
@@ -126,7 +130,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Out
         every: seconds between checkpoints, at most.
 
     Raises:
-        Interrupted: told to stop by a signal; the checkpoint is written.
+        Interrupted: told to stop by a signal or by `watch`; the checkpoint is written.
         UserError: a damaged checkpoint.
         OSError: a checkpoint cannot be written; the last one is intact.
     """
@@ -145,7 +149,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Out
         watch.update(sweep)
         if time.monotonic() - began > every:
             save()
-        return stop.is_set
+        return stop.is_set or watch.wants_end()
 
     def save() -> None:
         nonlocal began
