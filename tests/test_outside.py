@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
 
+import pytest
 from ruamel.yaml import YAML
 from stages import ROOT
 
@@ -23,6 +27,30 @@ def test_the_workflow_runs_all_of_ci() -> None:
     assert len(runs) == 1
     assert (ROOT / ".ci/run").read_text().startswith("#!/usr/bin/env bash")
     assert {"push", "pull_request"} <= WORKFLOW["on"].keys()
+
+
+@pytest.mark.parametrize(("allowed", "status"), [("60", 0), ("1", 1)])
+def test_ci_bounds_the_suites_time(tmp_path: Path, allowed: str, status: int) -> None:
+    """With a `make test` of three seconds in place of the real one."""
+    for name, text in {
+        ".ci/run": (ROOT / ".ci/run").read_text(),
+        "bin/make": '#!/bin/sh\n[ "$1" = test ] && sleep 3\necho "everything is up to date"\n',
+        "bin/chromium": "#!/bin/sh\n",
+        "bin/git": "#!/bin/sh\n",
+        ".venv/bin/pondering": "#!/bin/sh\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    words = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "PONDERING_TEST_SECONDS": allowed}
+    command = ["bash", str(tmp_path / ".ci/run")]
+    done = subprocess.run(command, env=os.environ | words, capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    (took,) = re.findall(rf"^ci: make test took (\d+) seconds, {allowed} are", done.stdout, re.M)
+    assert 2 <= int(took) < 30
+    assert ("ci: the suite is too slow" in done.stdout) == (status == 1)
+    assert ("ci: all passed" in done.stdout) == (status == 0)
 
 
 def test_the_workflow_publishes_the_reports_after_ci() -> None:
