@@ -33,6 +33,8 @@ def test_the_real_parameters_are_sound(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        ("cell: tanh_rnn", "cell: rnn",
+         r"network\.cell: 'rnn' is unknown; allowed: tanh_rnn, gru, lstm, conv_mlp$"),
         ("cell: tanh_rnn", "cell: conv_mlp", r"parity\.\w+\.network\.cell: 'conv_mlp' cannot read"),
         ("cell: conv_mlp", "cell: lstm", r"mnist\.\w+\.network\.cell: 'lstm' cannot read digits"),
         ("layout: leading", "layout: leadin", r"parity\.task.*leadin"),

@@ -72,9 +72,20 @@ def make_network(
 def _solo(config: ExperimentConfig, task: Task, halting: Halting, seed: int) -> Network:
     generator = torch.Generator().manual_seed(seed)
     shape = (task.input_size, config.network.hidden)
-    kind: Any = CELLS[config.network.cell]
-    cell = kind(*shape, config.halting.first_step_flag, generator)
+    cell = cell_class(config.network.cell)(*shape, config.halting.first_step_flag, generator)
     return Network(cell, halting, task.output_size, config.halting.halt_bias, generator)
+
+
+def cell_class(name: str) -> Any:
+    """The class of a cell.
+
+    Raises:
+        UserError: there is no such cell.
+    """
+    if name not in CELLS:
+        allowed = ", ".join(CELLS)
+        raise UserError(f"params.yaml: network.cell: {name!r} is unknown; allowed: {allowed}")
+    return CELLS[name]
 
 
 def pick_device(wanted: str) -> torch.device:

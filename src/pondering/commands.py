@@ -58,11 +58,14 @@ def _refuse_company(root: Path) -> None:
 
 def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) -> None:
     """Refuse a cell or a schedule that the task cannot have."""
+    from pondering.build import cell_class
+    from pondering.cells import CELLS
+
     images = hasattr(task, "validation_batch")
     where = f"params.yaml: {name}.{profile}"
-    if (config.network.cell == "conv_mlp") != images:
-        allowed = "conv_mlp" if images else "tanh_rnn, gru, lstm"
-        cell = config.network.cell
+    cell = config.network.cell
+    if hasattr(cell_class(cell), "side") != images:
+        allowed = ", ".join(each for each in CELLS if hasattr(CELLS[each], "side") == images)
         raise UserError(
             f"{where}.network.cell: {cell!r} cannot read {task.name}; allowed: {allowed}"
         )

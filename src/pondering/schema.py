@@ -63,7 +63,7 @@ class _Model(BaseModel):
 class NetworkConfig(_Model):
     """The cell and its size."""
 
-    cell: Literal["tanh_rnn", "gru", "lstm", "conv_mlp"]
+    cell: Annotated[StrictStr, Field(min_length=1)]  # of `CELLS`, which load torch: see `build.py`
     hidden: Count
 
 
