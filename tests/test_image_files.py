@@ -230,6 +230,8 @@ def test_picture_keeps_its_pixels_and_bright_paper_is_inverted(tmp_path: Path) -
     batch = DIGITS.parse(str(bright))
     np.testing.assert_array_equal(pixels(batch, 0), image)
     assert batch.inputs.shape == (1, 1, 784) and batch.mask.all() and not batch.scored.any()
+    assert batch.targets.shape == batch.scored.shape == (1, 1) and batch.difficulty.shape == (1,)
+    assert batch.inputs.dtype == np.float32 and batch.targets.dtype == np.int64
 
 
 def test_large_pictures_in_colour_and_with_transparency(tmp_path: Path) -> None:
@@ -253,8 +255,11 @@ def test_unreadable_pictures_are_named(tmp_path: Path, content: bytes | None) ->
 
 
 @pytest.mark.skipif("PONDERING_MIRROR" not in os.environ, reason="needs a mirror of MNIST")
-def test_real_mnist() -> None:
-    arrays = prepare("mnist", os.environ["PONDERING_MIRROR"], 5000)
+def test_real_mnist(tmp_path: Path) -> None:
+    (tmp_path / "mnist").mkdir()
+    for path in (Path(os.environ["PONDERING_MIRROR"]) / "mnist").iterdir():
+        (tmp_path / "mnist" / path.name.removesuffix(".gz")).symlink_to(path.absolute())
+    arrays = prepare("mnist", tmp_path, 5000)
     assert [len(arrays[f"{part}_labels"]) for part in PARTS] == [55_000, 5_000, 10_000]
     train = np.concatenate([arrays["train_images"], arrays["validation_images"]]) / np.float32(255)
     assert float(train.mean(dtype=np.float64)) == pytest.approx(MEAN, abs=5e-5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,9 @@ def test_quarter_turns_are_exact_and_counter_clockwise() -> None:
     for image, result, quarters in zip(images, turned, (1, -1, 2), strict=True):
         np.testing.assert_allclose(result, np.rot90(image, quarters), atol=1e-4)
     np.testing.assert_allclose(rotate(images, np.zeros(3)), images, atol=1e-5)
+    exact = rotate(images.astype(np.float64), np.array([90.0, -90.0, 180.0]))
+    assert exact.dtype == np.float32
+    np.testing.assert_array_equal(exact, turned)
 
 
 def check_shapes(batch: Batch, count: int) -> None:
@@ -110,6 +114,11 @@ def test_training_batches_depend_on_seed_and_block_alone() -> None:
         assert not np.array_equal(block.difficulty, other.difficulty)
 
 
+def test_each_seed_has_its_own_order_of_the_images() -> None:
+    first, second = (rows_of(UPRIGHT, UPRIGHT.training_block(seed, 0, 10)) for seed in (1, 2))
+    assert first != second
+
+
 def test_training_angles_are_uniform_within_the_limit() -> None:
     drawn = [ROTATED.training_block(0, block, 128) for block in range(4)]
     sizes = np.sort(np.concatenate([block.difficulty for block in drawn]))
@@ -159,9 +168,36 @@ def test_rotated_evaluation_has_its_examples_at_every_angle() -> None:
     check_shapes(everything, 3 * 360)
 
 
-def test_batch_larger_than_the_set_is_refused() -> None:
-    with pytest.raises(UserError, match=r"training\.batch: 1238 is not allowed; 1 to 1237"):
-        UPRIGHT.training_block(0, 0, 1238)
+def test_angles_of_a_range_are_uniform_within_it() -> None:
+    """Found again by trying every whole degree."""
+    ranges = replace(ROTATED, test_rotations=(0, 90), test_angles=())
+    sets = ranges.evaluation_sets(100)
+    assert list(sets) == ["range"]
+    upright, turned = sets["range"].inputs.reshape(2, 100, 28, 28) * DEVIATION + MEAN
+    tried = np.arange(-90, 91)
+    errors = [np.abs(rotate(upright, np.full(100, a)) - turned).sum(axis=(1, 2)) for a in tried]
+    angles = np.sort(tried[np.argmin(errors, axis=0)])
+    ranks = (np.arange(100) + 0.5) / 100
+    assert np.abs(angles / 180 + 0.5 - ranks).max() < 1.63 / math.sqrt(100)  # Kolmogorov, 1%
+    assert list(replace(ROTATED, test_rotations=()).evaluation_sets(1)) == ["angle"]
+
+
+def test_batches_of_one_and_of_all_images_and_none_beyond() -> None:
+    assert [UPRIGHT.updates_per_epoch(batch) for batch in (1, 1237)] == [1237, 1]
+    for batch in (0, 1238):
+        refusal = rf"training\.batch: {batch} is not allowed; 1 to 1237"
+        with pytest.raises(UserError, match=refusal):
+            UPRIGHT.training_block(0, 0, batch)
+
+
+def test_the_prepared_arrays_are_those_of_the_tasks_own_values() -> None:
+    found = replace(UPRIGHT, validation=150).prepared(Path("read by no stand-in"))
+    wanted = prepare("sklearn_digits", "", 150)
+    assert found.keys() == wanted.keys()
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(found[name], array)
+    with pytest.raises(UserError, match="nowhere/mnist"):
+        replace(UPRIGHT, data="mnist").prepared(Path("nowhere"))
 
 
 @pytest.mark.parametrize(
@@ -237,6 +273,7 @@ def test_axes_between_time_and_batch_broadcast(lead: tuple[int, ...]) -> None:
 def test_describe_draws_the_image() -> None:
     image = np.zeros((28, 28), np.uint8)
     image[4:24, 13:15] = 255
+    image[26:, 3] = 128  # the darkest of its shade
     batch = _as_batch(image[None] / 255, None, np.zeros(1))
     outputs = torch.zeros(1, 1, 10)
     outputs[0, 0, 7] = 1
@@ -244,6 +281,7 @@ def test_describe_draws_the_image() -> None:
     lines = step["input"].split("\n")
     assert [len(line) for line in lines] == [28] * 14
     assert lines[2:12] == [" " * 13 + "@@" + " " * 13] * 10 and lines[0].strip() == ""
+    assert lines[13] == "   +" + " " * 24
     assert (step["target"], step["prediction"]) == ("?", "7")
     known = UPRIGHT.validation_batch()
     said = UPRIGHT.describe(outputs.expand(1, 200, 10), known.torch(), 5)

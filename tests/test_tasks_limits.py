@@ -23,6 +23,13 @@ FITS: dict[str, dict[str, Any]] = {
     "logic": {"gates": 2, "length": [1, 2], "test_length": 2},
     "addition": {"digits": 2, "length": [1, 2], "test_length": 2},
     "sort": {"length": [2, 3]},
+    "digits": {
+        "train_rotation": 0.0,
+        "test_rotations": [],
+        "test_angles": [],
+        "data": "mnist",
+        "validation": 1,
+    },
 }
 LIMITS = [
     ("parity", "bits", 1, 4096),
@@ -32,6 +39,10 @@ LIMITS = [
     ("addition", "digits", 1, 15),
     ("addition", "length", [1, 1], [MOST_NUMBERS, MOST_NUMBERS]),
     ("sort", "length", [2, 2], [255, 255]),
+    ("digits", "validation", 1, 59_999),
+    ("digits", "train_rotation", 0.0, 180.0),
+    ("digits", "test_rotations", [0.0], [180.0]),
+    ("digits", "test_angles", [-180.0], [180.0]),
 ]
 
 
