@@ -20,6 +20,7 @@ from ruamel.yaml import YAML
 from pondering import dependencies
 
 CONFIG = "[core]\n    no_scm = true\n    analytics = false\n    check_update = false\n"
+PATIENCE = 4 * stages.PATIENCE  # `make repro` starts some six processes, one after another
 COMMANDS = {
     "dvc": [sys.executable, "-m", "dvc", "repro"],
     "make": ["make", "--silent", "repro"],
@@ -81,7 +82,7 @@ def kill_all(project: Path) -> None:
         time.sleep(0.01)
 
 
-def until(condition: Callable[[], object], seconds: float = stages.PATIENCE) -> None:
+def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Wait for a condition, fail where it does not come."""
     end = time.monotonic() + seconds
     while not condition():

@@ -67,7 +67,7 @@ def test_what_it_started_ends_and_the_next_run_goes_on(
         (trainer,) = trainers(project)
         os.kill(trainer, signal.SIGSTOP)
         os.kill(run.pid, number)
-        status = run.wait(stages.PATIENCE)
+        status = run.wait(repros.PATIENCE)
         assert status == (128 + number if number == signal.SIGTERM else -number)
         assert trainer in repros.at_work(project)
         os.kill(trainer, signal.SIGCONT)
@@ -77,7 +77,7 @@ def test_what_it_started_ends_and_the_next_run_goes_on(
         assert "Traceback" not in said
         assert f"of {UPDATES:,}; the same command goes on from there" in said
     last = repros.start(project, "pondering", log)
-    assert last.wait(2 * stages.PATIENCE) == 0, log.read_text()
+    assert last.wait(repros.PATIENCE) == 0, log.read_text()
     assert gone_on()
     assert repros.results(project) == undisturbed
 
@@ -89,6 +89,6 @@ def test_a_second_one_is_refused_in_one_line(project: Path, tmp_path: Path) -> N
     assert first.poll() is None, logs[0].read_text()
     os.kill(first.pid, signal.SIGSTOP)
     second = repros.start(project, "pondering", logs[1])
-    assert second.wait(stages.PATIENCE) == 2
+    assert second.wait(repros.PATIENCE) == 2
     said = "another `make repro` is at work in this folder; wait for its end, or stop it"
     assert logs[1].read_text() == f"error: {said}\n"

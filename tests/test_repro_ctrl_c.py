@@ -40,7 +40,7 @@ def test_all_ends_at_once_and_a_line_says_how_to_go_on(project: Path, tmp_path: 
     assert repro.poll() is None, log.read_text()
     asked = time.monotonic()
     os.killpg(repro.pid, signal.SIGINT)
-    status = repro.wait(stages.PATIENCE)
+    status = repro.wait(repros.PATIENCE)
     repros.until(lambda: not repros.at_work(project), SECONDS)
     assert time.monotonic() - asked < SECONDS
     said = log.read_text()

@@ -92,10 +92,10 @@ def test_the_next_run_goes_on(
             assert name.endswith(".partial") or undisturbed[name] == data, name
     mend_rwlock(project)
     run = repros.start(project, command, log)
-    assert run.wait(stages.PATIENCE) == 0, log.read_text()
+    assert run.wait(repros.PATIENCE) == 0, log.read_text()
     repros.until(lambda: not repros.at_work(project))
     assert repros.results(project) == undisturbed
     shutil.rmtree(project / ".checkpoints")  # or whoever trained again would be quick
     again = repros.start(project, command, log)
-    assert again.wait(stages.PATIENCE) == 0
+    assert again.wait(repros.PATIENCE) == 0
     assert "up to date" in log.read_text() and not saved(project)
