@@ -16,7 +16,7 @@ import repros
 import stages
 import tiny
 
-from pondering.ahead import mend_rwlock
+from pondering.ahead import mend_lock, mend_rwlock
 
 MECHANISMS = ["act"]
 FROZEN = "data/tasks/quick/tiny.npz"
@@ -71,12 +71,13 @@ def test_the_next_run_goes_on(
 ) -> None:
     """Every other time DVC alone is killed, and what it had started goes on as an orphan.
 
-    A lock file that the kill cut off is mended as `make repro` does first.
+    Lock files that the kill cut off are mended as `make repro` does first.
     """
     chance, log = random.Random(command), tmp_path / "log"
     whole = command == "make"  # its runs take longer: at every other moment, with all it started
     for number, come in enumerate(moments(project)[:: 2 if whole else 1]):
         mend_rwlock(project)
+        mend_lock(project)
         run = repros.start(project, command, log)
         repros.until(lambda come=come, run=run: come() or run.poll() is not None)
         assert run.poll() is None, log.read_text()
@@ -91,6 +92,7 @@ def test_the_next_run_goes_on(
         for name, data in repros.results(project).items():
             assert name.endswith(".partial") or undisturbed[name] == data, name
     mend_rwlock(project)
+    mend_lock(project)
     run = repros.start(project, command, log)
     assert run.wait(repros.PATIENCE) == 0, log.read_text()
     repros.until(lambda: not repros.at_work(project))
