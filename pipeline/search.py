@@ -1,10 +1,12 @@
-"""A learning-rate search on one seed that no published run uses: a table, and its origin.
+"""A learning-rate search on seeds that no published run uses: a table, and its origin.
 
-Not a stage: its outcome is fixed in params.yaml by hand. All rates and settings train as one stack.
+Not a stage: its outcome is fixed in params.yaml by hand. All rates, settings and seeds train as one
+stack.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from dataclasses import dataclass
@@ -26,20 +28,22 @@ from pondering.tasks import make_task
 from pondering.training import Plan, Sweep
 
 SEED = 1000
-RULE = "the rate with the least training error, mean over settings, at the last point"
+RULE = "the rate with the least training error, mean over settings and seeds, at the last point"
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is tried: every rate with every setting, all from `SEED`."""
+    """What is tried: every rate with every setting and seed."""
 
     profile: str
     experiment: str
     mechanism: str
     rates: list[float]
     settings: list[float]
+    seeds: list[int]
     updates: int
     points: int
+    name: str
 
     def run(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         """Train them all; a row for each and logging point, and where these come from."""
@@ -49,14 +53,14 @@ class Search:
         machine.settle(params.compute.threads)
         frozen = Layout(Path(), self.profile).frozen(self.experiment)
         task = make_task(config.task, self.experiment, frozen if frozen.is_file() else None)
-        pairs = [(rate, setting) for rate in self.rates for setting in self.settings]
-        replicas = [(setting, SEED) for _, setting in pairs]
+        tried = list(itertools.product(self.rates, self.settings, self.seeds))
+        replicas = [(setting, seed) for _, setting, seed in tried]
         network = make_network(config, self.mechanism, task, replicas, device)
         values = config.training
         plan = Plan(self.updates, values.batch, self.rates[0], values.clip, self.points)
         sweep = Sweep(network, task, replicas, plan)
-        sweep.optimiser.learning_rate = torch.tensor([rate for rate, _ in pairs], device=device)
-        sweep.run(lambda s: click.echo(f"{s.update}: {said(s, pairs)}"), lambda: False)
+        sweep.optimiser.learning_rate = torch.tensor([rate for rate, *_ in tried], device=device)
+        sweep.run(lambda s: click.echo(f"{s.update}: {said(s, tried)}"), lambda: False)
         origin = provenance.record(
             Path(),
             config.of_mechanism(self.mechanism),
@@ -65,47 +69,47 @@ class Search:
             torch.get_num_threads(),
             self.command(),
         )
-        tried = {"seed": SEED, "rates": self.rates, "settings": self.settings}
+        search = {"rates": self.rates, "settings": self.settings, "seeds": self.seeds}
         length = {"updates": sweep.update, "points": self.points}
         seconds = {"wall_seconds": round(time.monotonic() - start, 1)}
-        return self.table(sweep, pairs), origin | tried | length | seconds
+        return self.table(sweep, tried), origin | search | length | seconds
 
-    def table(self, sweep: Sweep, pairs: list[tuple[float, float]]) -> pd.DataFrame:
-        """One row for each rate with each setting and logging point."""
+    def table(self, sweep: Sweep, tried: list[tuple[float, float, int]]) -> pd.DataFrame:
+        """One row for each logging point with each rate, setting and seed."""
         kept = ("setting", "update", "loss", "error", "ponder_time")
-        names = {"experiment": self.experiment, "mechanism": self.mechanism, "seed": SEED}
-        return pd.DataFrame(
-            names | {"learning_rate": pairs[i % len(pairs)][0]} | {k: row[k] for k in kept}
-            for i, row in enumerate(sweep.rows())
-        )
+        names = {"experiment": self.experiment, "mechanism": self.mechanism}
+        own = itertools.cycle({"seed": seed, "learning_rate": rate} for rate, _, seed in tried)
+        return pd.DataFrame(names | next(own) | {k: row[k] for k in kept} for row in sweep.rows())
 
     def command(self) -> str:
         """What makes the same again."""
-        rates, settings = (",".join(map(repr, each)) for each in (self.rates, self.settings))
+        lists = (self.rates, self.settings, self.seeds)
+        rates, settings, seeds = (",".join(map(repr, each)) for each in lists)
         return (
             f"python pipeline/search.py {self.experiment} --mechanism {self.mechanism} "
             f"--profile {self.profile} --rates {rates} --settings {settings} "
-            f"--updates {self.updates} --points {self.points}"
+            f"--seeds {seeds} --updates {self.updates} --points {self.points} --name {self.name}"
         )
 
 
-def said(sweep: Sweep, pairs: list[tuple[float, float]]) -> str:
+def said(sweep: Sweep, tried: list[tuple[float, float, int]]) -> str:
     """Error and ponder of every replica at the last point."""
     last = sweep.curves[-1]
-    parts = zip(pairs, last[:, 2].tolist(), last[:, 3].tolist(), strict=True)
-    return "  ".join(f"{r:g}/{s:g} {100 * e:.1f}% {p:.1f}" for (r, s), e, p in parts)
+    parts = zip(tried, last[:, 2].tolist(), last[:, 3].tolist(), strict=True)
+    return "  ".join(f"{r:g}/{s:g} {100 * e:.1f}% {p:.1f}" for (r, s, _), e, p in parts)
 
 
-def numbers(option: str, text: str) -> list[float]:
+def numbers(option: str, text: str, whole: bool = False) -> list[Any]:
     """An option's numbers, written with commas."""
     found = []
     for part in text.split(","):
         try:
-            found.append(float(part))
+            found.append(int(part) if whole else float(part))
         except ValueError:
             found.append(math.nan)
         if not 0 < found[-1] < math.inf:
-            raise UserError(f"{option}: {part!r} is not allowed; a number above 0 is")
+            kind = "whole number" if whole else "number"
+            raise UserError(f"{option}: {part!r} is not allowed; a {kind} above 0 is")
     return found
 
 
@@ -115,18 +119,29 @@ def numbers(option: str, text: str) -> list[float]:
 @click.option("--profile", default="reduced")
 @click.option("--rates", default="0.001,0.003,0.01", help="Learning rates, with commas.")
 @click.option("--settings", default="0.001,0.01", help="Its settings, with commas.")
+@click.option("--seeds", default=str(SEED), help="Seeds, with commas; none of a published run.")
 @click.option("--updates", default=3000, type=click.IntRange(min=1))
 @click.option("--points", default=10, type=click.IntRange(min=1))
+@click.option("--name", help="The table's, EXPERIMENT-MECHANISM unless given.")
 def main(
-    experiment: str, mechanism: str, profile: str, rates: str, settings: str, updates: int,
-    points: int,
+    experiment: str, mechanism: str, profile: str, rates: str, settings: str, seeds: str,
+    updates: int, points: int, name: str | None,
 ) -> None:  # fmt: skip
-    """Search EXPERIMENT; write reports/PROFILE/search/EXPERIMENT-MECHANISM.csv and its origin."""
+    """Search EXPERIMENT; write reports/PROFILE/search/NAME.csv and its origin."""
     with stage():
-        tried, tuned = numbers("--rates", rates), numbers("--settings", settings)
-        search = Search(profile, experiment, mechanism, tried, tuned, updates, points)
+        search = Search(
+            profile=profile,
+            experiment=experiment,
+            mechanism=mechanism,
+            rates=numbers("--rates", rates),
+            settings=numbers("--settings", settings),
+            seeds=numbers("--seeds", seeds, whole=True),
+            updates=updates,
+            points=points,
+            name=name or f"{experiment}-{mechanism}",
+        )
         found, origin = search.run()
-        path = Layout(Path(), profile).search(experiment, mechanism)
+        path = Layout(Path(), profile).search(search.name)
         content = found.to_csv(index=False, float_format="%.6g")
         write_together({path: content, path.with_suffix(".json"): json_text(origin)})
         last = found[found["update"] == found["update"].max()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 import shutil
@@ -14,7 +15,8 @@ import stages
 from pondering.config import load_params
 from pondering.provenance import hash_values
 
-OPTIONS = ("--rates", "0.001,0.03", "--settings", "0.01,0.1", "--updates", "20", "--points", "4")
+OPTIONS = ("--rates", "0.001,0.03", "--settings", "0.01,0.1", "--seeds", "1000,1002",
+           "--updates", "20", "--points", "4")  # fmt: skip
 FOLDER = "reports/quick/search"
 
 
@@ -29,13 +31,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_rate_has_a_row_with_every_setting_and_point(project: Path) -> None:
+def test_every_rate_has_a_row_with_every_setting_seed_and_point(project: Path) -> None:
     table = pd.read_csv(project / FOLDER / "tiny-act.csv")
-    found = list(zip(table["learning_rate"], table["setting"], table["update"], strict=True))
-    wanted = [(r, s, u) for u in (5, 10, 15, 20) for r in (0.001, 0.03) for s in (0.01, 0.1)]
-    assert found == wanted
-    assert set(table["seed"]) == {1000}
-    assert table.groupby("learning_rate")["loss"].mean().nunique() == 2
+    names = ["update", "learning_rate", "setting", "seed"]
+    found = list(table[names].itertuples(index=False, name=None))
+    wanted = itertools.product((5, 10, 15, 20), (0.001, 0.03), (0.01, 0.1), (1000, 1002))
+    assert found == list(wanted)
+    assert table.groupby(names[1:])["loss"].mean().nunique() == 8
 
 
 def test_its_origin_lies_beside_it(project: Path) -> None:
@@ -45,7 +47,7 @@ def test_its_origin_lies_beside_it(project: Path) -> None:
     assert origin["params_hash"] == hash_values(config)
     same = ("commit", "lock_hash", "config", "data_hash", "device", "threads", "versions")
     assert {key: origin[key] for key in same} == {key: training[key] for key in same}
-    assert origin["seed"] == 1000
+    assert origin["seeds"] == [1000, 1002]
     assert origin["rates"] == [0.001, 0.03] and origin["settings"] == [0.01, 0.1]
     assert origin["updates"] == 20 and origin["points"] == 4
     assert 0 < origin["wall_seconds"] < 60

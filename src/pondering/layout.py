@@ -77,9 +77,9 @@ class Layout:
         """Single examples step by step."""
         return self.report / "traces" / f"{experiment}.json"
 
-    def search(self, experiment: str, mechanism: str) -> Path:
+    def search(self, name: str) -> Path:
         """What a search of the learning rate found; its origin lies beside it, as JSON."""
-        return self.report / "search" / f"{experiment}-{mechanism}.csv"
+        return self.report / "search" / f"{name}.csv"
 
 
 def is_training(record: str) -> bool:
