@@ -71,7 +71,7 @@ class Search:
         )
         search = {"rates": self.rates, "settings": self.settings, "seeds": self.seeds}
         length = {"updates": sweep.update, "points": self.points}
-        seconds = {"wall_seconds": round(time.monotonic() - start, 1)}
+        seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
         return self.table(sweep, tried), origin | search | length | seconds
 
     def table(self, sweep: Sweep, tried: list[tuple[float, float, int]]) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import os
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 import stages
 import tiny
 from click.testing import CliRunner, Result
-from dvc.schema import COMPILED_LOCKFILE_SCHEMA
 from filelock import FileLock
 from ruamel.yaml import YAML
 
@@ -135,56 +133,3 @@ def until_there(folder: Path, pattern: str) -> None:
     while not any(folder.glob(pattern)):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
-
-
-@pytest.mark.parametrize(("text", "kept"), [("", False), ('{"a": {', False), ("{}", True)])
-def test_a_lock_file_of_dvc_that_was_cut_off_is_removed(
-    tmp_path: Path, text: str, kept: bool
-) -> None:
-    path = tmp_path / ".dvc/tmp/rwlock"
-    path.parent.mkdir(parents=True)
-    ahead.mend_rwlock(tmp_path)  # none is there
-    path.write_text(text)
-    ahead.mend_rwlock(tmp_path)
-    assert path.exists() == kept
-
-
-def test_a_dvc_lock_that_was_cut_off_anywhere_is_put_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At any byte: DVC takes what is left, or it is put back as it was before."""
-    monkeypatch.setattr(time, "sleep", lambda _: None)
-    path, before = tmp_path / "dvc.lock", lock_of("first")
-    (tmp_path / ".dvc/tmp").mkdir(parents=True)
-    ahead.mend_lock(tmp_path)  # none is there
-    whole = lock_of("first", "second")
-    for end in range(0, len(whole), 7):
-        path.write_bytes(before)
-        ahead.mend_lock(tmp_path)
-        assert path.read_bytes() == before
-        path.write_bytes(whole[:end])
-        ahead.mend_lock(tmp_path)
-        found = path.read_bytes()
-        assert found in (before, whole[:end])
-        COMPILED_LOCKFILE_SCHEMA(YAML(typ="safe").load(found))
-    merge = b"<<<<<<< HEAD\n" + whole
-    path.write_bytes(merge)
-    ahead.mend_lock(tmp_path)
-    assert path.read_bytes() == merge
-
-
-def test_a_dvc_lock_that_never_was_sound_is_removed(tmp_path: Path) -> None:
-    path = tmp_path / "dvc.lock"
-    path.write_bytes(lock_of("first")[:40])
-    ahead.mend_lock(tmp_path)
-    assert not path.exists()
-
-
-def lock_of(*names: str) -> bytes:
-    """A dvc.lock with these stages."""
-    entry = {"path": "a", "hash": "md5", "md5": "0" * 32, "size": 1}
-    stage = {"cmd": "true", "deps": [entry], "params": {"params.yaml": {"a": [1]}}}
-    stage["outs"] = [dict(entry)]
-    text = io.BytesIO()
-    YAML().dump({"schema": "2.0", "stages": {name: copy.deepcopy(stage) for name in names}}, text)
-    return text.getvalue()

@@ -16,7 +16,7 @@ import repros
 import stages
 import tiny
 
-from pondering.ahead import mend_lock, mend_rwlock
+from pondering.mending import mend_lock, mend_rwlock
 
 MECHANISMS = ["act"]
 FROZEN = "data/tasks/quick/tiny.npz"

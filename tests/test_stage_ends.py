@@ -177,7 +177,14 @@ def frozen(root: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "0 s"), (89, "89 s"), (90, "1.5 min"), (7200, "2.0 h"), (200_000, "2.3 d")],
+    [
+        (0, "0 s"),
+        (0.0321, "32 ms"),
+        (89, "89 s"),
+        (90, "1.5 min"),
+        (7200, "2.0 h"),
+        (200_000, "2.3 d"),
+    ],
 )
 def test_durations_in_the_unit_a_person_would_use(seconds: float, words: str) -> None:
     assert duration(seconds) == words

@@ -13,21 +13,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from pondering import holding
 from pondering.commands import check
 from pondering.config import load_params
 from pondering.errors import Interrupted, UserError
-from pondering.files import atomic_write
+from pondering.mending import mend_lock, mend_rwlock
 from pondering.runs import TrainStage
 from pondering.shards import Outcome
 from pondering.stage import stage
@@ -85,56 +82,6 @@ def repro(ctx: click.Context) -> None:
         with _company(stages, count):
             status = _dvc("repro")
         _leave_unless_zero(status)
-
-
-def mend_rwlock(root: Path = Path()) -> None:
-    """Remove DVC's list of files in use where a kill has cut it off: it would stop every later run.
-
-    DVC writes it in place, so one that is being written now is looked at again.
-    """
-    path = root / ".dvc" / "tmp" / "rwlock"
-    for seconds in (0.5, 0.0):
-        try:
-            json.loads(path.read_text(encoding="utf-8"))
-            return
-        except FileNotFoundError:
-            return
-        except ValueError:
-            time.sleep(seconds)
-    path.unlink(missing_ok=True)
-
-
-def mend_lock(root: Path = Path()) -> None:
-    """Put dvc.lock back as it last was sound where a kill has cut it off: DVC writes it in place.
-
-    What has been done since is looked at again. A file with marks of a merge is the user's to mend.
-    """
-    path, copy = root / "dvc.lock", root / ".dvc" / "tmp" / "dvc.lock"
-    last = copy.read_bytes() if copy.is_file() else None
-    for seconds in (0.5, 0.0):
-        if not path.is_file() or (found := path.read_bytes()) == last or b"<<<<<<<" in found:
-            return
-        if _sound(found):
-            atomic_write(copy, found)
-            return
-        time.sleep(seconds)
-    if last is None:
-        path.unlink()
-    else:
-        atomic_write(path, last)
-    click.echo("repro: dvc.lock was cut off; what it held is looked at again")
-
-
-def _sound(lock: bytes) -> bool:
-    """Whether DVC would take it."""
-    from dvc.schema import COMPILED_LOCKFILE_SCHEMA
-    from voluptuous import Invalid
-
-    try:
-        COMPILED_LOCKFILE_SCHEMA(YAML(typ="safe").load(lock))
-    except (Invalid, YAMLError, ValueError):
-        return False
-    return True
 
 
 def _trainers() -> int:

@@ -118,7 +118,7 @@ class EvaluateStage:
             copies.add(trained)
         table = pd.DataFrame(rows)[list(evaluation.COLUMNS)]
         document = {"experiment": self.experiment, "traces": found}
-        origin = self.origin() | {"wall_seconds": round(time.monotonic() - start, 1)}
+        origin = self.origin() | {"wall_seconds": round(time.monotonic() - start, 3)}
         write_together(
             {
                 self.layout.table(self.experiment): table.to_csv(index=False, float_format="%.6g"),

@@ -194,7 +194,7 @@ class TrainStage:
         origin = {
             "trained_hash": hashlib.sha256(content).hexdigest(),
             "updates": outcome.update,
-            "wall_seconds": round(outcome.seconds, 1),
+            "wall_seconds": round(outcome.seconds, 3),
         }
         stage = self.experiment, self.mechanism
         folder = self.layout.run(*stage)
