@@ -22,7 +22,7 @@ TASKS: dict[str, dict[str, Any]] = {
     "addition": {"name": "addition", "digits": 2, "length": [1, 3], "test_length": 2},
     "sort": {"name": "sort", "length": [2, 6]},
 }
-UPDATES = (0, 1, 5, 63, 64, 130)  # within a block of draws, at its ends and beyond
+UPDATES = (0, 1, 7, 8, 63, 64, 130, 8)  # within a block of draws, at its ends, beyond, and back
 BATCH = 6
 
 

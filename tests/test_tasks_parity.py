@@ -56,6 +56,20 @@ def test_training_draws_every_count_equally_often_and_both_signs() -> None:
     assert abs(batch.targets.mean() - 0.5) < 5 * 0.5 / np.sqrt(len(batch.difficulty))
 
 
+@pytest.mark.parametrize("bits", [1, 3, 64])
+def test_signs_are_what_numpy_draws_as_integers(bits: int) -> None:
+    """Three calls from one generator, the number of bytes a multiple of four or not."""
+    ours, plain = (np.random.Generator(np.random.Philox(5)) for _ in range(2))
+    task = Parity(bits, "leading", (1, bits), {"test": (1, bits)})
+    for count in (5, 128, 1001):
+        batch = task.draw(ours, count)
+        nonzero = plain.integers(1, bits + 1, count)
+        signs = 2 * plain.integers(0, 2, (count, bits), dtype=np.int8) - 1
+        wanted = np.where(np.arange(bits) < nonzero[:, None], signs, 0)
+        assert (batch.inputs[0] == wanted).all()
+        assert (batch.targets[0] == (wanted == 1).sum(1) % 2).all()
+
+
 def test_scattered_elements_are_anywhere_equally_often() -> None:
     task = Parity(16, "scattered", (1, 16), {"test": (1, 16)})
     batch = task.draw(random_stream("a test"), 16_000, 4)

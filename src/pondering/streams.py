@@ -10,6 +10,8 @@ from torch import Tensor
 
 from pondering.tasks.base import Batch, Task
 
+AT_ONCE = 8  # updates laid side by side: so few that the memory of the last ones is used again
+
 
 class Stream:
     """The training batches of K replicas.
@@ -33,19 +35,24 @@ class Stream:
         self._device = device
         self._index = [self._seeds.index(seed) for seed in seeds]
         self._block: int | None = None
-        self._drawn: Batch | None = None  # a whole block, with an axis of seeds
-        self._lengths: list[int] = []
+        self._blocks: list[Batch] = []  # by seed, as drawn
+        self._lengths: list[int] = []  # of each update's sequences
+        self._first: int | None = None  # update of the block that `_joined` begins with
+        self._joined: Batch | None = None  # some updates of the block, with an axis of seeds
 
     def batch(self, update: int) -> Batch:
         """The batch of an update (0, 1, ...): tensors (T, K, B, ...), T as long as needed."""
         block, place = divmod(update, self._task.block_updates)
         if block != self._block:
             self._draw(block)
+        first = place - place % AT_ONCE
+        if first != self._first:
+            self._join(first)
         length = self._lengths[place]
-        rows = slice(place * self._batch, (place + 1) * self._batch)
-        assert self._drawn is not None
-        parts = [self._replicas(part[:length, :, rows], 1) for part in self._drawn[:-1]]
-        return Batch._make([*parts, self._replicas(self._drawn.difficulty[:, rows], 0)])
+        rows = slice((place - first) * self._batch, (place - first + 1) * self._batch)
+        assert self._joined is not None
+        parts = [self._replicas(part[:length, :, rows], 1) for part in self._joined[:-1]]
+        return Batch._make([*parts, self._replicas(self._joined.difficulty[:, rows], 0)])
 
     def _replicas(self, by_seed: Tensor, axis: int) -> Tensor:
         """From an axis of seeds to one of replicas, without a copy where they are the same."""
@@ -60,12 +67,19 @@ class Stream:
 
     def _draw(self, block: int) -> None:
         task, size = self._task, self._batch
-        blocks = [task.training_block(seed, block, size) for seed in self._seeds]
-        present = np.stack([batch.mask for batch in blocks], axis=1)
-        present = present.reshape(len(present), len(self._seeds), -1, size)
-        times = np.arange(1, len(present) + 1)[:, None]
-        self._lengths = (present.any(axis=(1, 3)) * times).max(axis=0).tolist()
-        *columns, difficulty = zip(*blocks, strict=True)
-        parts = [np.stack(column, axis=1) for column in columns]
-        self._drawn = Batch._make([*parts, np.stack(difficulty)]).torch(self._device)
-        self._block = block
+        self._blocks = [task.training_block(seed, block, size) for seed in self._seeds]
+        lengths = []
+        for each in self._blocks:
+            present = each.mask.reshape(len(each.mask), -1, size).any(2)
+            lengths.append((present * np.arange(1, len(present) + 1)[:, None]).max(0))
+        self._lengths = np.max(lengths, axis=0).tolist()
+        self._block, self._first = block, None
+
+    def _join(self, first: int) -> None:
+        """The seeds of a few updates side by side."""
+        rows = slice(first * self._batch, (first + AT_ONCE) * self._batch)
+        *columns, difficulty = zip(*self._blocks, strict=True)
+        parts = [np.stack([each[:, rows] for each in column], axis=1) for column in columns]
+        together = np.stack([each[rows] for each in difficulty])
+        self._joined = Batch._make([*parts, together]).torch(self._device)
+        self._first = first
