@@ -1,4 +1,4 @@
-"""A learning-rate search on seeds that no published run uses: a table, and its origin.
+"""A learning-rate search on seeds that no published run uses: a table, its figure and its origin.
 
 Not a stage: its outcome is fixed in params.yaml by hand. All rates, settings and seeds train as one
 stack.
@@ -21,6 +21,8 @@ from pondering import machine, provenance
 from pondering.build import make_network, pick_device
 from pondering.config import MECHANISMS, load_params
 from pondering.errors import UserError
+from pondering.figures.rates import figure_rates
+from pondering.figures.style import save
 from pondering.files import json_text, write_together
 from pondering.layout import Layout
 from pondering.stage import Command, stage
@@ -45,8 +47,8 @@ class Search:
     points: int
     name: str
 
-    def run(self) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """Train them all; a row for each and logging point, and where these come from."""
+    def run(self) -> tuple[pd.DataFrame, dict[str, Any], str]:
+        """Train them all; a row for each and logging point, their origin, and the task's size."""
         start = time.monotonic()
         params = load_params(Path("params.yaml"), self.profile)
         config, device = params.experiment(self.experiment), pick_device(params.device)
@@ -72,7 +74,7 @@ class Search:
         search = {"rates": self.rates, "settings": self.settings, "seeds": self.seeds}
         length = {"updates": sweep.update, "points": self.points}
         seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
-        return self.table(sweep, tried), origin | search | length | seconds
+        return self.table(sweep, tried), origin | search | length | seconds, task.summary
 
     def table(self, sweep: Sweep, tried: list[tuple[float, float, int]]) -> pd.DataFrame:
         """One row for each logging point with each rate, setting and seed."""
@@ -127,7 +129,7 @@ def main(
     experiment: str, mechanism: str, profile: str, rates: str, settings: str, seeds: str,
     updates: int, points: int, name: str | None,
 ) -> None:  # fmt: skip
-    """Search EXPERIMENT; write reports/PROFILE/search/NAME.csv and its origin."""
+    """Search EXPERIMENT; write reports/PROFILE/search/NAME.csv, its figure and its origin."""
     with stage():
         search = Search(
             profile=profile,
@@ -140,10 +142,11 @@ def main(
             points=points,
             name=name or f"{experiment}-{mechanism}",
         )
-        found, origin = search.run()
+        found, origin, what = search.run()
         path = Layout(Path(), profile).search(search.name)
         content = found.to_csv(index=False, float_format="%.6g")
         write_together({path: content, path.with_suffix(".json"): json_text(origin)})
+        save(figure_rates(found, f"Profile {profile}: {what}"), path.with_suffix(""))
         last = found[found["update"] == found["update"].max()]
         means = last.groupby("learning_rate")["error"].mean()
         click.echo(f"{path}: {RULE}: {means.fillna(1.0).idxmin():g}")

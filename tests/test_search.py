@@ -13,6 +13,7 @@ import pytest
 import stages
 
 from pondering.config import load_params
+from pondering.figures.rates import figure_rates
 from pondering.provenance import hash_values
 
 OPTIONS = ("--rates", "0.001,0.03", "--settings", "0.01,0.1", "--seeds", "1000,1002",
@@ -51,7 +52,23 @@ def test_its_origin_lies_beside_it(project: Path) -> None:
     assert origin["rates"] == [0.001, 0.03] and origin["settings"] == [0.01, 0.1]
     assert origin["updates"] == 20 and origin["points"] == 4
     assert 0 < origin["wall_seconds"] < 60
-    assert {path.name for path in (project / FOLDER).iterdir()} == {"tiny-act.csv", "tiny-act.json"}
+    names = {f"tiny-act.{ending}" for ending in ("csv", "json", "png", "svg")}
+    assert {path.name for path in (project / FOLDER).iterdir()} == names
+
+
+def test_its_figure_has_a_panel_for_each_setting_and_a_colour_for_each_rate(project: Path) -> None:
+    drawn = (project / FOLDER / "tiny-act.svg").read_text()
+    for text in ("Tiny, ACT: learning rates tried", "= 0.01<", "= 0.1<", "learning rate 1e-3",
+                 "learning rate 0.03", "seeds 1000, 1002", "updates"):  # fmt: skip
+        assert text in drawn, text
+
+
+def test_a_replica_that_diverged_stays_in_the_figure_as_a_failure() -> None:
+    rows = pd.DataFrame({"experiment": "parity", "mechanism": "act", "seed": 1000,
+                         "learning_rate": 0.1, "setting": 0.01, "update": [5, 10, 15],
+                         "error": [0.5, None, None]})  # fmt: skip
+    (axes,) = figure_rates(rows, "five bits").axes
+    assert axes.lines[0].get_ydata().ravel().tolist() == [0.5, 1.0, 1.0]
 
 
 def test_the_command_in_it_makes_the_same_table(project: Path, tmp_path: Path) -> None:
