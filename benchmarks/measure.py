@@ -32,12 +32,12 @@ from pondering.machine import keep_memory
 from pondering.network import Network
 from pondering.replicas import select, stack
 from pondering.shards import COPIES, FLOATS_KEPT, free_memory
-from pondering.streams import Stream
+from pondering.streams import AT_ONCE, Stream
 from pondering.tasks import make_task
 from pondering.training import Plan, Sweep
 
 STILL = 1e-8  # a learning rate at which ponder stays as it was set
-UPDATES = 4  # different batches that are gone through again and again ...
+UPDATES = 4  # different batches of one group that are gone through again and again ...
 SLOW = 0.5  # ... or one, where an update takes so many seconds
 LONGEST = 1.0  # seconds of an update's useful work at the matrix rate; a longer one is left out
 
@@ -166,14 +166,15 @@ class Bench:
         return seconds / (cycles * self.count)
 
     def _drawing(self, stream: Stream) -> float:
-        """Seconds that drawing the batches takes per update: it happens a block at a time."""
+        """Seconds that drawing takes per update: it happens a block at a time, and in groups."""
         updates = self.task.block_updates
 
         def draw(block: int) -> None:
-            for place in range(updates):
+            for place in range(0, updates, AT_ONCE):
                 stream.batch(block * updates + place)
 
         seconds = [self._timed(functools.partial(draw, block)) for block in (1, 2, 3, 0)]
+        stream.batch(0)  # the group that is gone through again and again
         return statistics.median(seconds) / updates
 
     def row(self) -> Row:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import pandas as pd
 import torch
 
 from pondering import machine, provenance
+from pondering.aggregates import best_rate
 from pondering.build import make_network, pick_device
 from pondering.config import MECHANISMS, load_params
 from pondering.errors import UserError
@@ -54,6 +56,10 @@ class Search:
         config, device = params.experiment(self.experiment), pick_device(params.device)
         machine.settle(params.compute.threads)
         frozen = Layout(Path(), self.profile).frozen(self.experiment)
+        published = sorted(set(self.seeds) & set(config.seeds))
+        if published:
+            named = ", ".join(map(str, published))
+            raise UserError(f"--seeds: {named} is not allowed; a seed of no published run is")
         task = make_task(config.task, self.experiment, frozen if frozen.is_file() else None)
         tried = list(itertools.product(self.rates, self.settings, self.seeds))
         replicas = [(setting, seed) for _, setting, seed in tried]
@@ -87,10 +93,11 @@ class Search:
         """What makes the same again."""
         lists = (self.rates, self.settings, self.seeds)
         rates, settings, seeds = (",".join(map(repr, each)) for each in lists)
+        name = shlex.quote(self.name)
         return (
             f"python pipeline/search.py {self.experiment} --mechanism {self.mechanism} "
             f"--profile {self.profile} --rates {rates} --settings {settings} "
-            f"--seeds {seeds} --updates {self.updates} --points {self.points} --name {self.name}"
+            f"--seeds {seeds} --updates {self.updates} --points {self.points} --name {name}"
         )
 
 
@@ -98,7 +105,7 @@ def said(sweep: Sweep, tried: list[tuple[float, float, int]]) -> str:
     """Error and ponder of every replica at the last point."""
     last = sweep.curves[-1]
     parts = zip(tried, last[:, 2].tolist(), last[:, 3].tolist(), strict=True)
-    return "  ".join(f"{r:g}/{s:g} {100 * e:.1f}% {p:.1f}" for (r, s, _), e, p in parts)
+    return "  ".join(f"{r:g}/{s:g}/{k} {100 * e:.1f}% {p:.1f}" for (r, s, k), e, p in parts)
 
 
 def numbers(option: str, text: str, whole: bool = False) -> list[Any]:
@@ -131,6 +138,8 @@ def main(
 ) -> None:  # fmt: skip
     """Search EXPERIMENT; write reports/PROFILE/search/NAME.csv, its figure and its origin."""
     with stage():
+        if name is not None and ("/" in name or not name):
+            raise UserError(f"--name: {name!r} is not allowed; a file's name without ending is")
         search = Search(
             profile=profile,
             experiment=experiment,
@@ -147,9 +156,7 @@ def main(
         content = found.to_csv(index=False, float_format="%.6g")
         write_together({path: content, path.with_suffix(".json"): json_text(origin)})
         save(figure_rates(found, f"Profile {profile}: {what}"), path.with_suffix(""))
-        last = found[found["update"] == found["update"].max()]
-        means = last.groupby("learning_rate")["error"].mean()
-        click.echo(f"{path}: {RULE}: {means.fillna(1.0).idxmin():g}")
+        click.echo(f"{path}: {RULE}: {best_rate(found):g}")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dvc.fs import localfs
-from dvc.lock import LockError
+from dvc.lock import LockError, make_lock
 from dvc.rwlock import rwlock
 from dvc.schema import COMPILED_LOCKFILE_SCHEMA
 from ruamel.yaml import YAML
@@ -22,19 +23,17 @@ from ruamel.yaml import YAML
 from pondering.mending import mend_lock, mend_rwlock
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
-DVC = "/venv/dvc/__main__.py repro"
+PATIENCE = 60.0
 
 
 @pytest.fixture
 def processes() -> Iterator[dict[str, int]]:
-    """Process numbers: DVC's at work, one's that is no DVC, and a killed one's, not waited for."""
-    started = {
-        "at work": subprocess.Popen([*SLEEP, "dvc", "repro"]),
-        "other": subprocess.Popen(SLEEP),
-        "killed": subprocess.Popen([*SLEEP, "dvc", "repro"]),
-    }
+    """The numbers of a process at work, and of a killed one that nobody has waited for."""
+    started = {"at work": subprocess.Popen(SLEEP), "killed": subprocess.Popen(SLEEP)}
     started["killed"].kill()
+    end = time.monotonic() + PATIENCE
     while Path(f"/proc/{started['killed'].pid}/stat").read_text().split()[2] != "Z":
+        assert time.monotonic() < end, "it does not end"
         time.sleep(0.01)
     yield {name: process.pid for name, process in started.items()}
     for process in started.values():
@@ -43,30 +42,68 @@ def processes() -> Iterator[dict[str, int]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "command", "kept"),
+    ("name", "age", "kept"),
     [
-        ("at work", DVC, True),
-        ("other", DVC, False),  # it has the number of a DVC that is gone
-        ("other", "notebook", True),  # it uses DVC as a library
-        ("killed", DVC, False),
+        ("at work", 0, True),
+        ("at work", 3600, False),  # the number was another's when the list was written
+        ("killed", 0, False),
     ],
 )
 def test_files_that_a_killed_dvc_holds_are_free_again(
-    tmp_path: Path, processes: dict[str, int], name: str, command: str, kept: bool
+    tmp_path: Path, processes: dict[str, int], name: str, age: float, kept: bool
 ) -> None:
-    path, who = tmp_path / ".dvc/tmp/rwlock", {"pid": processes[name], "cmd": command}
+    path, who = tmp_path / ".dvc/tmp/rwlock", {"pid": processes[name], "cmd": "dvc repro"}
     path.parent.mkdir(parents=True)
-    mine = {"pid": os.getpid(), "cmd": "notebook"}
-    path.write_text(json.dumps({"write": {"/a": who}, "read": {"/b": [who, mine], "/c": [who]}}))
+
+    def write() -> dict[str, Any]:
+        held = {"write": {"/a": who}, "read": {"/b": [who, who]}}
+        path.write_text(json.dumps(held))
+        os.utime(path, (time.time() - age, time.time() - age))
+        return held
+
+    write()
     with pytest.raises(LockError):
         take(path.parent, "/a")
+    held = write()
     mend_rwlock(tmp_path)
     found = json.loads(path.read_text())
     if kept:
-        assert found["write"] == {"/a": who} and found["read"] == {"/b": [who, mine], "/c": [who]}
+        assert found == held
     else:
-        assert found == {"write": {}, "read": {"/b": [mine]}}
+        assert found == {"write": {}, "read": {"/b": []}}
         take(path.parent, "/a")
+
+
+def test_who_is_at_work_keeps_what_it_reads(tmp_path: Path, processes: dict[str, int]) -> None:
+    path = tmp_path / ".dvc/tmp/rwlock"
+    path.parent.mkdir(parents=True)
+    alive, dead = ({"pid": pid, "cmd": "dvc repro"} for pid in processes.values())
+    path.write_text(json.dumps({"write": {"/a": dead}, "read": {"/b": [dead, alive]}}))
+    mend_rwlock(tmp_path)
+    assert json.loads(path.read_text()) == {"write": {}, "read": {"/b": [alive]}}
+    take(path.parent, "/a")
+    with pytest.raises(LockError):
+        take(path.parent, "/b")
+
+
+@pytest.mark.parametrize("text", ["[]", '{"write": 3}', '{"write": {"/a": {"pid": -1}}}', "{}"])
+def test_a_list_of_another_form_is_left_to_dvc(tmp_path: Path, text: str) -> None:
+    path = tmp_path / ".dvc/tmp/rwlock"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    mend_rwlock(tmp_path)
+    assert path.read_text() == text
+
+
+def test_a_list_that_dvc_is_writing_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / ".dvc/tmp/rwlock"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"wri')
+    with make_lock(str(path) + ".lock", tmp_dir=str(path.parent)):
+        mend_rwlock(tmp_path)
+        assert path.exists()
+    mend_rwlock(tmp_path)
+    assert not path.exists()
 
 
 def take(folder: Path, name: str) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import stages
 
+from pondering.aggregates import best_rate
 from pondering.config import load_params
 from pondering.figures.rates import figure_rates
 from pondering.provenance import hash_values
@@ -57,10 +58,55 @@ def test_its_origin_lies_beside_it(project: Path) -> None:
 
 
 def test_its_figure_has_a_panel_for_each_setting_and_a_colour_for_each_rate(project: Path) -> None:
+    rows = pd.read_csv(project / FOLDER / "tiny-act.csv")
+    panels = figure_rates(rows, "small").axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["τ = 0.01", "τ = 0.1"]
+    for axes, setting in zip(panels, (0.01, 0.1), strict=True):
+        colours = {line.get_color() for line in axes.lines}
+        assert len(colours) == 2
+        for colour, rate in zip(dict.fromkeys(x.get_color() for x in axes.lines), (0.001, 0.03),
+                                strict=True):  # fmt: skip
+            *seeds, mean = (line for line in axes.lines if line.get_color() == colour)
+            own = rows[(rows["setting"] == setting) & (rows["learning_rate"] == rate)]
+            assert [line.get_ydata().tolist() for line in seeds] == [
+                part["error"].tolist() for _, part in own.groupby("seed")
+            ]
+            assert mean.get_ydata() == pytest.approx(own.groupby("update")["error"].mean())
     drawn = (project / FOLDER / "tiny-act.svg").read_text()
-    for text in ("Tiny, ACT: learning rates tried", "= 0.01<", "= 0.1<", "learning rate 1e-3",
-                 "learning rate 0.03", "seeds 1000, 1002", "updates"):  # fmt: skip
+    for text in ("Tiny, ACT: learning rates tried", "learning rate 1e-3", "learning rate 0.03",
+                 "seeds 1000, 1002", "updates"):  # fmt: skip
         assert text in drawn, text
+
+
+@pytest.mark.parametrize(
+    ("experiment", "lower", "higher", "best"),
+    [
+        ("parity", [0.06, 0.07], [0.05, None], 0.001),  # diverged: all wrong
+        ("parity", [0.06, 0.07], [0.05, 0.06], 0.01),
+        ("wikipedia", [2.1, 2.2], [None, None], 0.001),  # 8 bits, not one
+    ],
+)
+def test_the_rule_counts_what_diverged(
+    experiment: str, lower: list[float], higher: list[float | None], best: float
+) -> None:
+    rows = pd.DataFrame({"experiment": experiment, "update": [5, 5, 9, 9, 9, 9],
+                         "learning_rate": [0.01, 0.01, 0.001, 0.001, 0.01, 0.01],
+                         "error": [0.0, 0.0, *lower, *higher]})  # fmt: skip
+    assert best_rate(rows) == best
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--seeds", "1000,7"), "--seeds: 7 is not allowed; a seed of no published run is"),
+        (("--seeds", "1.5"), "--seeds: '1.5' is not allowed; a whole number above 0 is"),
+        (("--rates", "0"), "--rates: '0' is not allowed; a number above 0 is"),
+        (("--name", "../a"), "--name: '../a' is not allowed; a file's name without ending is"),
+    ],
+)
+def test_what_it_refuses(project: Path, options: tuple[str, ...], said: str) -> None:
+    done = stages.run(project, "search", "tiny", "--profile", "quick", *options)
+    assert (done.status, done.err) == (2, f"error: {said}\n")
 
 
 def test_a_replica_that_diverged_stays_in_the_figure_as_a_failure() -> None:

@@ -91,10 +91,12 @@ def test_batches_are_as_long_as_needed_and_no_longer(task: Task) -> None:
     assert lengths == {1} if task.name == "parity" else len(lengths) > 1
 
 
-def test_a_replicas_batch_is_the_tasks_own_draw(task: Task) -> None:
-    batch = of_replica(Stream(task, [9, 4], BATCH).batch(67), 1)
-    drawn = task.training_block(4, 1, BATCH)
-    rows = slice(3 * BATCH, 4 * BATCH)
+@pytest.mark.parametrize("update", [3, 8, 63, 67, 77])
+def test_a_replicas_batch_is_the_tasks_own_draw(task: Task, update: int) -> None:
+    batch = of_replica(Stream(task, [9, 4], BATCH).batch(update), 1)
+    block, place = divmod(update, 64)
+    drawn = task.training_block(4, block, BATCH)
+    rows = slice(place * BATCH, (place + 1) * BATCH)
     length = batch.mask.shape[0]
     for got, want in zip(batch[:-1], drawn[:-1], strict=True):
         np.testing.assert_array_equal(got.numpy(), np.asarray(want)[:length, rows])

@@ -21,6 +21,17 @@ def failure_error(experiment: str) -> float:
     return 8.0 if experiment == "wikipedia" else 1.0
 
 
+def best_rate(rows: pd.DataFrame) -> float:
+    """The learning rate with the least error at the last point of a search.
+
+    Args:
+        rows: a search's table, of one experiment; a replica that diverged counts as a failure.
+    """
+    last = rows[rows["update"] == rows["update"].max()]
+    errors = last["error"].fillna(failure_error(str(rows["experiment"].iloc[0])))
+    return float(errors.groupby(last["learning_rate"]).mean().idxmin())
+
+
 def evaluated(
     table: pd.DataFrame, *, split: str | None = None, prediction: str = "sampled"
 ) -> pd.DataFrame:

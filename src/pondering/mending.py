@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 import psutil
@@ -14,56 +13,61 @@ from ruamel.yaml.error import YAMLError
 
 from pondering.files import atomic_write
 
+CLOCKS = 1.0  # seconds by which the clocks of files and of processes may differ
+
 
 def mend_rwlock(root: Path = Path()) -> None:
     """Take from DVC's list of files in use what would stop every later run for nothing.
 
-    That is a list that is cut off (one that is being written now is looked at again), and files
-    held by a process of DVC that was killed, but whose number is still taken: by itself until its
-    parent asks for its end, or by another program since.
+    That is a list that is cut off, and files held by a DVC that was killed while its number is
+    still taken: by itself until its parent asks for its end, or by another process since. Nothing
+    is done while a DVC writes the list.
     """
     path = root / ".dvc" / "tmp" / "rwlock"
-    for seconds in (0.5, 0.0):
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return
-        except ValueError:
-            time.sleep(seconds)
-            continue
-        left = _in_use(found)
-        if left != found:
-            atomic_write(path, json.dumps(left).encode())
+    if not path.is_file():
         return
-    path.unlink(missing_ok=True)
+    from dvc.lock import LockError, make_lock
 
-
-def _in_use(found: Any) -> Any:
-    """What of the list someone holds still; a list of another form as it is."""
     try:
-        return {
-            "write": {name: who for name, who in found.get("write", {}).items() if _holds(who)},
-            "read": {
-                name: left
-                for name, readers in found.get("read", {}).items()
-                if (left := [who for who in readers if _holds(who)])
-            },
+        with make_lock(str(path.with_name("rwlock.lock")), tmp_dir=str(path.parent)):
+            _free(path)
+    except LockError:
+        return
+
+
+def _free(path: Path) -> None:
+    """`mend_rwlock`, of a list that nobody else changes."""
+    try:
+        found = {"write": {}, "read": {}} | json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        path.unlink()
+        return
+    except TypeError:
+        return  # of another form: DVC's to refuse
+    written = path.stat().st_mtime
+    try:
+        write = {n: who for n, who in found["write"].items() if not _is_gone(who["pid"], written)}
+        read = {
+            name: [who for who in readers if not _is_gone(who["pid"], written)]
+            for name, readers in found["read"].items()
         }
-    except (AttributeError, KeyError, TypeError):
-        return found
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return
+    if (write, read) != (found["write"], found["read"]):
+        atomic_write(path, json.dumps({"write": write, "read": read}).encode())
+        click.echo("repro: a killed DVC still seemed to use some files; they are free again")
 
 
-def _holds(who: dict[str, Any]) -> bool:
-    """Whether the process is there and what it was; one that may not be looked at is."""
+def _is_gone(pid: int, written: float) -> bool:
+    """Whether the process that had this number when the list was written has ended."""
     try:
-        process = psutil.Process(who["pid"])
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return False
-        return "dvc" in " ".join(process.cmdline()) or "dvc" not in who["cmd"]
+        process = psutil.Process(pid)
+        is_another: bool = process.create_time() > written + CLOCKS
+        return is_another or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
-        return False
-    except psutil.AccessDenied:
         return True
+    except psutil.AccessDenied:
+        return False
 
 
 def mend_lock(root: Path = Path()) -> None:

@@ -84,7 +84,7 @@ class Parity(SyntheticTask):
             low, high = self.train_nonzero
             nonzero = rng.integers(low, high + 1, count)
         else:
-            nonzero = np.full(count, int(difficulty))
+            nonzero = np.full(count, min(int(difficulty), self.bits))
         elements = _signs(rng, (count, self.bits))
         elements *= np.arange(self.bits, dtype=np.int16) < nonzero.astype(np.int16)[:, None]
         if self.layout == "scattered":
@@ -137,8 +137,8 @@ class Parity(SyntheticTask):
 
 def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
     """+1 or -1 by the top bit of a random byte, which is how NumPy draws 8-bit integers below 2."""
-    odd = np.frombuffer(rng.bytes(shape[0] * shape[1]), dtype=np.int8) < 0
-    signs: Array = odd.view(np.int8)
+    positive = np.frombuffer(rng.bytes(shape[0] * shape[1]), dtype=np.int8) < 0
+    signs: Array = positive.view(np.int8)
     signs *= 2
     signs -= 1
     return signs.reshape(shape)
