@@ -37,7 +37,7 @@ test: $(READY) ## every test, with style and types
 	@ruff format --check --quiet src pipeline tests benchmarks
 	@mypy
 	@echo "test: pytest"
-	@python -m pytest -n 2 --dist loadfile
+	@python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	@echo "test: all passed; run 'make repro' for the report"
 
 ui: $(READY) ## MLflow's own pages on 127.0.0.1
