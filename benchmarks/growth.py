@@ -26,11 +26,11 @@ from pondering.build import make_network
 from pondering.config import MECHANISMS, ExperimentConfig, load_params
 from pondering.figures.style import PALETTE, style
 from pondering.files import atomic_write, write_json
-from pondering.machine import keep_memory
+from pondering.machine import tune
 from pondering.tasks import make_task
 from pondering.training import Plan, Sweep
 
-ENOUGH = 1.0  # seconds of updates that are timed at least, or one that takes longer
+ENOUGH = {False: 1.0, True: 0.02}  # seconds timed at least, or one update; True: `--quick`
 LARGEST_STACK = {128: 16, 512: 4}  # replicas timed at once, by hidden units; beyond, one
 
 
@@ -69,10 +69,15 @@ def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]
 
 
 def measured(
-    experiment: str, mechanism: str, config: ExperimentConfig, replicas: int, kind: str
+    experiment: str,
+    mechanism: str,
+    config: ExperimentConfig,
+    replicas: int,
+    kind: str,
+    quick: bool,
 ) -> Row:
     """Seconds of an update on a batch that is drawn, and peak memory, of untrained networks."""
-    keep_memory()
+    tune()
     before = peak_memory(torch.device(kind))
     device = torch.device(kind)
     task = make_task(config.task, experiment)
@@ -89,8 +94,8 @@ def measured(
         return time.perf_counter() - start
 
     first = update()  # warms up, and draws a block of batches
-    seconds = [update()] if first > ENOUGH else []
-    while sum(seconds) < ENOUGH:
+    seconds = [update()] if first > ENOUGH[quick] else []
+    while sum(seconds) < ENOUGH[quick]:
         seconds.append(update())
     mebibytes = (peak_memory(device) - before) / 2**20
     return {"seconds": statistics.median(seconds), "mib": max(mebibytes, 0.0)}
@@ -102,7 +107,7 @@ def estimated(experiment: str, mechanism: str, kind: str, quick: bool) -> Row:
     count = len(config.replicas(mechanism))
     most = next((k for size, k in LARGEST_STACK.items() if config.network.hidden <= size), 1)
     replicas = 1 if quick else min(most, count)
-    row = measured(experiment, mechanism, config, replicas, kind)
+    row = measured(experiment, mechanism, config, replicas, kind, quick)
     updates = config.updates(mechanism)
     hours = row["seconds"] / replicas * count * updates / 3600
     return {"replicas": count, "updates": updates, "stacked": replicas, "hours": hours}
@@ -171,7 +176,7 @@ def main(quick: bool, device: str, out: Path | None) -> None:
         for value in values:
             config, stacked = changed(axis, value, quick)
             names = axis.experiment, axis.mechanism
-            rows.append(alone(measured, *names, config, stacked, machine["kind"]))
+            rows.append(alone(measured, *names, config, stacked, machine["kind"], quick))
             click.echo(f"growth: {axis.label} {value}: {rows[-1]}", err=True)
         lines.append({"label": axis.label, "what": axis.what, "values": values, "rows": rows})
     experiments = load_params(HERE.parent / "params.yaml", "paper").experiments
