@@ -21,7 +21,7 @@ from pondering.build import make_network
 from pondering.config import load_params
 from pondering.figures.style import MECHANISM_NAME, ORANGE, SKY, SYMBOL, style
 from pondering.files import write_json
-from pondering.machine import keep_memory
+from pondering.machine import tune
 from pondering.tasks import make_task
 from pondering.training import Plan, Sweep
 
@@ -32,7 +32,7 @@ SEEDS = 8
 
 def curves(mechanism: str, fast: bool, updates: int, kind: str) -> dict[str, Any]:
     """Training error at the logging points, [points][seeds]."""
-    keep_memory()
+    tune()
     config = load_params(HERE.parent / "params.yaml", "quick").experiment(EXPERIMENT)
     task = make_task(config.task, EXPERIMENT)
     pairs = [(SETTINGS[mechanism], seed) for seed in range(SEEDS)]

@@ -28,7 +28,7 @@ from subjects import (
 
 from pondering.build import make_halting, make_network
 from pondering.config import ExperimentConfig
-from pondering.machine import keep_memory
+from pondering.machine import tune
 from pondering.network import Network
 from pondering.replicas import select, stack
 from pondering.shards import COPIES, FLOATS_KEPT, free_memory
@@ -73,7 +73,7 @@ def measure(
     Args:
         unit: the change of the halting unit that makes the case's regime, if any.
     """
-    keep_memory()  # as every stage does; the plain loop, in the same process, has it too
+    tune()  # as every stage does; the plain loop, in the same process, has it too
     try:
         return Bench(case, config, unit, torch.device(kind), effort).row()
     except Refused as refusal:

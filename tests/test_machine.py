@@ -34,6 +34,17 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
+TINY = """
+import torch
+from pondering.machine import settle
+if __import__("sys").argv[1] == "settle":
+    settle(2)
+torch.set_num_threads(2)
+x = torch.full((10**6,), 1e-30)  # enough for two threads
+print(int((x * 1e-10).count_nonzero()))
+"""
+
+
 def test_threads_are_those_asked_for_but_no_more_than_cores() -> None:
     before = torch.get_num_threads()
     try:
@@ -43,6 +54,16 @@ def test_threads_are_those_asked_for_but_no_more_than_cores() -> None:
         assert torch.get_num_threads() == os.cpu_count()
     finally:
         torch.set_num_threads(before)
+
+
+def test_numbers_near_zero_are_zero_on_every_thread() -> None:
+    def left(how: str) -> int:
+        run = subprocess.run(
+            [sys.executable, "-c", TINY, how], capture_output=True, text=True, check=True
+        )
+        return int(run.stdout)
+
+    assert (left("settle"), left("leave")) == (0, 10**6)
 
 
 def test_what_is_freed_is_kept_for_the_next_update() -> None:
