@@ -114,6 +114,20 @@ def test_large_networks_are_left_out_and_the_plain_one_first(
     assert found == [set(), {"act"}, {"act", "pondernet"}, set(WANTED)]
 
 
+def test_what_an_earlier_evaluation_published_goes_away(tmp_path: Path) -> None:
+    layout = Layout(tmp_path, "quick")
+    values = load_params(tiny.write(tmp_path, tiny.document())).experiment("tiny")
+    old, other = (layout.models(each, "act") / "run.json" for each in ("tiny", "another"))
+    for path in (old, other):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    copies = publishing.Copies(layout, "tiny", values)
+    (index,) = copies.files()
+    index.touch()
+    copies.prune()
+    assert index.is_file() and other.is_file() and not old.exists()
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_profile_takes_a_few_megabytes(profile: str) -> None:
     total = 0

@@ -128,6 +128,7 @@ class EvaluateStage:
             }
             | copies.files()
         )
+        copies.prune()
 
     def origin(self) -> dict[str, Any]:
         """Where this evaluation's numbers come from, with the hash of the replicas it read."""

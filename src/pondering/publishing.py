@@ -59,6 +59,12 @@ class Copies:
         index = self._layout.published(self._experiment) / "index.json"
         return self._files | {index: json_text(self._index)}
 
+    def prune(self) -> None:
+        """Remove what an earlier evaluation published and this one did not."""
+        for path in self._layout.published(self._experiment).rglob("*.*"):
+            if path.is_file() and path not in self.files():
+                path.unlink()
+
 
 def chosen(trained: Trained, config: ExperimentConfig) -> int:
     """Which replica is published: chosen by its setting and seed, not by how well it did.
