@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pondering.build import make_network
 from pondering.cells import CELLS, Linear
 from pondering.config import MECHANISMS
 from pondering.errors import UserError
+from pondering.freezing import card, freeze
 from pondering.report.summary import settings_in_words
 from pondering.tasks import make_task
 
@@ -50,6 +52,14 @@ def test_a_class_and_its_name_are_enough_to_train(
     losses = torch.stack(sweep.curves)[..., 1]
     assert (losses[-1] < losses[0]).all()
     assert ("Network", "residual, 16 units") in settings_in_words(None, {"what": ""}, config)
+
+
+def test_its_data_card_names_it(tmp_path: Path) -> None:
+    config = tiny.config(tmp_path, network={"cell": "residual"})
+    task, frozen = make_task(config.task, "tiny"), tmp_path / "frozen.npz"
+    freeze(task, tmp_path, frozen, 1)
+    card(task, config, frozen, tmp_path / "card.json")
+    assert "; residual of 16" in json.loads((tmp_path / "card.json").read_text())["what"]
 
 
 def test_an_unknown_cell_is_named_with_those_there_are(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def freeze(task: Task, raw: Path, target: Path, examples: int) -> None:
 def card(task: Task, config: ExperimentConfig, frozen: Path, target: Path) -> None:
     """Write the data card of the frozen data: what it is, how much, from where, its hash."""
     sets = unpack(read_arrays(frozen))
-    cell = CELL_NAMES[config.network.cell]
+    cell = CELL_NAMES.get(config.network.cell, config.network.cell)
     write_json(
         target,
         {
