@@ -6,11 +6,7 @@ from pathlib import Path
 
 import click
 
-from pondering.config import load_params
-from pondering.freezing import card, freeze
-from pondering.layout import Layout
 from pondering.stage import Command, stage
-from pondering.tasks import make_task
 
 
 @click.command(cls=Command)
@@ -18,7 +14,12 @@ from pondering.tasks import make_task
 @click.option("--experiment", required=True, help="A name in params.yaml.")
 def main(profile: str, experiment: str) -> None:
     """Write data/tasks/PROFILE/EXPERIMENT.npz and its card."""
-    with stage():
+    with stage():  # imports take seconds: Ctrl-C may come among them
+        from pondering.config import load_params
+        from pondering.freezing import card, freeze
+        from pondering.layout import Layout
+        from pondering.tasks import make_task
+
         config = load_params(Path("params.yaml"), profile).experiment(experiment)
         layout = Layout(Path(), profile)
         frozen = layout.frozen(experiment)

@@ -6,11 +6,6 @@ from pathlib import Path
 
 import click
 
-from pondering.config import load_params
-from pondering.download import fetch_all
-from pondering.files import write_json
-from pondering.layout import Layout
-from pondering.places import chosen_mirror
 from pondering.stage import Command, stage
 
 
@@ -18,7 +13,13 @@ from pondering.stage import Command, stage
 @click.option("--profile", required=True, help="The profile whose files are needed.")
 def main(profile: str) -> None:
     """Fetch what PROFILE needs, and list it with its sha256 in data/raw/PROFILE/files.json."""
-    with stage():
+    with stage():  # imports take seconds: Ctrl-C may come among them
+        from pondering.config import load_params
+        from pondering.download import fetch_all
+        from pondering.files import write_json
+        from pondering.layout import Layout
+        from pondering.places import chosen_mirror
+
         download = load_params(Path("params.yaml"), profile).download
         raw = Layout(Path(), profile).raw
         mirror = chosen_mirror(download.mirror)

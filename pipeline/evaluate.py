@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-from pondering.config import load_params
-from pondering.judging import EvaluateStage
 from pondering.stage import Command, stage
 
 
@@ -16,7 +14,10 @@ from pondering.stage import Command, stage
 @click.option("--experiment", required=True, help="A name in params.yaml.")
 def main(profile: str, experiment: str) -> None:
     """Write the tidy table, the summary for `dvc metrics` and the traces."""
-    with stage():
+    with stage():  # imports take seconds: Ctrl-C may come among them
+        from pondering.config import load_params
+        from pondering.judging import EvaluateStage
+
         params = load_params(Path("params.yaml"), profile)
         params.experiment(experiment)
         EvaluateStage(params, experiment, Path()).run()

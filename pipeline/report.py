@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from pondering.report import publish
 from pondering.stage import Command, stage
 
 
@@ -15,7 +14,9 @@ from pondering.stage import Command, stage
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 def main(profile: str) -> None:
     """Write reports/PROFILE and rewrite reports/index.html, from whatever has been run."""
-    with stage():
+    with stage():  # imports take seconds: Ctrl-C may come among them
+        from pondering.report import publish
+
         verdicts = publish(Path(), profile)
         # Imported by name because it cannot change a page: no dependency of this stage.
         importlib.import_module("pondering.tracking").log_results(Path(), profile)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from pondering.config import MECHANISMS, load_params
-from pondering.runs import TrainStage
+from pondering.mechanisms import MECHANISMS
 from pondering.stage import Command, stage
 
 
@@ -18,7 +17,10 @@ from pondering.stage import Command, stage
 @click.option("--mechanism", required=True, type=click.Choice(MECHANISMS))
 def main(profile: str, experiment: str, mechanism: str) -> None:
     """Train to the end of the plan, from the last checkpoint if there is one."""
-    with stage():
+    with stage():  # imports take seconds: Ctrl-C may come among them
+        from pondering.config import load_params
+        from pondering.runs import TrainStage
+
         params = load_params(Path("params.yaml"), profile)
         params.experiment(experiment)
         work = TrainStage(params, experiment, mechanism, Path())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -133,3 +135,18 @@ def test_other_parameters_never_meet_an_old_checkpoint(
     back = stages.run(project, *TRAIN)
     assert "going on from update" in back.out
     check_ends_as(undisturbed, project)
+
+
+def test_ctrl_c_among_the_imports_is_a_line_too(project: Path) -> None:
+    """In a process of its own that loads torch, as DVC starts it."""
+    command = [sys.executable, "pipeline/train.py", *TRAIN[1:]]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=project, text=True, **pipes) as trainer:
+        maps = Path(f"/proc/{trainer.pid}/maps")
+        while trainer.poll() is None and "libtorch" not in maps.read_text():
+            time.sleep(0.002)
+        trainer.send_signal(signal.SIGINT)
+        _, said = trainer.communicate(timeout=stages.PATIENCE)
+    assert trainer.returncode == 130, said
+    assert said == "stopped; the same command starts this stage again\n"
+    assert nothing_written(project)
