@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +67,7 @@ def repro(ctx: click.Context) -> None:
     Trainings that it started stop at a checkpoint when it ends, killed or not.
     """
     with stage(), holding.leading(Path()):
+        _refuse_read_only(load_params().profile)
         mend_rwlock()
         mend_lock()
         if not _changed():
@@ -82,6 +84,22 @@ def repro(ctx: click.Context) -> None:
         with _company(stages, count):
             status = _dvc("repro")
         _leave_unless_zero(status)
+
+
+def _refuse_read_only(profile: str) -> None:
+    """Find out now what DVC would say in many lines, hours later.
+
+    Raises:
+        OSError: nothing can be written to a folder, which it names.
+    """
+    for folder in (Path(), Path("data"), Path("reports"), Path("reports") / profile):
+        if folder.is_dir():
+            try:
+                with tempfile.TemporaryFile(dir=folder):
+                    pass
+            except OSError as error:
+                error.filename = str(folder)
+                raise
 
 
 def _trainers() -> int:
