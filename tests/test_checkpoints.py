@@ -9,6 +9,7 @@ import pickle
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import pytest
 import tiny
 import torch
@@ -107,6 +108,14 @@ def test_truncated_at_any_length(config: ExperimentConfig, saved: Path) -> None:
         assert "truncated or damaged" in refused(config, saved), length
 
 
+def test_a_changed_byte_of_any_part_is_refused(config: ExperimentConfig, saved: Path) -> None:
+    whole = saved.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    for place in np.linspace(header, len(whole) - 1, 30, dtype=int):
+        saved.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert "its bytes have another sha256" in refused(config, saved), place
+
+
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -138,9 +147,11 @@ def test_a_damaged_header_is_refused_or_means_the_same(
 
 
 def rewritten(path: Path, drop: str = "", **replaced: Any) -> None:
+    """Without one part, or with others, and as if no checksum had been written."""
     tensors, metadata = checkpoints.read(path)
     kept = {name: t for name, t in tensors.items() if name != drop} | replaced
-    path.write_bytes(to_bytes(kept, {k: v for k, v in metadata.items() if k != drop}))
+    left_out = (drop, "sha256")
+    path.write_bytes(to_bytes(kept, {k: v for k, v in metadata.items() if k not in left_out}))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,7 +34,7 @@ def save(sweep: Sweep, path: Path, key: str) -> None:
     if sweep.plateau:
         tensors |= {f"plateau.{name}": t for name, t in sweep.plateau.state().items()}
     metadata = {"key": key, "update": str(sweep.update), "seconds": str(sweep.seconds)}
-    atomic_write(path, _content(tensors, metadata))
+    atomic_write(path, _content(tensors, metadata | {"sha256": _checksum(tensors)}))
 
 
 _COUNTERS = ("alive", "diverged", "window", "computed_steps")
@@ -84,8 +85,19 @@ def _content(tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> bytes:
     return to_bytes(ready, metadata)
 
 
+def _checksum(tensors: Mapping[str, Tensor]) -> str:
+    """sha256 of all names and bytes."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].detach().cpu().flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """All tensors of a safetensors file and its metadata.
+
+    A checkpoint is checked against its checksum; parameters have none.
 
     Raises:
         UserError: missing, truncated or damaged.
@@ -94,9 +106,12 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             names = list(file.keys())
-            return {name: file.get_tensor(name) for name in names}, metadata
+            tensors = {name: file.get_tensor(name) for name in names}
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run `dvc repro` first") from None
     except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None
+    if "sha256" in metadata and metadata["sha256"] != _checksum(tensors):
+        raise UserError(f"{path}: damaged (its bytes have another sha256); delete it")
+    return tensors, metadata
