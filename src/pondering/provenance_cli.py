@@ -17,6 +17,7 @@ from pondering.stage import stage
 
 if TYPE_CHECKING:  # the figures load matplotlib: help comes at once
     from pondering.figures import FigureSpec
+    from pondering.report.provenance import Origin
 
 
 @click.command("provenance")
@@ -68,7 +69,17 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
         facts = [(name, text) for name, text in origin.facts if name in NAMES.values()]
         yield from (f"  {name:10}  {text}" for name, text in facts)
         if not facts:
-            yield "  not run yet"
+            yield f"  {_absent(origin, layout)}"
+
+
+def _absent(origin: Origin, layout: Layout) -> str:
+    """Why a stage has no record."""
+    if origin.stage == "evaluate" and layout.table(origin.run).is_file():
+        return (
+            "not recorded: evaluated before evaluations left a record; those of its trainings hold "
+            "the commit, the data and the device"
+        )
+    return "not run yet"
 
 
 def _heading(spec: FigureSpec, layout: Layout) -> Iterator[str]:
