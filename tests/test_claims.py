@@ -47,12 +47,12 @@ def changed(source: Results, experiment: str, **columns: object) -> Results:
 
 
 def test_every_claim_of_the_papers_is_there_and_every_measure_is_used() -> None:
-    assert list(CLAIMS) == IDS
+    assert list(CLAIMS)[: len(IDS)] == IDS  # a new one comes after them
     assert {claim.measure for claim in CLAIMS.values()} == set(MEASURES)
-    assert set(CASES) == set(IDS)
+    assert set(IDS) <= set(CASES) <= set(CLAIMS)
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", CASES)
 def test_results_as_in_the_paper_reproduce_the_claim(name: str) -> None:
     judgement = judge(CLAIMS[name], CASES[name][0])
     assert judgement.verdict == "reproduced", judgement.findings
@@ -60,21 +60,21 @@ def test_results_as_in_the_paper_reproduce_the_claim(name: str) -> None:
     assert all(finding.outcome == "holds" for finding in judgement.findings)
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", CASES)
 def test_contrary_results_do_not_reproduce_it(name: str) -> None:
     judgement = judge(CLAIMS[name], CASES[name][1])
     assert judgement.verdict == "not reproduced", judgement.findings
     assert any(finding.outcome == "fails" and finding.core for finding in judgement.findings)
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", CASES)
 def test_insufficient_results_leave_it_open(name: str) -> None:
     judgement = judge(CLAIMS[name], CASES[name][2])
     assert judgement.verdict == "cannot be judged at this scale", judgement.findings
     assert judgement.reason.endswith(".") and len(judgement.reason) > 20
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", CASES)
 def test_without_results_it_was_not_run(name: str) -> None:
     judgement = judge(CLAIMS[name], results([]))
     assert (judgement.verdict, judgement.runs) == ("not run", ())
@@ -82,7 +82,7 @@ def test_without_results_it_was_not_run(name: str) -> None:
     assert others.verdict == "not run"
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", CASES)
 def test_one_seed_decides_only_what_the_paper_shows_of_one_network(name: str) -> None:
     source = CASES[name][0]
     tables = {key: table[table["seed"] == 0] for key, table in source.tables.items()}
@@ -92,7 +92,7 @@ def test_one_seed_decides_only_what_the_paper_shows_of_one_network(name: str) ->
     assert judgement.verdict == wanted
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", CASES)
 def test_quick_judges_only_what_it_says_it_can(name: str) -> None:
     judgement = judge(CLAIMS[name], dataclasses.replace(CASES[name][0], profile="quick"))
     can = "quick" in CLAIMS[name].judged_at
