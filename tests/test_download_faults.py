@@ -84,9 +84,9 @@ def test_bomb_is_not_written_out(server: Any, raw: Path) -> None:
 
     def watch() -> None:
         while not stop.wait(0.001):
-            for path in raw.parent.rglob("tmp*"):
+            for path in raw.parent.rglob("*"):
                 try:
-                    sizes.append(path.stat().st_size)
+                    sizes.append(path.stat().st_size * path.is_file())
                 except FileNotFoundError:
                     continue
 
