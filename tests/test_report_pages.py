@@ -138,6 +138,19 @@ def test_the_tinted_text_speaks_on_hover_and_on_focus_by_arrow_keys(
     page.context.close()
 
 
+@pytest.mark.parametrize("width", [380, 1280])
+def test_what_hovering_says_covers_the_readout_and_no_text(
+    browser: Browser, site: Path, width: int
+) -> None:
+    page, _ = opened(browser, site / "quick" / "index.html", width, "light")
+    first = page.locator(".running").first.locator(".c").nth(0)
+    first.hover()
+    said = first.evaluate("one => parseFloat(getComputedStyle(one, '::after').height)")
+    readout = page.locator(".tinted .readout").first.bounding_box()
+    assert readout is not None and abs(said - readout["height"]) <= 1
+    page.context.close()
+
+
 def test_the_pages_read_without_scripts(browser: Browser, site: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
