@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MAXIMUM_CHARACTERS = 500
-MAXIMUM_TEXTS = 3
+MAXIMUM_SEEDS = 3
 
 
 @dataclass(frozen=True)
@@ -22,42 +22,50 @@ class Character:
 
 @dataclass(frozen=True)
 class TintedText:
-    """A text with the range of its ponder times; `low` and `high` are the ends of the legend."""
+    """A text with the range of its ponder times; `low` and `high` are the ends of the legend.
+
+    `constant` says how many steps every character took, where all took equally many; else empty.
+    """
 
     title: str
     low: str
     high: str
-    constant: bool
+    constant: str
     characters: tuple[Character, ...]
 
 
 def tinted_texts(
-    traces: Sequence[Mapping[str, Any]], setting_text: Any, mechanism_name: Mapping[str, str]
+    traces: Sequence[Mapping[str, Any]],
+    setting_text: Any,
+    mechanism_name: Mapping[str, str],
+    caps: Mapping[str, int] | None = None,
 ) -> list[TintedText]:
-    """The texts among the traces, in the order of the mechanisms.
+    """The first text of each mechanism's first seeds: no passage and no seed is picked.
 
     Args:
         traces: traces of one experiment.
         setting_text: (mechanism, setting) -> text.
         mechanism_name: mechanism -> name on the page, in their order.
+        caps: mechanism -> the most steps it may take, if known.
 
     Returns:
-        Tinted texts, at most MAXIMUM_TEXTS in all and MAXIMUM_CHARACTERS long each.
+        Tinted texts numbered within their mechanism, at most MAXIMUM_SEEDS of each and
+        MAXIMUM_CHARACTERS long.
     """
-    order = list(mechanism_name)
-    texts = [t for t in traces if t["kind"] == "text" and t["steps"] and t["mechanism"] in order]
-    texts.sort(key=lambda trace: order.index(trace["mechanism"]))
-    return [
-        _tinted(
-            f"{mechanism_name[trace['mechanism']]}, "
-            f"{setting_text(trace['mechanism'], float(trace['setting']))}, seed {trace['seed']}",
-            trace["steps"][:MAXIMUM_CHARACTERS],
-        )
-        for trace in texts[:MAXIMUM_TEXTS]
-    ]
+    texts = []
+    for mechanism, name in mechanism_name.items():
+        own = [t for t in traces if t["kind"] == "text" and t["mechanism"] == mechanism]
+        firsts = {trace["seed"]: trace for trace in reversed(own) if trace["steps"]}
+        seeds = sorted(firsts)[:MAXIMUM_SEEDS]
+        for number, seed in enumerate(seeds, 1):
+            setting = setting_text(mechanism, float(firsts[seed]["setting"]))
+            title = f"{name}, {setting}: passage {number} of {len(seeds)}, by seed {seed}"
+            steps = firsts[seed]["steps"][:MAXIMUM_CHARACTERS]
+            texts.append(_tinted(title, steps, (caps or {}).get(mechanism)))
+    return texts
 
 
-def _tinted(title: str, steps: Sequence[Mapping[str, Any]]) -> TintedText:
+def _tinted(title: str, steps: Sequence[Mapping[str, Any]], cap: int | None) -> TintedText:
     ponder = [_number(step.get("ponder_time")) for step in steps]
     present = [value for value in ponder if not math.isnan(value)]
     low, high = (min(present), max(present)) if present else (0.0, 0.0)
@@ -66,7 +74,15 @@ def _tinted(title: str, steps: Sequence[Mapping[str, Any]]) -> TintedText:
         Character(_shown(str(step["input"])), _level(value, low, width), _label(step, value))
         for step, value in zip(steps, ponder, strict=True)
     )
-    return TintedText(title, f"{low:.2f}", f"{high:.2f}", width < 1e-9, characters)
+    return TintedText(title, f"{low:.2f}", f"{high:.2f}", _constant(low, high, cap), characters)
+
+
+def _constant(low: float, high: float, cap: int | None) -> str:
+    """What to say in a legend's place where all characters took equally many steps."""
+    if high - low >= 1e-9:
+        return ""
+    unit = "step" if high == 1 else "steps"
+    return f"Every character took {high:.6g} {unit}{' (the cap)' if high == cap else ''}."
 
 
 def _level(value: float, low: float, width: float) -> int:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from pondering.claim_measures.quantities import quantity_text
 from pondering.config import ExperimentConfig
 from pondering.figures import FIGURES, FigureSpec, alt_text
+from pondering.mechanisms import MECHANISMS
 from pondering.report import names
 from pondering.report.summary import SummaryRow, settings_in_words, summary_rows
 from pondering.report.tint import TintedText, tinted_texts
@@ -149,7 +150,9 @@ def _section(
     table, card = results.tables[name], results.cards.get(name)
     missing = [m for m in names.MECHANISMS if not (table["mechanism"] == m).any()]
     rows = tuple(summary_rows(table, name))
-    texts = tinted_texts(results.traces.get(name, []), names.setting_text, names.MECHANISMS)
+    texts = tinted_texts(
+        results.traces.get(name, []), names.setting_text, names.MECHANISMS, _caps(config)
+    )
     title, question = names.EXPERIMENTS.get(name, (name, ""))
     return Section(
         name=name,
@@ -215,6 +218,15 @@ def _claim(judgement: Judgement, drawings: Mapping[str, str]) -> ClaimView:
 
 def _source(spec: FigureSpec) -> str:
     return f"{spec.paper}, {spec.number}" if spec.number else spec.paper
+
+
+def _caps(config: ExperimentConfig | None) -> dict[str, int]:
+    """Mechanism -> the most steps it may take."""
+    if config is None:
+        return {}
+    capped = [name for name, each in MECHANISMS.items() if "max_steps" in each.shares]
+    own = {name: getattr(config.mechanism(name), "max_steps", None) for name in capped}
+    return {name: cap or config.halting.max_steps for name, cap in own.items()}
 
 
 def _running(results: Results, name: str) -> bool:
