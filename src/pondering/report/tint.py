@@ -9,6 +9,8 @@ from typing import Any
 
 MAXIMUM_CHARACTERS = 500
 MAXIMUM_SEEDS = 3
+SMALLEST_RANGE = 0.005
+"""Steps; below it the ends of a legend print alike, and no tint would mean anything."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,15 @@ def _tinted(title: str, steps: Sequence[Mapping[str, Any]], cap: int | None) -> 
 
 def _constant(low: float, high: float, cap: int | None) -> str:
     """What to say in a legend's place where all characters took equally many steps."""
-    if high - low >= 1e-9:
+    if high - low >= SMALLEST_RANGE:
         return ""
-    unit = "step" if high == 1 else "steps"
-    return f"Every character took {high:.6g} {unit}{' (the cap)' if high == cap else ''}."
+    steps = f"{high:.3g}"
+    unit = "step" if steps == "1" else "steps"
+    return f"Every character took {steps} {unit}{' (the cap)' if steps == str(cap) else ''}."
 
 
 def _level(value: float, low: float, width: float) -> int:
-    return 0 if math.isnan(value) or width < 1e-9 else round(10 * (value - low) / width)
+    return 0 if math.isnan(value) or width < SMALLEST_RANGE else round(10 * (value - low) / width)
 
 
 def _label(step: Mapping[str, Any], ponder: float) -> str:
