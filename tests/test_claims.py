@@ -14,6 +14,7 @@ from claim_cases_graves import TAUS, with_and_without
 from claim_tables import results, rows
 
 from pondering.claim_measures import MEASURES
+from pondering.claim_measures.penalty import _spread_label
 from pondering.claim_measures.quantities import (
     Quantity,
     mean_over_seeds,
@@ -237,6 +238,11 @@ def test_a_trend_of_a_constant_or_failed_seed_is_none_at_all() -> None:
         (Quantity("", "", "steps", -1.5, -2.0, -1.0, 3), "−1.50 steps (−2.00 to −1.00)"),  # noqa: RUF001
         (Quantity("", "", "updates", math.inf, 12000.0, math.inf, 3), "never (12,000 to never)"),
         (Quantity("", "", "bits", math.nan, None, None, 0), "not measured"),
+        (Quantity("", "", "points", -0.099, -0.2, 0.0, 3), "−9.9 points (−20.0 to 0.0)"),  # noqa: RUF001
+        (Quantity("", "", "points", 0.99, None, None, 1), "99.0 points"),
+        (Quantity("", "", "times", 9790.93, 0.0, 9931.71, 3), "9,791 times (0.00 to 9,932)"),
+        (Quantity("", "", "times", 1.5, 0.25, 120.4, 3), "1.50 times (0.25 to 120)"),
+        (Quantity("", "", "share", 1.0, None, None, 3), "100.0%"),
     ],
 )
 def test_numbers_are_printed_as_people_write_them(quantity: Quantity, text: str) -> None:
@@ -272,3 +278,11 @@ def test_claims_json_is_stable_and_holds_no_infinity() -> None:
     claim = next(c for c in json.loads(texts[0])["claims"] if c["id"] == "G4")
     updates = next(e for e in claim["estimates"] if e["quantity"] == "solve_updates")
     assert updates["value"] is None and updates["text"].startswith("never")
+
+
+def test_a_ratio_of_spreads_shows_both_and_says_what_is_taken_for_next_to_nothing() -> None:
+    steps = np.array([[2.0, 1.5, 1.0], [8.0, 1.7, 1.0], [5.0, 1.6, 1.0001]])
+    label = _spread_label(steps)
+    assert label.endswith("lowest third of τ (s.d. 3) over highest third (5.8e-05, taken as 0.001)")
+    assert _spread_label(np.array([[2.0, 1.0], [8.0, 3.0]])).endswith("over highest third (1.4)")
+    assert "nan" not in _spread_label(np.full((1, 3), 2.0))

@@ -37,7 +37,7 @@ def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> lis
         over_seeds("act_accuracy", "accuracy of ACT", "share", best_accuracy, errors[1]),
         _better("best_accuracy", *errors),
         over_seeds(
-            "accuracy_gain", "accuracy of PonderNet less that of ACT", "share", _gain, *errors
+            "accuracy_gain", "accuracy of PonderNet less that of ACT", "points", _gain, *errors
         ),
         over_seeds(
             "steps_difference",
@@ -83,7 +83,7 @@ def extrapolation(evidence: Evidence, *, experiment: str) -> list[Quantity]:
         over_seeds(
             "accuracy_gain",
             "accuracy of PonderNet less that of ACT, beyond it",
-            "share",
+            "points",
             lambda a, b: average(a) - average(b),
             accuracy["pondernet"],
             accuracy["act"],
@@ -140,7 +140,7 @@ def training_compute(
             *learned,
         ),
         over_seeds(
-            "accuracy_gain", "accuracy of PonderNet less that of ACT", "share", _gain, *errors
+            "accuracy_gain", "accuracy of PonderNet less that of ACT", "points", _gain, *errors
         ),
     ]
 
@@ -175,22 +175,25 @@ def robustness(
     _needs_settings(ponder, "PonderNet", minimum_settings)
 
     solved = partial(_solved_share, solved_accuracy)
+    enough = f"median accuracy at least {100 * solved_accuracy:g}%"
     errors = ponder.seed_error(), act.seed_error()
     return [
         _better("best_accuracy", *errors),
-        over_seeds("pondernet_solved", "settings PonderNet solves", "share", solved, errors[0]),
-        over_seeds("act_solved", "settings ACT solves", "share", solved, errors[1]),
+        over_seeds(
+            "pondernet_solved", f"settings PonderNet solves ({enough})", "share", solved, errors[0]
+        ),
+        over_seeds("act_solved", f"settings ACT solves ({enough})", "share", solved, errors[1]),
         over_seeds(
             "solved_gap",
             "share of settings solved, PonderNet less ACT",
-            "share",
+            "points",
             lambda a, b: solved(a) - solved(b),
             *errors,
         ),
         over_seeds(
             "scatter_gap",
             "scatter of accuracy over seeds, ACT less PonderNet",
-            "share",
+            "points",
             _scatter_gap,
             *errors,
         ),

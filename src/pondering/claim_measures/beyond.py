@@ -36,7 +36,7 @@ def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> l
         over_seeds(
             "against_plain",
             "accuracy of PonderNet less that of the plain network",
-            "share",
+            "points",
             lambda a, b: average(a) - average(b),
             *accuracies,
         ),
@@ -75,7 +75,7 @@ def rotated_digits(
         mean_over_seeds(
             "accuracy_fall",
             f"accuracy lost from {trained:g}° to {farthest:g}°",
-            "share",
+            "points",
             error[:, far] - error[:, near],
         ),
         mean_over_seeds(
@@ -123,7 +123,7 @@ def repeat_against_act(
             over_seeds(
                 f"{name}_gap",
                 f"{experiment}: error of the best repeat less that of the best ACT",
-                "share",
+                "points",
                 lambda a, b: best_accuracy(b) - best_accuracy(a),
                 *errors,
             ),
@@ -133,10 +133,11 @@ def repeat_against_act(
         repeats.reached(solved_error)[:, repeats.settings > 1],
         penalties.reached(solved_error),
     )
+    percent = f"{100 * solved_error:g}%"
     quantities.append(
         over_seeds(
             "first_speed",
-            f"{first}: updates to solve, best repeat over best ACT",
+            f"{first}: updates to {percent} training error, best repeat over best ACT",
             "times",
             _soonest_ratio,
             *reached,

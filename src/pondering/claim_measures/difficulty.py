@@ -51,7 +51,7 @@ def ponder_by_bits(
         mean_over_seeds(
             "plain_error_rise",
             "error of the plain network, hardest third less easiest third",
-            "share",
+            "points",
             average(_thirds(plain.error), axis=1),
         ),
     ]
@@ -115,7 +115,7 @@ def ponder_by_gates(
         mean_over_seeds(
             "plain_jump",
             f"error of the plain network above {middle:g} less up to {middle:g}",
-            "share",
+            "points",
             jump,
         ),
     ]
@@ -190,7 +190,7 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
             errors,
         ),
         over_seeds(
-            "gain", "error without ACT less error at the best τ", "share", gain, plain, errors
+            "gain", "error without ACT less error at the best τ", "points", gain, plain, errors
         ),
         mean_over_seeds(
             "computation", "computation at the best τ", "times", act.seed_ponder()[:, best]

@@ -15,6 +15,9 @@ from pondering.claim_measures.quantities import (
     trend,
 )
 
+LEAST_SPREAD = 1e-3
+"""Steps; a smaller spread over seeds is taken for this much where one divides by it."""
+
 
 def error_with_and_without(
     evidence: Evidence, *, experiment: str, tau_at_most: float, solved_below: float
@@ -43,10 +46,14 @@ def error_with_and_without(
     return [
         mean_over_seeds("plain_error", "error of the plain network", "share", plain),
         over_seeds("act_error", f"error of ACT, τ ≤ {tau_at_most:g}", "share", average, act),
-        over_seeds("solved_settings", "settings of ACT that solve the task", "share", solved, act),
-        over_seeds("gap", "error without ACT less error with it", "share", gap, plain, act),
+        over_seeds("solved_settings", _solving(solved_below), "share", solved, act),
+        over_seeds("gap", "error without ACT less error with it", "points", gap, plain, act),
         over_seeds(
-            "solve_updates", "median updates to solve, lowest τ", "updates", np.median, reached
+            "solve_updates",
+            f"median updates to {100 * solved_below:g}% training error, lowest τ",
+            "updates",
+            np.median,
+            reached,
         ),
     ]
 
@@ -92,7 +99,7 @@ def trends_with_tau(
         ),
         over_seeds(
             "spread_ratio",
-            "spread of steps over seeds, lowest third of τ over highest third",
+            _spread_label(act.seed_ponder()),
             "times",
             _spread_ratio,
             act.seed_ponder(),
@@ -120,7 +127,7 @@ def solved_at_every_tau(
     return [
         over_seeds(
             "solved_settings",
-            "settings of ACT that solve the task",
+            _solving(solved_below),
             "share",
             lambda rows: (average(rows, axis=0) < solved_below).mean(),
             errors,
@@ -160,12 +167,33 @@ def _with_settings(sweep: Sweep, minimum: int) -> Sweep:
     return sweep
 
 
+def _solving(solved_below: float) -> str:
+    return f"settings of ACT that solve the task (mean error below {100 * solved_below:g}%)"
+
+
 def _spread_ratio(steps: Array) -> float:
     """Spread over seeds in the lowest third of the settings over that in the highest, of [K, S]."""
+    low, high = _spreads(steps)
+    return low / max(high, LEAST_SPREAD)
+
+
+def _spread_label(steps: Array) -> str:
+    """The ratio in words with both spreads, since the second may be next to nothing."""
+    low, high = _spreads(steps)
+    if np.isnan([low, high]).any():
+        return "spread of steps over seeds, lowest third of τ over highest third"
+    least = f", taken as {LEAST_SPREAD:g}" if high < LEAST_SPREAD else ""
+    return (
+        f"spread of steps over seeds, lowest third of τ (s.d. {low:.3g}) over highest third "
+        f"({high:.2g}{least})"
+    )
+
+
+def _spreads(steps: Array) -> tuple[float, float]:
+    """Mean deviation over seeds in the lowest and in the highest third of the settings."""
     third = max(1, steps.shape[1] // 3)
     deviation = _deviations(steps)
-    low, high = average(deviation[:third]), average(deviation[-third:])
-    return float(low / max(float(high), 1e-3))
+    return float(average(deviation[:third])), float(average(deviation[-third:]))
 
 
 def _deviations(steps: Array) -> Array:

@@ -15,7 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from pondering.statistics import spearman
 
 Array = NDArray[np.float64]
-Unit = Literal["share", "steps", "bits", "nats", "times", "correlation", "updates", "deviations"]
+Unit = Literal[
+    "share", "points", "steps", "bits", "nats", "times", "correlation", "updates", "deviations"
+]
+"""How a number is printed: shares in percent, differences of shares in percentage points."""
 
 LEVEL = 0.95
 """Coverage of every interval in the claims table."""
@@ -183,7 +186,7 @@ def number_text(value: float, unit: Unit, digits: int | None = None) -> str:
     """
     text = _bare(value, unit, _digits(value, unit) if digits is None else digits)
     words = {"steps": " steps", "bits": " bits", "nats": " nats", "updates": " updates"}
-    words |= {"times": " times", "deviations": " s.d.", "share": "%"}
+    words |= {"times": " times", "deviations": " s.d.", "share": "%", "points": " points"}
     return text + words.get(unit, "") if math.isfinite(value) else text
 
 
@@ -192,7 +195,10 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
         return "not measured"
     if math.isinf(value):
         return "never" if unit == "updates" else "no bound"
-    text = f"{100 * value if unit == 'share' else value:,.{digits}f}"
+    hundred = unit in ("share", "points")
+    if not hundred and abs(value) >= 100:
+        digits = 0
+    text = f"{100 * value if hundred else value:,.{digits}f}"
     if text.strip("-0.") == "":
         text = text.lstrip("-")
     return text.replace("-", "\N{MINUS SIGN}")
@@ -200,9 +206,9 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
 
 def _digits(value: float, unit: Unit) -> int:
     """Decimals: more where a share is near nothing or near all."""
-    if unit == "share":
+    if unit in ("share", "points"):
         size = abs(value)
-        return 2 if 0 < size < 0.00995 or 0.98 <= size < 1 else 1
+        return 2 if 0 < size < 0.00995 or (unit == "share" and 0.98 <= size < 1) else 1
     return {"updates": 0, "bits": 3}.get(unit, 2)
 
 
