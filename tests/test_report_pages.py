@@ -66,11 +66,12 @@ def test_the_report_opens_clean_and_shows_every_figure(
              const image = f.querySelector(".drawing svg, .drawing img");
              const box = image.getBoundingClientRect();
              return [f.id, box.width, box.height, image.naturalWidth ?? -1,
-                     image.getAttribute("aria-label") ?? image.alt, box.right]; })"""
+                     image.getAttribute("aria-label") ?? image.alt,
+                     f.getBoundingClientRect().right]; })"""
     )
     assert {box[0] for box in boxes} == {f"figure-{name}" for name in drawn}
     for name, across, tall, natural, alternative, right in boxes:
-        assert across > 0.7 * min(width, 440) and tall > 100 and natural != 0, name
+        assert across > 440 and tall > 100 and natural != 0, f"{name} is too small to read"
         assert right <= width and len(alternative) > 60, name
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -97,7 +98,11 @@ def test_the_provenance_page_has_trainings_and_evaluations(site: Path) -> None:
     assert list(cards).index("parity-evaluation") < list(cards).index("wikipedia-repeat")
     assert "3f9c2ab" in cards["parity-evaluation"] and "66.7 min" in cards["parity-evaluation"]
     assert f"repeat 1ee7, act {escape(HOSTILE)}" in cards["parity-evaluation"]
-    assert "Nothing was recorded of this evaluation." in cards["wikipedia-evaluation"]
+    assert "before evaluations left a record" in cards["wikipedia-evaluation"]
+    assert ">Parity: ACT</h2>" in cards["parity-act"]
+    assert all(f'<a href="#{name}">' in text for name in cards)
+    settings = cards["parity-act"][cards["parity-act"].index("Settings") :]
+    assert "act: tau 0.001 and 0.01\ntraining: clip 1" in settings and "None" not in settings
     assert "Nothing was recorded of this run." in cards["parity-pondernet"]
 
 
