@@ -25,7 +25,9 @@ def publish(source: Results, folder: Path) -> Path:
         table.to_csv(home / "tables" / f"{name}.csv", index=False)
         for mechanism in ("repeat", "act"):
             origin = {"commit": "3f9c2ab", "device": HOSTILE, "wall_seconds": 4000.4,
-                      "versions": {"torch": "2.13.0"}, "updates": 30000}  # fmt: skip
+                      "versions": {"torch": "2.13.0"}, "updates": 30000,
+                      "config": {"act": {"updates": None, "tau": [0.001, 0.01]},
+                                 "training": {"clip": 1.0}}}  # fmt: skip
             path = home / "provenance" / f"{name}-{mechanism}.json"
             path.write_text(json.dumps(origin))
         if name == "parity":  # another was evaluated before evaluations left a record

@@ -14,6 +14,7 @@ from typing import Any
 from pondering.errors import UserError
 from pondering.layout import is_training
 from pondering.progress import duration
+from pondering.report import names
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,14 @@ class Origin:
         return "train" if is_training(self.run) else "evaluate"
 
     @property
+    def title(self) -> str:
+        """What it is called in a heading."""
+        if not is_training(self.run):
+            return f"{names.title(self.run)}: evaluation"
+        experiment, mechanism = self.run.rsplit("-", 1)
+        return f"{names.title(experiment)}: {names.MECHANISMS.get(mechanism, mechanism)}"
+
+    @property
     def id(self) -> str:
         """What a page calls it; an experiment may be called as anything else on the page."""
         return self.run if is_training(self.run) else f"{self.run}-evaluation"
@@ -48,6 +57,15 @@ NAMES = {
     "updates": "Updates",
     "command": "Command",
 }
+"""What everybody asks for, in the order of printing."""
+
+MORE = {
+    "threads": "Threads",
+    "key": "Checkpoint",
+    "lock_hash": "dvc.lock",
+    "config": "Settings",
+}
+"""What follows; anything else comes last, by name."""
 
 
 def origins(folder: Path, runs: Sequence[str]) -> list[Origin]:
@@ -80,15 +98,18 @@ def _facts(path: Path) -> tuple[tuple[str, str], ...]:
 def _said(path: Path, content: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(content, dict):
         raise UserError(f"{path}: must hold an object, not {type(content).__name__}")
-    ordered = [key for key in NAMES if key in content]
-    ordered += [key for key in content if key not in NAMES]
+    known = NAMES | MORE
+    ordered = [key for key in known if key in content]
+    ordered += sorted(key for key in content if key not in known)
     return tuple(
-        (NAMES.get(key, key.replace("_", " ").capitalize()), _text(key, content[key]))
+        (known.get(key, key.replace("_", " ").capitalize()), _text(key, content[key]))
         for key in ordered
     )
 
 
 def _text(key: str, value: Any) -> str:
+    if key == "config" and isinstance(value, dict):
+        return _settings(value)
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text('', each)}" for name, each in value.items())
     if isinstance(value, list | tuple):
@@ -98,3 +119,28 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _settings(config: dict[str, Any]) -> str:
+    """A line for each block of the configuration, without what was left open."""
+    lines = []
+    for block, values in config.items():
+        if isinstance(values, dict):
+            values = {key: each for key, each in values.items() if each not in (None, [], {})}
+        lines.append(f"{block.replace('_', ' ')}: {_setting(values)}")
+    return "\n".join(lines)
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{key.replace('_', ' ')} {_setting(each)}"
+            for key, each in value.items()
+            if each is not None
+        )
+    if isinstance(value, list | tuple):
+        inner = " and ".join if len(value) == 2 else ", ".join
+        return inner(map(_setting, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _text("", value)
