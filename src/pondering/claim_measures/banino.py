@@ -65,7 +65,7 @@ def extrapolation(evidence: Evidence, *, experiment: str) -> list[Quantity]:
     beyond = {
         name: evidence.sweep(experiment, name, "extrapolation") for name in ("pondernet", "act")
     }
-    accuracy = {name: 1 - _at(beyond[name], inside[name].best()) for name in beyond}
+    accuracy = {name: 1 - beyond[name].seed_error()[:, inside[name].best()] for name in beyond}
     place = inside["pondernet"].best()
     steps = [average(s["pondernet"].ponder[:, place], axis=1) for s in (inside, beyond)]
     return [
@@ -265,10 +265,6 @@ def _better(name: str, ponder: Array, act: Array) -> Quantity:
 def _median(values: Array) -> float:
     present = values[~np.isnan(values)]
     return float(np.median(present)) if present.size else float("nan")
-
-
-def _at(sweep: Sweep, place: int) -> Array:
-    return sweep.seed_error()[:, place]
 
 
 def _same_setting(curves: Curves, sweep: Sweep) -> int:
