@@ -33,12 +33,17 @@ class Origin:
         return "train" if is_training(self.run) else "evaluate"
 
     @property
-    def title(self) -> str:
-        """What it is called in a heading."""
+    def experiment(self) -> str:
+        """The title of its experiment."""
+        return names.title(self.run.rsplit("-", 1)[0])
+
+    @property
+    def part(self) -> str:
+        """What of the experiment it is: a mechanism's training or the evaluation."""
         if not is_training(self.run):
-            return f"{names.title(self.run)}: evaluation"
-        experiment, mechanism = self.run.rsplit("-", 1)
-        return f"{names.title(experiment)}: {names.MECHANISMS.get(mechanism, mechanism)}"
+            return "evaluation"
+        mechanism = self.run.rsplit("-", 1)[1]
+        return names.MECHANISMS.get(mechanism, mechanism)
 
     @property
     def id(self) -> str:
