@@ -17,7 +17,8 @@ from pondering.config import load_params
 from pondering.errors import UserError
 from pondering.figures import FIGURES
 from pondering.report import build, build_index
-from pondering.report.summary import settings_in_words, summary_rows
+from pondering.report.searches import SearchLink
+from pondering.report.summary import seeds_in_words, settings_in_words, summary_rows
 from pondering.report.svg import inline
 from pondering.report.tint import tinted_texts
 
@@ -106,16 +107,47 @@ def test_a_summary_counts_failures_and_keeps_pondernets_two_predictions() -> Non
     assert (act.seeds, act.diverged, act.solved) == (4, 1, "3 of 4")
     assert float(act.error.split()[0]) > 25
     assert {"λp = 0.1", "λp = 0.1, expectation"} <= set(found)
-    assert found["ρ = 1 (plain network)"].diverged == 0  # noqa: RUF001
+    assert found["ρ = 1 (plain)"].diverged == 0  # noqa: RUF001
 
 
 def test_settings_are_put_into_words() -> None:
     config = load_params(ROOT / "params.yaml", "reduced").experiments["parity"]
     lines = dict(settings_in_words(None, {"what": "bits", "stand_in": False}, config))
     assert lines["Data"] == "bits"
+    task = "layout: leading; bits: 64; nonzero in training: 1 to 64; nonzero in tests: 1 to 64"
+    assert lines["Task"] == task
     assert lines["Network"] == f"tanh recurrent network, {config.network.hidden} units"
     assert f"{config.training.batch} examples" in lines["Training"]
     assert all(f"{tau:g}" in lines["ACT"] for tau in config.act.tau)
+
+
+def test_seeds_are_said_once_where_every_setting_has_as_many() -> None:
+    table = made_up_results(seeds=3).tables["parity"].assign(status="finished")
+    assert seeds_in_words(summary_rows(table, "parity")) == "3 seeds a setting, none diverged."
+    table.loc[(table["mechanism"] == "act") & (table["seed"] == 0), "status"] = "diverged"
+    assert seeds_in_words(summary_rows(table, "parity")) == ""
+
+
+@pytest.mark.usefixtures("few_figures")
+def test_a_section_links_to_the_searches_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "quick" / "search"
+    folder.mkdir(parents=True)
+    for name in ("parity-act-rates", "parity-act", "parity-new"):
+        (folder / f"{name}.png").write_bytes(b"")
+    training = {"learning_rate": 0.003}
+    record = {"config": {"act": {"tau": [0.001]}, "training": training, "seeds": [0, 1]},
+              "rates": [0.001, 0.003], "updates": 9000}  # fmt: skip
+    (folder / "parity-act-rates.json").write_text(json.dumps(record))
+    source = hostile_results()
+    part = dataclasses.replace(source, tables={"parity": source.tables["parity"]})
+    section = build(part, CLAIMS, tmp_path / "quick").sections[0]
+    words = "τ = 0.001 at learning rates 0.001 and 0.003, seeds 0 and 1, 9,000 updates"
+    assert section.searches == (SearchLink("ACT", words, "search/parity-act-rates.png"),)
+    page = (tmp_path / "quick" / "index.html").read_text()
+    assert f'<a href="search/parity-act-rates.png">ACT</a>: {words}' in page
+    (folder / "parity-act-rates.json").write_text("[]")
+    with pytest.raises(UserError, match=r"rates\.json: not a record of a search"):
+        build(part, CLAIMS, tmp_path / "quick")
 
 
 def test_a_svg_becomes_an_element_whose_style_stays_its_own() -> None:

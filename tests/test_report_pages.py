@@ -240,6 +240,10 @@ def test_stand_in_data_are_flagged_on_page_section_and_figure(html: str) -> None
     assert real.stand_ins(["parity"]) == []
 
 
+def test_no_line_breaks_inside_a_number(html: str) -> None:
+    assert re.search(r'τ = <span class="whole">\d+e-\d+</span>', html)
+
+
 def test_what_was_not_run_is_said(html: str) -> None:
     part = html[html.index('id="not-run"') :]
     assert "<li>Logic</li>" in part and "<li>Parity</li>" not in part

@@ -46,6 +46,10 @@ CELLS = {
 }
 
 
+SPLITS = {"train": "training text", "heldout": "held-out text"}
+"""Split -> what was tested on, where its own name does not say it."""
+
+
 def title(experiment: str) -> str:
     """The heading of an experiment; its own name where there is none."""
     return EXPERIMENTS.get(experiment, (experiment, ""))[0]
@@ -60,6 +64,6 @@ def ordered(experiments: list[str]) -> list[str]:
 
 
 def setting_text(mechanism: str, value: float) -> str:
-    """A setting as the tables print it: τ = 0.001, ρ = 1 (plain network)."""  # noqa: RUF002
+    """A setting as the tables print it: τ = 0.001, ρ = 1 (plain)."""  # noqa: RUF002
     text = f"{SYMBOLS.get(mechanism, 'setting')} = {value:g}"
-    return f"{text} (plain network)" if mechanism == "repeat" and value == 1 else text
+    return f"{text} (plain)" if mechanism == "repeat" and value == 1 else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pondering.files import atomic_write, json_text, write_together
 from pondering.report import names
 from pondering.report.markdown import code, escaped
 from pondering.report.provenance import origins
+from pondering.report.searches import searches
 from pondering.report.svg import inline
 from pondering.report.view import VERDICT_CLASS, Page, page_of
 from pondering.results import Results
@@ -42,19 +44,20 @@ def build(
     Args:
         results: the tables, curves, traces and cards of one profile.
         claims: what claims.yaml says.
-        output_folder: reports/<profile>; its provenance/*.json are read.
+        output_folder: reports/<profile>; its provenance/*.json and search/*.json are read.
         settings: experiment -> parameters, for the settings in words and for what was not run.
 
     Returns:
         What the pages show.
 
     Raises:
-        UserError: a provenance file cannot be read.
+        UserError: a provenance file or the record of a search cannot be read.
     """
     folder = Path(output_folder)
     judgements = judge_all(claims, results)
     drawings = _draw(results, folder / "figures")
-    page = page_of(results, judgements, drawings, settings or {}, _inlining(drawings))
+    searched = searches(folder / "search")
+    page = page_of(results, judgements, drawings, settings or {}, _inlining(drawings), searched)
     pages = _environment(html=True)
     common = {"style": _asset("style.css"), "script": _asset("text.js"), "page": page}
     found = {"origins": origins(folder / "provenance", _runs(results))}
@@ -159,8 +162,15 @@ def _environment(*, html: bool) -> Environment:
         finalize=None if html else escaped,
     )
     environment.filters["code"] = code
+    environment.filters["whole"] = _whole_numbers
     environment.filters["title_of"] = names.title
     return environment
+
+
+def _whole_numbers(text: str) -> Markup:
+    """A text in which no line breaks at the hyphen of 9e-4."""
+    number = r"\d[\d.]*e-\d+"
+    return Markup(re.sub(number, r'<span class="whole">\g<0></span>', str(escape(text))))
 
 
 def _asset(name: str) -> Markup:

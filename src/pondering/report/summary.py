@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,7 +85,7 @@ def _row(
     return SummaryRow(
         names.MECHANISMS[mechanism],
         f"{name}, {label}" if label else name,
-        split,
+        names.SPLITS.get(split, split),
         _plus_minus(scale * error.mean, scale * error.standard_error, digits, unit),
         "" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}{unit}",
         "" if bits else f"{round(solved.estimate * solved.count)} of {solved.count}",
@@ -116,7 +116,7 @@ def settings_in_words(
         return lines + _settings_of(table)
     halting, training = config.halting, config.training
     task = "; ".join(
-        f"{key.replace('_', ' ')} {_plain(value)}"
+        _of_task(key, value)
         for key, value in config.task.items()
         if key != "name" and value not in ((), [], {}, None)
     )
@@ -144,6 +144,26 @@ def settings_in_words(
         ("Evaluation", f"{config.evaluation.examples:,} examples per difficulty"),
     ]
     return lines
+
+
+def _of_task(key: str, value: Any) -> str:
+    """A parameter of a task: train_x and test_x say when they hold."""
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    for prefix, when in (("train_", " in training"), ("test_", " in tests")):
+        if key.startswith(prefix):
+            return f"{key.removeprefix(prefix).replace('_', ' ')}{when}: {_plain(value)}"
+    return f"{key.replace('_', ' ')}: {_plain(value)}"
+
+
+def seeds_in_words(rows: Sequence[SummaryRow]) -> str:
+    """Seeds and diverged seeds in a sentence, where every row has the same; else empty."""
+    counts = {(row.seeds, row.diverged) for row in rows}
+    if len(counts) != 1:
+        return ""
+    seeds, diverged = counts.pop()
+    unit = "seed" if seeds == 1 else "seeds"
+    return f"{seeds} {unit} a setting, {diverged if diverged else 'none'} diverged."
 
 
 def _own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:

@@ -12,7 +12,13 @@ from pondering.config import ExperimentConfig
 from pondering.figures import FIGURES, FigureSpec, alt_text
 from pondering.mechanisms import MECHANISMS
 from pondering.report import names
-from pondering.report.summary import SummaryRow, settings_in_words, summary_rows
+from pondering.report.searches import SearchLink
+from pondering.report.summary import (
+    SummaryRow,
+    seeds_in_words,
+    settings_in_words,
+    summary_rows,
+)
 from pondering.report.tint import TintedText, tinted_texts
 from pondering.results import Results
 from pondering.verdicts import VERDICTS, Judgement, Verdict
@@ -67,6 +73,8 @@ class Section:
     figures: tuple[FigureView, ...]
     texts: tuple[TintedText, ...]
     splits: bool
+    seeds: str
+    searches: tuple[SearchLink, ...]
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,7 @@ def page_of(
     drawings: Mapping[str, str],
     settings: Mapping[str, ExperimentConfig],
     inlined: Callable[..., Markup | None],
+    searched: Mapping[str, tuple[SearchLink, ...]],
 ) -> Page:
     """Gather a report.
 
@@ -113,6 +122,7 @@ def page_of(
         drawings: figure id -> SVG document, of the figures that could be drawn.
         settings: experiment -> parameters; those missing fall back on the tables.
         inlined: (svg document, id, alternative) -> Markup, or None to refer to the file.
+        searched: experiment -> what was searched beside it.
 
     Returns:
         All a template needs.
@@ -133,7 +143,10 @@ def page_of(
             (v, VERDICT_CLASS[v], VERDICT_SIGN[v], sum(j.verdict == v for j in judgements))
             for v in VERDICTS
         ),
-        sections=tuple(_section(name, results, settings.get(name), views) for name in present),
+        sections=tuple(
+            _section(name, results, settings.get(name), views, searched.get(name, ()))
+            for name in present
+        ),
         across=tuple(view for view in views if len(view.spec.experiment) > 1),
         absent=tuple((name, names.title(name)) for name in missing),
         undrawn=tuple(
@@ -145,7 +158,11 @@ def page_of(
 
 
 def _section(
-    name: str, results: Results, config: ExperimentConfig | None, views: Sequence[FigureView]
+    name: str,
+    results: Results,
+    config: ExperimentConfig | None,
+    views: Sequence[FigureView],
+    searches: tuple[SearchLink, ...],
 ) -> Section:
     table, card = results.tables[name], results.cards.get(name)
     missing = [m for m in names.MECHANISMS if not (table["mechanism"] == m).any()]
@@ -167,6 +184,8 @@ def _section(
         figures=tuple(view for view in views if view.spec.experiment == (name,)),
         texts=tuple(texts),
         splits=len({row.split for row in rows}) > 1,
+        seeds=seeds_in_words(rows),
+        searches=searches,
     )
 
 
