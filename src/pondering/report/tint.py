@@ -61,7 +61,7 @@ def tinted_texts(
         seeds = sorted(firsts)[:MAXIMUM_SEEDS]
         for number, seed in enumerate(seeds, 1):
             setting = setting_text(mechanism, float(firsts[seed]["setting"]))
-            title = f"{name}, {setting}: passage {number} of {len(seeds)}, by seed {seed}"
+            title = f"{name}, {setting}: reading {number} of {len(seeds)}, by seed {seed}"
             steps = firsts[seed]["steps"][:MAXIMUM_CHARACTERS]
             texts.append(_tinted(title, steps, (caps or {}).get(mechanism)))
     return texts
