@@ -120,7 +120,8 @@ def curves_of(
                     "seed": seed, "update": updates, "loss": error,
                     "error": error * (4 if experiment == "wikipedia" else 1),
                     "ponder_time": np.maximum(1, steps), "remainder": 0.4, "active_share": 0.5,
-                    "computed_steps": np.cumsum(np.maximum(1, steps)) * 64 * 100,
+                    "computed_steps": 64 * updates * (20 if mechanism == "pondernet" else
+                                                      np.maximum(1, steps)),
                 })  # fmt: skip
                 if diverged == (mechanism, setting, seed):
                     measured = ["loss", "error", "ponder_time", "remainder", "computed_steps"]

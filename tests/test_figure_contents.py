@@ -19,7 +19,7 @@ from synthetic_results import (
 )
 
 from pondering.figures import banino2021 as banino
-from pondering.figures import beyond, mnist, style, traces
+from pondering.figures import beyond, mnist, priors, style, traces, words
 from pondering.figures import graves2016 as graves
 from pondering.figures.curves import accuracy_by_compute, errors_by_update
 from pondering.results import Results
@@ -241,11 +241,40 @@ def test_boxes_hold_the_quartiles_and_solve_rates_of_the_seeds() -> None:
 
 
 def test_prior_figure_takes_a_tenth_or_the_smallest() -> None:
-    assert banino.prior_shown([0.3, 0.1, 0.05]) == 0.1
-    assert banino.prior_shown([0.3, 0.2]) == 0.2
-    figure = drawn(banino.figure_2c(made_up_results(points=5)))
-    assert line_with(figure.axes[0], [0, 1], [10, 10])
-    assert line_with(figure.axes[1], [10, 10], [0, 1])
+    assert priors.prior_shown([0.3, 0.1, 0.05]) == 0.1
+    assert priors.prior_shown([0.3, 0.2]) == 0.2
+
+
+def test_prior_figure_marks_the_mean_of_the_prior_cut_at_n() -> None:
+    mass = [0.1 * 0.9 ** (n - 1) for n in range(1, 21)]
+    mean = sum(n * p for n, p in zip(range(1, 21), mass, strict=True)) / sum(mass)
+    assert mean == pytest.approx(7.23, abs=0.01)
+    assert priors.prior_mean(0.1, 20) == pytest.approx(mean)
+    assert priors.prior_mean(1.0, 20) == 1.0
+    assert priors.prior_mean(0.1, 10_000) == pytest.approx(10)
+    results = made_up_results(points=5)
+    upper, lower = drawn(priors.figure_2c(results)).axes
+    for value in (mean, 10):
+        assert line_with(upper, [0, 1], [value, value]), value
+        assert line_with(lower, [value, value], [0, 1]), value
+    assert "prior mean 7.23 when cut at N = 20 (1/λp = 10)" in words.of_prior(results)
+
+
+def test_steps_unrolled_are_counted_or_not_known() -> None:
+    curves = made_up_results(points=5).curves["parity_interpolation"]
+    assert priors.steps_unrolled(curves) == 20
+    assert priors.steps_unrolled(curves[curves["mechanism"] != "repeat"]) is None
+    early = curves["computed_steps"].where(curves["update"] < 3000, 0.9 * curves["computed_steps"])
+    assert priors.steps_unrolled(curves.assign(computed_steps=early)) is None
+    assert priors.steps_unrolled(None) is None
+
+
+def test_few_seeds_have_no_box() -> None:
+    upper = drawn(banino.figure_2b(made_up_results(seeds=4, diverged=None, points=3))).axes[0]
+    assert not upper.patches and len(upper.collections) == 3
+    table = table_of("parity_interpolation", FEW, 4)
+    median = 1 - np.median([e for e, _ in seed_means(table, "pondernet", 0.1)])
+    assert line_with(upper, [-0.3, 0.3], [median] * 2)
 
 
 def test_digits_by_angle_and_gallery(results: Results) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -18,18 +17,17 @@ from pondering.aggregates import evaluated, per_seed
 from pondering.figures import style
 from pondering.figures.curves import accuracy_by_compute, seed_lines
 from pondering.figures.methods import (
-    Method,
+    ENOUGH_FOR_A_BOX,
     accuracy,
     bars_with_seeds,
     best_methods,
+    boxes,
     ponder,
 )
 from pondering.results import Results
 from pondering.statistics import solve_rate
 
 COMPARED = ("plain", "act", "pondernet")
-PRIOR = 0.1
-"""The lambda_p of Fig. 2c."""
 
 
 def figure_1a(results: Results) -> Figure | None:
@@ -78,45 +76,6 @@ def figure_2a(results: Results) -> Figure | None:
 def figure_2b(results: Results) -> Figure | None:
     """PonderNet: accuracy over seeds by prior. Source: Banino 2021, Fig. 2b."""
     return accuracy_boxes(results.tables.get("parity_interpolation"), "pondernet", "prior λp")
-
-
-def figure_2c(results: Results) -> Figure | None:
-    """PonderNet: ponder steps with a long prior, over training and over seeds at its end.
-
-    The paper draws the box over seeds alone; the time course is added.
-    Source: Banino 2021, Fig. 2c.
-    """
-    table = results.tables.get("parity_interpolation")
-    if table is None:
-        return None
-    seeds = per_seed(evaluated(table, split="test"))
-    seeds = seeds[seeds["mechanism"] == "pondernet"]
-    if seeds.empty:
-        return None
-    setting = prior_shown(seeds["setting"].tolist())
-    own = seeds[seeds["setting"] == setting]
-    figure, (upper, lower) = style.new_figure([2.3, 1.15])
-    curves = results.curves.get("parity_interpolation")
-    if curves is not None:
-        _steps_in_training(upper, Method("pondernet", "pondernet", setting).of(curves))
-    steps = own["ponder_time"].dropna()
-    if len(steps):
-        _boxes(lower, [steps.to_numpy()], [1.0], style.BLUE, vertical=False)
-    for axes in (upper, lower):
-        line = axes.axhline if axes is upper else axes.axvline
-        line(1 / setting, color=style.VERMILION, ls="--", lw=1.3)
-    upper.set_ylim(bottom=0.9)
-    lower.set(yticks=[], xlabel="sampled ponder steps at evaluation, one point a seed")
-    lower.set(xlim=(0.9, max(1 / setting, float(steps.max()) if len(steps) else 1.0) * 1.06))
-    lower.grid(True, axis="x")
-    prior = f"mean of the prior, 1/λp = {style.number(1 / setting)}"
-    handles = [
-        Line2D([], [], color=style.BLUE, label=f"λp = {style.number(setting)}: mean over seeds"),
-        Line2D([], [], color=style.BLUE, lw=0.6, alpha=0.5, label="one seed"),
-        Line2D([], [], color=style.VERMILION, ls="--", label=prior),
-    ]
-    style.bottom_legend(figure, handles, 2)
-    return figure
 
 
 def accuracy_and_ponder(table: pd.DataFrame | None, splits: Sequence[str]) -> Figure | None:
@@ -173,7 +132,7 @@ def accuracy_boxes(table: pd.DataFrame | None, mechanism: str, label: str) -> Fi
         label: name of the setting, the label of the shared axis.
 
     Returns:
-        The figure: boxes are quartiles, whiskers 1.5 times their distance at most, points seeds;
+        The figure: points are seeds, boxes their quartiles, whiskers at most 1.5 times as long;
         below, solve rates with Wilson 95% intervals. None without rows.
     """
     if table is None:
@@ -187,7 +146,7 @@ def accuracy_boxes(table: pd.DataFrame | None, mechanism: str, label: str) -> Fi
     settings = sorted(seeds["setting"].unique())
     groups = [seeds.loc[seeds["setting"] == s, "error"].to_numpy() for s in settings]
     places = list(range(len(settings)))
-    _boxes(upper, [1 - errors for errors in groups], places, colour)
+    boxes(upper, [1 - errors for errors in groups], places, colour)
     rates = [solve_rate(errors) for errors in groups]
     middle = np.array([rate.estimate for rate in rates])
     bounds = np.array([[r.estimate - r.low, r.high - r.estimate] for r in rates]).T
@@ -203,49 +162,15 @@ def accuracy_boxes(table: pd.DataFrame | None, mechanism: str, label: str) -> Fi
                      [text for text, show in zip(labels, shown, strict=True) if show])  # fmt: skip
     if len(settings) > 9:
         lower.tick_params(axis="x", rotation=90)
-    handles = [
-        Patch(color=colour, alpha=0.35, label="quartiles over seeds"),
+    handles: list[Line2D | Patch] = [
         Line2D([], [], marker="o", ls="", ms=3, color=style.INK, label="one seed"),
         Line2D([], [], color=style.INK, ls=":", label="chance"),
     ]
+    boxed = any(len(errors) >= ENOUGH_FOR_A_BOX for errors in groups)
+    quartiles = Patch(color=colour, alpha=0.35, label="quartiles over seeds")
+    handles.insert(0, quartiles if boxed else Line2D([], [], color=colour, label="median"))
     style.bottom_legend(figure, handles, 3)
     return figure
-
-
-def prior_shown(settings: Sequence[float]) -> float:
-    """The lambda_p of Fig. 2c: 0.1 where it was trained, else the smallest."""
-    near = [value for value in settings if abs(value - PRIOR) < 1e-9]
-    return near[0] if near else min(settings)
-
-
-def _boxes(
-    axes: Axes, groups: Sequence[np.ndarray], places: Sequence[float], colour: str,
-    vertical: bool = True,
-) -> None:  # fmt: skip
-    """Boxes with every value as a point beside its neighbours."""
-    line = {"color": style.INK, "linewidth": 1.1}
-    axes.boxplot(
-        groups, positions=places, widths=0.6, showfliers=False, manage_ticks=False,
-        orientation="vertical" if vertical else "horizontal", patch_artist=True,
-        boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour},
-        medianprops={"color": style.INK, "linewidth": 1.8}, whiskerprops=line, capprops=line,
-    )  # fmt: skip
-    for place, values in zip(places, groups, strict=True):
-        beside = place + (np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1))
-        x, y = (beside, values) if vertical else (values, beside)
-        crowded = len(groups) > 12
-        axes.scatter(x, y, s=3 if crowded else 10, color=style.INK, lw=0, zorder=3,
-                     alpha=0.4 if crowded else 0.65)  # fmt: skip
-
-
-def _steps_in_training(axes: Axes, curves: pd.DataFrame) -> None:
-    """Expected steps of each seed, and their mean over the seeds that have any."""
-    for x, y in seed_lines(curves, value="ponder_time"):
-        axes.plot(x, y, color=style.BLUE, lw=0.6, alpha=0.4)
-    mean = curves.groupby("update")["ponder_time"].mean()
-    axes.plot(mean.index.to_numpy(), mean.to_numpy(), color=style.BLUE, lw=2)
-    axes.set(xlabel="updates", ylabel="expected steps")
-    style.large_counts(axes)
 
 
 def _split_handles(splits: Sequence[str]) -> list[Line2D | Patch]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pondering.figures import banino2021 as banino
-from pondering.figures import beyond, mnist, words
+from pondering.figures import beyond, mnist, priors, words
 from pondering.figures.captions import unequal_training
 from pondering.figures.methods import CHOOSING
 from pondering.figures.spec import FigureSpec
@@ -22,8 +22,9 @@ COMPARISON = (
     "bars the number of seeds with an error below 5%. Halting is sampled in PonderNet."
 )
 BOXES = (
-    "Above: boxes are quartiles of the accuracy over seeds, points the seeds. Below: share of "
-    "seeds with an error below 5%, with Wilson 95% intervals."
+    "Above: accuracy, points are seeds, boxes their quartiles (a line at the median of fewer than "
+    "five seeds). Below: share of seeds that solved it, with an error below 5%, with Wilson 95% "
+    "intervals."
 )
 ANGLES = (
     f"Accuracy (above) and ponder steps (below), {BEST} on the digits as trained; bands: one "
@@ -79,11 +80,13 @@ BANINO = (
     ),
     FigureSpec(
         "banino-2c", "Banino 2021", "Fig. 2c", INTERPOLATION, "Parity: steps under a long prior",
-        banino.figure_2c, words.of_prior,
+        priors.figure_2c, words.of_prior,
         "With λp = 0.1 (prior mean 10) the steps settle at about 3: median read off 3.5, quartiles "
         "3.0 and 4.7, over 30 seeds.",
         "Above: expected steps during training, faint lines seeds. Below: sampled steps at "
-        "evaluation over seeds, as in the paper. λp = 0.1, or the smallest trained.",
+        "evaluation over seeds, as in the paper. λp = 0.1, or the smallest trained. Dashed: the "
+        "mean of the prior that training uses, cut at N steps and normalised; dotted: its mean "
+        "1/λp without the cut, which the paper quotes.",
     ),
 )  # fmt: skip
 

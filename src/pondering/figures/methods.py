@@ -19,6 +19,8 @@ from pondering.statistics import Interval, bootstrap_mean
 ORDER = ("plain", *MECHANISMS)
 CHOOSING = tuple(name for name in ORDER if name != "repeat")
 """The methods that choose their steps, and the network without."""
+ENOUGH_FOR_A_BOX = 5
+"""Values from which on a box shows their quartiles."""
 SEED_OF_INTERVALS = 20210712
 """Seeds the bootstrap of every interval drawn, so that a figure's bytes do not change."""
 
@@ -112,6 +114,35 @@ def bars_with_seeds(
                       capsize=3, zorder=4)  # fmt: skip
     places = place + (np.linspace(-0.3, 0.3, len(known)) * width if len(known) > 1 else np.zeros(1))
     axes.scatter(places, known, s=10, color=style.INK, alpha=0.6, lw=0, zorder=3)
+
+
+def boxes(
+    axes: Axes, groups: Sequence[np.ndarray], places: Sequence[float], colour: str,
+    vertical: bool = True,
+) -> None:  # fmt: skip
+    """Boxes with every value as a point beside its neighbours.
+
+    Of fewer than five values the quartiles say nothing, so a line marks the median instead.
+    """
+    line = {"color": style.INK, "linewidth": 1.1}
+    many = [(g, p) for g, p in zip(groups, places, strict=True) if len(g) >= ENOUGH_FOR_A_BOX]
+    if many:
+        axes.boxplot(
+            [group for group, _ in many], positions=[place for _, place in many],
+            widths=0.6, showfliers=False, manage_ticks=False,
+            orientation="vertical" if vertical else "horizontal", patch_artist=True,
+            boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour},
+            medianprops={"color": style.INK, "linewidth": 1.8}, whiskerprops=line, capprops=line,
+        )  # fmt: skip
+    for place, values in zip(places, groups, strict=True):
+        if 0 < len(values) < ENOUGH_FOR_A_BOX:
+            middle, ends = [float(np.median(values))] * 2, [place - 0.3, place + 0.3]
+            axes.plot(*((ends, middle) if vertical else (middle, ends)), color=colour, lw=1.8)
+        beside = place + (np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1))
+        x, y = (beside, values) if vertical else (values, beside)
+        crowded = len(groups) > 12
+        axes.scatter(x, y, s=3 if crowded else 10, color=style.INK, lw=0, zorder=3,
+                     alpha=0.4 if crowded else 0.65)  # fmt: skip
 
 
 def lines_by_difficulty(

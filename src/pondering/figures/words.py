@@ -10,10 +10,11 @@ import pandas as pd
 
 from pondering.aggregates import evaluated, failure_error, per_seed, per_setting, plain
 from pondering.figures import beyond, style
-from pondering.figures.banino2021 import COMPARED, prior_shown
+from pondering.figures.banino2021 import COMPARED
 from pondering.figures.curves import errors_by_update
-from pondering.figures.methods import CHOOSING, best_methods, interval
+from pondering.figures.methods import CHOOSING, ENOUGH_FOR_A_BOX, best_methods, interval
 from pondering.figures.mnist import choosing_rows, gallery_traces
+from pondering.figures.priors import prior_mean, prior_shown, steps_unrolled
 from pondering.figures.traces import ROW_LENGTH, TEXT_ROWS, choose_traces, text_window
 from pondering.results import Results
 from pondering.statistics import solve_rate
@@ -151,7 +152,7 @@ def of_boxes(results: Results, mechanism: str) -> str:
 
 
 def of_prior(results: Results) -> str:
-    """Quartiles over seeds of the steps with the prior shown."""
+    """Median and spread over seeds of the steps with the prior shown, beside the prior's mean."""
     table = results.tables.get("parity_interpolation")
     if table is None:
         return ""
@@ -163,10 +164,19 @@ def of_prior(results: Results) -> str:
     steps = seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
     if steps.empty:
         return ""
-    low, middle, high = np.quantile(steps, [0.25, 0.5, 0.75])
+    unrolled = steps_unrolled(results.curves.get("parity_interpolation"))
+    prior = f"1/λp = {1 / setting:.3g}"
+    if unrolled is not None:
+        prior = (
+            f"prior mean {prior_mean(setting, unrolled):.3g} when cut at N = {unrolled} ({prior})"
+        )
+    middle, low, high = np.median(steps), steps.min(), steps.max()
+    spread = f"{low:.3g} to {high:.3g}"
+    if len(steps) >= ENOUGH_FOR_A_BOX:
+        spread = "quartiles {:.3g} and {:.3g}".format(*np.quantile(steps, [0.25, 0.75]))
     return (
-        f"λp = {style.number(setting)}, prior mean {1 / setting:.3g}: median {middle:.3g} steps, "
-        f"quartiles {low:.3g} and {high:.3g}, over {_count(pd.Series([len(steps)]))}."
+        f"λp = {style.number(setting)}, {prior}: median {middle:.3g} steps, {spread}, "
+        f"over {_count(pd.Series([len(steps)]))}."
     )
 
 
