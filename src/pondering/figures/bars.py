@@ -17,6 +17,7 @@ from pondering.figures import style
 
 ERROR_RATE = "sequence error rate"
 BITS = "bits per character"
+LOOKS = style.MECHANISM_COLOUR
 CROWDED = 15
 """Bars from which on points and labels are thinned."""
 
@@ -28,7 +29,7 @@ def error_bars(
     second_split: str | None = None,
     unit: str = ERROR_RATE,
 ) -> Figure | None:
-    """Bars of mean error by time penalty, without ACT and by fixed repeat count.
+    """Bars of mean error by time penalty, of the plain network and by fixed repeat count.
 
     Args:
         table: evaluation rows of one experiment.
@@ -56,7 +57,7 @@ def error_bars(
         _seed_points(axes, bar["x"], own, crowded=len(bars) > CROWDED)
     _whiskers(axes, [b["x"] for b in bars], [b["row"] for b in bars])
     if len(bars) <= 9:
-        values = [f"{bar['row']['error']:{'.2f' if unit == BITS else '.2g'}}" for bar in bars]
+        values = [f"{bar['row']['error']:{'.2f' if unit == BITS else '.3f'}}" for bar in bars]
         style.row_above(axes, "mean", [bar["x"] for bar in bars], values)
     handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()))
     if second_split is not None:
@@ -71,15 +72,19 @@ def _bar_order(means: pd.DataFrame) -> list[dict[str, Any]]:
     act = means[means["mechanism"] == "act"].sort_values("setting")
     repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
     groups = (
-        (plain(means), style.GREY, lambda s: "none"),
-        (act, style.BLUE, style.number),
-        (repeat.sort_values("setting"), style.ORANGE, lambda s: f"{style.TIMES}{style.number(s)}"),
+        (plain(means), LOOKS["plain"], lambda s: "plain"),
+        (act, LOOKS["act"], style.number),
+        (
+            repeat.sort_values("setting"),
+            LOOKS["repeat"],
+            lambda s: f"{style.TIMES}{style.number(s)}",
+        ),
     )
     bars: list[dict[str, Any]] = []
     x = 0.0
     for rows, colour, name in groups:
         # beside a long grid the few other bars are wider, or their labels would touch
-        room = 1.6 if len(means) > CROWDED and colour != style.BLUE else 1.0
+        room = 1.6 if len(means) > CROWDED and colour != LOOKS["act"] else 1.0
         for _, row in rows.iterrows():
             bars.append({"x": x + room / 2, "row": row, "colour": colour, "room": room,
                          "label": name(row["setting"])})  # fmt: skip
@@ -107,9 +112,8 @@ def _whiskers(axes: Axes, places: Sequence[float], rows: Sequence[Any]) -> None:
 
 
 def _bar_handles(bars: Sequence[dict[str, Any]], diverged: bool) -> list[Any]:
-    names = {
-        style.GREY: "Without ACT", style.BLUE: "ACT, by τ", style.ORANGE: "Fixed repeat",
-    }  # fmt: skip
+    names = {LOOKS[name]: style.MECHANISM_NAME[name] for name in ("plain", "act", "repeat")}
+    names[LOOKS["act"]] += ", by τ"
     colours = list(dict.fromkeys(bar["colour"] for bar in bars))
     handles: list[Any] = [Patch(color=c, alpha=0.75, label=names[c]) for c in colours]
     dot: dict[str, Any] = {"ls": "", "color": style.INK}
@@ -135,12 +139,12 @@ def _second_means(
     name = {"heldout": "Held-out text"}.get(split, split)
     x, y = zip(*points, strict=True)
     return axes.plot(x, y, label=name, zorder=5, marker="D", ls="", mfc=style.PAPER,
-                     mec=style.VERMILION, ms=5 if len(bars) <= CROWDED else 2.5)  # fmt: skip
+                     mec=style.INK, ms=5 if len(bars) <= CROWDED else 2.5)  # fmt: skip
 
 
 def _bar_axes(axes: Axes, bars: Sequence[dict[str, Any]], unit: str) -> None:
     axes.set(ylabel=unit, xlabel="time penalty τ", ylim=(0, None))
-    shown = style.sparse([bar["label"] if bar["colour"] == style.BLUE else "" for bar in bars])
+    shown = style.sparse([bar["label"] if bar["colour"] == LOOKS["act"] else "" for bar in bars])
     labelled = [bar for bar, show in zip(bars, shown, strict=True) if show]
     axes.set_xticks([bar["x"] for bar in labelled], [bar["label"] for bar in labelled])
     longest = max(len(bar["label"]) for bar in labelled)

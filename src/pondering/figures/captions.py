@@ -14,7 +14,7 @@ from pondering.mechanisms import MECHANISMS
 from pondering.results import Results
 
 TRAINED = {name: f"with {each.title}" for name, each in MECHANISMS.items()}
-TRAINED["repeat"] = "without halting or with a fixed repeat"
+TRAINED["repeat"] = "for the plain network and fixed repeats"
 
 
 def setting_shown(results: Results, experiment: str, kind: str, setting: float) -> str:
@@ -35,7 +35,8 @@ def setting_shown(results: Results, experiment: str, kind: str, setting: float) 
     shown, seed = float(chosen[0]["setting"]), chosen[0]["seed"]
     same = math.isclose(shown, setting, rel_tol=1e-6)
     beside = "as in the paper" if same else f"not the paper's {style.number(setting)}"
-    return f"Shown is τ = {style.number(shown)}, {beside}; seed {seed}."
+    which = f"seed {seed}" if kind == "sequence" else f"the first seed is {seed}"
+    return f"Shown is τ = {style.number(shown)}, {beside}; {which}."
 
 
 def unequal_training(

@@ -18,7 +18,7 @@ from pondering.statistics import Interval, bootstrap_mean
 
 ORDER = ("plain", *MECHANISMS)
 CHOOSING = tuple(name for name in ORDER if name != "repeat")
-"""The methods that choose their steps, and the network without."""
+"""The methods that choose their steps, and the plain network."""
 ENOUGH_FOR_A_BOX = 5
 """Values from which on a box shows their quartiles."""
 SEED_OF_INTERVALS = 20210712
@@ -27,7 +27,7 @@ SEED_OF_INTERVALS = 20210712
 
 @dataclass(frozen=True)
 class Method:
-    """One method of a comparison: "plain" is the network without halting."""
+    """One method of a comparison: "plain" is the plain network, of one step."""
 
     name: str
     mechanism: str
@@ -37,7 +37,7 @@ class Method:
     def label(self) -> str:
         """Name and setting on two lines, for an axis."""
         if self.name == "plain":
-            return "without\nhalting"
+            return "plain\nnetwork"
         return f"{style.MECHANISM_NAME[self.name]}\n{self.symbol}"
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
 from pondering.aggregates import evaluated, per_seed
 from pondering.figures import style
@@ -49,8 +50,9 @@ def accuracy_and_steps(table: pd.DataFrame | None, split: str, label: str) -> Fi
         label: name of the difficulty, the label of the shared axis.
 
     Returns:
-        The figure, axes linear: lines are means over seeds, bands one standard error either side.
-        None without rows of the split.
+        The figure, axes linear: lines are means over seeds, bands one standard error either side;
+        classes have no order, so by class these are points and whiskers. None without rows of the
+        split.
     """
     rows = None if table is None else evaluated(table, split=split)
     if rows is None or rows.empty or table is None:
@@ -73,6 +75,8 @@ def accuracy_and_steps(table: pd.DataFrame | None, split: str, label: str) -> Fi
     ticks = np.sort(rows["difficulty"].unique())
     if len(ticks) <= 10:
         lower.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    elif split == "angle":
+        lower.xaxis.set_major_locator(MultipleLocator(45))
     style.bottom_legend(figure, handles, 2)
     return figure
 
@@ -103,7 +107,7 @@ def gallery(traces: Sequence[dict[str, Any]] | None) -> Figure | None:
     figure = Figure(figsize=(style.WIDTH, 1.18 * len(kinds) + 0.15), layout="constrained")
     cells = figure.subplots(len(kinds), GALLERY_COLUMNS, squeeze=False)
     for row, which in enumerate(kinds):
-        images = [t for t in chosen if t["which"] == which][:GALLERY_COLUMNS]
+        images = [t for t in chosen if t["which"] == which]
         for column, axes in enumerate(cells[row]):
             axes.set_axis_off()
             if column >= len(images):
@@ -113,9 +117,9 @@ def gallery(traces: Sequence[dict[str, Any]] | None) -> Figure | None:
                         interpolation="nearest")  # fmt: skip
             wrong = step["prediction"] != step["target"]
             title = f"{step['ponder_time']:.3g} steps\n{step['prediction']}"
-            title += f" ≠ {step['target']}" if wrong else ""
+            title += f", is {step['target']}" if wrong else ""
             axes.set_title(title, loc="center", fontsize=8,
-                           color=style.VERMILION if wrong else style.INK)  # fmt: skip
+                           color=style.WRONG if wrong else style.INK)  # fmt: skip
         cells[row][0].annotate(which, (-0.12, 0.5), xycoords="axes fraction", rotation=90,
                                ha="right", va="center", fontsize=9)  # fmt: skip
     first = chosen[0]
@@ -125,11 +129,16 @@ def gallery(traces: Sequence[dict[str, Any]] | None) -> Figure | None:
 
 
 def gallery_traces(traces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The images of one replica: PonderNet's where there are any, then ACT's; first in the file."""
+    """The images shown, of one replica: PonderNet's where there are any, then ACT's.
+
+    The first replica in the file, and of either kind as many images as a row of the figure holds.
+    """
     images = [t for t in traces if t["kind"] == "image" and t["steps"]]
     for mechanism in ("pondernet", "act"):
         own = [t for t in images if t["mechanism"] == mechanism]
         if own:
             key = (own[0]["setting"], own[0]["seed"])
-            return [t for t in own if (t["setting"], t["seed"]) == key]
+            own = [t for t in own if (t["setting"], t["seed"]) == key]
+            rows = [[t for t in own if t["which"] == which] for which in ("most", "fewest")]
+            return [t for row in rows for t in row[:GALLERY_COLUMNS]]
     return []

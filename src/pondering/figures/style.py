@@ -28,13 +28,16 @@ GREY, INK, PAPER = "#6E6E6E", "#222222", "#FDFDFD"
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
+WRONG = "#9C1F6B"
+"""Marks what a network got wrong: no mechanism's colour, and dark enough for small text."""
+
 MECHANISM_COLOUR = {"repeat": GREEN, "act": VERMILION, "pondernet": BLUE, "plain": GREY}
 MECHANISM_MARKER = {"repeat": "D", "act": "s", "pondernet": "o", "plain": "X"}
 _OTHERS = [name for name in MECHANISMS if name not in MECHANISM_COLOUR]
 MECHANISM_COLOUR |= zip(_OTHERS, cycle((PURPLE, ORANGE, SKY)))
 MECHANISM_MARKER |= zip(_OTHERS, cycle(("^", "v", "P")))
 MECHANISM_NAME = {name: each.title for name, each in MECHANISMS.items()}
-MECHANISM_NAME |= {"plain": "Without halting"}
+MECHANISM_NAME |= {"plain": "Plain network"}
 SYMBOL = {name: each.symbol for name, each in MECHANISMS.items()}
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -178,9 +181,9 @@ def number(value: float) -> str:
 
 
 def setting_name(mechanism: str, setting: float) -> str:
-    """A setting with its symbol, for a legend: τ = 1e-3, λp = 0.2, repeat 3, without halting."""
+    """A setting with its symbol, for a legend: τ = 1e-3, λp = 0.2, repeat 3, plain network."""
     if mechanism == "repeat":
-        return "Without halting" if setting == 1 else f"Repeat {number(setting)}"
+        return MECHANISM_NAME["plain"] if setting == 1 else f"Repeat {number(setting)}"
     return f"{SYMBOL[mechanism]} = {number(setting)}"
 
 

@@ -17,7 +17,7 @@ from pondering.figures.bars import ERROR_RATE
 from pondering.figures.curves import errors_by_update, mean_line, seed_lines
 from pondering.figures.methods import error, lines_by_difficulty, ponder
 
-PLAIN = "Without ACT"
+PLAIN = style.MECHANISM_NAME["plain"]
 
 
 def learning_and_ponder(
@@ -40,7 +40,7 @@ def learning_and_ponder(
     Returns:
         The figure, all axes linear: above, faint lines are seeds and bold lines means; below, small
         points are seeds, large ones means, the half axes of an ellipse the standard errors, the
-        dotted line the network without halting. None without curves and rows.
+        dotted line the plain network. None without curves and rows.
     """
     chosen = None if curves is None else curves[curves["mechanism"].isin(["repeat", mechanism])]
     rows = None if table is None else evaluated(table, split=split)
