@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse, Rectangle
 from synthetic_results import (
@@ -76,7 +77,7 @@ def test_error_bars_are_means_with_standard_errors(results: Results) -> None:
     np.testing.assert_allclose(half, [np.std(e, ddof=1) / math.sqrt(3) for e in errors])
     points = np.concatenate([c.get_offsets()[:, 1] for c in axes.collections[:-1]])
     assert sorted(points) == pytest.approx(sorted(np.concatenate(errors)))
-    assert [t.get_text() for t in axes.get_xticklabels()][:4] == ["none", "1e-3", "0.01", "0.1"]
+    assert [t.get_text() for t in axes.get_xticklabels()][:4] == ["plain", "1e-3", "0.01", "0.1"]
 
 
 def test_text_bars_read_the_training_split_and_diamonds_the_other() -> None:
@@ -151,7 +152,7 @@ def test_sequence_traces_show_inputs_outputs_and_ponder(results: Results) -> Non
     assert bar_heights(axes[0]) == [step["ponder_time"] for step in steps]
     assert [t.get_text() for t in axes[0].get_xticklabels()] == [s["input"] for s in steps]
     texts = {t.get_text(): t.get_color() for t in axes[0].texts}
-    assert texts["41430"] == style.INK and texts["42219\n≠42209"] == style.VERMILION
+    assert texts["41430"] == style.INK and texts["42219\n≠42209"] == style.WRONG
 
 
 def test_traces_come_from_the_nearest_setting_and_the_first_seed() -> None:
@@ -162,23 +163,6 @@ def test_traces_come_from_the_nearest_setting_and_the_first_seed() -> None:
         (1e-4, 1)
     ]
     assert traces.choose_traces(pool, "text", 9e-4) == []
-
-
-def test_text_windows_have_the_fewest_and_the_most_marks(results: Results) -> None:
-    (trace,) = results.traces["wikipedia"]
-    size = traces.ROW_LENGTH * traces.TEXT_ROWS
-    text = "".join(step["input"] for step in trace["steps"])
-    marks = [sum(c in traces.MARKUP for c in text[i : i + size])
-             for i in range(10, len(text) - size + 1)]  # fmt: skip
-    for markup, wanted in ((False, min(marks)), (True, max(marks))):
-        _, start = traces.text_window([trace], markup=markup)
-        assert marks[start - 10] == wanted and marks.index(wanted) == start - 10
-    figure = drawn(graves.figure_24(results))
-    steps = trace["steps"][start : start + size]
-    shown = [height for axes in figure.axes[::3] for height in bar_heights(axes)]
-    assert shown == [step["ponder_time"] for step in steps]
-    loss = [y for axes in figure.axes[1::3] for y in axes.lines[0].get_ydata()]
-    np.testing.assert_allclose(loss, [step["loss"] / math.log(2) for step in steps])
 
 
 def test_methods_are_compared_at_their_best_sampled_setting(results: Results) -> None:
@@ -292,7 +276,7 @@ def test_digits_by_angle_and_gallery(results: Results) -> None:
     cells = drawn(mnist.figure_gallery(results)).axes
     pixels = results.traces["mnist"][0]["pixels"]
     np.testing.assert_array_equal(cells[0].images[0].get_array(), pixels)
-    assert cells[0].get_title() == "9 steps\n0" and cells[2].get_title() == "8 steps\n7 ≠ 2"
+    assert cells[0].get_title() == "9 steps\n0" and cells[2].get_title() == "8 steps\n7, is 2"
     assert cells[6].get_title().startswith("6 steps")
 
 
@@ -322,3 +306,13 @@ def test_bars_do_not_depend_on_the_order_of_the_rows(results: Results) -> None:
     first = bar_heights(drawn(graves.figure_8(results)).axes[0])
     second = bar_heights(drawn(graves.figure_8(Results("quick", {"logic": shuffled}))).axes[0])
     assert first == pytest.approx(second)
+
+
+def test_a_mechanism_has_one_colour_in_every_figure(results: Results) -> None:
+    bars = drawn(graves.figure_8(results)).axes[0].patches
+    wanted = ["plain", *["act"] * 3, *["repeat"] * 4]
+    shown = [to_hex(bar.get_facecolor()) for bar in bars]
+    assert shown == [style.MECHANISM_COLOUR[name].lower() for name in wanted]
+    trace = drawn(graves.figure_15(results)).axes[0].patches[0]
+    assert to_hex(trace.get_facecolor()) == style.MECHANISM_COLOUR["act"].lower()
+    assert style.WRONG not in style.MECHANISM_COLOUR.values()

@@ -15,25 +15,27 @@ from pondering.results import Results
 
 BARS = (
     "Bars: mean error over seeds by time penalty τ at the end of training, with standard errors; "
-    "points: seeds. Grey: the network without ACT; orange: every input processed a fixed number of "
-    "times (not in the paper). A diverged seed counts as wholly wrong."
+    "points: seeds. Grey: the plain network, without ACT; green: every input processed a fixed "
+    "number of times (not in the paper). A diverged seed counts as wholly wrong."
 )
 LEARNING = (
     "Above: error in training, faint lines seeds and bold lines means. Below: final error against "
     "mean steps per input, small points seeds, large points means, half axes of the ellipses "
-    "standard errors; dotted: without ACT."
+    "standard errors; dotted: the plain network, without ACT."
 )
 DIFFICULTY = (
     "Mean steps per input (above) and error (below) against difficulty, one line for each time "
-    "penalty; bands: one standard error over seeds either side; dotted: without ACT."
+    "penalty; bands: one standard error over seeds either side; dotted: the plain network, without "
+    "ACT."
 )
 SEQUENCES = (
-    "Bars: steps at each time step of single sequences drawn as in training, from the middle "
-    "length to the longest, inputs below and outputs above; of the first seed, not the best one."
+    "Bars: steps at each time step of single sequences drawn as in training, inputs below and "
+    "outputs above (purple where wrong); of the first seed, not the best one."
 )
 TEXT = (
-    "Bars: steps at each character, under them the text read and over them the next character "
-    "as predicted (red where wrong); lines: loss and entropy of that prediction in bits."
+    "Bars: steps of each seed at each character, dotted the most that any took; lines: loss and "
+    "entropy of the first seed's prediction of the next character in bits. Under each row the text "
+    "read, over it the next character as the first seed predicts it (purple where wrong)."
 )
 
 

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from pondering.figures.bars import BITS, error_bars
 from pondering.figures.sweeps import by_difficulty, learning_and_ponder
-from pondering.figures.traces import sequence_panels, text_panels
+from pondering.figures.texts import text_panels
+from pondering.figures.traces import sequence_panels
 from pondering.results import Results
 
 ADDITION_TAU, SORT_TAU, TEXT_TAU = 9e-4, 1e-3, 6e-3

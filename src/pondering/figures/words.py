@@ -15,16 +15,17 @@ from pondering.figures.curves import errors_by_update
 from pondering.figures.methods import CHOOSING, ENOUGH_FOR_A_BOX, best_methods, interval
 from pondering.figures.mnist import choosing_rows, gallery_traces
 from pondering.figures.priors import prior_mean, prior_shown, steps_unrolled
-from pondering.figures.traces import ROW_LENGTH, TEXT_ROWS, choose_traces, text_window
+from pondering.figures.texts import MOST_STRIPS, most_steps, shown_steps, text_strips
+from pondering.figures.traces import choose_traces
 from pondering.results import Results
 from pondering.statistics import solve_rate
 
 
 def of_settings(results: Results, experiment: str, split: str = "test") -> str:
-    """Error without ACT, and the time penalties with the lowest and the highest error."""
+    """Error of the plain network, and the time penalties with the lowest and the highest error."""
     means = _means(results, experiment, split)
     act = means[means["mechanism"] == "act"]
-    parts = [f"Without ACT {_plus_minus(r.error, r.error_se)}" for r in plain(means).itertuples()]
+    parts = [f"plain network {_plus_minus(r.error, r.error_se)}" for r in plain(means).itertuples()]
     if len(act):
         for word, place in (("lowest", act["error"].idxmin()), ("highest", act["error"].idxmax())):
             row = act.loc[place]
@@ -47,7 +48,7 @@ def of_learning(results: Results, experiment: str, split: str = "test") -> str:
         f"{_steps(row['ponder_time'])}"
         for row in (act.iloc[i] for i in sorted({0, len(act) - 1}) if len(act))
     ]
-    parts += [f"the network without ACT at {value:.3g}" for value in plain(means)["error"]]
+    parts += [f"the plain network at {value:.3g}" for value in plain(means)["error"]]
     curves = results.curves.get(experiment)
     if not parts and curves is not None:
         wide = errors_by_update(curves[curves["mechanism"] == "act"], failure_error(experiment))
@@ -84,19 +85,32 @@ def of_sequences(results: Results, experiment: str, setting: float) -> str:
 
 
 def of_text(results: Results, setting: float, *, markup: bool) -> str:
-    """The mean ponder of the stretch shown, and the characters pondered most."""
-    chosen = choose_traces(results.traces.get("wikipedia", []), "text", setting)
-    if not chosen:
+    """The steps of every seed on the stretch shown, and the characters each pondered most."""
+    strips, start = text_strips(results.traces.get("wikipedia", []), setting=setting, markup=markup)
+    if not strips:
         return ""
-    trace, start = text_window(chosen, markup=markup)
-    steps = trace["steps"][start : start + ROW_LENGTH * TEXT_ROWS]
-    frame = pd.DataFrame([(s["input"], s["ponder_time"]) for s in steps], columns=["c", "n"])
+    parts = []
+    for trace in strips[:MOST_STRIPS]:
+        pairs = [(s["input"], s["ponder_time"]) for s in shown_steps(trace, start)]
+        frame = pd.DataFrame(pairs, columns=["c", "n"])
+        parts.append(f"seed {trace['seed']}: {_pondered(frame, most_steps(strips))}")
+    return (
+        f"τ = {style.number(strips[0]['setting'])}, {len(shown_steps(strips[0], start))} "
+        f"characters; {'; '.join(parts)}."
+    )
+
+
+def _pondered(frame: pd.DataFrame, most: float) -> str:
+    """Mean steps and the characters with the most, from columns c and n; or that all are equal."""
+    if frame["n"].max() - frame["n"].min() < 0.005:
+        same = f"every character took {_steps(frame['n'].iloc[0])}"
+        return f"{same}, the most of any seed" if frame["n"].iloc[0] >= most > 1 else same
     top = frame.groupby("c")["n"].mean().sort_values(ascending=False, kind="stable").head(3)
     names = {" ": "space", "\n": "line end"}
     listed = ", ".join(f"{names.get(str(c), str(c))} ({n:.2f})" for c, n in top.items())
     return (
-        f"τ = {style.number(trace['setting'])}, {len(steps)} characters, {frame['n'].mean():.2f} "
-        f"steps on average; most at: {listed}."
+        f"{frame['n'].mean():.2f} steps on average ({frame['n'].min():.3g} to "
+        f"{frame['n'].max():.3g}), most at {listed}"
     )
 
 
@@ -203,11 +217,12 @@ def of_angles(results: Results, experiment: str, split: str) -> str:
 def of_gallery(results: Results) -> str:
     """The range of steps in the two rows of digits."""
     chosen = gallery_traces(results.traces.get("mnist", []))
+    kind = "expected steps" if chosen and chosen[0]["mechanism"] == "pondernet" else "steps"
     parts = []
     for which in ("most", "fewest"):
         steps = [t["steps"][0]["ponder_time"] for t in chosen if t["which"] == which]
         if steps:
-            parts.append(f"{which} steps: {min(steps):.3g} to {max(steps):.3g}")
+            parts.append(f"{which} {kind}: {min(steps):.3g} to {max(steps):.3g}")
     return f"{len(chosen)} digits; {'; '.join(parts)}." if parts else ""
 
 
@@ -264,7 +279,9 @@ def _plus_minus(mean: float, error: float) -> str:
 
 
 def _steps(value: float) -> str:
-    return f"{value:.3g} steps" if np.isfinite(value) else "no steps known"
+    if not np.isfinite(value):
+        return "no steps known"
+    return f"{value:.3g} step{'' if f'{value:.3g}' == '1' else 's'}"
 
 
 def _count(seeds: pd.Series) -> str:
