@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from pondering.aggregates import evaluated, failure_error, per_seed, per_setting
 from pondering.figures import style
 from pondering.figures.bars import BITS, ERROR_RATE
 from pondering.figures.curves import errors_by_update, mean_line
+from pondering.figures.labels import name_points
 from pondering.figures.methods import (
     CHOOSING,
     ORDER,
@@ -26,6 +30,7 @@ from pondering.results import Results
 
 LAYOUTS = {"parity": ("leading", "-"), "parity_scattered": ("scattered", "--")}
 GRAVES_TASKS = ("parity", "logic", "addition", "sort", "wikipedia")
+PLAIN_LABEL = "plain"
 FOJO_SOLVED = 0.02
 """Solved at 98% accuracy. Source: Fojo et al. 2018."""
 
@@ -81,7 +86,7 @@ def repeat_against_act(results: Results, experiment: str) -> Figure | None:
 
     Returns:
         The figure: above, means with standard errors both ways; below, seeds as points and medians
-        as bars, seeds that never solved it on the top line. None without rows of ACT and of a
+        as bars, seeds that never solved it in the strip above. None without rows of ACT and of a
         repeat count above 1.
     """
     table, curves = results.tables.get(experiment), results.curves.get(experiment)
@@ -191,28 +196,35 @@ def _error_against_steps(axes: Axes, means: pd.DataFrame, *, label_settings: boo
             **Method(name, name, 1.0).look, ms=6, elinewidth=1, capsize=0, mec=style.INK, mew=0.5,
             alpha=0.9,
         )  # fmt: skip
-    if label_settings and len(known) <= 12:
-        _labels_apart(axes, known)
-    style.from_zero(axes)
-
-
-def _labels_apart(axes: Axes, known: pd.DataFrame) -> None:
-    """Names ACT's points where there is room; a repeat count is its own number of steps."""
     axes.margins(x=0.12, y=0.15)
-    span_x, span_y = np.ptp(axes.get_xlim()), np.ptp(axes.get_ylim())
-    taken: list[tuple[float, float]] = []
-    for row in known[known["mechanism"] == "act"].sort_values("error").itertuples():
-        text = f"τ {style.number(float(row.setting))}"
-        place = (float(row.ponder_time) / span_x, float(row.error) / span_y)
-        if all(abs(place[0] - x) > 0.14 or abs(place[1] - y) > 0.09 for x, y in taken):
-            axes.annotate(text, (row.ponder_time, row.error), (5, 4), fontsize=7.5,
-                          textcoords="offset points")  # fmt: skip
-            taken.append(place)
+    style.from_zero(axes)
+    if label_settings and len(known) <= 12:
+        _name_settings(axes, known)
+
+
+def _name_settings(axes: Axes, known: pd.DataFrame) -> None:
+    """Names every setting but the plain network, which the legend shows."""
+    points, lines = [], []
+    for row in known.sort_values("error").itertuples():
+        x, y, name = float(row.ponder_time), float(row.error), _setting_label(row)
+        points.append((x, y, "" if name == PLAIN_LABEL else name))
+        wide, tall = (float(np.nan_to_num(v)) for v in (row.ponder_se, row.error_se))
+        lines += [(x - wide, y, x + wide, y), (x, y - tall, x, y + tall)]
+    name_points(axes, points, lines)
+
+
+def _setting_label(row: Any) -> str:
+    """A setting in a few signs: plain, times 2, tau 3e-3."""
+    value = style.number(float(row.setting))
+    if row.mechanism != "repeat":
+        return f"{style.SYMBOL[row.mechanism]} {value}"
+    return PLAIN_LABEL if row.setting == 1 else f"{style.TIMES}{value}"
 
 
 def _solved_at(axes: Axes, curves: pd.DataFrame, means: pd.DataFrame) -> None:
     solved = updates_to_solve(curves[curves["mechanism"].isin(["repeat", "act"])])
-    never = float(curves["update"].max()) * 1.12
+    last = float(curves.loc[curves["mechanism"].isin(["repeat", "act"]), "update"].max())
+    never = 1.14 * last
     # the plain network is the repeat count of 1 and so comes first
     act = sorted(means.loc[means["mechanism"] == "act", "setting"])
     drawn = means[(means["mechanism"] != "act")
@@ -228,13 +240,16 @@ def _solved_at(axes: Axes, curves: pd.DataFrame, means: pd.DataFrame) -> None:
         axes.plot(beside, updates, ls="", **look, ms=4.5 if len(own) <= 10 else 3, alpha=0.7, mew=0)
         if len(own) and np.median(updates) < never:
             axes.plot([place - 0.35, place + 0.35], [np.median(updates)] * 2, color=look["color"])
-        value = style.number(float(row.setting))
-        labels.append(f"{style.TIMES}{value}" if row.mechanism == "repeat" else f"τ {value}")
-    axes.axhline(never, color=style.GREY, ls=":", lw=1)
-    axes.annotate("not solved", (1, never), (0, 6), xycoords=("axes fraction", "data"), ha="right",
-                  textcoords="offset points", fontsize=7.5, color=style.GREY)  # fmt: skip
+        labels.append(_setting_label(row))
+    axes.axhspan(1.06 * last, 1.22 * last, color=style.GREY, alpha=0.12, lw=0, zorder=0)
+    axes.annotate(f"not within {style.count(last)} updates", (1, 1.22 * last), (0, 2), ha="right",
+                  xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=7.5,
+                  color=style.GREY)  # fmt: skip
     axes.set_xticks(range(len(labels)), labels, rotation=90 if len(labels) > 8 else 0)
-    axes.set(ylabel="updates until 98% right", ylim=(0, never * 1.2))
+    axes.set(ylabel="updates until 98% right\nin training", ylim=(0, 1.22 * last))
+    ticks = MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, last)
+    kept = [tick for tick in ticks if 0 <= tick <= last]
+    axes.set_yticks(kept, [style.count(tick) for tick in kept])
     axes.tick_params(axis="x", length=0)
 
 

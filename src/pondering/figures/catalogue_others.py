@@ -32,6 +32,12 @@ ANGLES = (
     "no longer rises."
 )
 
+CLASSES = (
+    f"Accuracy (above, on an axis that does not start at zero) and ponder steps (below), {BEST}; "
+    "points: means over seeds, whiskers: one standard error either side. A seed stops training "
+    "once its validation accuracy no longer rises."
+)
+
 
 def _trained(
     *experiments: str, mechanisms: Sequence[str] = PAPERS
@@ -109,14 +115,15 @@ DIGITS = (
         "mnist-classes", "MNIST", "classes", ("mnist",),
         "Accuracy and steps by class", mnist.figure_classes,
         partial(words.of_angles, experiment="mnist", split="test"),
-        "The public notebook reports plain MNIST as solved.", ANGLES, _trained("mnist"),
+        "The public notebook reports plain MNIST as solved.", CLASSES, _trained("mnist"),
     ),
     FigureSpec(
         "mnist-gallery", "MNIST", "gallery", ("mnist",),
         "Digits that took the most and the fewest steps", mnist.figure_gallery, words.of_gallery,
         "Not in the public notebook.",
-        "Test digits of one replica with their steps and prediction; a wrong prediction is red and "
-        "has its label beside it.",
+        "Test digits of one replica with their steps (of PonderNet the expected ones, under its "
+        "halting distribution) and the prediction; a wrong one is purple and says what the digit "
+        "is.",
     ),
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -82,7 +83,8 @@ class FigureSpec:
             for name in present
             if not results.cards[name]["stand_in"]
         ]
-        known = list(dict.fromkeys(texts))
+        # data cards write "28x28"
+        known = [re.sub(r"(?<=\d) ?x ?(?=\d)", style.TIMES, text) for text in dict.fromkeys(texts)]
         profile = f"Profile {results.profile}"
         return f"{profile}: {'; '.join(known)}" if 1 <= len(known) <= 2 else profile
 
