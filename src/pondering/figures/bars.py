@@ -17,6 +17,9 @@ from pondering.figures import style
 
 ERROR_RATE = "sequence error rate"
 BITS = "bits per character"
+IN_TRAINING = {ERROR_RATE: "error rate in training", BITS: "bits per character\nin training"}
+"""Label of an axis of training curves, by the unit of the final errors."""
+
 LOOKS = style.MECHANISM_COLOUR
 CROWDED = 15
 """Bars from which on points and labels are thinned."""

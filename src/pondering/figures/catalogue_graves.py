@@ -8,7 +8,7 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from pondering.figures import graves2016 as graves
-from pondering.figures import words
+from pondering.figures import words, words_traces
 from pondering.figures.captions import setting_shown, unequal_training
 from pondering.figures.spec import FigureSpec
 from pondering.results import Results
@@ -19,9 +19,23 @@ BARS = (
     "number of times (not in the paper). A diverged seed counts as wholly wrong."
 )
 LEARNING = (
-    "Above: error in training, faint lines seeds and bold lines means. Below: final error against "
-    "mean steps per input, small points seeds, large points means, half axes of the ellipses "
-    "standard errors; dotted: the plain network, without ACT."
+    "Above: error in training, on sequences as training draws them, of every length and "
+    "difficulty; faint lines seeds and bold lines means. Below: error on the fixed test sequences "
+    "after training, so that it need not be where the curves end, against mean steps per input; "
+    "small points seeds, large points means, half axes of the ellipses standard errors; dotted: "
+    "the plain network, without ACT."
+)
+LEARNING_TEXT = (
+    "Above: bits per character in training, faint lines seeds and bold lines means. Below: bits on "
+    "a fixed part of the training text after training against mean steps per character; small "
+    "points seeds, large points means, half axes of the ellipses standard errors; dotted: the "
+    "plain network, without ACT. Neither axis of bits starts at zero."
+)
+BARS_TEXT = (
+    "Bars: mean bits per character over seeds by time penalty τ at the end of training, with "
+    "standard errors; points: seeds. Grey: the plain network, without ACT; green: every character "
+    "processed a fixed number of times (not in the paper). A diverged seed counts as 8 bits per "
+    "character. Diamonds: means on held-out text."
 )
 DIFFICULTY = (
     "Mean steps per input (above) and error (below) against difficulty, one line for each time "
@@ -109,7 +123,7 @@ GRAVES = (
     ),
     _figure(
         15, "addition", "Addition: ponder in single sequences", graves.figure_15,
-        partial(words.of_sequences, experiment="addition", setting=graves.ADDITION_TAU),
+        partial(words_traces.of_sequences, experiment="addition", setting=graves.ADDITION_TAU),
         "Within a sequence ponder tracks the digits of the two numbers being summed (τ = 9e-4).",
         SEQUENCES,
         partial(setting_shown, experiment="addition", kind="sequence", setting=graves.ADDITION_TAU),
@@ -131,7 +145,7 @@ GRAVES = (
     ),
     _figure(
         20, "sort", "Sort: ponder in single sequences", graves.figure_20,
-        partial(words.of_sequences, experiment="sort", setting=graves.SORT_TAU),
+        partial(words_traces.of_sequences, experiment="sort", setting=graves.SORT_TAU),
         "Ponder spikes near the end of the input sequence (τ = 1e-3).", SEQUENCES,
         partial(setting_shown, experiment="sort", kind="sequence", setting=graves.SORT_TAU),
     ),
@@ -139,23 +153,23 @@ GRAVES = (
         21, "wikipedia", "Text: bits per character by time penalty", graves.figure_21,
         partial(words.of_settings, experiment="wikipedia", split="train"),
         "Bits per character are about the same with and without ACT and across τ (on the training "
-        "text).", f"{BARS} Diamonds: means on held-out text.",
+        "text).", BARS_TEXT,
     ),
     _figure(
         22, "wikipedia", "Text: learning, and bits against ponder", graves.figure_22,
         partial(words.of_learning, experiment="wikipedia", split="train"),
-        "Little ponder; networks with ACT are a little more data-efficient.", LEARNING,
+        "Little ponder; networks with ACT are a little more data-efficient.", LEARNING_TEXT,
     ),
     _figure(
         23, "wikipedia", "Text: ponder in running text", graves.figure_23,
-        partial(words.of_text, setting=graves.TEXT_TAU, markup=False),
+        partial(words_traces.of_text, setting=graves.TEXT_TAU, markup=False),
         "Ponder peaks at spaces, and more at commas and full stops (τ = 6e-3).",
         f"{TEXT} The stretch of the evaluation text with the fewest tags and digits.",
         partial(setting_shown, experiment="wikipedia", kind="text", setting=graves.TEXT_TAU),
     ),
     _figure(
         24, "wikipedia", "Text: ponder among tags and numbers", graves.figure_24,
-        partial(words.of_text, setting=graves.TEXT_TAU, markup=True),
+        partial(words_traces.of_text, setting=graves.TEXT_TAU, markup=True),
         "Ponder peaks at opening brackets of XML tags and does not rise on random ID digits, where "
         "loss and entropy do (τ = 6e-3).",
         f"{TEXT} The stretch of the evaluation text with the most tags and digits.",

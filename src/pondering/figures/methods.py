@@ -170,7 +170,7 @@ def lines_by_difficulty(
         axes.errorbar(x, mean.to_numpy(), error.to_numpy(), fmt="none", ecolor=look["color"])
     else:
         axes.fill_between(x, (mean - error).to_numpy(), (mean + error).to_numpy(),
-                          color=look["color"], alpha=0.18, linewidth=0)  # fmt: skip
+                          color=look["color"], alpha=0.1, linewidth=0)  # fmt: skip
     return line
 
 

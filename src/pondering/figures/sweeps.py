@@ -13,9 +13,10 @@ from matplotlib.patches import Ellipse
 
 from pondering.aggregates import evaluated, failure_error, per_seed, per_setting, plain
 from pondering.figures import style
-from pondering.figures.bars import ERROR_RATE
+from pondering.figures.bars import BITS, ERROR_RATE, IN_TRAINING
 from pondering.figures.curves import errors_by_update, mean_line, seed_lines
 from pondering.figures.methods import error, lines_by_difficulty, ponder
+from pondering.figures.ticks import SQUEEZED, difficulty_axis, steps_axis
 
 PLAIN = style.MECHANISM_NAME["plain"]
 
@@ -38,9 +39,10 @@ def learning_and_ponder(
         mechanism: whose settings are shown, act or pondernet.
 
     Returns:
-        The figure, all axes linear: above, faint lines are seeds and bold lines means; below, small
-        points are seeds, large ones means, the half axes of an ellipse the standard errors, the
-        dotted line the plain network. None without curves and rows.
+        The figure, axes linear, but that of steps doubles from tick to tick where a seed took many:
+        above, faint lines are seeds and bold lines means; below, small points are seeds, large ones
+        means, the half axes of an ellipse the standard errors, the dotted line the plain network.
+        None without curves and rows.
     """
     chosen = None if curves is None else curves[curves["mechanism"].isin(["repeat", mechanism])]
     rows = None if table is None else evaluated(table, split=split)
@@ -52,10 +54,14 @@ def learning_and_ponder(
     figure, (upper, lower) = style.new_figure([2.3, 2.4])
     if chosen is not None and len(chosen):
         _learning(upper, chosen, mechanism, {value: styles[value] for value in shown})
-    upper.set(xlabel="updates", ylabel=unit, ylim=(0, None))
+    upper.set(xlabel="updates", ylabel=IN_TRAINING[unit])
+    if unit != BITS:
+        upper.set_ylim(0, None)
     style.large_counts(upper)
     if rows is not None and len(rows):
         _error_against_ponder(lower, per_seed(rows), mechanism, styles)
+        if unit != BITS:
+            style.from_zero(lower)
     lower.set(xlabel="ponder: mean steps per input", ylabel=unit)
     handles = [
         Line2D([], [], color=styles[s].colour, marker=styles[s].marker, markersize=5,
@@ -110,9 +116,11 @@ def by_difficulty(
         handles.append(lines_by_difficulty(lower, plain(rows), error, **look))
     upper.set_ylabel("ponder: steps per input")
     lower.set(xlabel=label, ylabel=unit, ylim=(0, None))
-    if upper.get_ylim()[0] > 0.5:
+    highest = float(rows.loc[rows["mechanism"] == mechanism, "ponder_time"].max())
+    if not highest > SQUEEZED and upper.get_ylim()[0] > 0.5:
         upper.set_ylim(bottom=min(1.0, upper.get_ylim()[0]) - 0.1)
-    style.whole_numbers(lower)
+    steps_axis(upper, highest, "y")
+    difficulty_axis(lower, float(rows["difficulty"].min()), float(rows["difficulty"].max()))
     style.bottom_legend(figure, handles, 3, _subset_note(shown, settings))
     return figure
 
@@ -140,18 +148,19 @@ def _learning(
     for setting, look in styles.items():
         own = curves[(curves["mechanism"] == mechanism) & (curves["setting"] == setting)]
         for x, y in seed_lines(own):
-            axes.plot(x, y, color=look.colour, lw=0.6, alpha=0.3)
+            axes.plot(x, y, color=look.colour, lw=0.5, alpha=0.3)
         updates, mean = mean_line(errors_by_update(own, failure))
-        axes.plot(updates, mean, color=look.colour, lw=1.8)
+        axes.plot(updates, mean, color=look.colour, lw=1.3)
     if len(plain(curves)):
         updates, mean = mean_line(errors_by_update(plain(curves), failure))
-        axes.plot(updates, mean, color=style.INK, lw=1.5, ls=":")
+        axes.plot(updates, mean, color=style.INK, lw=1.5, ls=":", zorder=5)
 
 
 def _error_against_ponder(
     axes: Axes, seeds: pd.DataFrame, mechanism: str, styles: dict[float, style.LineStyle]
 ) -> None:
     means = per_setting(seeds)
+    drawn = seeds.loc[seeds["mechanism"] == mechanism, "ponder_time"]
     for row in means[means["mechanism"] == mechanism].itertuples():
         look = styles[float(row.setting)]
         own = seeds[(seeds["mechanism"] == mechanism) & (seeds["setting"] == row.setting)]
@@ -166,4 +175,4 @@ def _error_against_ponder(
     level = plain(means)
     if len(level):
         axes.axhline(float(level["error"].iloc[0]), color=style.INK, lw=1.3, ls=":")
-    style.from_zero(axes)
+    steps_axis(axes, float(drawn.max()))
