@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from pondering.aggregates import evaluated, failure_error, per_seed, per_setting
 from pondering.figures import style
-from pondering.figures.bars import BITS, ERROR_RATE
+from pondering.figures.bars import BITS, ERROR_RATE, IN_TRAINING
 from pondering.figures.curves import errors_by_update, mean_line
 from pondering.figures.labels import name_points
 from pondering.figures.methods import (
@@ -26,9 +26,10 @@ from pondering.figures.methods import (
     lines_by_difficulty,
     ponder,
 )
+from pondering.figures.ticks import difficulty_axis
 from pondering.results import Results
 
-LAYOUTS = {"parity": ("leading", "-"), "parity_scattered": ("scattered", "--")}
+LAYOUTS = {"parity": "leading", "parity_scattered": "scattered"}
 GRAVES_TASKS = ("parity", "logic", "addition", "sort", "wikipedia")
 PLAIN_LABEL = "plain"
 FOJO_SOLVED = 0.02
@@ -43,27 +44,29 @@ def figure_layout(results: Results) -> Figure | None:
     tables = {name: results.tables.get(name) for name in LAYOUTS}
     if any(table is None for table in tables.values()):
         return None
-    figure, (upper, lower) = style.new_figure([2.3, 2.3])
+    figure = Figure(figsize=(style.WIDTH, 4.6), layout="constrained")
+    panels = figure.subplots(2, len(LAYOUTS), sharey="row")
     handles: dict[str, Line2D] = {}
-    for name, (_, dashes) in LAYOUTS.items():
+    for (name, layout), (upper, lower) in zip(LAYOUTS.items(), panels.T, strict=True):
         table = tables[name]
         assert table is not None
         rows = evaluated(table, split="test")
         curves = results.curves.get(name)
         for method in best_methods(per_seed(rows), CHOOSING):
-            colour = style.MECHANISM_COLOUR[method.name]
             if curves is not None and len(method.of(curves)):
                 wide = errors_by_update(method.of(curves), failure_error(name))
-                upper.plot(*mean_line(wide), color=colour, ls=dashes, lw=1.7)
-            lines_by_difficulty(lower, method.of(rows), error, **method.look, ls=dashes)
+                upper.plot(*mean_line(wide), color=method.look["color"], lw=1.7)
+            lines_by_difficulty(lower, method.of(rows), error, **method.look)
             label = style.MECHANISM_NAME[method.name]
-            handles[label] = Line2D([], [], **method.look, ls="", label=label)
-    upper.set(xlabel="updates", ylabel=ERROR_RATE, ylim=(0, None))
-    style.large_counts(upper)
-    lower.set(xlabel="difficulty: nonzero bits", ylabel=ERROR_RATE, ylim=(0, None))
-    style.whole_numbers(lower)
-    layouts = [Line2D([], [], color=style.INK, ls=ls, label=text) for text, ls in LAYOUTS.values()]
-    style.bottom_legend(figure, [*handles.values(), *layouts], 3)
+            handles[label] = Line2D([], [], **method.look, label=label)
+        upper.set(title=layout, xlabel="updates")
+        style.large_counts(upper, 4)
+        lower.set(xlabel="nonzero bits")
+        difficulty_axis(lower, float(rows["difficulty"].min()), float(rows["difficulty"].max()))
+    # both rows share their vertical axes, so these are set once all is drawn
+    panels[0, 0].set(ylabel=IN_TRAINING[ERROR_RATE], ylim=(0, None))
+    panels[1, 0].set(ylabel=ERROR_RATE, ylim=(0, None))
+    style.bottom_legend(figure, list(handles.values()), 3)
     return figure
 
 
@@ -151,7 +154,7 @@ def figure_extrapolation(results: Results) -> Figure | None:
     handles.append(Patch(color=style.SKY, alpha=0.3, label="trained range"))
     upper.set(ylabel="ponder steps")
     lower.set(xlabel="nonzero elements", ylabel=ERROR_RATE, ylim=(0, None))
-    style.whole_numbers(lower)
+    difficulty_axis(lower, float(rows["difficulty"].min()), float(rows["difficulty"].max()))
     style.bottom_legend(figure, handles, 2)
     return figure
 
@@ -172,16 +175,19 @@ def figure_pondernet(results: Results) -> Figure | None:
         split = "train" if name == "wikipedia" else "test"
         seeds = per_seed(evaluated(results.tables[name], split=split))
         _error_against_steps(axes, per_setting(seeds), label_settings=False)
-        axes.set_title(name.capitalize())
+        _expectations(axes, results.tables[name], split)
+        if name != "wikipedia":
+            style.from_zero(axes)
+        axes.set(title=name.capitalize(), xlabel="mean steps per input")
         axes.set_ylabel(BITS if name == "wikipedia" else ERROR_RATE)
     for axes in cells[len(present) :]:
         axes.set_axis_off()
-    for axes in cells[max(0, len(present) - columns) : len(present)]:
-        axes.set_xlabel("mean steps per input")
     handles = [
         Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
         for name in ORDER
     ]
+    look = Method("pondernet", "pondernet", 1.0).look
+    handles.append(Line2D([], [], **look, ls="", mfc="none", label="PonderNet, expectation"))
     style.bottom_legend(figure, handles, 2)
     return figure
 
@@ -197,9 +203,18 @@ def _error_against_steps(axes: Axes, means: pd.DataFrame, *, label_settings: boo
             alpha=0.9,
         )  # fmt: skip
     axes.margins(x=0.12, y=0.15)
-    style.from_zero(axes)
+    if label_settings:
+        style.from_zero(axes)
     if label_settings and len(known) <= 12:
         _name_settings(axes, known)
+
+
+def _expectations(axes: Axes, table: pd.DataFrame, split: str) -> None:
+    """Hollow circles where PonderNet's outputs are averaged under its halting distribution."""
+    rows = evaluated(table, split=split, prediction="expected")
+    means = per_setting(per_seed(rows[rows["mechanism"] == "pondernet"]))
+    look = Method("pondernet", "pondernet", 1.0).look
+    axes.plot(means["ponder_time"], means["error"], **look, ls="", ms=8, mfc="none")
 
 
 def _name_settings(axes: Axes, known: pd.DataFrame) -> None:

@@ -245,9 +245,9 @@ def sparse(labels: Sequence[str], most: int = 20) -> list[bool]:
     return [few or label.lstrip("0.")[:1] in ("", "1", "3", "6") for label in labels]
 
 
-def large_counts(axes: Axes) -> None:
+def large_counts(axes: Axes, most: int = 6) -> None:
     """Ticks of the horizontal axis as 500, 20k, 1.5M or 3bn."""
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: count(value)))
 
 
