@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 
 from pondering.aggregates import evaluated, per_seed
 from pondering.figures import style
-from pondering.figures.curves import accuracy_by_compute, seed_lines
+from pondering.figures.curves import accuracy_by_compute, first_end, seed_lines
 from pondering.figures.methods import (
     ENOUGH_FOR_A_BOX,
     accuracy,
@@ -59,7 +59,9 @@ def figure_1c(results: Results) -> Figure | None:
         for x, y in seed_lines(own, "computed_steps"):
             axes.plot(x, 1 - y, color=colour, lw=0.6, alpha=0.3)
         dashes = {"plain": ":", "act": "--", "pondernet": "-"}[method.name]
-        handles += axes.plot(*accuracy_by_compute(own), color=colour, ls=dashes, lw=1.9,
+        spent, mean = accuracy_by_compute(own)
+        shown = spent <= first_end(own) * (1 + 1e-9)
+        handles += axes.plot(spent[shown], mean[shown], color=colour, ls=dashes, lw=1.9,
                              label=method.legend)  # fmt: skip
     axes.set(xlabel="forward passes of the step function, all examples", ylabel="accuracy")
     axes.set_ylim(top=1.02)
@@ -87,7 +89,7 @@ def accuracy_and_ponder(table: pd.DataFrame | None, splits: Sequence[str]) -> Fi
 
     Returns:
         The figure: bars are means over seeds, whiskers bootstrap 95% intervals, points seeds, and
-        under each bar the share of seeds that solved it. None without rows.
+        above each bar how many seeds solved it. None without rows.
     """
     if table is None:
         return None
@@ -110,7 +112,7 @@ def accuracy_and_ponder(table: pd.DataFrame | None, splits: Sequence[str]) -> Fi
             solved = solve_rate(own["error"].to_numpy())
             note = f"{round(solved.estimate * solved.count)}/{solved.count}"
             notes.append((place, note))
-    style.row_above(upper, "solved", [at for at, _ in notes], [text for _, text in notes], 8.0)
+    style.row_above(upper, "error<5%", [at for at, _ in notes], [text for _, text in notes], 8.0)
     upper.axhline(0.5, color=style.INK, ls=":", lw=1.2)
     upper.set(ylabel="accuracy", ylim=(0, 1.03), yticks=[0, 0.25, 0.5, 0.75, 1.0])
     lower.set(ylabel="ponder steps")
@@ -155,7 +157,7 @@ def accuracy_boxes(table: pd.DataFrame | None, mechanism: str, label: str) -> Fi
     upper.axhline(0.5, color=style.INK, ls=":", lw=1.2)
     lowest = min(0.4, 1 - float(seeds["error"].max()))
     upper.set(ylabel="accuracy", ylim=(lowest - 0.03, 1.03))
-    lower.set(ylabel="solve rate", xlabel=label, ylim=(-0.06, 1.06))
+    lower.set(ylabel="share with\nerror < 5%", xlabel=label, ylim=(-0.06, 1.06))
     labels = [style.number(s) for s in settings]
     shown = style.sparse(labels)
     lower.set_xticks([p for p, show in zip(places, shown, strict=True) if show],

@@ -42,6 +42,20 @@ def seed_lines(
         yield thinned[across].to_numpy(dtype=float), thinned[value].to_numpy(dtype=float)
 
 
+def first_end(curves: pd.DataFrame) -> float:
+    """The forward passes at which the first seed of a setting ends, of those that did not diverge.
+
+    From there on a mean over seeds mixes seeds that still train with others that have ended.
+    Infinite where all diverged.
+    """
+    ends = [
+        float(own["computed_steps"].max())
+        for _, own in curves.groupby("seed")
+        if own[["computed_steps", "error"]].notna().all(axis=None)
+    ]
+    return min(ends, default=float("inf"))
+
+
 def accuracy_by_compute(
     curves: pd.DataFrame, points: int = 150
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
