@@ -54,7 +54,7 @@ def test_pondernets_share_is_told_where_it_is_compared(results: Results) -> None
         "6,000 for the plain network and fixed repeats, 6,000 with ACT, 1,200 with PonderNet"
         in (text)
     )
-    assert "parity 6,000" in BY_ID["beyond-pondernet"].caption(short)
+    assert "with PonderNet: parity 1,200 of 6,000" in BY_ID["beyond-pondernet"].caption(short)
     assert BY_ID["graves-04"].caption(short) == BY_ID["graves-04"].reads
 
 
@@ -62,7 +62,7 @@ def test_layouts_trained_for_different_times_are_told_apart(results: Results) ->
     longer = results.curves["parity"].assign(update=2 * results.curves["parity"]["update"])
     changed = dataclasses.replace(results, curves=results.curves | {"parity": longer})
     text = BY_ID["beyond-layout"].caption(changed)
-    assert "parity 12,000" in text and "parity_scattered 6,000" in text
+    assert "parity 12,000" in text and "parity, scattered 6,000" in text
     # these compare within each task alone
     assert "Not trained" not in BY_ID["beyond-pondernet"].caption(changed)
 

@@ -6,6 +6,7 @@ Both depend on the runs there are, so they are read from the results and not wri
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from pondering.figures import style
@@ -39,6 +40,15 @@ def setting_shown(results: Results, experiment: str, kind: str, setting: float) 
     return f"Shown is τ = {style.number(shown)}, {beside}; {which}."
 
 
+def unequal_sizes(results: Results, experiments: Sequence[str]) -> str:
+    """That a figure compares experiments of different size, with what their data cards say."""
+    texts = [str(results.cards[name]["what"]) for name in experiments if name in results.cards]
+    sizes = [found.group() for text in texts if (found := re.search(r"\d+ [a-z]+", text))]
+    if len(set(sizes)) < 2:
+        return ""
+    return f"{' against '.join(sizes)}: not a controlled comparison."
+
+
 def unequal_training(
     results: Results,
     experiments: Sequence[str],
@@ -65,8 +75,28 @@ def unequal_training(
     differ = [name for name, each in updates.items() if len(set(each.values())) > 1]
     if across and len({value for each in updates.values() for value in each.values()}) > 1:
         differ = list(updates)
+    shorter = {} if across or len(experiments) == 1 else _one_apart(updates, differ)
+    if shorter:
+        shares = [f"{name} {short:,} of {long:,}" for name, (_, short, long) in shorter.items()]
+        (which,) = {mechanism for mechanism, *_ in shorter.values()}
+        return f"Not trained equally long here; updates {TRAINED[which]}: {'; '.join(shares)}."
     parts = []
     for name in differ:
         told = ", ".join(f"{value:,} {TRAINED[each]}" for each, value in updates[name].items())
-        parts.append(f"{name} {told}" if len(experiments) > 1 else told)
+        parts.append(f"{name.replace('_', ', ')} {told}" if len(experiments) > 1 else told)
     return f"Not trained equally long here; updates: {'; '.join(parts)}." if parts else ""
+
+
+def _one_apart(
+    updates: dict[str, dict[str, int]], differ: Sequence[str]
+) -> dict[str, tuple[str, int, int]]:
+    """Where the same one mechanism differs in every experiment: it, its updates, the others'."""
+    found = {}
+    for name in differ:
+        each = updates[name]
+        for mechanism, own in each.items():
+            others = {value for other, value in each.items() if other != mechanism}
+            if len(each) > 2 and len(others) == 1:
+                found[name] = (mechanism, own, others.pop())
+    same = len({mechanism for mechanism, *_ in found.values()}) == 1
+    return found if same and len(found) == len(differ) else {}
