@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from pondering.aggregates import failure_error
 from pondering.figures import style
-from pondering.figures.bars import BITS, ERROR_RATE
+from pondering.figures.bars import BITS, ERROR_RATE, IN_TRAINING
 from pondering.figures.curves import errors_by_update
 
 PANEL = 1.9
@@ -44,7 +44,9 @@ def figure_rates(rows: pd.DataFrame, what: str) -> Figure:
                 if not alone:
                     axes.plot(wide.index, wide.mean(axis=1), color=look.colour, lw=2.0)
             name = style.setting_name(mechanism, setting)
-            axes.set(title=name, ylabel=BITS if experiment == "wikipedia" else ERROR_RATE)
+            axes.set(
+                title=name, ylabel=IN_TRAINING[BITS if experiment == "wikipedia" else ERROR_RATE]
+            )
             axes.set_ylim(0, None)
         panels[-1].set_xlabel("updates")
         style.large_counts(panels[-1])
@@ -53,7 +55,10 @@ def figure_rates(rows: pd.DataFrame, what: str) -> Figure:
             for rate, look in looks.items()
         ]
         style.bottom_legend(figure, handles, 3)
-        name = f"{experiment.replace('_', ' ').capitalize()}, {style.MECHANISM_NAME[mechanism]}"
+        title = style.MECHANISM_NAME[mechanism]
+        title = title.lower() if mechanism == "repeat" else title
+        name = f"{experiment.replace('_', ' ').capitalize()}, {title}"
+        tried = "learning rates tried" if len(looks) > 1 else "learning curves"
         seeds = ", ".join(f"{seed:g}" for seed in sorted(rows["seed"].unique()))
-        style.heading(figure, f"{name}: learning rates tried", f"{what}; seeds {seeds}")
+        style.heading(figure, f"{name}: {tried}", f"{what}; seeds {seeds}")
     return figure

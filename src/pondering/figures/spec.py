@@ -76,7 +76,7 @@ class FigureSpec:
         return " ".join(text for text in (self.reads, *(n(results) for n in self.notes)) if text)
 
     def _settings(self, results: Results) -> str:
-        """The profile and, where few experiments enter, what their data are."""
+        """The profile, its seeds and, where few experiments enter, what their data are."""
         present = [name for name in self.experiment if name in results.cards]
         texts = [
             str(results.cards[name]["what"])
@@ -85,7 +85,13 @@ class FigureSpec:
         ]
         # data cards write "28x28"
         known = [re.sub(r"(?<=\d) ?x ?(?=\d)", style.TIMES, text) for text in dict.fromkeys(texts)]
-        profile = f"Profile {results.profile}"
+        counts = [
+            results.tables[name]["seed"].nunique()
+            for name in self.experiment
+            if name in results.tables
+        ]
+        seeds = f", {max(counts)} seed{'s' if max(counts) > 1 else ''}" if counts else ""
+        profile = f"Profile {results.profile}{seeds}"
         return f"{profile}: {'; '.join(known)}" if 1 <= len(known) <= 2 else profile
 
 
