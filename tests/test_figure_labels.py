@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 from synthetic_results import made_up_results
 
-from pondering.figures import FIGURES, mnist, style, words
+from pondering.figures import FIGURES, mnist, style, words_traces
 from pondering.figures.labels import name_points
 
 CROWDS = [
@@ -64,4 +64,4 @@ def test_gallery_and_its_words_show_the_same_digits() -> None:
     many = [{**first, "which": which} for which in ("most",) * 9 + ("fewest",) * 2]
     assert len(mnist.gallery_traces(many)) == mnist.GALLERY_COLUMNS + 2
     results = made_up_results(points=3)
-    assert words.of_gallery(results).startswith(f"{len(traces)} digits; most expected steps")
+    assert words_traces.of_gallery(results).startswith(f"{len(traces)} digits; most expected steps")

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from synthetic_results import made_up_results
 
 from pondering.figures import graves2016 as graves
-from pondering.figures import texts, words
+from pondering.figures import texts, words_traces
 from pondering.results import Results
 
 
@@ -66,6 +66,6 @@ def test_rows_of_text_are_equally_long(results: Results) -> None:
 
 
 def test_equal_steps_are_said_to_be_equal(results: Results) -> None:
-    said = words.of_text(two_seeds(results, 6.0), 6e-3, markup=True)
+    said = words_traces.of_text(two_seeds(results, 6.0), 6e-3, markup=True)
     assert "seed 1: every character took 6 steps, the most of any seed" in said
     assert "seed 0" in said and "most at" in said.split("seed 1")[0]

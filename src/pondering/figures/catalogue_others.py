@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pondering.figures import banino2021 as banino
-from pondering.figures import beyond, mnist, priors, words
-from pondering.figures.captions import unequal_training
-from pondering.figures.methods import CHOOSING
+from pondering.figures import beyond, mnist, priors, words, words_traces
+from pondering.figures.captions import unequal_sizes, unequal_training
 from pondering.figures.spec import FigureSpec
 from pondering.mechanisms import MECHANISMS
 from pondering.results import Results
@@ -69,7 +68,9 @@ BANINO = (
         "banino-1c", "Banino 2021", "Fig. 1c", INTERPOLATION,
         "Parity: accuracy against computation spent", banino.figure_1c, words.of_compute,
         "PonderNet reaches its accuracy with fewer forward passes than ACT.",
-        f"Accuracy in training against forward passes spent so far, {BEST}; faint lines: seeds.",
+        f"Accuracy in training against forward passes spent so far, {BEST}; faint lines: seeds; "
+        "bold lines: their mean, as far as the first of them goes. PonderNet computes all its N "
+        "steps for every example whatever it learns, ACT those until it halts: hence the gap.",
         _trained(*INTERPOLATION),
     ),
     FigureSpec(
@@ -119,7 +120,8 @@ DIGITS = (
     ),
     FigureSpec(
         "mnist-gallery", "MNIST", "gallery", ("mnist",),
-        "Digits that took the most and the fewest steps", mnist.figure_gallery, words.of_gallery,
+        "Digits that took the most and the fewest steps", mnist.figure_gallery,
+        words_traces.of_gallery,
         "Not in the public notebook.",
         "Test digits of one replica with their steps (of PonderNet the expected ones, under its "
         "halting distribution) and the prediction; a wrong one is purple and says what the digit "
@@ -134,8 +136,9 @@ BEYOND = (
         "Neither paper's text says where the nonzero elements are; Graves's figure shows them "
         "first.",
         f"Error in training (above) and by difficulty (below), {BEST}; bands: one standard error.",
-        (partial(unequal_training, experiments=tuple(beyond.LAYOUTS), mechanisms=ALL,
-                 across=True),),
+        (partial(unequal_sizes, experiments=tuple(beyond.LAYOUTS)),
+         partial(unequal_training, experiments=tuple(beyond.LAYOUTS), mechanisms=ALL,
+                 across=True)),
     ),
     *(
         FigureSpec(
@@ -143,8 +146,8 @@ BEYOND = (
             f"{task.capitalize()}: fixed repeat counts against ACT", body,
             partial(words.of_repeat, experiment=task), value,
             "Above: final error against mean steps, standard errors both ways. Below: the first "
-            "logged update with an error below 2% in training, one point a seed, bars at the "
-            "medians.",
+            "logged update with an error below 2% on training's own sequences, one point a seed, "
+            "bars at the medians; in the grey strip the seeds that never had one.",
             (partial(unequal_training, experiments=(task,)),),
         )
         for task, body, value in (
@@ -159,8 +162,7 @@ BEYOND = (
     FigureSpec(
         "beyond-extrapolation", "Beyond the papers", "", EXTRAPOLATION,
         "Parity: steps inside and beyond the trained range", beyond.figure_extrapolation,
-        partial(words.of_methods, experiment=EXTRAPOLATION[0],
-                splits=("interpolation", "extrapolation"), names=CHOOSING),
+        words.of_extrapolation,
         "Banino 2021 reports one mean: PonderNet's steps rise to about 5 beyond the trained range, "
         "nearly twice those inside.",
         f"Steps (above) and error (below) by nonzero elements, {BEST} in the trained range "
@@ -172,7 +174,8 @@ BEYOND = (
         "PonderNet on Graves's tasks", beyond.figure_pondernet, words.of_pondernet,
         "Banino 2021 does not report these tasks.",
         "Final error against mean steps per input, one point a setting, standard errors both ways; "
-        "bits per character for the text.",
+        "bits per character, on an axis that does not start at zero, for the text. PonderNet's "
+        "halting is sampled; hollow circles are its expectation.",
         _trained(*beyond.GRAVES_TASKS, mechanisms=ALL),
     ),
 )  # fmt: skip

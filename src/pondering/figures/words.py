@@ -12,30 +12,31 @@ from pondering.aggregates import evaluated, failure_error, per_seed, per_setting
 from pondering.figures import beyond, style
 from pondering.figures.banino2021 import COMPARED
 from pondering.figures.curves import errors_by_update
-from pondering.figures.methods import CHOOSING, ENOUGH_FOR_A_BOX, best_methods, interval
-from pondering.figures.mnist import choosing_rows, gallery_traces
+from pondering.figures.methods import CHOOSING, ENOUGH_FOR_A_BOX, Method, best_methods, interval
+from pondering.figures.mnist import choosing_rows
+from pondering.figures.phrases import in_steps, plus_minus, seed_count
 from pondering.figures.priors import prior_mean, prior_shown, steps_unrolled
-from pondering.figures.texts import MOST_STRIPS, most_steps, shown_steps, text_strips
-from pondering.figures.traces import choose_traces
 from pondering.results import Results
 from pondering.statistics import solve_rate
+
+RANGES = {"interpolation": "in the trained range", "extrapolation": "beyond it"}
 
 
 def of_settings(results: Results, experiment: str, split: str = "test") -> str:
     """Error of the plain network, and the time penalties with the lowest and the highest error."""
     means = _means(results, experiment, split)
     act = means[means["mechanism"] == "act"]
-    parts = [f"plain network {_plus_minus(r.error, r.error_se)}" for r in plain(means).itertuples()]
+    parts = [f"plain network {plus_minus(r.error, r.error_se)}" for r in plain(means).itertuples()]
     if len(act):
         for word, place in (("lowest", act["error"].idxmin()), ("highest", act["error"].idxmax())):
             row = act.loc[place]
-            value = _plus_minus(row["error"], row["error_se"])
+            value = plus_minus(row["error"], row["error_se"])
             parts.append(f"{word} with ACT {value} at τ = {style.number(row['setting'])}")
     repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
-    parts += [f"repeat {r.setting:g} {_plus_minus(r.error, r.error_se)}"
+    parts += [f"repeat {r.setting:g} {plus_minus(r.error, r.error_se)}"
               for r in repeat.itertuples()]  # fmt: skip
     unit = "bits per character" if experiment == "wikipedia" else "error"
-    seeds = "" if means.empty else f", over {_count(means['seeds'])}"
+    seeds = "" if means.empty else f", over {seed_count(means['seeds'])}"
     return f"Mean {unit} with standard error{seeds}: {'; '.join(parts)}." if parts else ""
 
 
@@ -45,7 +46,7 @@ def of_learning(results: Results, experiment: str, split: str = "test") -> str:
     act = means[means["mechanism"] == "act"]
     parts = [
         f"τ = {style.number(row['setting'])} ends at {row['error']:.3g} with "
-        f"{_steps(row['ponder_time'])}"
+        f"{in_steps(row['ponder_time'])}"
         for row in (act.iloc[i] for i in sorted({0, len(act) - 1}) if len(act))
     ]
     parts += [f"the plain network at {value:.3g}" for value in plain(means)["error"]]
@@ -53,65 +54,36 @@ def of_learning(results: Results, experiment: str, split: str = "test") -> str:
     if not parts and curves is not None:
         wide = errors_by_update(curves[curves["mechanism"] == "act"], failure_error(experiment))
         parts = [f"ACT at {float(wide.iloc[-1].mean()):.3g} in training"] if len(wide) else []
-    return f"Final error: {'; '.join(parts)}." if parts else ""
+    unit = "bits per character" if experiment == "wikipedia" else "test error"
+    return f"Final {unit}: {'; '.join(parts)}." if parts else ""
 
 
 def of_difficulty(results: Results, experiment: str) -> str:
-    """Ponder and error at the easiest and the hardest inputs, best time penalty and plain."""
+    """Ponder and error at the easiest and the hardest inputs, best and highest penalty and plain.
+
+    Where the error climbs is told by the difficulty from which on it has half its last value.
+    """
     table = results.tables.get(experiment)
     if table is None:
         return ""
     rows = evaluated(table, split="test")
+    methods = best_methods(per_seed(rows), ("plain", "act"))
+    highest = rows.loc[rows["mechanism"] == "act", "setting"].max()
+    if methods and np.isfinite(highest) and highest != methods[-1].setting:
+        methods.append(Method("act", "act", float(highest)))
     parts = []
-    for method in best_methods(per_seed(rows), ("plain", "act")):
+    for method in methods:
         means = per_setting(method.of(rows), by=["difficulty"])
         first, last = means.iloc[0], means.iloc[-1]
+        below = means.loc[means["error"] <= last["error"] / 2, "difficulty"]
+        past = means.loc[means["difficulty"] > below.max(), "difficulty"]
+        climb = f", at least half of it from {past.min():g} on" if len(past) else ""
         parts.append(
-            f"{method.legend}: from {_steps(first['ponder_time'])} and error {first['error']:.3g} "
-            f"at difficulty {first['difficulty']:g} to {_steps(last['ponder_time'])} and error "
-            f"{last['error']:.3g} at {last['difficulty']:g}"
+            f"{method.legend}: from {in_steps(first['ponder_time'])} and error {first['error']:.3g} "
+            f"at difficulty {first['difficulty']:g} to {in_steps(last['ponder_time'])} and error "
+            f"{last['error']:.3g} at {last['difficulty']:g}{climb}"
         )
     return f"{'; '.join(parts)}." if parts else ""
-
-
-def of_sequences(results: Results, experiment: str, setting: float) -> str:
-    """The ponder times of the sequences shown."""
-    chosen = choose_traces(results.traces.get(experiment, []), "sequence", setting)[:3]
-    lists = [", ".join(f"{s['ponder_time']:.3g}" for s in trace["steps"]) for trace in chosen]
-    if not lists:
-        return ""
-    tau = style.number(chosen[0]["setting"])
-    return f"Ponder at each time step, τ = {tau}: {'; '.join(lists)}."
-
-
-def of_text(results: Results, setting: float, *, markup: bool) -> str:
-    """The steps of every seed on the stretch shown, and the characters each pondered most."""
-    strips, start = text_strips(results.traces.get("wikipedia", []), setting=setting, markup=markup)
-    if not strips:
-        return ""
-    parts = []
-    for trace in strips[:MOST_STRIPS]:
-        pairs = [(s["input"], s["ponder_time"]) for s in shown_steps(trace, start)]
-        frame = pd.DataFrame(pairs, columns=["c", "n"])
-        parts.append(f"seed {trace['seed']}: {_pondered(frame, most_steps(strips))}")
-    return (
-        f"τ = {style.number(strips[0]['setting'])}, {len(shown_steps(strips[0], start))} "
-        f"characters; {'; '.join(parts)}."
-    )
-
-
-def _pondered(frame: pd.DataFrame, most: float) -> str:
-    """Mean steps and the characters with the most, from columns c and n; or that all are equal."""
-    if frame["n"].max() - frame["n"].min() < 0.005:
-        same = f"every character took {_steps(frame['n'].iloc[0])}"
-        return f"{same}, the most of any seed" if frame["n"].iloc[0] >= most > 1 else same
-    top = frame.groupby("c")["n"].mean().sort_values(ascending=False, kind="stable").head(3)
-    names = {" ": "space", "\n": "line end"}
-    listed = ", ".join(f"{names.get(str(c), str(c))} ({n:.2f})" for c, n in top.items())
-    return (
-        f"{frame['n'].mean():.2f} steps on average ({frame['n'].min():.3g} to "
-        f"{frame['n'].max():.3g}), most at {listed}"
-    )
 
 
 def of_methods(
@@ -127,18 +99,46 @@ def of_methods(
     by_split = {split: per_seed(evaluated(table, split=split)) for split in splits}
     parts = []
     for split, seeds in by_split.items():
-        for method in best_methods(by_split[splits[0]], names):
-            own = method.of(seeds)
-            if own.empty:
-                continue
-            found, solved = interval(1 - own["error"]), solve_rate(own["error"].to_numpy())
-            parts.append(
-                f"{'' if len(splits) == 1 else f'{split}, '}{method.legend}: accuracy "
-                f"{found.estimate:.3g} (95% interval {found.low:.3g} to {found.high:.3g}), "
-                f"{_steps(own['ponder_time'].mean())}, solved by "
-                f"{round(solved.estimate * solved.count)} of {solved.count} seeds"
-            )
-    return f"{'; '.join(parts)}.".replace("nan to nan", "not defined") if parts else ""
+        told = [
+            f"{method.legend}: {_accuracy(own)}, {in_steps(own['ponder_time'].mean())}"
+            for method in best_methods(by_split[splits[0]], names)
+            if len(own := method.of(seeds))
+        ]
+        if told:
+            parts.append(f"{RANGES.get(split, split)}, {'; '.join(told)}")
+    if len(splits) == 1:
+        parts = [part.partition(", ")[2] for part in parts]
+    return f"{'. '.join(part[:1].upper() + part[1:] for part in parts)}." if parts else ""
+
+
+def of_extrapolation(results: Results) -> str:
+    """How steps and error change beyond the trained range, method by method."""
+    table = results.tables.get("parity_extrapolation")
+    if table is None:
+        return ""
+    inside = per_seed(evaluated(table, split="interpolation"))
+    beyond_it = per_seed(evaluated(table, split="extrapolation"))
+    parts = []
+    for method in best_methods(inside, CHOOSING):
+        near, far = method.of(inside).mean(numeric_only=True), method.of(beyond_it)
+        now = (
+            f"{method.legend}: {in_steps(near['ponder_time'])} and error {near['error']:.3g} inside"
+        )
+        if len(far):
+            steps, error = far["ponder_time"].mean(), far["error"].mean()
+            now += f", {in_steps(steps)} and {error:.3g} beyond"
+        parts.append(now)
+    return f"Means over the trained range and beyond it: {'; '.join(parts)}." if parts else ""
+
+
+def _accuracy(own: pd.DataFrame) -> str:
+    """Mean accuracy over seeds, its interval where there is one, and how many solved the task."""
+    found, solved = interval(1 - own["error"]), solve_rate(own["error"].to_numpy())
+    bounds = f" ({found.low:.3g} to {found.high:.3g})" if np.isfinite(found.low) else ""
+    return (
+        f"accuracy {found.estimate:.3g}{bounds}, error below 5% in "
+        f"{round(solved.estimate * solved.count)} of {solved.count} seeds"
+    )
 
 
 def of_compute(results: Results) -> str:
@@ -149,8 +149,12 @@ def of_compute(results: Results) -> str:
         return ""
     parts = []
     for method in best_methods(per_seed(evaluated(table, split="test")), COMPARED):
-        spent = method.of(curves).groupby("seed")["computed_steps"].max().mean()
-        parts.append(f"{method.legend}: {spent:.3g}")
+        spent = method.of(curves).groupby("seed")["computed_steps"].max()
+        if spent.notna().any():
+            mean, low, high = (style.count(v) for v in (spent.mean(), spent.min(), spent.max()))
+            parts.append(
+                f"{method.legend}: {mean}" + (f" ({low} to {high})" if low != high else "")
+            )
     return f"Forward passes by the end of training: {'; '.join(parts)}." if parts else ""
 
 
@@ -190,7 +194,7 @@ def of_prior(results: Results) -> str:
         spread = "quartiles {:.3g} and {:.3g}".format(*np.quantile(steps, [0.25, 0.75]))
     return (
         f"λp = {style.number(setting)}, {prior}: median {middle:.3g} steps, {spread}, "
-        f"over {_count(pd.Series([len(steps)]))}."
+        f"over {seed_count(pd.Series([len(steps)]))}."
     )
 
 
@@ -207,23 +211,11 @@ def of_angles(results: Results, experiment: str, split: str) -> str:
         means = per_setting(method.of(rows), by=["difficulty"])
         ends = [means.iloc[i] for i in (0, -1)] if len(means) else []
         told = " and ".join(
-            f"{1 - r['error']:.3f} with {_steps(r['ponder_time'])} at {r['difficulty']:g}"
+            f"{1 - r['error']:.3f} with {in_steps(r['ponder_time'])} at {r['difficulty']:g}"
             for r in ends
         )
         parts += [f"{method.legend}: {told}"] if told else []
     return f"Accuracy: {'; '.join(parts)}." if parts else ""
-
-
-def of_gallery(results: Results) -> str:
-    """The range of steps in the two rows of digits."""
-    chosen = gallery_traces(results.traces.get("mnist", []))
-    kind = "expected steps" if chosen and chosen[0]["mechanism"] == "pondernet" else "steps"
-    parts = []
-    for which in ("most", "fewest"):
-        steps = [t["steps"][0]["ponder_time"] for t in chosen if t["which"] == which]
-        if steps:
-            parts.append(f"{which} {kind}: {min(steps):.3g} to {max(steps):.3g}")
-    return f"{len(chosen)} digits; {'; '.join(parts)}." if parts else ""
 
 
 def of_layout(results: Results) -> str:
@@ -231,7 +223,7 @@ def of_layout(results: Results) -> str:
     if any(name not in results.tables for name in beyond.LAYOUTS):
         return ""
     parts = []
-    for name, (layout, _) in beyond.LAYOUTS.items():
+    for name, layout in beyond.LAYOUTS.items():
         seeds = per_seed(evaluated(results.tables[name], split="test"))
         for method in best_methods(seeds, CHOOSING):
             parts.append(f"{layout}, {method.legend}: {method.of(seeds)['error'].mean():.3g}")
@@ -244,7 +236,7 @@ def of_repeat(results: Results, experiment: str) -> str:
     means = means[means["mechanism"].isin(["repeat", "act"])]
     parts = [
         f"{style.setting_name(str(r.mechanism), float(r.setting))}: {r.error:.3g} with "
-        f"{_steps(r.ponder_time)}"
+        f"{in_steps(r.ponder_time)}"
         for r in means.itertuples()
     ]
     return f"Mean error: {'; '.join(parts[:12])}." if parts else ""
@@ -261,7 +253,7 @@ def of_pondernet(results: Results) -> str:
         for method in best_methods(seeds, [name for name in CHOOSING if name != "plain"]):
             own = method.of(seeds)
             parts.append(f"{name}, {method.legend}: {own['error'].mean():.3g} with "
-                         f"{_steps(own['ponder_time'].mean())}")  # fmt: skip
+                         f"{in_steps(own['ponder_time'].mean())}")  # fmt: skip
     return f"Mean error: {'; '.join(parts)}." if parts else ""
 
 
@@ -272,18 +264,3 @@ def _means(results: Results, experiment: str, split: str) -> pd.DataFrame:
         return pd.DataFrame(columns=["mechanism", "setting", "error", "error_se", "ponder_time",
                                      "seeds"])  # fmt: skip
     return per_setting(per_seed(evaluated(table, split=split)))
-
-
-def _plus_minus(mean: float, error: float) -> str:
-    return f"{mean:.3g} ± {error:.1g}" if np.isfinite(error) else f"{mean:.3g}"
-
-
-def _steps(value: float) -> str:
-    if not np.isfinite(value):
-        return "no steps known"
-    return f"{value:.3g} step{'' if f'{value:.3g}' == '1' else 's'}"
-
-
-def _count(seeds: pd.Series) -> str:
-    low, high = int(seeds.min()), int(seeds.max())
-    return f"{low} seed{'s' if high > 1 else ''}" if low == high else f"{low} to {high} seeds"
