@@ -79,9 +79,10 @@ def of_difficulty(results: Results, experiment: str) -> str:
         past = means.loc[means["difficulty"] > below.max(), "difficulty"]
         climb = f", at least half of it from {past.min():g} on" if len(past) else ""
         parts.append(
-            f"{method.legend}: from {in_steps(first['ponder_time'])} and error {first['error']:.3g} "
-            f"at difficulty {first['difficulty']:g} to {in_steps(last['ponder_time'])} and error "
-            f"{last['error']:.3g} at {last['difficulty']:g}{climb}"
+            f"{method.legend}: from {in_steps(first['ponder_time'])} and error "
+            f"{first['error']:.3g} at difficulty {first['difficulty']:g} to "
+            f"{in_steps(last['ponder_time'])} and error {last['error']:.3g} at "
+            f"{last['difficulty']:g}{climb}"
         )
     return f"{'; '.join(parts)}." if parts else ""
 
