@@ -54,9 +54,8 @@ def learning_and_ponder(
     figure, (upper, lower) = style.new_figure([2.3, 2.4])
     if chosen is not None and len(chosen):
         _learning(upper, chosen, mechanism, {value: styles[value] for value in shown})
-    upper.set(xlabel="updates", ylabel=IN_TRAINING[unit])
-    if unit != BITS:
-        upper.set_ylim(0, None)
+    lowest = None if unit == BITS else 0
+    upper.set(xlabel="updates", ylabel=IN_TRAINING[unit], ylim=(lowest, None))
     style.large_counts(upper)
     if rows is not None and len(rows):
         _error_against_ponder(lower, per_seed(rows), mechanism, styles)
