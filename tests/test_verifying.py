@@ -7,7 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import tiny
+from click.testing import CliRunner
 
+from pondering.cli import main
 from pondering.errors import UserError
 from pondering.verifying import differences, same_machine
 
@@ -55,6 +58,27 @@ def test_a_changed_digit_is_a_difference_on_the_same_machine(project: Path) -> N
 def test_a_moved_mean_is_a_difference_anywhere(project: Path, old: str, new: str) -> None:
     table(project).write_text(HEADER + ROW.replace(old, new))
     assert len(list(differences(project, "quick", exactly=False))) == 1
+
+
+def test_a_new_table_is_a_difference_anywhere(project: Path) -> None:
+    table(project).with_name("sort.csv").write_text(HEADER + ROW)
+    for exactly in (True, False):
+        (found,) = differences(project, "quick", exactly=exactly)
+        assert found == ("reports/quick/tables/sort.csv", "is new: none is committed")
+
+
+def test_the_command_names_each_difference(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny.write(project, tiny.document())
+    monkeypatch.chdir(project)
+    same = CliRunner().invoke(main, ["verify"])
+    said = "verify: every table of quick agrees with the committed one, byte for byte\n"
+    assert (same.exit_code, same.output) == (0, said)
+    table(project).write_text(HEADER + ROW.replace("0.1,", "0.2,"))
+    apart = CliRunner().invoke(main, ["verify"])
+    first, last = apart.output.splitlines()
+    assert apart.exit_code == 2
+    assert first.startswith("reports/quick/tables/parity.csv: 1 of 2 lines differ: was 'act,0.001,")
+    assert last == "error: 1 files do not agree byte for byte with the committed ones"
 
 
 def test_a_missing_table_is_a_difference(project: Path) -> None:

@@ -81,6 +81,10 @@ def differences(root: Path, profile: str, exactly: bool) -> Iterator[Difference]
             found = _rows_apart(then, now) if exactly else _means_apart(then, now)
             if found:
                 yield Difference(str(path), found)
+    for kind in kinds:
+        for path in sorted((root / folder / kind).glob("*.*")):
+            if path.relative_to(root) not in files:
+                yield Difference(str(path.relative_to(root)), "is new: none is committed")
 
 
 def _rows_apart(then: str, now: str) -> str:
