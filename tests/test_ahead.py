@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import errno
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -133,3 +136,33 @@ def until_there(folder: Path, pattern: str) -> None:
     while not any(folder.glob(pattern)):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
+
+
+def test_unusable_parameters_are_named_before_dvc_is_asked(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ahead, "_changed", lambda: pytest.fail("DVC was asked"))
+    (project / "params.yaml").write_text("")
+    done = repro()
+    assert done.exit_code == 2
+    assert done.output.startswith("error: params.yaml: ") and done.output.count("\n") == 1
+
+
+@pytest.mark.parametrize("folder", ["data", "reports/quick"])
+def test_a_read_only_folder_is_named_before_dvc_is_asked(
+    project: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    """As a file system that is mounted read-only answers; a superuser may write anywhere else."""
+
+    def refuse(dir: Path) -> contextlib.nullcontext[None]:
+        if dir == Path(folder):
+            raise OSError(errno.EROFS, "read-only", f"{dir}/tmp123")
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(ahead, "_changed", lambda: pytest.fail("DVC was asked"))
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    (project / folder).mkdir(parents=True, exist_ok=True)
+    done = repro()
+    assert done.exit_code == 1
+    remedy = "the folder is read-only: make it writable and run the same command again"
+    assert done.output == f"error: {folder}: {remedy}\n"
