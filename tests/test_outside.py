@@ -63,10 +63,13 @@ def test_the_workflow_publishes_the_reports_after_ci() -> None:
     assert (ROOT / "reports/index.html").is_file()
 
 
-def test_the_changelog_begins_with_this_version() -> None:
+def test_changelog_and_citation_are_of_this_version() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     newest = re.search(r"^## (\S+), \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert newest and newest[1] == version
+    cited = YAML(typ="safe").load(ROOT / "CITATION.cff")
+    assert cited["version"] == version
+    assert {"cff-version", "title", "message", "authors"} <= cited.keys()
 
 
 def test_the_licence_is_mit() -> None:
@@ -77,3 +80,11 @@ def test_the_licence_is_mit() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["license"] == "MIT"
     assert re.search(r"^license: MIT$", (ROOT / "CITATION.cff").read_text(), re.M)
+
+
+def test_what_checks_a_commit_is_what_the_tests_ask_for() -> None:
+    (repository,) = YAML(typ="safe").load(ROOT / ".pre-commit-config.yaml")["repos"]
+    makefile = (ROOT / "Makefile").read_text()
+    for hook in repository["hooks"]:
+        command = hook["entry"].removeprefix(".venv/bin/")
+        assert f"@{command}" in makefile, "a hook that `make test` does not run"
