@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,15 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 # A shell lets what it starts with `&` ignore Ctrl-C, and so would whatever a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def numbers_near_zero() -> Iterator[None]:
+    """A stage takes them for zero, in this process too; no other test is to meet that."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_flush_denormal(False)
+
 
 QUIET = (
     "--no-sandbox",
