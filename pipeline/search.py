@@ -7,6 +7,7 @@ stack.
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import shlex
 import time
@@ -49,8 +50,8 @@ class Search:
     points: int
     name: str
 
-    def run(self) -> tuple[pd.DataFrame, dict[str, Any], str]:
-        """Train them all; a row for each and logging point, their origin, and the task's size."""
+    def run(self) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """Train them all; a row for each and logging point, and their origin."""
         start = time.monotonic()
         params = load_params(Path("params.yaml"), self.profile)
         config, device = params.experiment(self.experiment), pick_device(params.device)
@@ -60,7 +61,7 @@ class Search:
         if published:
             named = ", ".join(map(str, published))
             raise UserError(f"--seeds: {named} is not allowed; a seed of no published run is")
-        task = make_task(config.task, self.experiment, frozen if frozen.is_file() else None)
+        task = self.task(config.task)
         tried = list(itertools.product(self.rates, self.settings, self.seeds))
         replicas = [(setting, seed) for _, setting, seed in tried]
         network = make_network(config, self.mechanism, task, replicas, device)
@@ -80,7 +81,12 @@ class Search:
         search = {"rates": self.rates, "settings": self.settings, "seeds": self.seeds}
         length = {"updates": sweep.update, "points": self.points}
         seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
-        return self.table(sweep, tried), origin | search | length | seconds, task.summary
+        return self.table(sweep, tried), origin | search | length | seconds
+
+    def task(self, values: dict[str, Any]) -> Any:
+        """The experiment's, with these values, on its frozen data if there are any."""
+        frozen = Layout(Path(), self.profile).frozen(self.experiment)
+        return make_task(values, self.experiment, frozen if frozen.is_file() else None)
 
     def table(self, sweep: Sweep, tried: list[tuple[float, float, int]]) -> pd.DataFrame:
         """One row for each logging point with each rate, setting and seed."""
@@ -132,9 +138,10 @@ def numbers(option: str, text: str, whole: bool = False) -> list[Any]:
 @click.option("--updates", default=3000, type=click.IntRange(min=1))
 @click.option("--points", default=10, type=click.IntRange(min=1))
 @click.option("--name", help="The table's, EXPERIMENT-MECHANISM unless given.")
+@click.option("--draw", is_flag=True, help="Train nothing: draw NAME's figure from its table.")
 def main(
     experiment: str, mechanism: str, profile: str, rates: str, settings: str, seeds: str,
-    updates: int, points: int, name: str | None,
+    updates: int, points: int, name: str | None, draw: bool,
 ) -> None:  # fmt: skip
     """Search EXPERIMENT; write reports/PROFILE/search/NAME.csv, its figure and its origin."""
     with stage():
@@ -151,10 +158,16 @@ def main(
             points=points,
             name=name or f"{experiment}-{mechanism}",
         )
-        found, origin, what = search.run()
         path = Layout(Path(), profile).search(search.name)
-        content = found.to_csv(index=False, float_format="%.6g")
-        write_together({path: content, path.with_suffix(".json"): json_text(origin)})
+        record = path.with_suffix(".json")
+        if draw and not (path.is_file() and record.is_file()):
+            raise UserError(f"--name: {path} and {record.name} are not both there to draw from")
+        if not draw:
+            found, origin = search.run()
+            content = found.to_csv(index=False, float_format="%.6g")
+            write_together({path: content, record: json_text(origin)})
+        found = pd.read_csv(path)
+        what = search.task(json.loads(record.read_text())["config"]["task"]).summary
         save(figure_rates(found, f"Profile {profile}: {what}"), path.with_suffix(""))
         click.echo(f"{path}: {RULE}: {best_rate(found):g}")
 

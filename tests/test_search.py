@@ -42,6 +42,20 @@ def test_every_rate_has_a_row_with_every_setting_seed_and_point(project: Path) -
     assert table.groupby(names[1:])["loss"].mean().nunique() == 8
 
 
+def test_its_figure_can_be_drawn_again_from_the_table_alone(project: Path) -> None:
+    before = stages.contents(project)
+    (project / FOLDER / "tiny-act.svg").unlink()
+    words = ("search", "tiny", "--profile", "quick", "--draw")
+    assert stages.run(project, *words).status == 0
+    assert stages.contents(project) == before
+    done = stages.run(project, *words, "--name", "another")
+    assert done.status == 2
+    assert done.err == (
+        "error: --name: reports/quick/search/another.csv and another.json are not both there to "
+        "draw from\n"
+    )
+
+
 def test_its_origin_lies_beside_it(project: Path) -> None:
     origin = json.loads((project / FOLDER / "tiny-act.json").read_text())
     training = json.loads((project / "reports/quick/provenance/tiny-act.json").read_text())
