@@ -9,9 +9,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tracked_stage as stage
 from click.testing import CliRunner
@@ -135,6 +137,46 @@ def test_killed_trainer_killed_writer_and_deleted_database(tmp_path: Path) -> No
     child = next(run for run in runs(tmp_path) if run["name"] == "tau 0.001 seed 0")
     assert [step for step, _ in child["metrics"]["loss"]] == [10, 20, 30, 40, 50]
     leave(tmp_path)
+
+
+def test_writers_killed_while_they_write_lose_and_double_nothing(tmp_path: Path) -> None:
+    """Four of them at random moments, each after it has begun to change the database."""
+    killed, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
+    for folder in (killed, undisturbed):
+        folder.mkdir()
+        shutil.copy(stage.empty_database(), folder)
+    random, deaths = np.random.default_rng(0), 0
+
+    def kill() -> None:
+        nonlocal deaths
+        for moment in random.uniform(0.0, 0.08, 4):
+            before = content(killed)
+            until(lambda before=before: content(killed) != before)
+            time.sleep(moment)
+            for pid in writer_pids(killed):
+                os.kill(pid, signal.SIGKILL)
+                deaths += 1
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    for folder in (killed, undisturbed):
+        for experiment in ("parity", "sort"):
+            for mechanism in ("act", "repeat"):
+                stage.train(folder, experiment, mechanism)
+    assert tracking.settle(killed) and tracking.settle(undisturbed)
+    killer.join()
+    assert deaths >= 4
+    found = runs(killed, hidden="pondering.journal")  # whose name has a time
+    assert found == runs(undisturbed, hidden="pondering.journal")
+    assert len(found) == 20
+    leave(killed)
+    leave(undisturbed)
+
+
+def content(project: Path) -> list[tuple[int, int]]:
+    """What changes with every write to the database."""
+    found = (path.stat() for path in project.glob("mlflow.db*"))
+    return [(each.st_size, each.st_mtime_ns) for each in found]
 
 
 def test_a_failing_stage_fails_as_before_and_leaves_no_key(

@@ -37,7 +37,9 @@ def exclusive(place: Place, timeout: float = 600.0) -> Iterator[None]:
 
 
 def state(file: Path, patience: float = 1.0) -> State:
-    """What the sqlite file is, told without changing it.
+    """What the sqlite file is; nothing changes but what a killed writer left half written.
+
+    Opened for writing, since sqlite takes back such a half transaction only then.
 
     Args:
         file: the sqlite file.
@@ -51,7 +53,7 @@ def state(file: Path, patience: float = 1.0) -> State:
         return "missing"
     try:
         with contextlib.closing(
-            sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=patience)
+            sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True, timeout=patience)
         ) as connection:
             rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
             connection.execute("SELECT count(*) FROM experiments").fetchall()
