@@ -30,6 +30,7 @@ from pondering.files import json_text, write_together
 from pondering.layout import Layout
 from pondering.stage import Command, stage
 from pondering.tasks import make_task
+from pondering.tasks.base import Task
 from pondering.training import Plan, Sweep
 
 SEED = 1000
@@ -83,7 +84,7 @@ class Search:
         seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
         return self.table(sweep, tried), origin | search | length | seconds
 
-    def task(self, values: dict[str, Any]) -> Any:
+    def task(self, values: dict[str, Any]) -> Task:
         """The experiment's, with these values, on its frozen data if there are any."""
         frozen = Layout(Path(), self.profile).frozen(self.experiment)
         return make_task(values, self.experiment, frozen if frozen.is_file() else None)
@@ -166,8 +167,13 @@ def main(
             found, origin = search.run()
             content = found.to_csv(index=False, float_format="%.6g")
             write_together({path: content, record: json_text(origin)})
-        found = pd.read_csv(path)
-        what = search.task(json.loads(record.read_text())["config"]["task"]).summary
+        try:
+            found = pd.read_csv(path)
+            what = search.task(json.loads(record.read_text())["config"]["task"]).summary
+        except (ValueError, LookupError, TypeError):
+            raise UserError(
+                f"{path} or {record.name} is damaged; without --draw both are made again"
+            ) from None
         save(figure_rates(found, f"Profile {profile}: {what}"), path.with_suffix(""))
         click.echo(f"{path}: {RULE}: {best_rate(found):g}")
 

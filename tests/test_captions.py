@@ -62,7 +62,7 @@ def test_layouts_trained_for_different_times_are_told_apart(results: Results) ->
     longer = results.curves["parity"].assign(update=2 * results.curves["parity"]["update"])
     changed = dataclasses.replace(results, curves=results.curves | {"parity": longer})
     text = BY_ID["beyond-layout"].caption(changed)
-    assert "parity 12,000" in text and "parity, scattered 6,000" in text
+    assert "parity 12,000" in text and "parity scattered 6,000" in text
     # these compare within each task alone
     assert "Not trained" not in BY_ID["beyond-pondernet"].caption(changed)
 

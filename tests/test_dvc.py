@@ -68,6 +68,13 @@ def test_every_stage_depends_on_its_own_code(code: dict[str, list[str]]) -> None
 
 
 @pytest.mark.parametrize("name", dependencies.STAGES)
+def test_what_a_stage_made_stays_until_it_makes_it_again(name: str) -> None:
+    found = [*STAGES[name]["outs"], *STAGES[name].get("metrics", [])]
+    assert all(isinstance(each, dict) for each in found), "an output without `persist`"
+    assert all(kept["persist"] is True for each in found for kept in each.values())
+
+
+@pytest.mark.parametrize("name", dependencies.STAGES)
 def test_a_stages_code_is_what_its_script_really_imports(
     name: str, code: dict[str, list[str]]
 ) -> None:

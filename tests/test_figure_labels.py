@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.text import Text
@@ -65,3 +67,5 @@ def test_gallery_and_its_words_show_the_same_digits() -> None:
     assert len(mnist.gallery_traces(many)) == mnist.GALLERY_COLUMNS + 2
     results = made_up_results(points=3)
     assert words_traces.of_gallery(results).startswith(f"{len(traces)} digits; most expected steps")
+    crowded = dataclasses.replace(results, traces={"mnist": many})
+    assert words_traces.of_gallery(crowded).startswith(f"{mnist.GALLERY_COLUMNS + 2} digits")

@@ -123,7 +123,9 @@ def test_settings_are_put_into_words() -> None:
 
 def test_seeds_are_said_once_where_every_setting_has_as_many() -> None:
     table = made_up_results(seeds=3).tables["parity"].assign(status="finished")
-    assert seeds_in_words(summary_rows(table, "parity")) == "3 seeds a setting, none diverged."
+    assert (
+        seeds_in_words(summary_rows(table, "parity")) == "3 seeds a setting, none of them diverged."
+    )
     table.loc[(table["mechanism"] == "act") & (table["seed"] == 0), "status"] = "diverged"
     assert seeds_in_words(summary_rows(table, "parity")) == ""
 

@@ -54,6 +54,13 @@ def test_its_figure_can_be_drawn_again_from_the_table_alone(project: Path) -> No
         "error: --name: reports/quick/search/another.csv and another.json are not both there to "
         "draw from\n"
     )
+    (project / FOLDER / "another.csv").touch()
+    (project / FOLDER / "another.json").write_text("[]")
+    done = stages.run(project, *words, "--name", "another")
+    said = "another.csv or another.json is damaged; without --draw both are made again"
+    assert (done.status, done.err) == (2, f"error: {FOLDER}/{said}\n")
+    for ending in ("csv", "json"):
+        (project / FOLDER / f"another.{ending}").unlink()
 
 
 def test_its_origin_lies_beside_it(project: Path) -> None:

@@ -77,13 +77,16 @@ def unequal_training(
         differ = list(updates)
     shorter = {} if across or len(experiments) == 1 else _one_apart(updates, differ)
     if shorter:
-        shares = [f"{name} {short:,} of {long:,}" for name, (_, short, long) in shorter.items()]
+        shares = [
+            f"{name.replace('_', ' ')} {short:,} of {long:,}"
+            for name, (_, short, long) in shorter.items()
+        ]
         (which,) = {mechanism for mechanism, *_ in shorter.values()}
         return f"Not trained equally long here; updates {TRAINED[which]}: {'; '.join(shares)}."
     parts = []
     for name in differ:
         told = ", ".join(f"{value:,} {TRAINED[each]}" for each, value in updates[name].items())
-        parts.append(f"{name.replace('_', ', ')} {told}" if len(experiments) > 1 else told)
+        parts.append(f"{name.replace('_', ' ')} {told}" if len(experiments) > 1 else told)
     return f"Not trained equally long here; updates: {'; '.join(parts)}." if parts else ""
 
 

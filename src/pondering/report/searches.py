@@ -40,7 +40,7 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
             continue
         try:
             words = _words(json.loads(record.read_text(encoding="utf-8")), mechanism)
-        except (ValueError, LookupError, TypeError, RecursionError) as problem:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
             raise UserError(f"{record}: not a record of a search ({problem!r})") from None
         link = SearchLink(names.MECHANISMS[mechanism], words, f"search/{path.name}")
         found[experiment] = (*found.get(experiment, ()), link)

@@ -163,7 +163,7 @@ def seeds_in_words(rows: Sequence[SummaryRow]) -> str:
         return ""
     seeds, diverged = counts.pop()
     unit = "seed" if seeds == 1 else "seeds"
-    return f"{seeds} {unit} a setting, {diverged if diverged else 'none'} diverged."
+    return f"{seeds} {unit} a setting, {diverged if diverged else 'none'} of them diverged."
 
 
 def _own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
