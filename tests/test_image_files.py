@@ -52,6 +52,8 @@ def test_idx_is_read(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(gzip.compress(idx(array)))
     np.testing.assert_array_equal(read_idx(tmp_path / "a"), array)
     np.testing.assert_array_equal(read_idx(tmp_path / "b"), array)
+    (tmp_path / "c").write_bytes(idx(array[:0]))
+    assert read_idx(tmp_path / "c").shape == (0, 3, 5)
 
 
 WHOLE = idx(np.zeros((4, 28, 28), np.uint8))
@@ -60,15 +62,16 @@ WHOLE = idx(np.zeros((4, 28, 28), np.uint8))
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "no such file"),
+        (None, r"cannot be read \(no such file\)"),
         (b"", "not an idx file"),
         (b"\0\0\x0d\x03" + WHOLE[4:], "not an idx file"),
         (b"<html>", "not an idx file"),
         (WHOLE[:10], "truncated within its header"),
+        (WHOLE[:4], "truncated within its header"),
         (WHOLE[:-1], "3,135 bytes of data where its header .* says 3,136"),
         (WHOLE + b"x", "3,137 bytes of data where"),
         (b"\0\0\x08\x03" + b"\xff" * 12 + b"x", "bytes of data where"),
-        (gzip.compress(WHOLE, mtime=0)[:-9], "cannot be read"),
+        (gzip.compress(WHOLE, mtime=0)[:-9], r"cannot be read \(Compressed file ended"),
     ],
 )
 def test_damaged_idx_is_named(tmp_path: Path, content: bytes | None, reason: str) -> None:
@@ -104,6 +107,13 @@ def test_mnist_is_split_without_loss(tmp_path: Path) -> None:
     assert not np.array_equal(arrays["validation_images"], images[-10:])
 
 
+@pytest.mark.parametrize("validation", [1, 59])
+def test_any_split_with_an_image_on_either_side_will_do(tmp_path: Path, validation: int) -> None:
+    arrays = prepare("mnist", tiny_mnist(tmp_path), validation)
+    sizes = [len(arrays[f"{part}_labels"]) for part in ("train", "validation")]
+    assert sizes == [60 - validation, validation]
+
+
 def test_images_and_labels_must_belong_together(tmp_path: Path) -> None:
     raw = tiny_mnist(tmp_path)
     path = raw / "mnist/train-labels-idx1-ubyte"
@@ -111,6 +121,10 @@ def test_images_and_labels_must_belong_together(tmp_path: Path) -> None:
         path.write_bytes(idx(labels))
         with pytest.raises(UserError, match=r"train (images|labels)"):
             prepare("mnist", raw, 10)
+    for name, nothing in (("images-idx3", (0, 28, 28)), ("labels-idx1", (0,))):
+        (raw / f"mnist/train-{name}-ubyte").write_bytes(idx(np.zeros(nothing, np.uint8)))
+    with pytest.raises(UserError, match="train labels are not digits"):
+        prepare("mnist", raw, 10)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +146,7 @@ def test_stand_in_looks_like_mnist() -> None:
     for part, count in PARTS.items():
         images, labels = arrays[f"{part}_images"], arrays[f"{part}_labels"]
         assert images.shape == (count, 28, 28) and labels.shape == (count,)
+        assert images.dtype == labels.dtype == np.uint8
         frame = images.copy()
         frame[:, 4:24, 4:24] = 0
         assert not frame.any()  # MNIST's digits fill the inner 20x20 pixels
@@ -173,6 +188,16 @@ def test_prepared_arrays_come_back(tmp_path: Path) -> None:
     assert set(loaded) == set(arrays)
     for name, array in arrays.items():
         np.testing.assert_array_equal(loaded[name], array)
+
+
+def test_one_prepared_image_is_enough_and_none_is_not(tmp_path: Path) -> None:
+    arrays = prepare("mnist", tiny_mnist(tmp_path), 10)
+    path = tmp_path / "digits.npz"
+    write_arrays(path, {name: array[:1] for name, array in arrays.items()})
+    assert len(load_arrays(path)["train_labels"]) == 1
+    write_arrays(path, {name: array[:0] for name, array in arrays.items()})
+    with pytest.raises(UserError, match="are not digits"):
+        load_arrays(path)
 
 
 def test_bad_prepared_files_are_named(tmp_path: Path) -> None:
@@ -232,6 +257,14 @@ def test_picture_keeps_its_pixels_and_bright_paper_is_inverted(tmp_path: Path) -
     assert batch.inputs.shape == (1, 1, 784) and batch.mask.all() and not batch.scored.any()
     assert batch.targets.shape == batch.scored.shape == (1, 1) and batch.difficulty.shape == (1,)
     assert batch.inputs.dtype == np.float32 and batch.targets.dtype == np.int64
+
+
+@pytest.mark.parametrize(("grey", "seen"), [(127, 127), (128, 127)])
+def test_paper_is_bright_from_the_upper_half_of_greys_on(
+    tmp_path: Path, grey: int, seen: int
+) -> None:
+    sheet = picture(tmp_path / "sheet.png", np.full((28, 28), grey, np.uint8))
+    assert set(read_picture(sheet).flatten().tolist()) == {seen}
 
 
 def test_large_pictures_in_colour_and_with_transparency(tmp_path: Path) -> None:
