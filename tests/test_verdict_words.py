@@ -134,3 +134,25 @@ def test_what_was_not_run_is_named() -> None:
     judgement = judge(CLAIMS["G1"], empty)
     assert (judgement.verdict, judgement.reason) == ("not run", "Parity has not been run.")
     assert judgement.seeds == 0 and judgement.findings == ()
+
+
+@pytest.mark.parametrize("name", ["G1", "B1", "G9"])
+def test_the_file_holds_every_estimate_with_its_interval(name: str) -> None:
+    source = CASES[name][0]
+    judgement = judge(CLAIMS[name], source)
+    (claim,) = claims_json([judgement], source)["claims"]
+    assert claim["replicas"] == judgement.replicas > 0
+    known = {quantity.name: quantity for quantity in judgement.quantities}
+    assert [each["quantity"] for each in claim["estimates"]] == list(known)
+    bounded = 0
+    for each in claim["estimates"]:
+        quantity = known[each["quantity"]]
+        for key in ("value", "low", "high"):
+            wanted = getattr(quantity, key)
+            finite = wanted is not None and math.isfinite(wanted)
+            assert each[key] == (float(f"{wanted:.6g}") if finite else None)
+            bounded += finite and key != "value"
+        assert each["label"] == quantity.label
+    assert bounded
+    labels = {quantity.label for quantity in judgement.quantities}
+    assert {finding.label for finding in judgement.findings} <= labels
