@@ -1,4 +1,4 @@
-"""Do the fast paths learn what the readable one learns? Both train the same seeds; curves on top.
+"""Do the fast paths learn what the readable one learns? All train the same seeds; curves on top.
 
 Rounding differs between the paths and training amplifies it, so single runs part ways; their means
 must not, beyond what seeds differ anyway. `make bench` runs this last; it writes
@@ -19,25 +19,31 @@ from matplotlib.figure import Figure
 from pondering import provenance
 from pondering.build import make_network
 from pondering.config import load_params
-from pondering.figures.style import MECHANISM_NAME, ORANGE, SKY, SYMBOL, style
+from pondering.figures.style import INK, MECHANISM_NAME, ORANGE, SKY, SYMBOL, style
 from pondering.files import write_json
 from pondering.machine import tune
+from pondering.network import PathName
 from pondering.tasks import make_task
 from pondering.training import Plan, Sweep
 
 EXPERIMENT = "parity_interpolation"  # of `quick`: learned in seconds, and only by pondering
 SETTINGS = {"act": 0.01, "pondernet": 0.4}
+PATHS: dict[str, tuple[PathName, ...]] = {
+    "act": ("readable", "fast", "compiled"),
+    "pondernet": ("readable", "fast"),
+}
+LOOK = {"readable": (ORANGE, "-"), "fast": (SKY, "--"), "compiled": (INK, ":")}
 SEEDS = 8
 
 
-def curves(mechanism: str, fast: bool, updates: int, kind: str) -> dict[str, Any]:
+def curves(mechanism: str, path: PathName, updates: int, kind: str) -> dict[str, Any]:
     """Training error at the logging points, [points][seeds]."""
     tune()
     config = load_params(HERE.parent / "params.yaml", "quick").experiment(EXPERIMENT)
     task = make_task(config.task, EXPERIMENT)
     pairs = [(SETTINGS[mechanism], seed) for seed in range(SEEDS)]
     network = make_network(config, mechanism, task, pairs, torch.device(kind))
-    network.fast = fast
+    network.path = path
     training = config.training
     plan = Plan(updates, training.batch, training.learning_rate, training.clip, 40)
     sweep = Sweep(network, task, pairs, plan)
@@ -65,10 +71,11 @@ def drawn(found: dict[str, dict[str, Any]]) -> Figure:
     """Every seed thin, the means thick."""
     with style():
         figure = Figure(figsize=(8.0, 3.2), layout="constrained")
-        for panel, (mechanism, both) in enumerate(found.items()):
+        for panel, (mechanism, paths) in enumerate(found.items()):
             axes = figure.add_subplot(1, len(found), panel + 1)
-            for path, colour, line in (("readable", ORANGE, "-"), ("fast", SKY, "--")):
-                x, y = both[path]["updates"], 100 * np.array(both[path]["error"])
+            for path, each in paths.items():
+                colour, line = LOOK[path]
+                x, y = each["updates"], 100 * np.array(each["error"])
                 axes.plot(x, y, color=colour, lw=0.6, alpha=0.5)
                 axes.plot(x, y.mean(1), line, color=colour, lw=2.4, label=f"{path} path")
             setting = f"{SYMBOL[mechanism]} = {SETTINGS[mechanism]:g}"
@@ -85,23 +92,29 @@ def drawn(found: dict[str, dict[str, Any]]) -> Figure:
 @click.option("--device", default="auto", type=click.Choice(["auto", "cpu", "cuda"]))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder; default: beside this file.")
 def main(updates: int, device: str, out: Path | None) -> None:
-    """Train both paths and compare their curves."""
+    """Train by every path and compare the curves."""
     machine = machine_or_exit(device)
     found = {
         mechanism: {
-            path: alone(curves, mechanism, path == "fast", updates, machine["kind"])
-            for path in ("fast", "readable")
+            path: alone(curves, mechanism, path, updates, machine["kind"])
+            for path in PATHS[mechanism]
+            if path != "compiled" or machine["kind"] == "cpu"
         }
         for mechanism in SETTINGS
     }
-    verdicts = {name: apart(both["fast"], both["readable"]) for name, both in found.items()}
+    verdicts = {
+        f"{name}, {path}": apart(each, paths["readable"])
+        for name, paths in found.items()
+        for path, each in paths.items()
+        if path != "readable"
+    }
     result = {**machine, "commit": provenance.git_commit(HERE.parent)}
     result |= {"versions": provenance.versions(), "apart": verdicts, "curves": found}
-    folder, name = out or HERE, f"agreement-{slug(machine['device'])}"
-    write_json(folder / f"{name}.json", result)
-    drawn(found).savefig(folder / f"{name}.png", dpi=120)
-    for mechanism, each in verdicts.items():
-        click.echo(f"agreement: {mechanism}: means apart by {each['difference']:.3f} of error at")
+    folder, stem = out or HERE, f"agreement-{slug(machine['device'])}"
+    write_json(folder / f"{stem}.json", result)
+    drawn(found).savefig(folder / f"{stem}.png", dpi=120)
+    for name, each in verdicts.items():
+        click.echo(f"agreement: {name}: means apart by {each['difference']:.3f} of error at")
         click.echo(f"  the worst point, where chance alone would put {each['chance']:.3f}")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pondering  # noqa: F401  # isort: skip  first of all: how long torch's threads wait for work
 import click
 import sklearn.datasets  # noqa: F401  once here, and not again in every process
 import torch._dynamo  # the same; torch's optimisers import it when they are made
@@ -31,6 +32,7 @@ MOST = 16  # replicas whose batches the regime "spread" is found on
 PONDER_NAMES = {"act": "{}", "repeat": "rho = 2", "pondernet": "constant N"}
 HOW = """\
 - plain: `plain.py`, one run at a time: torch's cells and Adam, halted rows indexed out.
+- path (`compute.path`): the fast one, or the compiled one, which is for ACT in small networks.
 - updates/s count whole updates, with the drawing of the batch and what is logged; run-updates/s are
   updates/s times K. Against plain: run-updates/s over the plain loop's updates/s.
 - fresh: every row ponders 2 steps. spread: mean 3.4 over the batches of the replicas (of the first
@@ -47,7 +49,7 @@ HOW = """\
 - peak memory: {memory}.
 """
 COLUMNS = (
-    "task", "mechanism", "ponder", "K", "mean, max", "updates/s", "run-updates/s", "plain",
+    "task", "mechanism", "path", "ponder", "K", "mean, max", "updates/s", "run-updates/s", "plain",
     "against plain", "useful work", "peak MiB", "drawing",
 )  # fmt: skip
 
@@ -180,7 +182,7 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
 def cells(row: Row) -> tuple[str, ...]:
     """One measured row, or why it was not measured."""
     ponder = PONDER_NAMES[row["mechanism"]].format(row["regime"])
-    first = (row["experiment"], row["mechanism"], ponder, str(row["replicas"]))
+    first = (row["experiment"], row["mechanism"], row["path"], ponder, str(row["replicas"]))
     if "note" in row:
         return (*first, row["note"], *[""] * (len(COLUMNS) - len(first) - 1))
     plain = ranged(row["plain_updates_per_s"]) if row["plain"] else ""

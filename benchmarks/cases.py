@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from pondering.network import PathName
+
 Row = dict[str, Any]
 
 EXPERIMENTS = ("parity", "logic", "addition", "mnist")
@@ -23,6 +25,7 @@ class Case(NamedTuple):
     regime: str
     replicas: int
     plain: bool = True  # whether the plain loop runs in turn with it
+    path: PathName = "fast"
 
 
 class Check(NamedTuple):
@@ -83,19 +86,25 @@ def _epochs(row: Row) -> str:
     return f"an epoch takes {fast:.1f} s, the plain one {plain:.1f} s"
 
 
+def _both(name: str, case: Case, *checks: Check) -> tuple[Target, Target]:
+    """A target on the fast path and on the compiled one."""
+    loops = case._replace(path="compiled")
+    return Target(name, case, checks), Target(f"{name}, compiled path", loops, checks)
+
+
 HOURS = Check("", _grid_hours, " h", 6, False)
 MINUTES = Check("", _wikipedia_minutes, " min", 20, False)
 LONG_TAIL = Case("parity", "act", "long tail", 16)
+COMPILED = ("parity", "logic")  # whose networks are small enough for it
 SPREAD_GPU = Case("parity", "act", "spread", 160)
 TARGETS = (
-    Target("parity, ACT, K = 16, fresh", Case("parity", "act", "fresh", 16),
-           (faster(5), useful(40))),
-    Target("parity, ACT, K = 16, spread", Case("parity", "act", "spread", 16),
-           (faster(4), useful(25))),
+    *_both("parity, ACT, K = 16, fresh", Case("parity", "act", "fresh", 16), faster(5), useful(40)),
+    *_both("parity, ACT, K = 16, spread", Case("parity", "act", "spread", 16), faster(4),
+           useful(25)),
     Target("parity, PonderNet N = 20, K = 8", Case("parity", "pondernet", "constant", 8),
            (faster(3), useful(40))),
-    Target("logic, ACT, LSTM 128, K = 8, fresh", Case("logic", "act", "fresh", 8), (faster(3),)),
-    Target("logic, ACT, LSTM 128, K = 8, spread", Case("logic", "act", "spread", 8), (faster(3),)),
+    *_both("logic, ACT, LSTM 128, K = 8, fresh", Case("logic", "act", "fresh", 8), faster(3)),
+    *_both("logic, ACT, LSTM 128, K = 8, spread", Case("logic", "act", "spread", 8), faster(3)),
     Target("addition, ACT, LSTM 512, K = 1, fresh", Case("addition", "act", "fresh", 1),
            (faster(1.3), useful(50))),
     Target("addition, ACT, LSTM 512, K = 1, spread", Case("addition", "act", "spread", 1),
@@ -126,17 +135,20 @@ def cases(gpu: bool, quick: bool) -> list[Case]:
     """Every row of the table, those with a target included, each once."""
     counts = (2,) if quick else (*REPLICAS, 256) if gpu else REPLICAS
     found = list(_grid(counts))
+    if not gpu:
+        small = [case for case in found if case.experiment in COMPILED and case.mechanism == "act"]
+        found += [case._replace(path="compiled") for case in small]
     found += [target.case for target in TARGETS if gpu or not target.gpu]
     if quick:
         found = [shrunken(case) for case in found]
     if not quick:
-        found.append(LONG_TAIL)
+        found += [LONG_TAIL, LONG_TAIL._replace(path="compiled")]
     order = {name: place for place, name in enumerate((*EXPERIMENTS, "wikipedia"))}
     mechanisms = list(REGIMES)
 
-    def place(case: Case) -> tuple[int, int, str, int]:
-        mechanism = mechanisms.index(case.mechanism)
-        return order[case.experiment], mechanism, case.regime, case.replicas
+    def place(case: Case) -> tuple[int, int, bool, str, int]:
+        mechanism, loops = mechanisms.index(case.mechanism), case.path == "compiled"
+        return order[case.experiment], mechanism, loops, case.regime, case.replicas
 
     return sorted(set(found), key=place)
 

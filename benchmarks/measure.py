@@ -125,7 +125,9 @@ class Bench:
         halting = make_halting(self.config, self.case.mechanism, settings, self.device)
         training = self.config.training
         plan = Plan(10**9, training.batch, STILL, training.clip, 1)
-        return Sweep(stack([single] * len(replicas), halting), self.task, replicas, plan)
+        network = stack([single] * len(replicas), halting)
+        network.path = self.case.path
+        return Sweep(network, self.task, replicas, plan)
 
     def _refuse(self, single: Network) -> None:
         """Before anything large is made, from one batch of one replica."""

@@ -60,7 +60,7 @@ def readable(cell: str, halting: Halting, inputs: int, outputs: int) -> Network:
     kind: Any = CELLS[cell]
     network = Network(kind(inputs, HIDDEN, cell != "conv_mlp", generator), halting, outputs, -0.5)
     network = network.double()
-    network.fast = False
+    network.path = "readable"
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if "filters" not in name:
@@ -262,8 +262,9 @@ def test_growth_and_agreement_write_their_tables_and_figures(tmp_path: Path) -> 
     assert len(growth["paper"]) == 6 and all(row["hours"] > 0 for row in growth["paper"])
     assert "| parity | act | 740 | 16,000,000 |" in (tmp_path / "growth-quick.md").read_text()
     (agreement,) = tmp_path.glob("agreement-*.json")
-    for both in json.loads(agreement.read_text())["curves"].values():
-        np.testing.assert_allclose(  # eight updates in: rounding has not grown yet
-            both["fast"]["error"], both["readable"]["error"], atol=0.02
-        )
+    curves = json.loads(agreement.read_text())["curves"]
+    assert list(curves["act"]) == ["readable", "fast", "compiled"]
+    for paths in curves.values():
+        for each in paths.values():  # eight updates in: rounding has not grown yet
+            np.testing.assert_allclose(each["error"], paths["readable"]["error"], atol=0.02)
     assert len(list(tmp_path.glob("*.png"))) == 3

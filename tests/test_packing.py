@@ -24,7 +24,7 @@ from pondering.halting import (
     SampledHalting,
 )
 from pondering.kernels import LANES
-from pondering.network import Network
+from pondering.network import Network, PathName
 from pondering.replicas import gradient_norms, stack
 
 TIMES, REPLICAS, ROWS, HIDDEN, OUTPUTS = 3, 3, 48, LANES, 2
@@ -55,8 +55,8 @@ def a_batch(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     return inputs.to(dtype), targets.to(dtype), mask
 
 
-def run(network: Network, batch: tuple[Tensor, Tensor, Tensor], fast: bool) -> Pondered:
-    network.fast = fast
+def run(network: Network, batch: tuple[Tensor, Tensor, Tensor], path: PathName) -> Pondered:
+    network.path = path
     network.zero_grad()
     inputs, targets, mask = batch
     pondered = network(inputs, mask)
@@ -70,9 +70,9 @@ def run(network: Network, batch: tuple[Tensor, Tensor, Tensor], fast: bool) -> P
 def test_both_paths_give_the_same_numbers(cell: str, name: str) -> None:
     network = stacked_network(cell, HALTING[name], torch.float64)
     batch = a_batch(torch.float64)
-    slow = run(network, batch, fast=False)
+    slow = run(network, batch, "readable")
     want = {key: p.grad.clone() for key, p in network.named_parameters() if p.grad is not None}
-    fast = run(network, batch, fast=True)
+    fast = run(network, batch, "fast")
     if name == "act":
         assert {1, 2, 3, 30} <= set(slow.ponder_time[batch[2]].long().tolist())
     exact: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
@@ -96,9 +96,9 @@ class _SharpPonderNet(PonderNet):
 def test_a_subclass_has_the_gradient_of_its_own_steps(halting: Halting) -> None:
     """The paths with a gradient by hand know ACT, fixed repeat and PonderNet as they stand."""
     network, batch = stacked_network("lstm", halting, torch.float64), a_batch(torch.float64)
-    run(network, batch, fast=False)
+    run(network, batch, "readable")
     want = {key: p.grad.clone() for key, p in network.named_parameters() if p.grad is not None}
-    run(network, batch, fast=True)
+    run(network, batch, "fast")
     for key, parameter in network.named_parameters():
         torch.testing.assert_close(parameter.grad, want[key], rtol=1e-11, atol=1e-12, msg=key)
 
@@ -118,10 +118,11 @@ def test_the_layout_of_a_gpu_gives_the_same_numbers(
 @pytest.mark.parametrize("name", [*HALTING, "sampled"])
 def test_without_a_gradient_too(cell: str, name: str, masked: bool) -> None:
     found = []
-    for fast in (False, True):
+    paths: tuple[PathName, ...] = ("readable", "fast")
+    for path in paths:
         sampled = SampledHalting(30, torch.Generator().manual_seed(5))
         network = stacked_network(cell, HALTING.get(name, sampled), torch.float64)
-        network.fast = fast
+        network.path = path
         inputs, _, mask = a_batch(torch.float64)
         with torch.no_grad():
             found.append(network(inputs, mask if masked else None))
@@ -142,7 +143,7 @@ def test_the_fast_path_computes_less_but_not_less_than_needed(masked: bool) -> N
     network = stacked_network("lstm", HALTING["act"], torch.float32)
     inputs, targets, mask = a_batch(torch.float32)
     batch = (inputs, targets, mask if masked else torch.ones_like(mask))
-    slow, fast = run(network, batch, fast=False), run(network, batch, fast=True)
+    slow, fast = run(network, batch, "readable"), run(network, batch, "fast")
     assert int(slow.ponder_time.sum()) <= fast.computed < 0.8 * slow.computed
 
 
@@ -164,17 +165,17 @@ def same_bits(a: Tensor, b: Tensor) -> None:
     torch.testing.assert_close(a, b, rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
 @pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
 @pytest.mark.parametrize("name", HALTING)
-def test_a_nan_replica_leaves_the_others_alone(cell: str, name: str, fast: bool) -> None:
+def test_a_nan_replica_leaves_the_others_alone(cell: str, name: str, path: PathName) -> None:
     network = stacked_network(cell, HALTING[name], torch.float32)
     sick = copy.deepcopy(network)
     with torch.no_grad():
         for parameter in sick.parameters():
             parameter[1] = torch.nan
     batch = a_batch(torch.float32)
-    good, bad = run(network, batch, fast), run(sick, batch, fast)
+    good, bad = run(network, batch, path), run(sick, batch, path)
     for field in RECORDS:
         same_bits(getattr(good, field)[:, [0, 2]], getattr(bad, field)[:, [0, 2]])
     for a, b in zip(network.parameters(), sick.parameters(), strict=True):
@@ -185,8 +186,8 @@ def test_a_nan_replica_leaves_the_others_alone(cell: str, name: str, fast: bool)
     assert norms[1][1].isnan()
 
 
-@pytest.mark.parametrize("fast", [True, False])
-def test_sampled_steps_do_not_depend_on_the_neighbours(fast: bool) -> None:
+@pytest.mark.parametrize("path", ["readable", "fast"])
+def test_sampled_steps_do_not_depend_on_the_neighbours(path: PathName) -> None:
     """The same generator draws the same for replica 0 whatever replica 1 does."""
     network = stacked_network("gru", SampledHalting(20, torch.Generator()), torch.float64)
     other = stacked_network("gru", network.halting, torch.float64)
@@ -195,20 +196,20 @@ def test_sampled_steps_do_not_depend_on_the_neighbours(fast: bool) -> None:
     inputs, _, mask = a_batch(torch.float64)
     steps = []
     for one in (network, other):
-        one.fast = fast
+        one.path = path
         one.halting = SampledHalting(20, torch.Generator().manual_seed(4))
         steps.append(one(inputs, mask).ponder_time)
     assert not torch.equal(steps[0][:, 1], steps[1][:, 1])
     assert torch.equal(steps[0][:, [0, 2]], steps[1][:, [0, 2]])
 
 
-@pytest.mark.parametrize("fast", [True, False])
-def test_sampled_halting_follows_p_on_stacked_replicas(fast: bool) -> None:
+@pytest.mark.parametrize("path", ["readable", "fast"])
+def test_sampled_halting_follows_p_on_stacked_replicas(path: PathName) -> None:
     """Chi-square per replica of 20,000 rows that all see the same input."""
     rows, cap = 20_000, 5
     halting = SampledHalting(cap, torch.Generator().manual_seed(11))
     network = stacked_network("tanh_rnn", halting, torch.float32)
-    network.fast = fast
+    network.path = path
     with torch.no_grad():
         network.heads.weight[:, -1] = 0.0
         network.heads.bias[:, -1] = torch.tensor([-1.0, 0.0, 0.5])
@@ -232,15 +233,15 @@ class Geometric(nn.Module):
         return (drive[..., 1:] if first else state[0] * drive[..., :1],)
 
 
-@pytest.mark.parametrize("fast", [True, False])
-def test_a_row_that_overflows_after_halting_spoils_nothing(fast: bool) -> None:
+@pytest.mark.parametrize("path", ["readable", "fast"])
+def test_a_row_that_overflows_after_halting_spoils_nothing(path: PathName) -> None:
     """One row of ten halts at once: too few to repack, so it is carried along and overflows."""
     solo = Network(Geometric(), ACT(0.1, 0.01, 20), 1)
     with torch.no_grad():
         solo.heads.weight.fill_(1.0)
         solo.heads.bias.copy_(torch.tensor([0.0, -7.0]))
     network = stack([solo], solo.halting)
-    network.fast = fast
+    network.path = path
     pondered = network(torch.tensor([[[[1e30, 20.0]] + [[1.0, 1.0]] * 9]]))
     assert pondered.ponder_time.tolist() == [[[1.0] + [20.0] * 9]]
     pondered.mixture.sum().backward()

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pondering.cells import CELLS, ConvMLP
 from pondering.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
-from pondering.network import Network
+from pondering.network import Network, PathName
 from pondering.replicas import stack
 
 REPLICAS, HIDDEN, STEPS, SIZE, IMAGE = 3, 6, 9, 4, 784
@@ -48,10 +48,10 @@ def network_of(
 
 
 def results(
-    network: Network, batch: tuple[Tensor, Tensor, Tensor], fast: bool
+    network: Network, batch: tuple[Tensor, Tensor, Tensor], path: PathName
 ) -> tuple[Pondered, dict[str, Tensor], Tensor]:
     """The record, the gradients of the parameters and of the inputs."""
-    network.fast = fast
+    network.path = path
     network.zero_grad()
     inputs, targets, mask = batch
     inputs = inputs.clone().requires_grad_()
@@ -102,8 +102,8 @@ def compare(network: Network, times: int, rows: int, share: float, biases: str) 
     inputs = torch.randn(*shape, size, generator=generator, dtype=torch.float64)
     targets = torch.randint(0, 2, (*shape, 2), generator=generator).double()
     mask = torch.rand(shape, generator=generator) < share
-    slow, want, want_inputs = results(network, (inputs, targets, mask), fast=False)
-    fast, got, got_inputs = results(network, (inputs, targets, mask), fast=True)
+    slow, want, want_inputs = results(network, (inputs, targets, mask), "readable")
+    fast, got, got_inputs = results(network, (inputs, targets, mask), "fast")
     for field in ("mixture", "ponder_time", "remainder", "cost", "expected_steps"):
         got_field, want_field = getattr(fast, field), getattr(slow, field)
         torch.testing.assert_close(got_field, want_field, **EXACT, check_dtype=False)

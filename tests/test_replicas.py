@@ -47,7 +47,7 @@ def sweep(cell: str, kind: str, fast: bool = True) -> tuple[list[Network], Netwo
     inputs = torch.stack([inputs_for(cell, times, rows, seed=k) for k in range(REPLICAS)], 1)
     targets = torch.stack([targets_for(times, rows, seed=k) for k in range(REPLICAS)], 1)
     stacked = stack(solos, KINDS[kind](SETTINGS, BETAS))
-    stacked.fast = fast
+    stacked.path = "fast" if fast else "readable"
     return solos, stacked, inputs, targets
 
 

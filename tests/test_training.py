@@ -13,6 +13,7 @@ from torch import Tensor
 
 from pondering import checkpoints
 from pondering.config import MECHANISMS, ExperimentConfig
+from pondering.network import PathName
 from pondering.tasks import make_task
 from pondering.training import COLUMNS, Plan, Sweep
 
@@ -53,14 +54,14 @@ def poison(sweep: Sweep, replica: int) -> None:
 
 
 def well_and_sick(
-    config: ExperimentConfig, mechanism: str, when: int, fast: bool
+    config: ExperimentConfig, mechanism: str, when: int, path: PathName
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The neighbours of replica 1, which turns NaN in the second run; the share of active rows
     and the window's count of computed ones, both of the whole sweep, left out."""
     found = []
     for poisoned in (False, True):
         sweep = tiny.sweep(config, mechanism)
-        sweep.network.fast = fast
+        sweep.network.path = path
         tiny.train(sweep, when)
         if poisoned:
             poison(sweep, 1)
@@ -72,11 +73,11 @@ def well_and_sick(
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("when", [0, 14])
-@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
 def test_a_nan_replica_leaves_its_neighbours_bit_identical(
-    config: ExperimentConfig, mechanism: str, when: int, fast: bool
+    config: ExperimentConfig, mechanism: str, when: int, path: PathName
 ) -> None:
-    assert_identical(*well_and_sick(config, mechanism, when, fast))
+    assert_identical(*well_and_sick(config, mechanism, when, path))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

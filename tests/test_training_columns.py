@@ -27,7 +27,7 @@ def sequences(tmp_path: Path) -> ExperimentConfig:
 def by_hand(sweep: Sweep) -> dict[str, list[float]]:
     """One update's columns per replica, loop by loop, from the readable path."""
     network, batch = copy.deepcopy(sweep.network), sweep.stream.batch(sweep.update)
-    network.fast = False
+    network.path = "readable"
     count, (times, _, rows) = len(sweep.replicas), batch.mask.shape
     halting, beta = network.halting, 0.01
     with torch.no_grad():
@@ -76,7 +76,7 @@ def cross_entropy(logit: float, target: float) -> float:
 def test_every_column_is_what_it_says(config: ExperimentConfig, mechanism: str) -> None:
     """Two windows of three updates against a direct computation before each update."""
     sweep = tiny.sweep(config, mechanism)
-    sweep.network.fast = False  # the share of rows is that of the dense unroll
+    sweep.network.path = "readable"  # the share of rows is that of the dense unroll
     computed = [0.0] * 4
     for end in (3, 6):
         window: list[dict[str, list[float]]] = []
@@ -98,7 +98,7 @@ def test_every_column_is_what_it_says(config: ExperimentConfig, mechanism: str) 
 
 def test_the_packed_path_logs_the_same_but_its_share(config: ExperimentConfig) -> None:
     fast, slow = tiny.sweep(config), tiny.sweep(config)
-    slow.network.fast = False
+    slow.network.path = "readable"
     a, b = (torch.stack(tiny.train(sweep).curves) for sweep in (fast, slow))
     torch.testing.assert_close(a[..., :5], b[..., :5], rtol=1e-4, atol=1e-6)
     assert torch.equal(a[..., 6], b[..., 6])

@@ -109,6 +109,6 @@ def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Tra
     task = make_task(config.task, experiment)
     found = load_trained(Layout(root, "quick"), config, experiment, mechanism, task)
     batch = replicate(task.parse(text).torch(), slice(None), len(found.replicas))
-    found.network.fast = False
+    found.network.path = "readable"
     with torch.no_grad():
         return found, found.network(batch.inputs, batch.mask)

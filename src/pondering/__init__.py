@@ -6,12 +6,18 @@ Halting mechanisms around recurrent cells, after Graves 2016 and Banino et al. 2
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pondering.cells import GRU, LSTM, ConvMLP, TanhRNN
     from pondering.halting import ACT, FixedRepeat, PonderNet
     from pondering.network import Network
+
+# Threads of torch that wait for work look out for it so many times (10 microseconds or so) and then
+# leave their core to others: to the loops of `compiled.py`, to another training. Read when torch is
+# imported; its own default is a millisecond.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOME = {
     **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP"), "cells"),

@@ -13,7 +13,7 @@ from pondering.config import ExperimentConfig
 from pondering.errors import UserError
 from pondering.halting import Halting
 from pondering.mechanisms import MECHANISMS, Mechanism
-from pondering.network import Network
+from pondering.network import Network, PathName
 from pondering.replicas import stack
 from pondering.tasks.base import Task
 
@@ -86,6 +86,23 @@ def cell_class(name: str) -> Any:
         allowed = ", ".join(CELLS)
         raise UserError(f"params.yaml: network.cell: {name!r} is unknown; allowed: {allowed}")
     return CELLS[name]
+
+
+def pick_path(wanted: PathName) -> PathName:
+    """How networks train: `readable`, `fast` or `compiled`.
+
+    Raises:
+        UserError: compiled was asked for and its packages are missing.
+    """
+    if wanted == "compiled":
+        try:
+            importlib.import_module("pondering.compiled")
+        except ImportError as error:
+            raise UserError(
+                f"params.yaml: compute.path: compiled: {error}; pip install -e '.[compiled]'; "
+                "without it: fast, readable"
+            ) from None
+    return wanted
 
 
 def pick_device(wanted: str) -> torch.device:

@@ -4,12 +4,12 @@
 The fast paths for stacked replicas give the same numbers and are pinned to it by the tests:
 `fused.py` trains ACT and fixed repeat with a gradient by hand, `unrolled.py` PonderNet with a
 constant N, and `packing.py` runs any cell without a gradient; rows that have halted leave.
-`network.fast = False` chooses the readable one.
+`compiled.py` trains small networks with ACT faster still. `network.path` chooses.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Generator, Tensor, nn
@@ -17,6 +17,8 @@ from torch import Generator, Tensor, nn
 from pondering import fused, packing, unrolled
 from pondering.cells import Linear, State
 from pondering.halting import Halting, Pondered, Progress
+
+PathName = Literal["readable", "fast", "compiled"]
 
 
 class Ponder(NamedTuple):
@@ -53,7 +55,7 @@ class Network(nn.Module):
         super().__init__()
         self.cell: Any = cell  # a module with the members of cells.Cell
         self.halting = halting
-        self.fast = True
+        self.path: PathName = "fast"
         # Both heads in one product: rows 0 .. C-1 give y_n (Eq. 4), row C the halting unit (Eq. 5).
         self.heads = Linear(cell.state_sizes[0], output_size + 1, generator)
         with torch.no_grad():
@@ -75,7 +77,7 @@ class Network(nn.Module):
             mask = torch.ones(rows, dtype=torch.bool, device=inputs.device)
         drives = self._embed(inputs)
         if self._is_fused(mask):
-            return self._record(fused.ponder(self.cell, self.heads, self.halting, drives, mask))
+            return self._record(self._fused(drives, mask))
         state = tuple(drives.new_zeros(*rows[1:], size) for size in self.cell.state_sizes)
         records: list[Ponder] = []
         for drive, present in zip(drives, mask, strict=True):
@@ -89,8 +91,18 @@ class Network(nn.Module):
 
     def _is_fused(self, mask: Tensor) -> bool:
         """Whether the whole sequence runs as one operation with its gradient by hand."""
-        learning = torch.is_grad_enabled() and self.fast and mask.dim() == 3
+        learning = torch.is_grad_enabled() and self.path != "readable" and mask.dim() == 3
         return learning and fused.supports(self.cell, self.halting)
+
+    def _fused(self, drives: Tensor, mask: Tensor) -> fused.Sequence:
+        """That operation: the compiled one where it was chosen and there is one."""
+        path = (self.cell, self.heads, self.halting, drives, mask)
+        if self.path == "compiled":
+            from pondering import compiled  # it wants packages of its own
+
+            if compiled.supports(self.cell, self.halting, drives):
+                return compiled.ponder(*path)
+        return fused.ponder(*path)
 
     def _record(self, done: fused.Sequence) -> Pondered:
         """The record of a sequence on the fused path."""
@@ -101,7 +113,7 @@ class Network(nn.Module):
     def _ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
         """One input on the fast path where it applies, else on the readable one."""
         path = (self.cell, self.heads, self.halting, drive, state, present)
-        if not self.fast or present.dim() != 2:
+        if self.path == "readable" or present.dim() != 2:
             return self.ponder(drive, state, present)
         if unrolled.supports(self.cell, self.halting):
             totals, progress, weights, outputs = unrolled.ponder(*path)

@@ -140,10 +140,10 @@ def _git(root: Path, *arguments: str) -> str:
     return answer.stdout.strip()
 
 
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that numbers depend on, where installed."""
+def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """Versions of Python and of packages, those that all numbers depend on, where installed."""
     found = {"python": platform.python_version()}
-    for name in PACKAGES:
+    for name in packages:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

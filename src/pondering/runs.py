@@ -14,12 +14,13 @@ import pandas as pd
 import torch
 
 from pondering import checkpoints, holding, machine, provenance
-from pondering.build import make_network, pick_device
+from pondering.build import make_network, pick_device, pick_path
 from pondering.config import ExperimentConfig, Params
 from pondering.errors import UserError
 from pondering.files import json_text, write_together
 from pondering.layout import Layout
 from pondering.mechanisms import MECHANISMS
+from pondering.network import PathName
 from pondering.progress import Progress, duration
 from pondering.schedule import Plateau
 from pondering.shards import AWAY, Outcome, Shard, Watch, cut, fitting, gathered, size_begun, train
@@ -46,9 +47,11 @@ class TrainStage:
     mechanism: str
     root: Path
     device: torch.device = field(init=False)
+    path: PathName = field(init=False)
 
     def __post_init__(self) -> None:
         self.device = pick_device(self.params.device)
+        self.path = pick_path(self.params.compute.path)
         self.config: ExperimentConfig = self.params.experiment(self.experiment)
         self.layout = Layout(self.root, self.params.profile)
         self.replicas = self.config.replicas(self.mechanism)
@@ -68,7 +71,7 @@ class TrainStage:
         roots += provenance.files_of(MECHANISMS[self.mechanism].module)
         code = {*roots, package / "build.py", *provenance.import_closure(roots)}
         values = self.config.of_mechanism(self.mechanism)
-        parts = (values, provenance.hash_files(code), self.data_hash, self.device.type)
+        parts = (values, provenance.hash_files(code), self.data_hash, self.device.type, self.path)
         return provenance.hash_values(parts)
 
     @property
@@ -81,6 +84,7 @@ class TrainStage:
         config = self.config
         replicas = self.replicas[first:last]
         network = make_network(config, self.mechanism, self.task, replicas, self.device)
+        network.path = self.path
         plan = Plan(
             config.updates(self.mechanism),
             config.training.batch,
@@ -234,7 +238,9 @@ class TrainStage:
             torch.get_num_threads(),
             f"dvc repro {stage}",
         )
-        return found | {"key": self.key}
+        if self.path == "compiled":
+            found["versions"] |= provenance.versions(("numba", "scipy"))
+        return found | {"path": self.path, "key": self.key}
 
 
 class _Local(Watch):

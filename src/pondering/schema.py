@@ -160,12 +160,13 @@ class ExperimentConfig(_Model):
 
 
 class ComputeConfig(_Model):
-    """How, not what: none of this changes a result."""
+    """How, not what: none of this changes a result, but `path` its last digits."""
 
     threads: Count
     checkpoint_seconds: Positive
     insist: StrictBool
     replicas_at_once: Count | Literal["auto"] = "auto"
+    path: Literal["readable", "fast", "compiled"] = "fast"
     executor: Literal["local", "ray"] = "local"
     ray_address: StrictStr | None = None  # None: that of the environment, else a local cluster
 

@@ -1,0 +1,301 @@
+"""The compiled path against the readable one in twice the precision, and against itself."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import stages
+import tiny
+import torch
+from pinned import score_against
+from torch import Tensor
+
+from pondering import compiled, loops
+from pondering.cells import CELLS
+from pondering.config import load_params
+from pondering.errors import UserError
+from pondering.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
+from pondering.network import Network
+from pondering.replicas import stack
+from pondering.runs import TrainStage
+
+REPLICAS, INPUTS, HIDDEN, STEPS = 3, 4, 20, 12
+RECORDS = ("mixture", "ponder_time", "remainder", "cost", "expected_steps")
+CLOSE: dict[str, Any] = {"rtol": 2e-5, "atol": 2e-6, "check_dtype": False}
+TAU = (0.25, 0.0, 0.5)
+BIASES = {
+    "spread": (4.0, -2.0, -1.0),
+    "all at once": (20.0, 20.0, 20.0),
+    "never": (-30.0, -30.0, -30.0),
+}
+SHAPES = {"vectors": (1, 40), "sequences": (4, 40), "one row": (3, 1)}
+PRESENT = (1.0, 0.7, 0.1, 0.0)  # the share of inputs that are there
+
+
+def networks(
+    cell: str,
+    biases: tuple[float, ...],
+    steps: int = STEPS,
+    flag: bool = True,
+    hidden: int = HIDDEN,
+) -> list[Network]:
+    """One replica a bias, so different that their rows halt at very different steps."""
+    solos = []
+    for seed, bias in enumerate(biases):
+        generator = torch.Generator().manual_seed(seed)
+        made = CELLS[cell](INPUTS, HIDDEN, flag, generator)
+        solo = Network(made, ACT(TAU[seed], 0.05, steps), 2, bias, generator)
+        with torch.no_grad():
+            solo.heads.weight[-1] *= 6
+        solos.append(solo)
+    return solos
+
+
+def stacked(solos: list[Network]) -> Network:
+    """The replicas on the compiled path."""
+    act = solos[0].halting
+    network = stack(solos, ACT(torch.tensor(TAU[: len(solos)]), 0.05, act.max_steps))
+    network.path = "compiled"
+    return network
+
+
+Batch = tuple[Tensor, Tensor, Tensor]
+
+
+def batch_of(times: int, rows: int, share: float) -> Batch:
+    generator = torch.Generator().manual_seed(9)
+    shape = (times, REPLICAS, rows)
+    inputs = 2 * torch.randn(*shape, INPUTS, generator=generator)
+    targets = torch.randint(0, 2, (*shape, 2), generator=generator).float()
+    return inputs, targets, torch.rand(shape, generator=generator) < share
+
+
+def results(network: Network, batch: Batch) -> tuple[Pondered, dict[str, Tensor]]:
+    """The record, and the gradients of the inputs and of every parameter."""
+    network.zero_grad()
+    dtype = network.heads.weight.dtype
+    inputs = batch[0].to(dtype, copy=True).requires_grad_()
+    targets, mask = batch[1].to(dtype), batch[2]
+    pondered = network(inputs, mask)
+    losses = network.halting.objective(score_against(targets), pondered)
+    torch.where(mask, losses, 0.0).sum(0).mean(-1).sum().backward()
+    gradients = {
+        name: torch.zeros_like(p) if p.grad is None else p.grad.clone()
+        for name, p in network.named_parameters()
+    }
+    found = inputs.grad
+    return pondered, gradients | {"inputs": torch.zeros_like(inputs) if found is None else found}
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A word for each forward and backward pass of the loops."""
+    made: list[str] = []
+    for name in ("forward", "backward"):
+        real = getattr(loops, name)
+
+        def counted(*given: Any, name: str = name, real: Any = real) -> Any:
+            made.append(name)
+            return real(*given)
+
+        monkeypatch.setattr(loops, name, counted)
+    return made
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("biases", BIASES)
+@pytest.mark.parametrize(
+    ("cell", "flag"), [*itertools.product(("tanh_rnn", "lstm"), (True, False))]
+)
+def test_it_gives_the_numbers_of_the_readable_path(
+    cell: str, flag: bool, biases: str, shape: str, calls: list[str]
+) -> None:
+    network = stacked(networks(cell, BIASES[biases], flag=flag))
+    twin = copy.deepcopy(network).double()
+    twin.path = "readable"
+    for share in PRESENT:
+        batch = batch_of(*SHAPES[shape], share)
+        calls.clear()
+        (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
+        assert calls == ["forward", "backward"]
+        for field in RECORDS:
+            torch.testing.assert_close(getattr(got, field), getattr(want, field), **CLOSE)
+        for name, gradient in gradients.items():
+            scale = float(exact[name].abs().max())
+            close = CLOSE | {"atol": 2e-6 * max(1.0, scale)}
+            torch.testing.assert_close(
+                gradient, exact[name], **close, msg=lambda m, n=name: f"{n}: {m}"
+            )
+        steps = want.ponder_time[batch[2]].long().tolist()
+        assert got.computed == sum(steps)
+        if shape == "sequences" and share == 1:
+            expected = {"all at once": {1}, "never": {STEPS}, "spread": {1, 2, 3, STEPS}}
+            assert expected[biases] <= set(steps)
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+@pytest.mark.parametrize("steps", [1, 2])
+def test_the_last_step_takes_what_is_left(cell: str, steps: int) -> None:
+    network = stacked(networks(cell, BIASES["spread"], steps))
+    twin = copy.deepcopy(network).double()
+    twin.path = "readable"
+    batch = batch_of(2, 10, 0.8)
+    (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
+    assert int(got.ponder_time.max()) == steps
+    torch.testing.assert_close(got.remainder, want.remainder, **CLOSE)
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(gradient, exact[name], **CLOSE)
+
+
+def assert_same_bits(a: dict[str, Tensor], b: dict[str, Tensor]) -> None:
+    for name in a:
+        torch.testing.assert_close(
+            a[name], b[name], rtol=0, atol=0, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
+        )
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+@pytest.mark.usefixtures("one_thread")
+def test_threads_and_neighbours_change_no_bit(cell: str) -> None:
+    """The loops alone: three replicas on one, two and three threads, and each by itself."""
+    solos, batch = networks(cell, BIASES["spread"]), batch_of(3, 33, 0.7)
+    want = pondered_by_loops(stacked(solos), batch)
+    for threads in (2, 3, 5):
+        torch.set_num_threads(threads)
+        assert_same_bits(pondered_by_loops(stacked(solos), batch), want)
+    torch.set_num_threads(1)
+    for k in (0, 2):
+        pair = [solos[k], copy.deepcopy(solos[1])]
+        with torch.no_grad():
+            for parameter in pair[1].parameters():
+                parameter.fill_(torch.nan)
+        for company in ([solos[k]], pair):
+            some = [k, 1][: len(company)]
+            own = tuple(part[:, some] for part in batch)
+            got = pondered_by_loops(stacked(company), own)
+            assert_same_bits(of_replica(got, 0), of_replica(want, k))
+
+
+def of_replica(found: dict[str, Tensor], k: int) -> dict[str, Tensor]:
+    times_first = ("features", "steps", "drives")
+    return {name: value.select(int(name in times_first), k) for name, value in found.items()}
+
+
+def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
+    """What the loops return, and the gradients of what they read, under fixed ones of theirs."""
+    inputs, targets, mask = batch
+    drives = network._embed(inputs).detach().contiguous().requires_grad_()
+    network.zero_grad()
+    done = compiled.ponder(network.cell, network.heads, network.halting, drives, mask)
+    pull = torch.linspace(-1, 1, HIDDEN)
+    loss = (done.features * pull).sum() + (done.progress.cost * targets[..., 0]).sum()
+    loss.backward()
+    found = {"features": done.features.detach(), "steps": done.progress.steps}
+    found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
+    assert drives.grad is not None and network.heads.weight.grad is not None
+    return found | {"drives": drives.grad, "heads": network.heads.weight.grad}
+
+
+def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
+    x = np.linspace(-12, 12, 200_001, dtype=np.float32)
+    wide = x.astype(np.float64)
+    ours = np.array([loops.tanh(v) for v in x[::50]])
+    np.testing.assert_allclose(ours, np.tanh(wide[::50]), rtol=5e-7, atol=0)
+    ours = np.array([loops.sigmoid(v) for v in x[::50]])
+    np.testing.assert_allclose(ours, 1 / (1 + np.exp(-wide[::50])), rtol=0, atol=2e-7)
+    assert np.isnan(loops.tanh(np.float32("nan"))) and np.isnan(loops.sigmoid(np.float32("nan")))
+    ends = [loops.tanh(np.float32(v)) for v in (np.inf, -np.inf)]
+    np.testing.assert_allclose(ends, [1, -1], rtol=3e-7)
+
+
+@pytest.mark.parametrize(
+    ("cell", "hidden", "halting"),
+    [
+        ("gru", 8, ACT(0.1, max_steps=3)),
+        ("tanh_rnn", compiled.LARGEST + 1, ACT(0.1, max_steps=3)),
+        ("tanh_rnn", 8, FixedRepeat(2)),
+        ("lstm", 8, PonderNet(0.3, max_steps=3)),
+    ],
+)
+def test_elsewhere_the_fast_path_goes_on(
+    cell: str, hidden: int, halting: Halting, calls: list[str]
+) -> None:
+    generator = torch.Generator().manual_seed(0)
+    network = stack([Network(CELLS[cell](INPUTS, hidden, True, generator), halting, 2)], halting)
+    found = []
+    for path in ("fast", "compiled"):
+        network.path = path  # type: ignore[assignment]
+        found.append(results(network, tuple(p[:, :1] for p in batch_of(2, 5, 0.7)))[1])
+    assert_same_bits(*found)
+    assert not calls
+
+
+def test_a_subclass_of_act_has_its_own_steps(calls: list[str]) -> None:
+    class Sharp(ACT):
+        pass
+
+    halting = Sharp(0.1, max_steps=3)
+    network = stack([Network(CELLS["lstm"](INPUTS, 8), halting, 2)], halting)
+    network.path = "compiled"
+    results(network, tuple(p[:, :1] for p in batch_of(2, 5, 0.7)))
+    assert not calls
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = stages.new_project(tmp_path / "project")
+    tiny.write(folder, tiny.document())
+    assert stages.run(folder, "datasets", *stages.QUICK).status == 0
+    return folder
+
+
+def train(folder: Path, path: str) -> TrainStage:
+    """The tiny project's training with ACT, on a path."""
+    values = tiny.document()
+    values["compute"] |= {"path": path}
+    tiny.write(folder, values)
+    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    stage.run()
+    return stage
+
+
+def test_a_stage_trains_by_it_and_says_so(project: Path, calls: list[str]) -> None:
+    curves, keys = {}, set()
+    for path in ("fast", "compiled"):
+        stage = train(project, path)
+        curves[path] = pd.read_csv(stage.layout.curves("tiny", "act"))
+        record = json.loads(stage.layout.provenance("tiny", "act").read_text())
+        assert record["path"] == path
+        assert ("numba" in record["versions"]) == (path == "compiled") == bool(calls)
+        keys.add(record["key"])
+    assert len(keys) == 2, "a checkpoint of one path would go on by the other"
+    both = [each.drop(columns="active_share") for each in curves.values()]
+    pd.testing.assert_frame_equal(*both, rtol=1e-3)
+    shares = curves["compiled"].groupby("update")["active_share"].mean()
+    np.testing.assert_allclose(shares, 1, rtol=1e-5)  # no row is computed that has halted
+
+
+def test_without_its_packages_one_line_says_what_to_install(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pondering.compiled", None)
+    with pytest.raises(UserError, match=r"compute\.path: compiled: .*pip install -e"):
+        train(project, "compiled")
+    assert not (project / ".checkpoints").exists()
