@@ -88,7 +88,13 @@ def hash_values(value: Any) -> str:
 
 
 def record(
-    root: Path, config: Any, data_hash: str, device: str, threads: int, command: str
+    root: Path,
+    config: Any,
+    data_hash: str,
+    device: str,
+    threads: int,
+    command: str,
+    path: str | None = None,
 ) -> dict[str, Any]:
     """What every record of a computation begins with; whoever computed adds its seconds.
 
@@ -99,8 +105,11 @@ def record(
         device: the processor or GPU, in words.
         threads: of torch.
         command: what makes the same again.
+        path: by which a network trained, if one did.
     """
     lock = root / "dvc.lock"
+    packages = (*PACKAGES, "numba", "scipy") if path == "compiled" else PACKAGES
+    trained = {} if path is None else {"path": path}
     return {
         "commit": git_commit(root),
         "lock_hash": sha256_file(lock) if lock.is_file() else "none",
@@ -109,8 +118,9 @@ def record(
         "data_hash": data_hash,
         "device": device,
         "threads": threads,
-        "versions": versions(),
+        "versions": versions(packages),
         "command": command,
+        **trained,
     }
 
 

@@ -237,10 +237,9 @@ class TrainStage:
             machine.name_of(self.device),
             torch.get_num_threads(),
             f"dvc repro {stage}",
+            self.path,
         )
-        if self.path == "compiled":
-            found["versions"] |= provenance.versions(("numba", "scipy"))
-        return found | {"path": self.path, "key": self.key}
+        return found | {"key": self.key}
 
 
 class _Local(Watch):
