@@ -1,6 +1,6 @@
 """SIGKILL of `dvc repro` and of `make repro` at several moments: the next run goes on.
 
-`PONDERING_KILLS=100` kills as often at random moments; `.ci/run` does.
+`random_kills.py` has a hundred more moments.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from pondering.mending import mend_lock, mend_rwlock
 MECHANISMS = ["act"]
 FROZEN = "data/tasks/quick/tiny.npz"
 CURVES = "reports/quick/curves/tiny-act.csv"
-KILLS = int(os.environ.get("PONDERING_KILLS", "4"))  # of both commands together
 
 
 def values(checkpoint_seconds: float) -> dict[str, Any]:
@@ -105,37 +104,3 @@ def test_the_next_run_goes_on(
     again = repros.start(project, command, log)
     assert again.wait(repros.PATIENCE) == 0
     assert "up to date" in log.read_text() and not saved(project)
-
-
-@pytest.mark.parametrize("command", ["dvc", "make"])
-def test_kills_at_random_moments(
-    project: Path, tmp_path: Path, undisturbed: dict[str, bytes], command: str
-) -> None:
-    """A run is killed as often as it takes to end it, then the next begins from nothing."""
-    chance, log, kills, whole = random.Random(KILLS), tmp_path / "log", 0, 0
-    begin, longest = time.monotonic(), 3.0  # seconds; of a whole run, once there was one
-    while kills < KILLS / 2 or not whole:
-        mend_rwlock(project)
-        mend_lock(project)
-        run = repros.start(project, command, log)
-        end = time.monotonic() + chance.uniform(0, longest)
-        while run.poll() is None and (time.monotonic() < end or kills >= KILLS / 2):
-            time.sleep(0.002)
-        if run.poll() is None:
-            kills += 1
-            os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
-        else:
-            assert run.returncode == 0, log.read_text()
-        repros.until(lambda: not repros.at_work(project))
-        found = repros.results(project)
-        for name, data in found.items():
-            assert name.endswith(".partial") or undisturbed[name] == data, name
-        if run.returncode == 0:
-            assert found == undisturbed
-            whole += 1
-            longest = min(longest, time.monotonic() - begin)
-            for name in ("data/tasks", "data/runs", "reports", ".checkpoints"):
-                shutil.rmtree(project / name, ignore_errors=True)
-            (project / "dvc.lock").unlink()
-            begin = time.monotonic()
