@@ -12,7 +12,6 @@ from pondering.config import PROFILES
 
 KEYS = {"commit", "params_hash", "data_hash", "device", "versions", "wall_seconds"}
 UNRECORDED = {  # made before such records were kept, and not made again since
-    "reduced/tables": {"wikipedia"},
     "reduced/search": {
         "addition-act", "logic-act", "parity-act", "parity_scattered-act", "sort-act",
         "wikipedia-act",
