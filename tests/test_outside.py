@@ -38,6 +38,7 @@ def test_ci_bounds_the_suites_time(tmp_path: Path, allowed: str, status: int) ->
         "bin/chromium": "#!/bin/sh\n",
         "bin/git": "#!/bin/sh\n",
         ".venv/bin/pondering": "#!/bin/sh\n",
+        ".venv/bin/python": "#!/bin/sh\n",
     }.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

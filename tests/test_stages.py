@@ -110,7 +110,7 @@ def test_an_evaluation_says_so_too_with_the_replicas_it_read(project: Path) -> N
         assert training["trained_hash"] == digest
         same = ("commit", "lock_hash", "device", "threads", "versions")
         assert {key: origin[key] for key in same} == {key: training[key] for key in same}
-        assert set(origin) == set(training) - {"key", "updates"}
+        assert set(origin) == set(training) - {"key", "path", "updates"}
     assert origin["trained_hash"] == trained
     assert origin["config"] == config
     assert origin["params_hash"] == hash_values(config) != training["params_hash"]
