@@ -29,7 +29,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Two stages logged live, one after the other, both evaluated."""
     root = tmp_path_factory.mktemp("live")
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        for name in ("MLFLOW_TRACKING_URI", "PONDERING_TRACKING"):
+            patch.delenv(name, raising=False)
         shutil.copy(stage.empty_database(), root)
         stage.train(root, mechanism="act")
         stage.train(root, mechanism="pondernet")
