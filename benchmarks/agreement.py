@@ -109,7 +109,8 @@ def main(updates: int, device: str, out: Path | None) -> None:
         if path != "readable"
     }
     result = {**machine, "commit": provenance.git_commit(HERE.parent)}
-    result |= {"versions": provenance.versions(), "apart": verdicts, "curves": found}
+    versions = provenance.versions((*provenance.PACKAGES, "numba", "scipy"))
+    result |= {"versions": versions, "apart": verdicts, "curves": found}
     folder, stem = out or HERE, f"agreement-{slug(machine['device'])}"
     write_json(folder / f"{stem}.json", result)
     drawn(found).savefig(folder / f"{stem}.png", dpi=120)

@@ -21,7 +21,7 @@ import torch
 
 from pondering import machine, provenance
 from pondering.aggregates import best_rate
-from pondering.build import make_network, pick_device, pick_path
+from pondering.build import make_network, path_of, pick_device
 from pondering.config import MECHANISMS, load_params
 from pondering.errors import UserError
 from pondering.figures.rates import figure_rates
@@ -66,7 +66,7 @@ class Search:
         tried = list(itertools.product(self.rates, self.settings, self.seeds))
         replicas = [(setting, seed) for _, setting, seed in tried]
         network = make_network(config, self.mechanism, task, replicas, device)
-        network.path = pick_path(params.compute.path)
+        network.path = path_of(params.compute.path, config, self.mechanism, device)
         values = config.training
         plan = Plan(self.updates, values.batch, self.rates[0], values.clip, self.points)
         sweep = Sweep(network, task, replicas, plan)

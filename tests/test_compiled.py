@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import stages
-import tiny
 import torch
 from pinned import score_against
 from torch import Tensor
 
 from pondering import compiled, loops
 from pondering.cells import CELLS
-from pondering.config import load_params
-from pondering.errors import UserError
 from pondering.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
 from pondering.network import Network
 from pondering.replicas import stack
-from pondering.runs import TrainStage
 
 REPLICAS, INPUTS, HIDDEN, STEPS = 3, 4, 20, 12
 RECORDS = ("mixture", "ponder_time", "remainder", "cost", "expected_steps")
@@ -46,7 +37,6 @@ def networks(
     biases: tuple[float, ...],
     steps: int = STEPS,
     flag: bool = True,
-    hidden: int = HIDDEN,
 ) -> list[Network]:
     """One replica a bias, so different that their rows halt at very different steps."""
     solos = []
@@ -256,46 +246,3 @@ def test_a_subclass_of_act_has_its_own_steps(calls: list[str]) -> None:
     network.path = "compiled"
     results(network, tuple(p[:, :1] for p in batch_of(2, 5, 0.7)))
     assert not calls
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = stages.new_project(tmp_path / "project")
-    tiny.write(folder, tiny.document())
-    assert stages.run(folder, "datasets", *stages.QUICK).status == 0
-    return folder
-
-
-def train(folder: Path, path: str) -> TrainStage:
-    """The tiny project's training with ACT, on a path."""
-    values = tiny.document()
-    values["compute"] |= {"path": path}
-    tiny.write(folder, values)
-    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", "act", folder)
-    stage.run()
-    return stage
-
-
-def test_a_stage_trains_by_it_and_says_so(project: Path, calls: list[str]) -> None:
-    curves, keys = {}, set()
-    for path in ("fast", "compiled"):
-        stage = train(project, path)
-        curves[path] = pd.read_csv(stage.layout.curves("tiny", "act"))
-        record = json.loads(stage.layout.provenance("tiny", "act").read_text())
-        assert record["path"] == path
-        assert ("numba" in record["versions"]) == (path == "compiled") == bool(calls)
-        keys.add(record["key"])
-    assert len(keys) == 2, "a checkpoint of one path would go on by the other"
-    both = [each.drop(columns="active_share") for each in curves.values()]
-    pd.testing.assert_frame_equal(*both, rtol=1e-3)
-    shares = curves["compiled"].groupby("update")["active_share"].mean()
-    np.testing.assert_allclose(shares, 1, rtol=1e-5)  # no row is computed that has halted
-
-
-def test_without_its_packages_one_line_says_what_to_install(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pondering.compiled", None)
-    with pytest.raises(UserError, match=r"compute\.path: compiled: .*pip install -e"):
-        train(project, "compiled")
-    assert not (project / ".checkpoints").exists()

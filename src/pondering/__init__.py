@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pondering.halting import ACT, FixedRepeat, PonderNet
     from pondering.network import Network
 
-# Threads of torch that wait for work look out for it so many times (10 microseconds or so) and then
-# leave their core to others: to the loops of `compiled.py`, to another training. Read when torch is
-# imported; its own default is a millisecond.
+# Threads of torch that wait for work look out for it so many times (a tenth of a millisecond) and
+# then leave their core to others: to the loops of `compiled.py`, to another training. Read when
+# torch is imported; its default is some thirty times that.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOME = {

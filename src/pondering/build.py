@@ -88,21 +88,41 @@ def cell_class(name: str) -> Any:
     return CELLS[name]
 
 
-def pick_path(wanted: PathName) -> PathName:
-    """How networks train: `readable`, `fast` or `compiled`.
+def check_path(wanted: PathName) -> None:
+    """Refuse `compiled` where it cannot be.
 
     Raises:
-        UserError: compiled was asked for and its packages are missing.
+        UserError: its packages are missing, or its code can be kept nowhere.
     """
-    if wanted == "compiled":
-        try:
-            importlib.import_module("pondering.compiled")
-        except ImportError as error:
-            raise UserError(
-                f"params.yaml: compute.path: compiled: {error}; pip install -e '.[compiled]'; "
-                "without it: fast, readable"
-            ) from None
-    return wanted
+    if wanted != "compiled":
+        return
+    where = "params.yaml: compute.path: compiled"
+    try:
+        importlib.import_module("pondering.compiled")
+    except ImportError as error:
+        raise UserError(
+            f"{where}: {error}; pip install -e '.[compiled]'; without it: fast, readable"
+        ) from None
+    except RuntimeError as error:  # Numba found no folder to write to
+        said = str(error).partition(" for file")[0]
+        raise UserError(f"{where}: {said}; set NUMBA_CACHE_DIR to a folder for it") from None
+
+
+def path_of(
+    wanted: PathName, config: ExperimentConfig, mechanism: str, device: torch.device
+) -> PathName:
+    """The path by which an experiment trains: `compiled` only where there are loops for it.
+
+    Raises:
+        UserError: see `check_path`.
+    """
+    check_path(wanted)
+    if wanted != "compiled":
+        return wanted
+    compiled = importlib.import_module("pondering.compiled")
+    kind, hidden = cell_class(config.network.cell), config.network.hidden
+    halting = make_halting(config, mechanism, config.settings(mechanism))
+    return "compiled" if compiled.supports(kind, hidden, halting, device) else "fast"
 
 
 def pick_device(wanted: str) -> torch.device:

@@ -26,11 +26,12 @@ def check(alone: bool) -> None:
     with stage():
         if alone:
             _refuse_company(Path())
-        from pondering.build import make_halting, pick_device
+        from pondering.build import check_path, make_halting, pick_device
         from pondering.tasks import make_task
 
         active = load_params()
         pick_device(active.device)
+        check_path(active.compute.path)
         for profile in PROFILES:
             for name, config in load_params(profile=profile).experiments.items():
                 task = make_task(config.task, name)

@@ -27,14 +27,20 @@ from pondering.kernels import KERNELS
 
 LARGEST = 256  # hidden units; with more, the products are nearly all, and torch's are faster
 
-threadpool_limits(1, "blas")  # the replicas are what is spread over threads
+threadpool_limits(1, "blas")  # of the whole process: replicas are what is spread over threads
 
 
-def supports(cell: Any, halting: Any, drives: Tensor) -> bool:
-    """Whether there are loops for this, and they are the faster way: where rows halt apart."""
-    known = type(cell) in KERNELS and type(halting) is ACT
-    on_cpu = drives.device.type == "cpu" and drives.dtype == torch.float32
-    return known and on_cpu and cell.hidden <= LARGEST
+def supports(
+    kind: type, hidden: int, halting: Any, device: torch.device, dtype: torch.dtype = torch.float32
+) -> bool:
+    """Whether there are loops for such cells, and they are the faster way: where rows halt apart.
+
+    Args:
+        kind: the cell's class.
+        hidden: its units.
+    """
+    known = kind in KERNELS and type(halting) is ACT
+    return known and hidden <= LARGEST and device.type == "cpu" and dtype == torch.float32
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
@@ -71,8 +77,11 @@ class _Ponder(torch.autograd.Function):
         return (torch.from_numpy(features), *progress, int(steps.sum()))
 
     @staticmethod
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Any) -> tuple[Tensor | None, ...]:
         job, tapes = ctx.job, ctx.tapes
+        if tapes is None:
+            raise RuntimeError("a second backward pass: the first has used up the tape")
         ctx.tapes = None
         shape = (*job.mask.shape, job.recurrent.shape[2])
         progress = Progress._make(gradients[1:-1])
@@ -114,5 +123,7 @@ def _together(work: Callable[..., Any], calls: list[Any]) -> list[Any]:
 
 @functools.lru_cache(maxsize=1)
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """Threads of this process, one of which is the caller's own."""
+    """Threads of this process, the caller's own apart; they treat numbers near zero as it does
+    when they begin (`machine.tune`).
+    """
     return ThreadPoolExecutor(max(1, threads - 1), "pondering")

@@ -101,6 +101,8 @@ class _Ponder(torch.autograd.Function):
         progress = Progress._make(gradients[1:-1])
         parts = [g for g in (progress.remainder, progress.cost) if g is not None]
         d_cost = torch.stack(parts).sum(0) if parts else None
+        if ctx.walk is None:
+            raise RuntimeError("a second backward pass: the first has used up the tape")
         walk = _Backward(ctx.walk, gradients[0], d_cost)
         ctx.walk = None
         return None, *walk.run()

@@ -9,7 +9,7 @@ constant N, and `packing.py` runs any cell without a gradient; rows that have ha
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import Generator, Tensor, nn
@@ -55,11 +55,22 @@ class Network(nn.Module):
         super().__init__()
         self.cell: Any = cell  # a module with the members of cells.Cell
         self.halting = halting
-        self.path: PathName = "fast"
+        self.path = "fast"
         # Both heads in one product: rows 0 .. C-1 give y_n (Eq. 4), row C the halting unit (Eq. 5).
         self.heads = Linear(cell.state_sizes[0], output_size + 1, generator)
         with torch.no_grad():
             self.heads.bias[-1] = halt_bias
+
+    @property
+    def path(self) -> PathName:
+        """How stacked replicas ponder in training; a network without replica axis: readable."""
+        return self._path
+
+    @path.setter
+    def path(self, name: PathName) -> None:
+        if name not in get_args(PathName):
+            raise ValueError(f"path: {name!r} is unknown; allowed: {', '.join(get_args(PathName))}")
+        self._path = name
 
     def forward(self, inputs: Tensor, mask: Tensor | None = None) -> Pondered:
         """Ponder over every input vector of a sequence.
@@ -100,7 +111,8 @@ class Network(nn.Module):
         if self.path == "compiled":
             from pondering import compiled  # it wants packages of its own
 
-            if compiled.supports(self.cell, self.halting, drives):
+            shape = type(self.cell), self.cell.state_sizes[0]
+            if compiled.supports(*shape, self.halting, drives.device, drives.dtype):
                 return compiled.ponder(*path)
         return fused.ponder(*path)
 

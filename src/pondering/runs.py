@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 
 from pondering import checkpoints, holding, machine, provenance
-from pondering.build import make_network, pick_device, pick_path
+from pondering.build import make_network, path_of, pick_device
 from pondering.config import ExperimentConfig, Params
 from pondering.errors import UserError
 from pondering.files import json_text, write_together
@@ -51,8 +51,9 @@ class TrainStage:
 
     def __post_init__(self) -> None:
         self.device = pick_device(self.params.device)
-        self.path = pick_path(self.params.compute.path)
         self.config: ExperimentConfig = self.params.experiment(self.experiment)
+        wanted = self.params.compute.path
+        self.path = path_of(wanted, self.config, self.mechanism, self.device)
         self.layout = Layout(self.root, self.params.profile)
         self.replicas = self.config.replicas(self.mechanism)
         frozen = self.layout.frozen(self.experiment)
@@ -236,7 +237,7 @@ class TrainStage:
             self.data_hash,
             machine.name_of(self.device),
             torch.get_num_threads(),
-            f"dvc repro {stage}",
+            f"dvc repro {stage}{'' if self.path == 'fast' else f' # compute.path: {self.path}'}",
             self.path,
         )
         return found | {"key": self.key}

@@ -42,9 +42,9 @@ def sequences(
         one trace per example and chosen replica, as in `reports/<profile>/traces`.
     """
     every = replicate(batch, slice(None), len(replicas))
-    network.path = "readable"  # the readable path keeps the halting distribution
+    before, network.path = network.path, "readable"  # which keeps the halting distribution
     pondered = network(every.inputs, every.mask)
-    network.path = "fast"
+    network.path = before
     assert pondered.weights is not None
     outputs = network.halting.predict(pondered)
     time_of = network.halting.ponder_time(pondered)

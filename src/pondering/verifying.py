@@ -41,9 +41,10 @@ def same_machine(root: Path, profile: str) -> bool:
         then = committed(root, folder / path.name)
         if then is None and not is_training(path.stem):
             continue  # published before evaluations left a record
-        now = _read(path)
-        keys = ("device", "versions", "threads")
-        if then is None or any(json.loads(then).get(key) != now.get(key) for key in keys):
+        now = {"path": "fast"} | _read(path)  # as all trained before there was a choice
+        before = None if then is None else {"path": "fast"} | json.loads(then)
+        keys = ("device", "versions", "threads", "path")
+        if before is None or any(before.get(key) != now.get(key) for key in keys):
             return False
     return True
 
