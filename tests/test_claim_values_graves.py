@@ -26,7 +26,7 @@ from claim_oracle import (
 )
 from claim_tables import results
 
-TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.05)
+TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.03)
 LEVELS = (1, 2, 4, 7, 8, 12)
 EXACT = 0.125
 WHOLE: Replicas = ()

@@ -93,7 +93,7 @@ def test_bits_per_character(gone: Replicas) -> None:
 
 
 def window(seed: int, place: int, generated: bool) -> Read:
-    """A reading of a text, some numbers missing; seed 3 reads the first with ever the same steps."""
+    """A reading with some numbers missing; seed 3 reads the first with ever the same steps."""
     steps = []
     for index, (character, kind) in enumerate(WINDOWS[place]):
         key = (seed, place, index)
