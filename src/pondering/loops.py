@@ -160,6 +160,13 @@ def put(target: Array, i: int, source: Array, n: int) -> None:
 
 
 @loop
+def clear(target: Array, i: int) -> None:
+    """Row i of `target` becomes zero."""
+    for j in range(target.shape[1]):
+        target[i, j] = 0
+
+
+@loop
 def product(a: Array, i: int, b: Array, n: int) -> Float:
     """The product of row i of a and row n of b."""
     total = f4(0)
@@ -172,7 +179,9 @@ def product(a: Array, i: int, b: Array, n: int) -> Float:
 def grown(old: Array, used: int, more: int) -> Array:
     """`old` with room for `more` rows after the first `used`."""
     new = np.empty((max(2 * len(old), used + more), *old.shape[1:]), old.dtype)
-    new[:used] = old[:used]
+    source, target = old.reshape(-1), new.reshape(-1)
+    for i in range(used * (old.size // len(old))):  # Numba takes seconds to compile a slice's copy
+        target[i] = source[i]
     return new
 
 
@@ -247,8 +256,8 @@ def forward(
                 if job.mask[t, k, row]:
                     put(tape.hidden, used + n, state, row)
                     put(tape.old, used + n, memory, row)
-                    state[row] = 0
-                    memory[row] = 0
+                    clear(state, row)
+                    clear(memory, row)
                     rows[n], left[n] = row, 1
                     n += 1
             step = 0
@@ -258,7 +267,8 @@ def forward(
                 tape = with_room(tape, job.lstm, b, n)
                 gates = tape.gates[a:b]
                 if t == 0 and step == 1:
-                    gates[:] = 0
+                    for i in range(n):
+                        clear(gates, i)
                 else:
                     np.dot(tape.hidden[a:b], job.recurrent[k].T, gates)
                 for i in range(n):
@@ -291,7 +301,8 @@ def forward(
                 calls += 1
                 used, n = b, on
             taken[k - first, t] = step
-            features[t, k] = state
+            for row in range(size):
+                put(features[t, k], row, state, row)
     return tape, taken, used, calls
 
 
