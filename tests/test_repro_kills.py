@@ -1,6 +1,6 @@
-"""SIGKILL of `dvc repro` and of `make repro` at several moments: the next run goes on.
+"""SIGKILL of `dvc repro` at several moments: the next run goes on.
 
-`random_kills.py` has a hundred more moments.
+`random_kills.py` has a hundred more, of `make repro` too.
 """
 
 from __future__ import annotations
@@ -68,24 +68,20 @@ def moments(project: Path) -> list[Callable[[], object]]:
     ]
 
 
-@pytest.mark.parametrize("command", ["dvc", "make"])
-def test_the_next_run_goes_on(
-    project: Path, tmp_path: Path, undisturbed: dict[str, bytes], command: str
-) -> None:
+def test_the_next_run_goes_on(project: Path, tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
     """Every other time DVC alone is killed, and what it had started goes on as an orphan.
 
     Lock files that the kill cut off are mended as `make repro` does first.
     """
-    chance, log = random.Random(command), tmp_path / "log"
-    whole = command == "make"  # its runs take longer: at every other moment, with all it started
-    for number, come in enumerate(moments(project)[:: 2 if whole else 1]):
+    chance, log, command = random.Random(1), tmp_path / "log", "dvc"
+    for number, come in enumerate(moments(project)):
         mend_rwlock(project)
         mend_lock(project)
         run = repros.start(project, command, log)
         repros.until(lambda come=come, run=run: come() or run.poll() is not None)
         assert run.poll() is None, log.read_text()
         time.sleep(chance.uniform(0, 0.1))
-        if number % 2 and not whole:
+        if number % 2:
             run.kill()
             run.wait()
             continue
