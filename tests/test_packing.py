@@ -35,12 +35,14 @@ HALTING: dict[str, Halting] = {
 }
 
 
-def stacked_network(cell: str, halting: Halting, dtype: torch.dtype) -> Network:
+def stacked_network(
+    cell: str, halting: Halting, dtype: torch.dtype, hidden: int = HIDDEN
+) -> Network:
     """Three replicas with halting biases that make N spread from 1 to M."""
     solos = []
     for seed, bias in enumerate((4.0, -2.0, -1.0)):
         generator = torch.Generator().manual_seed(seed)
-        solo = Network(CELLS[cell](4, HIDDEN, True, generator), halting, OUTPUTS, bias, generator)
+        solo = Network(CELLS[cell](4, hidden, True, generator), halting, OUTPUTS, bias, generator)
         with torch.no_grad():
             solo.heads.weight[-1] *= 6
         solos.append(solo)
@@ -111,6 +113,27 @@ def test_the_layout_of_a_gpu_gives_the_same_numbers(
     """There replicas are padded to equal counts; nothing but that is the device's."""
     monkeypatch.setattr(fused, "all_rows", lambda mask, padded: packing.all_rows(mask, True))
     test_both_paths_give_the_same_numbers(cell, name)
+
+
+@pytest.mark.parametrize("hidden", [1, 7, 18, 250])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
+def test_any_number_of_hidden_units_trains_in_single_precision(cell: str, hidden: int) -> None:
+    """torch's grouped product takes float32 alone, and only rows of whole 16 bytes."""
+    network = stacked_network(cell, HALTING["repeat"], torch.float32, hidden)
+    batch = a_batch(torch.float32)
+    fast = run(network, batch, "fast")
+    got = {key: p.grad for key, p in network.named_parameters() if p.grad is not None}
+    twin = copy.deepcopy(network).double()
+    slow = run(twin, (batch[0].double(), batch[1].double(), batch[2]), "readable")
+    close: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-5, "check_dtype": False}
+    torch.testing.assert_close(fast.mixture, slow.mixture, **close)
+    for key, parameter in twin.named_parameters():
+        if key in got:
+            torch.testing.assert_close(got[key], parameter.grad, **close, msg=key)
+    assert set(got) >= {"cell.recurrent", "cell.input.weight"}
+    with torch.no_grad():
+        alone = network(batch[0], batch[2])
+    torch.testing.assert_close(alone.mixture, slow.mixture, **close)
 
 
 @pytest.mark.parametrize("masked", [True, False])

@@ -114,10 +114,15 @@ def products(rows: Rows, x: Tensor, weights: Tensor) -> Tensor:
     """
     if rows.in_one_piece:
         return torch.bmm(x.view(len(weights), -1, x.shape[1]), weights).flatten(0, 1)
-    if x.dtype == torch.float32:
+    if _fit_grouped_mm(x, weights):
         return grouped_mm(x, weights, offs=rows.ends)
-    parts = zip(rows.by_replica(x), weights, strict=True)  # what grouped_mm does, in any precision
+    parts = zip(rows.by_replica(x), weights, strict=True)
     return torch.cat([part @ weight for part, weight in parts])
+
+
+def _fit_grouped_mm(*parts: Tensor) -> bool:
+    """Whether grouped_mm takes these: float32, and rows or columns of whole 16 bytes."""
+    return all(x.dtype == torch.float32 and max(x.stride()[-2:]) % 4 == 0 for x in parts)
 
 
 class WeightGradient:
@@ -161,7 +166,7 @@ class WeightGradient:
             return torch.zeros_like(self.like) if self.sum is None else self.sum
         d, x = (torch.cat(parts) for parts in zip(*pieces, strict=True))
         counts = [sum(len(mine) for mine, _ in each) for each in self.waiting]
-        if d.dtype == torch.float32:
+        if _fit_grouped_mm(d, x):
             ends = torch.tensor(counts, device=d.device).cumsum(0, dtype=torch.int32)
             late = grouped_mm(d.T, x, offs=ends)
         else:
