@@ -13,9 +13,11 @@ import torch
 from pinned import score_against
 from torch import Tensor
 
-from pondering import compiled, loops
+from pondering import compiled, unrolled
 from pondering.cells import CELLS
 from pondering.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
+from pondering.loops import act, steps
+from pondering.loops import cells as steps_of
 from pondering.network import Network
 from pondering.replicas import stack
 
@@ -50,15 +52,20 @@ def networks(
     return solos
 
 
-def stacked(solos: list[Network]) -> Network:
+def stacked(solos: list[Network], mechanism: str = "act") -> Network:
     """The replicas on the compiled path."""
-    act = solos[0].halting
-    network = stack(solos, ACT(torch.tensor(TAU[: len(solos)]), 0.05, act.max_steps))
+    settings, steps = torch.tensor(TAU[: len(solos)]), solos[0].halting.max_steps
+    halting = {
+        "act": ACT(settings, 0.05, steps),
+        "pondernet": PonderNet(settings / 2 + 0.2, 0.3, steps),
+    }[mechanism]
+    network = stack(solos, halting)
     network.path = "compiled"
     return network
 
 
 Batch = tuple[Tensor, Tensor, Tensor]
+Gradients = dict[str, Tensor]
 
 
 def batch_of(times: int, rows: int, share: float) -> Batch:
@@ -90,14 +97,14 @@ def results(network: Network, batch: Batch) -> tuple[Pondered, dict[str, Tensor]
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A word for each forward and backward pass of the loops."""
     made: list[str] = []
-    for name in ("forward", "backward"):
-        real = getattr(loops, name)
+    for module, name in itertools.product((act, steps), ("forward", "backward")):
+        real = getattr(module, name)
 
         def counted(*given: Any, name: str = name, real: Any = real) -> Any:
             made.append(name)
             return real(*given)
 
-        monkeypatch.setattr(loops, name, counted)
+        monkeypatch.setattr(module, name, counted)
     return made
 
 
@@ -117,19 +124,62 @@ def test_it_gives_the_numbers_of_the_readable_path(
         calls.clear()
         (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
         assert calls == ["forward", "backward"]
-        for field in RECORDS:
-            torch.testing.assert_close(getattr(got, field), getattr(want, field), **CLOSE)
-        for name, gradient in gradients.items():
-            scale = float(exact[name].abs().max())
-            close = CLOSE | {"atol": 2e-6 * max(1.0, scale)}
-            torch.testing.assert_close(
-                gradient, exact[name], **close, msg=lambda m, n=name: f"{n}: {m}"
-            )
+        compare((got, gradients), (want, exact))
         steps = want.ponder_time[batch[2]].long().tolist()
         assert got.computed == sum(steps)
         if shape == "sequences" and share == 1:
             expected = {"all at once": {1}, "never": {STEPS}, "spread": {1, 2, 3, STEPS}}
             assert expected[biases] <= set(steps)
+
+
+def compare(found: tuple[Pondered, Gradients], exact: tuple[Pondered, Gradients]) -> None:
+    """Records and gradients, to what single precision has."""
+    for field in RECORDS:
+        torch.testing.assert_close(getattr(found[0], field), getattr(exact[0], field), **CLOSE)
+    for name, gradient in found[1].items():
+        scale = float(exact[1][name].abs().max())
+        close = CLOSE | {"atol": 2e-6 * max(1.0, scale)}
+        torch.testing.assert_close(
+            gradient, exact[1][name], **close, msg=lambda m, n=name: f"{n}: {m}"
+        )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+def test_pondernet_has_the_numbers_of_the_readable_path_too(
+    cell: str, flag: bool, shape: str, calls: list[str]
+) -> None:
+    network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), "pondernet")
+    twin = copy.deepcopy(network).double()
+    twin.path = "readable"
+    times, rows = SHAPES[shape]
+    for share in PRESENT:
+        batch = batch_of(times, rows, share)
+        calls.clear()
+        found, exact = results(network, batch), results(twin, batch)
+        assert sorted(calls) == ["backward"] * times + ["forward"] * times
+        compare(found, exact)
+        there = batch[2][:, None, ..., None]
+        if there.any():  # else the readable path takes no step
+            torch.testing.assert_close(found[0].weights, exact[0].weights, **CLOSE)
+            ours, theirs = (torch.where(there, each[0].outputs, 0.0) for each in (found, exact))
+            torch.testing.assert_close(ours, theirs, **CLOSE)
+
+
+def test_pondernet_where_only_the_state_is_scored() -> None:
+    """The heads' gradient is none, the states' is some."""
+    network = stacked(networks("lstm", (1.0, -2.0, -1.0)), "pondernet")
+    twin = copy.deepcopy(network).double()
+    found = []
+    for each, unroll in ((network, compiled.unroll), (twin, unrolled.unroll)):
+        drive = torch.linspace(-1, 1, REPLICAS * 40 * 4 * HIDDEN).view(REPLICAS, 40, -1)
+        drive = drive.to(each.heads.weight.dtype).requires_grad_()
+        state = tuple(torch.zeros_like(drive[..., :HIDDEN]) for _ in range(2))
+        states, _ = unroll(each.cell, each.heads, 5, drive, state)
+        states[1][:, 2:].square().sum().backward()
+        found.append(drive.grad)
+    torch.testing.assert_close(*found, **CLOSE)
 
 
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
@@ -161,15 +211,17 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
+@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 @pytest.mark.usefixtures("one_thread")
-def test_threads_and_neighbours_change_no_bit(cell: str) -> None:
+def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None:
     """The loops alone: three replicas on one, two and three threads, and each by itself."""
     solos, batch = networks(cell, BIASES["spread"]), batch_of(3, 33, 0.7)
-    want = pondered_by_loops(stacked(solos), batch)
+    by_loops = pondered_by_loops if mechanism == "act" else unrolled_by_loops
+    want = by_loops(stacked(solos, mechanism), batch)
     for threads in (2, 3, 5):
         torch.set_num_threads(threads)
-        assert_same_bits(pondered_by_loops(stacked(solos), batch), want)
+        assert_same_bits(by_loops(stacked(solos, mechanism), batch), want)
     torch.set_num_threads(1)
     for k in (0, 2):
         pair = [solos[k], copy.deepcopy(solos[1])]
@@ -179,7 +231,7 @@ def test_threads_and_neighbours_change_no_bit(cell: str) -> None:
         for company in ([solos[k]], pair):
             some = [k, 1][: len(company)]
             own = tuple(part[:, some] for part in batch)
-            got = pondered_by_loops(stacked(company), own)
+            got = by_loops(stacked(company, mechanism), own)
             assert_same_bits(of_replica(got, 0), of_replica(want, k))
 
 
@@ -203,15 +255,36 @@ def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
     return found | {"drives": drives.grad, "heads": network.heads.weight.grad}
 
 
+def unrolled_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
+    """The same of PonderNet's steps on the first input."""
+    inputs, targets, _ = batch
+    drives = network._embed(inputs).detach()[0].contiguous().requires_grad_()
+    network.zero_grad()
+    state = [torch.full((len(drives), drives.shape[1], HIDDEN), 0.5).requires_grad_()]
+    state *= len(network.cell.state_sizes)
+    states, heads = compiled.unroll(network.cell, network.heads, STEPS, drives, tuple(state))
+    pull = torch.linspace(-1, 1, HIDDEN)
+    ((states[-1] * pull).sum() + (heads * targets[0, :, None, :, :1]).sum()).backward()
+    found = {"every": states[0].detach(), "made": heads.detach()}
+    found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
+    assert drives.grad is not None and state[0].grad is not None
+    assert network.heads.weight.grad is not None
+    return found | {
+        "drive": drives.grad,
+        "state": state[0].grad,
+        "heads": network.heads.weight.grad,
+    }
+
+
 def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
     x = np.linspace(-12, 12, 200_001, dtype=np.float32)
     wide = x.astype(np.float64)
-    ours = np.array([loops.tanh(v) for v in x[::50]])
+    ours = np.array([steps_of.tanh(v) for v in x[::50]])
     np.testing.assert_allclose(ours, np.tanh(wide[::50]), rtol=5e-7, atol=0)
-    ours = np.array([loops.sigmoid(v) for v in x[::50]])
+    ours = np.array([steps_of.sigmoid(v) for v in x[::50]])
     np.testing.assert_allclose(ours, 1 / (1 + np.exp(-wide[::50])), rtol=0, atol=2e-7)
-    assert np.isnan(loops.tanh(np.float32("nan"))) and np.isnan(loops.sigmoid(np.float32("nan")))
-    ends = [loops.tanh(np.float32(v)) for v in (np.inf, -np.inf)]
+    assert all(np.isnan(each(np.float32("nan"))) for each in (steps_of.tanh, steps_of.sigmoid))
+    ends = [steps_of.tanh(np.float32(v)) for v in (np.inf, -np.inf)]
     np.testing.assert_allclose(ends, [1, -1], rtol=3e-7)
 
 
@@ -221,7 +294,9 @@ def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
         ("gru", 8, ACT(0.1, max_steps=3)),
         ("tanh_rnn", compiled.LARGEST + 1, ACT(0.1, max_steps=3)),
         ("tanh_rnn", 8, FixedRepeat(2)),
-        ("lstm", 8, PonderNet(0.3, max_steps=3)),
+        ("lstm", 8, PonderNet(0.3, max_steps=3, epsilon=0.05)),
+        ("gru", 8, PonderNet(0.3, max_steps=3)),
+        ("tanh_rnn", compiled.LARGEST + 4, PonderNet(0.3, max_steps=3)),
     ],
 )
 def test_elsewhere_the_fast_path_goes_on(
@@ -237,11 +312,16 @@ def test_elsewhere_the_fast_path_goes_on(
     assert not calls
 
 
-def test_a_subclass_of_act_has_its_own_steps(calls: list[str]) -> None:
-    class Sharp(ACT):
-        pass
+class _Sharp(ACT):
+    pass
 
-    halting = Sharp(0.1, max_steps=3)
+
+class _SharpPonderNet(PonderNet):
+    pass
+
+
+@pytest.mark.parametrize("halting", [_Sharp(0.1, max_steps=3), _SharpPonderNet(0.1, max_steps=3)])
+def test_a_subclass_has_its_own_steps(halting: Halting, calls: list[str]) -> None:
     network = stack([Network(CELLS["lstm"](INPUTS, 8), halting, 2)], halting)
     network.path = "compiled"
     results(network, tuple(p[:, :1] for p in batch_of(2, 5, 0.7)))

@@ -18,12 +18,13 @@ import torch
 from click.testing import CliRunner
 from torch import Tensor, nn
 
-from pondering import checkpoints, loops
+from pondering import checkpoints
 from pondering.cells import CELLS
 from pondering.commands import check
 from pondering.config import load_params
 from pondering.errors import UserError
 from pondering.halting import ACT
+from pondering.loops import act
 from pondering.network import Network, PathName
 from pondering.replicas import stack
 from pondering.runs import TrainStage
@@ -48,8 +49,8 @@ def train(folder: Path, path: str, mechanism: str = "act") -> TrainStage:
 
 
 def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, real = [], loops.forward
-    monkeypatch.setattr(loops, "forward", lambda *given: (calls.append(1), real(*given))[1])
+    calls, real = [], act.forward
+    monkeypatch.setattr(act, "forward", lambda *given: (calls.append(1), real(*given))[1])
     curves, keys = {}, set()
     for path in ("fast", "compiled"):
         stage = train(project, path)

@@ -26,7 +26,7 @@ KNOWS = {
     "kernels": {"cells"},
     "fused": {"halting", "kernels", "packing"},
     "unrolled": {"cells", "halting", "kernels"},
-    "compiled": {"cells", "halting", "kernels", "fused", "loops"},
+    "compiled": {"cells", "halting", "kernels", "fused", "unrolled", "loops"},
     "loops": set(),
     "replicas": {"halting", "network"},
     "tasks": {"errors"},

@@ -1,4 +1,4 @@
-"""The compiled path of ACT in training: `loops.py` as an operation of torch, on every thread.
+"""The compiled path in training: `loops` as operations of torch, on every thread.
 
 Chosen with `compute.path: compiled`; where `supports` says no, the fast path goes on. It needs the
 packages of the extra `compiled`.
@@ -14,18 +14,21 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import scipy.linalg  # noqa: F401  the products of `loops.py` are those of its BLAS
+import scipy.linalg  # noqa: F401  the products of `loops` are those of its BLAS
 import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from pondering import loops
+from pondering import unrolled
 from pondering.cells import LSTM
 from pondering.fused import Sequence
 from pondering.halting import ACT, Progress
-from pondering.kernels import KERNELS
+from pondering.kernels import KERNELS, State
+from pondering.loops import act, steps
 
 LARGEST = 256  # hidden units; with more, the products are nearly all, and torch's are faster
+SMALL = 10**6  # multiplications of a product that OpenBLAS takes for a small one
+LITTLE, MUCH = 32, 128  # rows that are walked together
 
 threadpool_limits(1, "blas")  # of the whole process: replicas are what is spread over threads
 
@@ -33,18 +36,18 @@ threadpool_limits(1, "blas")  # of the whole process: replicas are what is sprea
 def supports(
     kind: type, hidden: int, halting: Any, device: torch.device, dtype: torch.dtype = torch.float32
 ) -> bool:
-    """Whether there are loops for such cells, and they are the faster way: where rows halt apart.
+    """Whether there are loops for such cells and such a mechanism, and they are the faster way.
 
     Args:
         kind: the cell's class.
         hidden: its units.
     """
-    known = kind in KERNELS and type(halting) is ACT
+    known = kind in KERNELS and (type(halting) is ACT or unrolled.takes_all_steps(halting))
     return known and hidden <= LARGEST and device.type == "cpu" and dtype == torch.float32
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
-    """Ponder every input of a sequence, from a state of zeros; see `fused.ponder`."""
+    """Ponder every input of a sequence with ACT, from a state of zeros; see `fused.ponder`."""
     weight, bias = heads.weight[:, -1, :], heads.bias[:, -1]
     found = _Ponder.apply(  # type: ignore[no-untyped-call]
         (type(cell) is LSTM, halting, mask), drives, cell.flag, cell.recurrent, weight, bias
@@ -53,36 +56,42 @@ def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) ->
     return Sequence(features, Progress._make(fields), computed)
 
 
+def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tuple[State, Tensor]:
+    """All steps of an input and what the heads make of them; see `unrolled.unroll`."""
+    out, *states = _Unroll.apply(  # type: ignore[no-untyped-call]
+        count, drive, cell.flag, cell.recurrent, heads.weight, heads.bias, *state
+    )
+    return tuple(states), out
+
+
 class _Ponder(torch.autograd.Function):
     """(drives, flag, recurrent, halt weight and bias) -> features and progress."""
 
     @staticmethod
     def forward(ctx: Any, what: Any, *inputs: Any) -> tuple[Any, ...]:
         lstm, halting, mask = what
-        drives, flag, recurrent, weight, bias = (_array(x) for x in inputs)
+        drives, flag, recurrent, weight, bias = inputs
         times, replicas, size, width = drives.shape
-        added = np.zeros((replicas, width), np.float32) if flag is None else flag
-        job = loops.Job(
-            lstm, halting.epsilon, halting.max_steps, _array(mask),
-            drives, added, recurrent, weight, bias,
+        hidden = recurrent.shape[2]
+        arrays = drives, _flag(flag, recurrent), recurrent, recurrent.mT, weight, bias
+        job = act.Job(
+            lstm, halting.epsilon, halting.max_steps, _block(width, hidden), _array(mask),
+            *map(_array, arrays),
         )  # fmt: skip
-        features = np.empty((times, replicas, size, recurrent.shape[2]), np.float32)
-        steps, remainder, expected = np.zeros((3, times, replicas, size), np.float32)
-        out = features, steps, remainder, expected
-        ctx.tapes = _shared(lambda a, b: (a, b, loops.forward(a, b, job, *out)), replicas)
+        features = np.empty((times, replicas, size, hidden), np.float32)
+        taken, remainder, expected = np.zeros((3, times, replicas, size), np.float32)
+        out = features, taken, remainder, expected
+        ctx.tapes = _shared(lambda a, b: (a, b, act.forward(a, b, job, *out)), replicas)
         ctx.job, ctx.flag = job, flag is not None
-        progress = _progress(*map(torch.from_numpy, (steps, remainder, expected)))
+        progress = _progress(*map(torch.from_numpy, (taken, remainder, expected)))
         ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
         ctx.set_materialize_grads(False)
-        return (torch.from_numpy(features), *progress, int(steps.sum()))
+        return (torch.from_numpy(features), *progress, int(taken.sum()))
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Any) -> tuple[Tensor | None, ...]:
-        job, tapes = ctx.job, ctx.tapes
-        if tapes is None:
-            raise RuntimeError("a second backward pass: the first has used up the tape")
-        ctx.tapes = None
+        job, tapes = ctx.job, _used_up(ctx, "tapes")
         shape = (*job.mask.shape, job.recurrent.shape[2])
         progress = Progress._make(gradients[1:-1])
         parts = [g for g in (progress.remainder, progress.cost) if g is not None]
@@ -91,10 +100,66 @@ class _Ponder(torch.autograd.Function):
         read = job.drives, job.flag, job.recurrent, job.units, job.bias
         found = [np.zeros_like(array) for array in read]
         _together(
-            lambda a, b, tape: loops.backward(a, b, job, tape, d_features, d_cost, *found), tapes
+            lambda a, b, tape: act.backward(a, b, job, tape, d_features, d_cost, *found), tapes
         )
         drives, flag, *others = map(torch.from_numpy, found)
         return None, drives, flag if ctx.flag else None, *others
+
+
+class _Unroll(torch.autograd.Function):
+    """(drive, flag, recurrent, head weights and biases, state) -> heads and state of every step."""
+
+    @staticmethod
+    def forward(ctx: Any, count: int, *inputs: Any) -> tuple[Tensor, ...]:
+        drive, flag, recurrent, weight, bias, *state = inputs
+        (replicas, size, width), hidden = drive.shape, recurrent.shape[2]
+        every = [drive.new_empty(replicas, count + 1, size, hidden) for _ in state]
+        for buffer, part in zip(every, state, strict=True):
+            buffer[:, 0] = part
+        lstm = len(every) == 2
+        gates = drive.new_empty(replicas, count, size, width)
+        squashed = drive.new_empty(replicas, count, size, hidden if lstm else 0)
+        memory = every[1] if lstm else drive.new_empty(replicas, count + 1, size, 0)
+        out = drive.new_empty(replicas, count, size, weight.shape[1])
+        arrays = drive, _flag(flag, recurrent), recurrent, recurrent.mT, weight
+        job = steps.Job(lstm, _block(width, hidden), *map(_array, arrays))
+        tape = steps.Tape(*map(_array, (every[0], memory, gates, squashed)))
+        _shared(lambda a, b: steps.forward(a, b, job, tape, _array(out)), steps.blocks(job))
+        out += bias[:, None, None]
+        ctx.tape, ctx.job, ctx.flag = (tape, every, gates), job, flag is not None
+        ctx.set_materialize_grads(False)
+        return (out, *(buffer[:, 1:] for buffer in every))
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, d_out: Tensor | None, *d_states: Any) -> tuple[Tensor | None, ...]:
+        job, (tape, every, gates) = ctx.job, _used_up(ctx, "tape")
+        shape = every[0][:, 1:].shape
+        if d_out is None:
+            d_out = gates.new_zeros(*shape[:3], job.heads.shape[1])
+        d_out = d_out.contiguous()
+        given = [gates.new_empty(0, *shape[1:]) if g is None else g for g in d_states]
+        found = [buffer.new_empty(buffer[:, 0].shape) for buffer in every]
+        if not job.lstm:
+            given.append(gates.new_empty(0, *shape[1:3], 0))
+            found.append(gates.new_empty(*gates[:, 0].shape[:2], 0))
+        arrays = [_array(each) for each in (d_out, *given, *found)]
+        _shared(lambda a, b: steps.backward(a, b, job, tape, *arrays), steps.blocks(job))
+        hidden, d_heads = every[0], d_out.flatten(1, 2)
+        d_recurrent = torch.bmm(gates.flatten(1, 2).mT, hidden[:, :-1].flatten(1, 2))
+        d_weight = torch.bmm(d_heads.mT, hidden[:, 1:].flatten(1, 2))
+        d_flag = gates[:, 0].sum(1) if ctx.flag else None
+        d_state = found[: len(every)]
+        return None, gates.sum(1), d_flag, d_recurrent, d_weight, d_heads.sum(1), *d_state
+
+
+def _used_up(ctx: Any, name: str) -> Any:
+    """What the forward pass has left, once."""
+    kept = getattr(ctx, name)
+    if kept is None:
+        raise RuntimeError("a second backward pass: the first has used up the tape")
+    setattr(ctx, name, None)
+    return kept
 
 
 def _progress(steps: Tensor, remainder: Tensor, expected: Tensor) -> Progress:
@@ -103,15 +168,29 @@ def _progress(steps: Tensor, remainder: Tensor, expected: Tensor) -> Progress:
     return Progress(nobody, nothing, steps, remainder, steps + remainder, expected)  # Eq. 10
 
 
-def _array(x: Tensor | None) -> Any:
+def _flag(flag: Tensor | None, recurrent: Tensor) -> Tensor:
+    """(K, W); a cell without a flag adds zero."""
+    return torch.zeros_like(recurrent[..., 0]) if flag is None else flag
+
+
+def _block(width: int, hidden: int) -> int:
+    """Rows that are walked together: few enough that their product with the weights is small.
+
+    For a larger one OpenBLAS copies the weights first, and that is worth as many rows as there are.
+    """
+    rows = SMALL // (width * hidden) // 4 * 4
+    return min(rows, LITTLE) if rows >= 8 else MUCH
+
+
+def _array(x: Tensor) -> Any:
     """The same numbers for Numba, row after row."""
-    return None if x is None else x.detach().contiguous().numpy()
+    return x.detach().contiguous().numpy()
 
 
-def _shared(work: Callable[[int, int], Any], replicas: int) -> list[Any]:
-    """`work` of the replicas `first` to `end - 1`, in as many parts as torch has threads."""
-    parts = min(torch.get_num_threads(), replicas)
-    ends = [replicas * part // parts for part in range(parts + 1)]
+def _shared(work: Callable[[int, int], Any], count: int) -> list[Any]:
+    """`work` of the parts `first` to `end - 1`, as many times as torch has threads."""
+    times = min(torch.get_num_threads(), count)
+    ends = [count * number // times for number in range(times + 1)]
     return _together(work, list(itertools.pairwise(ends)))
 
 

@@ -4,7 +4,7 @@
 The fast paths for stacked replicas give the same numbers and are pinned to it by the tests:
 `fused.py` trains ACT and fixed repeat with a gradient by hand, `unrolled.py` PonderNet with a
 constant N, and `packing.py` runs any cell without a gradient; rows that have halted leave.
-`compiled.py` trains small networks with ACT faster still. `network.path` chooses.
+`compiled.py` trains small networks faster still. `network.path` chooses.
 """
 
 from __future__ import annotations
@@ -107,14 +107,20 @@ class Network(nn.Module):
 
     def _fused(self, drives: Tensor, mask: Tensor) -> fused.Sequence:
         """That operation: the compiled one where it was chosen and there is one."""
-        path = (self.cell, self.heads, self.halting, drives, mask)
-        if self.path == "compiled":
-            from pondering import compiled  # it wants packages of its own
+        compiled = self._compiled(drives)
+        ponder = compiled.ponder if compiled else fused.ponder
+        done: fused.Sequence = ponder(self.cell, self.heads, self.halting, drives, mask)
+        return done
 
-            shape = type(self.cell), self.cell.state_sizes[0]
-            if compiled.supports(*shape, self.halting, drives.device, drives.dtype):
-                return compiled.ponder(*path)
-        return fused.ponder(*path)
+    def _compiled(self, drives: Tensor) -> Any:
+        """The compiled path's module, where it was chosen and has loops for this network."""
+        if self.path != "compiled" or not torch.is_grad_enabled():
+            return None
+        from pondering import compiled  # it wants packages of its own
+
+        shape = type(self.cell), self.cell.state_sizes[0]
+        there = compiled.supports(*shape, self.halting, drives.device, drives.dtype)
+        return compiled if there else None
 
     def _record(self, done: fused.Sequence) -> Pondered:
         """The record of a sequence on the fused path."""
@@ -128,7 +134,8 @@ class Network(nn.Module):
         if self.path == "readable" or present.dim() != 2:
             return self.ponder(drive, state, present)
         if unrolled.supports(self.cell, self.halting):
-            totals, progress, weights, outputs = unrolled.ponder(*path)
+            unroll = (self._compiled(drive) or unrolled).unroll
+            totals, progress, weights, outputs = unrolled.ponder(*path, unroll)
             return Ponder([*weights], [*outputs], totals, progress, weights.numel())
         if not torch.is_grad_enabled() and not self.halting.scores_every_step:
             totals, progress, computed = packing.ponder(*path)

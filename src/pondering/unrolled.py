@@ -7,6 +7,7 @@ at once. Pinned to the readable path by the tests.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,11 +17,17 @@ from pondering.cells import ConvMLP, affine
 from pondering.halting import PonderNet, Progress
 from pondering.kernels import KERNELS, RELU, Kernel, State
 
+Unroll = Callable[[Any, Any, int, Tensor, State], tuple[State, Tensor]]
+
+
+def takes_all_steps(halting: Any) -> bool:
+    """Whether it is PonderNet, no subclass of it, with a constant N."""
+    return type(halting) is PonderNet and halting.epsilon is None
+
 
 def supports(cell: Any, halting: Any) -> bool:
-    """Whether this path applies: a kernel, and PonderNet, no subclass of it, with a constant N."""
-    known = type(cell) in KERNELS or type(cell) is ConvMLP
-    return known and type(halting) is PonderNet and halting.epsilon is None
+    """Whether this path applies: a kernel, and every row takes all steps."""
+    return (type(cell) in KERNELS or type(cell) is ConvMLP) and takes_all_steps(halting)
 
 
 class _Unroll(torch.autograd.Function):
@@ -100,20 +107,34 @@ class _Mean(torch.autograd.Function):
 
 
 def ponder(
-    cell: Any, heads: Any, halting: Any, drive: Tensor, state: State, present: Tensor
+    cell: Any,
+    heads: Any,
+    halting: Any,
+    drive: Tensor,
+    state: State,
+    present: Tensor,
+    unroll: Unroll,
 ) -> tuple[State, Progress, Tensor, Tensor]:
     """Ponder one input where every row takes all N steps, and every step is scored.
+
+    Args:
+        unroll: this module's, or another with the same result.
 
     Returns:
         sum of p_n s_n, (K, B, H) each; the progress; p_n, (N, K, B); y_n, (N, K, B, C).
     """
-    steps = halting.max_steps
-    states = _states(cell, steps, drive, state)
-    replicas, rows = present.shape
-    head = heads(states[0].flatten(1, 2)).view(replicas, steps, rows, -1).transpose(0, 1)
+    states, head = unroll(cell, heads, halting.max_steps, drive, state)
+    head = head.transpose(0, 1)
     weights, progress = halting.distribution(head[..., -1], present)
     totals = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
     return totals, progress, weights, head[..., :-1]
+
+
+def unroll(cell: Any, heads: Any, steps: int, drive: Tensor, state: State) -> tuple[State, Tensor]:
+    """The states after each step, (K, N, B, H) each, and their heads, (K, N, B, C + 1)."""
+    states = _states(cell, steps, drive, state)
+    replicas, _, rows, _ = states[0].shape
+    return states, heads(states[0].flatten(1, 2)).view(replicas, steps, rows, -1)
 
 
 def _states(cell: Any, steps: int, drive: Tensor, state: State) -> State:
