@@ -95,14 +95,14 @@ def _both(name: str, case: Case, *checks: Check) -> tuple[Target, Target]:
 HOURS = Check("", _grid_hours, " h", 6, False)
 MINUTES = Check("", _wikipedia_minutes, " min", 20, False)
 LONG_TAIL = Case("parity", "act", "long tail", 16)
-COMPILED = ("parity", "logic")  # whose networks are small enough for it
+COMPILED = ("parity", "logic"), ("act", "pondernet")  # which has loops for their small networks
 SPREAD_GPU = Case("parity", "act", "spread", 160)
 TARGETS = (
     *_both("parity, ACT, K = 16, fresh", Case("parity", "act", "fresh", 16), faster(5), useful(40)),
     *_both("parity, ACT, K = 16, spread", Case("parity", "act", "spread", 16), faster(4),
            useful(25)),
-    Target("parity, PonderNet N = 20, K = 8", Case("parity", "pondernet", "constant", 8),
-           (faster(3), useful(40))),
+    *_both("parity, PonderNet N = 20, K = 8", Case("parity", "pondernet", "constant", 8),
+           faster(3), useful(40)),
     *_both("logic, ACT, LSTM 128, K = 8, fresh", Case("logic", "act", "fresh", 8), faster(3)),
     *_both("logic, ACT, LSTM 128, K = 8, spread", Case("logic", "act", "spread", 8), faster(3)),
     Target("addition, ACT, LSTM 512, K = 1, fresh", Case("addition", "act", "fresh", 1),
@@ -136,7 +136,8 @@ def cases(gpu: bool, quick: bool) -> list[Case]:
     counts = (2,) if quick else (*REPLICAS, 256) if gpu else REPLICAS
     found = list(_grid(counts))
     if not gpu:
-        small = [case for case in found if case.experiment in COMPILED and case.mechanism == "act"]
+        experiments, mechanisms = COMPILED
+        small = [c for c in found if c.experiment in experiments and c.mechanism in mechanisms]
         found += [case._replace(path="compiled") for case in small]
     found += [target.case for target in TARGETS if gpu or not target.gpu]
     if quick:
@@ -144,10 +145,10 @@ def cases(gpu: bool, quick: bool) -> list[Case]:
     if not quick:
         found += [LONG_TAIL, LONG_TAIL._replace(path="compiled")]
     order = {name: place for place, name in enumerate((*EXPERIMENTS, "wikipedia"))}
-    mechanisms = list(REGIMES)
+    ranks = list(REGIMES)
 
     def place(case: Case) -> tuple[int, int, bool, str, int]:
-        mechanism, loops = mechanisms.index(case.mechanism), case.path == "compiled"
+        mechanism, loops = ranks.index(case.mechanism), case.path == "compiled"
         return order[case.experiment], mechanism, loops, case.regime, case.replicas
 
     return sorted(set(found), key=place)

@@ -97,8 +97,10 @@ class _Ponder(torch.autograd.Function):
         parts = [g for g in (progress.remainder, progress.cost) if g is not None]
         d_cost = _array(torch.stack(parts).sum(0) if parts else torch.zeros(shape[:3]))
         d_features = _array(torch.zeros(shape) if gradients[0] is None else gradients[0])
-        read = job.drives, job.flag, job.recurrent, job.units, job.bias
-        found = [np.zeros_like(array) for array in read]
+        found = [
+            np.empty_like(job.drives), np.zeros_like(job.flag), np.empty_like(job.recurrent),
+            np.zeros_like(job.units), np.zeros_like(job.bias),
+        ]  # fmt: skip
         _together(
             lambda a, b, tape: act.backward(a, b, job, tape, d_features, d_cost, *found), tapes
         )

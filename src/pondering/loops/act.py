@@ -277,7 +277,8 @@ def backward(
         first, end, job, taped: as there; the tape is used up.
         d_features: (T, K, B, H).
         d_cost: (T, K, B), dL/dR.
-        d_drives, d_flag, d_recurrent, d_units, d_bias: zeros, get the gradients.
+        d_drives, d_recurrent: get the gradients.
+        d_flag, d_units, d_bias: zeros, get theirs.
     """
     tape, taken, used, calls = taped
     units = job.recurrent.shape[2]
@@ -290,6 +291,8 @@ def backward(
         for t in range(len(job.mask) - 1, -1, -1):
             for row in range(size):
                 add(total, row, d_features[t, k], row)
+                if not job.mask[t, k, row]:
+                    clear(d_drives[t, k], row, row + 1)
             later = np.empty((0, units), f4)  # gradient of the states that went on
             kept = np.empty((0, memory.shape[1]), f4)
             n = 0
@@ -321,3 +324,5 @@ def backward(
             begun = used + n if t == 0 else used  # before its first step the state was zero
         if begun < bottom:
             np.dot(tape.gates[begun:bottom].T, tape.hidden[begun:bottom], d_recurrent[k])
+        else:
+            clear(d_recurrent[k], 0, len(d_recurrent[k]))
