@@ -30,7 +30,7 @@ EXPERIMENT = "parity_interpolation"  # of `quick`: learned in seconds, and only 
 SETTINGS = {"act": 0.01, "pondernet": 0.4}
 PATHS: dict[str, tuple[PathName, ...]] = {
     "act": ("readable", "fast", "compiled"),
-    "pondernet": ("readable", "fast"),
+    "pondernet": ("readable", "fast", "compiled"),
 }
 LOOK = {"readable": (ORANGE, "-"), "fast": (SKY, "--"), "compiled": (INK, ":")}
 SEEDS = 8

@@ -177,7 +177,7 @@ def test_robustness_over_settings(gone: Replicas) -> None:
         return mean(median([1 - grid.error[s, k] for k in seeds]) >= bound for s in chosen[grid])
 
     def scatter(grid: Grid, seeds: Sequence[int]) -> float:
-        return mean(statistics.pstdev([grid.error[s, k] for k in seeds]) for s in chosen[grid])
+        return mean(statistics.stdev([grid.error[s, k] for k in seeds]) for s in chosen[grid])
 
     assert all(0 < solved(grid, SEEDS) < 1 for grid in (ponder, act))
     found = measured(
@@ -237,6 +237,7 @@ def test_settled_steps(lambda_p: float) -> None:
         ),
         "steps": over(f"median steps {words}", "steps", middle),
         "drift": over_mean(
-            "change of steps over the last half of training", "share", {k: drift(k) for k in SEEDS}
+            "change of steps, up or down, over the last half of training", "share",
+            {k: drift(k) for k in SEEDS},
         ),
     })  # fmt: skip

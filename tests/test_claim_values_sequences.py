@@ -95,7 +95,7 @@ def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
     check(found, {
         "act_error": over("error of ACT at its best τ", "share", grid.lowest),
         "linearity": over(
-            "R² of a straight line", "correlation",
+            "R² of a straight line", "number",
             lambda seeds: mean(lines[s, k][1] for s in learned for k in seeds),
         ),
         "highest_slope": over_mean(
@@ -175,7 +175,7 @@ def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
             k: trend(LENGTHS, [act.error_at[best, k, d] for d in LENGTHS]) for k in SEEDS
         }),
         "growth": over_mean(
-            "power of length that steps grow with", "correlation",
+            "power of length that steps grow with", "number",
             {k: power(k) for k in SEEDS},
         ),
         "end_spike": over_mean(

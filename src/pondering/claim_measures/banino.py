@@ -232,7 +232,9 @@ def settled_steps(
         over_seeds(
             "steps", f"median steps with {words}", "steps", _median, sweep.seed_ponder()[:, 0]
         ),
-        mean_over_seeds("drift", "change of steps over the last half of training", "share", drifts),
+        mean_over_seeds(
+            "drift", "change of steps, up or down, over the last half of training", "share", drifts
+        ),
     ]
 
 
@@ -276,9 +278,14 @@ def _solved_share(accuracy: float, errors: Array) -> float:
     return float((np.median(1 - errors, axis=0) >= accuracy).mean())
 
 
+def _scatter(errors: Array) -> float:
+    """Mean over settings of the sample deviation over seeds, of errors [K, S]; NaN below two."""
+    return float(errors.std(axis=0, ddof=1).mean()) if len(errors) > 1 else float("nan")
+
+
 def _scatter_gap(ponder: Array, act: Array) -> float:
-    """Mean over settings of the deviation of accuracy over seeds, ACT's less PonderNet's."""
-    return float(act.std(axis=0).mean() - ponder.std(axis=0).mean())
+    """Scatter of accuracy over seeds, which is that of errors: ACT's less PonderNet's."""
+    return _scatter(act) - _scatter(ponder)
 
 
 def _median_ratio(first: Array, second: Array) -> float:
@@ -290,7 +297,7 @@ def _median_ratio(first: Array, second: Array) -> float:
 
 
 def _drift(steps: Array, updates: Array) -> float:
-    """Relative change of the mean steps from the third to the last quarter of training."""
+    """Change of the mean steps, up or down, from the third to the last quarter, as a share."""
     share = updates / updates.max()
     third, last = steps[(share > 0.5) & (share <= 0.75)], steps[share > 0.75]
     if not third.size or not last.size or np.isnan(third).any() or np.isnan(last).any():

@@ -31,7 +31,8 @@ def ponder_by_bits(
             that has not learned the task has no ponder to speak of.
 
     Returns:
-        learned_settings, rise, linearity, steepness_trend, plain_error_rise.
+        learned_settings and plain_error_rise; rise, linearity and steepness_trend where any
+        intermediate setting has learned.
     """
     act = evidence.sweep(experiment, "act")
     plain = evidence.plain(experiment)
@@ -58,12 +59,12 @@ def ponder_by_bits(
     if learned.size:
         slope, explained = linear_fit(middle.difficulties, middle.ponder[:, learned])
         across = float(np.ptp(middle.difficulties))
-        steep = trend(middle.settings, linear_fit(middle.difficulties, middle.ponder)[0])
+        steep = trend(middle.settings[learned], slope)
         quantities += [
             over_seeds(
                 "rise", "steps gained from easiest to hardest", "steps", average, slope * across
             ),
-            over_seeds("linearity", "R² of a straight line", "correlation", average, explained),
+            over_seeds("linearity", "R² of a straight line", "number", average, explained),
             mean_over_seeds("steepness_trend", "correlation of slope with τ", "correlation", steep),
         ]
     return quantities
@@ -91,8 +92,9 @@ def ponder_by_gates(
     levels = act.difficulties
     _needs_range(act, last)
     steps = average(act.ponder, axis=1)
-    late, early = levels >= middle, (levels > 1) & (levels <= middle)
-    parts = (plain.error[:, :, levels > middle], plain.error[:, :, levels <= middle])
+    early, late = (levels > 1) & (levels <= middle), (levels >= middle) & (levels <= last)
+    above = (plain.difficulties > middle) & (plain.difficulties <= last)
+    parts = (plain.error[:, :, above], plain.error[:, :, plain.difficulties <= middle])
     jump = average(parts[0], axis=(1, 2)) - average(parts[1], axis=(1, 2))
     at_middle, at_last = (steps[:, np.argmin(abs(levels - place))] for place in (middle, last))
     return [
@@ -114,7 +116,7 @@ def ponder_by_gates(
         ),
         mean_over_seeds(
             "plain_jump",
-            f"error of the plain network above {middle:g} less up to {middle:g}",
+            f"error of the plain network above {middle:g}, to {last:g}, less up to {middle:g}",
             "points",
             jump,
         ),
@@ -153,7 +155,7 @@ def ponder_by_digits(
         slope, explained = linear_fit(learned.difficulties, learned.ponder)
         highest = f"steps per digit at τ = {learned.settings[-1]:g}, the highest that learned"
         quantities += [
-            over_seeds("linearity", "R² of a straight line", "correlation", average, explained),
+            over_seeds("linearity", "R² of a straight line", "number", average, explained),
             mean_over_seeds("highest_slope", highest, "steps", slope[:, -1]),
             tracking(evidence, experiment, learned),
         ]
@@ -201,7 +203,7 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
             "correlation",
             trend(act.difficulties, act.error[:, best]),
         ),
-        mean_over_seeds("growth", "power of length that steps grow with", "correlation", growth),
+        mean_over_seeds("growth", "power of length that steps grow with", "number", growth),
         end_spike(evidence, experiment),
     ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pondering.claim_measures.evidence import Evidence, InsufficientError, Sweep
 from pondering.claim_measures.quantities import (
@@ -27,7 +26,7 @@ def error_with_and_without(
     Args:
         evidence: the results of a profile.
         experiment: the task.
-        tau_at_most: the largest time penalty the claim speaks of.
+        tau_at_most: the largest time penalty the claim speaks of; none (τ = 0) is left out.
         solved_below: mean error under which a setting counts as solved.
 
     Returns:
@@ -45,7 +44,7 @@ def error_with_and_without(
 
     return [
         mean_over_seeds("plain_error", "error of the plain network", "share", plain),
-        over_seeds("act_error", f"error of ACT, τ ≤ {tau_at_most:g}", "share", average, act),
+        over_seeds("act_error", f"error of ACT, 0 < τ ≤ {tau_at_most:g}", "share", average, act),
         over_seeds("solved_settings", _solving(solved_below), "share", solved, act),
         over_seeds("gap", "error without ACT less error with it", "points", gap, plain, act),
         over_seeds(
@@ -74,7 +73,6 @@ def trends_with_tau(
     act = _with_settings(evidence.sweep(experiment, "act"), minimum_settings)
     curves = evidence.curves(experiment, "act")
     plain = average(evidence.plain(experiment).seed_error(), axis=1)
-    ponder = trend_or_none(act.settings, act.seed_ponder())
     return [
         mean_over_seeds("plain_error", "error of the plain network", "share", plain),
         over_seeds(
@@ -84,7 +82,12 @@ def trends_with_tau(
             lambda rows: average(rows, axis=0).min(),
             act.seed_error(),
         ),
-        mean_over_seeds("ponder_trend", "correlation of steps with τ", "correlation", ponder),
+        mean_over_seeds(
+            "ponder_trend",
+            "correlation of steps with τ",
+            "correlation",
+            trend(act.settings, act.seed_ponder()),
+        ),
         mean_over_seeds(
             "error_trend",
             "correlation of error with τ",
@@ -146,11 +149,6 @@ def solved_at_every_tau(
             trend(curves.settings, curves.mean_error),
         ),
     ]
-
-
-def trend_or_none(settings: ArrayLike, rows: Array) -> Array:
-    """`trend`, but NaN for a seed of which every replica diverged: it has no ponder at all."""
-    return np.where(np.isnan(rows).all(axis=1), np.nan, trend(settings, rows))
 
 
 def small_tau(sweep: Sweep, tau_at_most: float) -> Sweep:

@@ -16,7 +16,16 @@ from pondering.statistics import spearman
 
 Array = NDArray[np.float64]
 Unit = Literal[
-    "share", "points", "steps", "bits", "nats", "times", "correlation", "updates", "deviations"
+    "share",
+    "points",
+    "steps",
+    "bits",
+    "nats",
+    "times",
+    "correlation",
+    "number",
+    "updates",
+    "deviations",
 ]
 """How a number is printed: shares in percent, differences of shares in percentage points."""
 

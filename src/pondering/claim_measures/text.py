@@ -93,12 +93,14 @@ def ponder_by_character(
 
     Steps are counted in deviations of the trace's own ponder, so that networks that ponder much
     and little can be compared. All seeds read the same windows of the text, so a window is drawn
-    again with all its readings, and seeds are drawn again besides.
+    again with all its readings, and seeds are drawn again besides. Windows that some seed has not
+    read are left out.
 
     Args:
         evidence: the results of a profile.
         experiment: the text.
-        minimum_characters: least number of characters of each kind that is compared.
+        minimum_characters: least number of letters, of spaces and of random digits, which the
+            claim stands by; of the other kinds any number will do.
 
     Returns:
         ponder_spread, space_peak, punctuation_peak, bracket_peak, id_rise, id_loss, id_entropy.
