@@ -95,7 +95,8 @@ def _both(name: str, case: Case, *checks: Check) -> tuple[Target, Target]:
 HOURS = Check("", _grid_hours, " h", 6, False)
 MINUTES = Check("", _wikipedia_minutes, " min", 20, False)
 LONG_TAIL = Case("parity", "act", "long tail", 16)
-COMPILED = ("parity", "logic"), ("act", "pondernet")  # which has loops for their small networks
+COMPILED = ("parity", "act"), ("parity", "pondernet"), ("logic", "act"), ("logic", "pondernet")
+COMPILED += (("addition", "act"),)  # it has no loops for PonderNet in large networks
 SPREAD_GPU = Case("parity", "act", "spread", 160)
 TARGETS = (
     *_both("parity, ACT, K = 16, fresh", Case("parity", "act", "fresh", 16), faster(5), useful(40)),
@@ -105,10 +106,10 @@ TARGETS = (
            faster(3), useful(40)),
     *_both("logic, ACT, LSTM 128, K = 8, fresh", Case("logic", "act", "fresh", 8), faster(3)),
     *_both("logic, ACT, LSTM 128, K = 8, spread", Case("logic", "act", "spread", 8), faster(3)),
-    Target("addition, ACT, LSTM 512, K = 1, fresh", Case("addition", "act", "fresh", 1),
-           (faster(1.3), useful(50))),
-    Target("addition, ACT, LSTM 512, K = 1, spread", Case("addition", "act", "spread", 1),
-           (faster(1.3), useful(50))),
+    *_both("addition, ACT, LSTM 512, K = 1, fresh", Case("addition", "act", "fresh", 1),
+           faster(1.3), useful(50)),
+    *_both("addition, ACT, LSTM 512, K = 1, spread", Case("addition", "act", "spread", 1),
+           faster(1.3), useful(50)),
     Target("mnist, PonderNet: an epoch against the CNN run at every ponder step",
            Case("mnist", "pondernet", "constant", 1), (faster(10),), note=_epochs),
     Target("parity, ACT, K = 160, fresh, on one GPU", Case("parity", "act", "fresh", 160),
@@ -136,19 +137,18 @@ def cases(gpu: bool, quick: bool) -> list[Case]:
     counts = (2,) if quick else (*REPLICAS, 256) if gpu else REPLICAS
     found = list(_grid(counts))
     if not gpu:
-        experiments, mechanisms = COMPILED
-        small = [c for c in found if c.experiment in experiments and c.mechanism in mechanisms]
-        found += [case._replace(path="compiled") for case in small]
+        known = [case for case in found if (case.experiment, case.mechanism) in COMPILED]
+        found += [case._replace(path="compiled") for case in known]
     found += [target.case for target in TARGETS if gpu or not target.gpu]
     if quick:
         found = [shrunken(case) for case in found]
     if not quick:
         found += [LONG_TAIL, LONG_TAIL._replace(path="compiled")]
     order = {name: place for place, name in enumerate((*EXPERIMENTS, "wikipedia"))}
-    ranks = list(REGIMES)
+    mechanisms = list(REGIMES)
 
     def place(case: Case) -> tuple[int, int, bool, str, int]:
-        mechanism, loops = ranks.index(case.mechanism), case.path == "compiled"
+        mechanism, loops = mechanisms.index(case.mechanism), case.path == "compiled"
         return order[case.experiment], mechanism, loops, case.regime, case.replicas
 
     return sorted(set(found), key=place)

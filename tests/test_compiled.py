@@ -145,6 +145,25 @@ def compare(found: tuple[Pondered, Gradients], exact: tuple[Pondered, Gradients]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+def test_large_networks_have_the_products_of_torch(
+    cell: str, shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "LARGEST", HIDDEN - 1)
+    products, real = [], compiled._product
+    monkeypatch.setattr(compiled, "_product", lambda *given: products.append(real(*given)))
+    compiled._in_python.cache_clear()
+    network = stacked(networks(cell, BIASES["spread"]))
+    twin = copy.deepcopy(network).double()
+    twin.path = "readable"
+    for share in PRESENT:
+        batch = batch_of(*SHAPES[shape], share)
+        compare(results(network, batch), results(twin, batch))
+    compiled._in_python.cache_clear()
+    assert len(products) > STEPS
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("flag", [True, False])
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 def test_pondernet_has_the_numbers_of_the_readable_path_too(
@@ -292,7 +311,6 @@ def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
     ("cell", "hidden", "halting"),
     [
         ("gru", 8, ACT(0.1, max_steps=3)),
-        ("tanh_rnn", compiled.LARGEST + 1, ACT(0.1, max_steps=3)),
         ("tanh_rnn", 8, FixedRepeat(2)),
         ("lstm", 8, PonderNet(0.3, max_steps=3, epsilon=0.05)),
         ("gru", 8, PonderNet(0.3, max_steps=3)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -42,8 +43,9 @@ def supports(
         kind: the cell's class.
         hidden: its units.
     """
-    known = kind in KERNELS and (type(halting) is ACT or unrolled.takes_all_steps(halting))
-    return known and hidden <= LARGEST and device.type == "cpu" and dtype == torch.float32
+    small = hidden <= LARGEST and unrolled.takes_all_steps(halting)
+    known = kind in KERNELS and (type(halting) is ACT or small)
+    return known and device.type == "cpu" and dtype == torch.float32
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
@@ -73,7 +75,7 @@ class _Ponder(torch.autograd.Function):
         drives, flag, recurrent, weight, bias = inputs
         times, replicas, size, width = drives.shape
         hidden = recurrent.shape[2]
-        arrays = drives, _flag(flag, recurrent), recurrent, recurrent.mT, weight, bias
+        arrays = drives, _flag(flag, recurrent), recurrent, weight, bias
         job = act.Job(
             lstm, halting.epsilon, halting.max_steps, _block(width, hidden), _array(mask),
             *map(_array, arrays),
@@ -81,7 +83,10 @@ class _Ponder(torch.autograd.Function):
         features = np.empty((times, replicas, size, hidden), np.float32)
         taken, remainder, expected = np.zeros((3, times, replicas, size), np.float32)
         out = features, taken, remainder, expected
-        ctx.tapes = _shared(lambda a, b: (a, b, act.forward(a, b, job, *out)), replicas)
+        large = hidden > LARGEST
+        walk = _in_python(act.forward) if large else act.forward
+        parts = [(0, replicas)] if large else _parts(replicas)
+        ctx.tapes = _together(lambda a, b: (a, b, walk(a, b, job, *out)), parts)
         ctx.job, ctx.flag = job, flag is not None
         progress = _progress(*map(torch.from_numpy, (taken, remainder, expected)))
         ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
@@ -101,9 +106,8 @@ class _Ponder(torch.autograd.Function):
             np.empty_like(job.drives), np.zeros_like(job.flag), np.empty_like(job.recurrent),
             np.zeros_like(job.units), np.zeros_like(job.bias),
         ]  # fmt: skip
-        _together(
-            lambda a, b, tape: act.backward(a, b, job, tape, d_features, d_cost, *found), tapes
-        )
+        walk = _in_python(act.backward) if shape[-1] > LARGEST else act.backward
+        _together(lambda a, b, tape: walk(a, b, job, tape, d_features, d_cost, *found), tapes)
         drives, flag, *others = map(torch.from_numpy, found)
         return None, drives, flag if ctx.flag else None, *others
 
@@ -126,7 +130,8 @@ class _Unroll(torch.autograd.Function):
         arrays = drive, _flag(flag, recurrent), recurrent, recurrent.mT, weight
         job = steps.Job(lstm, _block(width, hidden), *map(_array, arrays))
         tape = steps.Tape(*map(_array, (every[0], memory, gates, squashed)))
-        _shared(lambda a, b: steps.forward(a, b, job, tape, _array(out)), steps.blocks(job))
+        parts = _parts(steps.blocks(job))
+        _together(lambda a, b: steps.forward(a, b, job, tape, _array(out)), parts)
         out += bias[:, None, None]
         ctx.tape, ctx.job, ctx.flag = (tape, every, gates), job, flag is not None
         ctx.set_materialize_grads(False)
@@ -146,7 +151,8 @@ class _Unroll(torch.autograd.Function):
             given.append(gates.new_empty(0, *shape[1:3], 0))
             found.append(gates.new_empty(*gates[:, 0].shape[:2], 0))
         arrays = [_array(each) for each in (d_out, *given, *found)]
-        _shared(lambda a, b: steps.backward(a, b, job, tape, *arrays), steps.blocks(job))
+        parts = _parts(steps.blocks(job))
+        _together(lambda a, b: steps.backward(a, b, job, tape, *arrays), parts)
         hidden, d_heads = every[0], d_out.flatten(1, 2)
         d_recurrent = torch.bmm(gates.flatten(1, 2).mT, hidden[:, :-1].flatten(1, 2))
         d_weight = torch.bmm(d_heads.mT, hidden[:, 1:].flatten(1, 2))
@@ -189,11 +195,21 @@ def _array(x: Tensor) -> Any:
     return x.detach().contiguous().numpy()
 
 
-def _shared(work: Callable[[int, int], Any], count: int) -> list[Any]:
-    """`work` of the parts `first` to `end - 1`, as many times as torch has threads."""
-    times = min(torch.get_num_threads(), count)
-    ends = [count * number // times for number in range(times + 1)]
-    return _together(work, list(itertools.pairwise(ends)))
+@functools.cache
+def _in_python(walk: Any) -> Callable[..., Any]:
+    """A walk as Python runs it: what it calls is compiled, and the products are torch's."""
+    return types.FunctionType(walk.py_func.__code__, act.__dict__ | {"product": _product})
+
+
+def _product(a: Any, b: Any, out: Any) -> None:
+    """out = a b, on all threads of torch."""
+    torch.mm(torch.from_numpy(a), torch.from_numpy(b), out=torch.from_numpy(out))
+
+
+def _parts(count: int) -> list[tuple[int, int]]:
+    """First and end of what each thread takes of so many; as many parts as torch has threads."""
+    times = max(1, min(torch.get_num_threads(), count))
+    return list(itertools.pairwise(count * number // times for number in range(times + 1)))
 
 
 def _together(work: Callable[..., Any], calls: list[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pondering.loops import Array, f4, loop
-from pondering.loops.cells import add, back_lstm, back_tanh, clear, put, step_lstm, step_tanh
+from pondering.loops.cells import add, back_lstm, back_tanh, clear, put, step_lstm, step_tanh, turn
 
 
 class Job(NamedTuple):
@@ -21,7 +21,6 @@ class Job(NamedTuple):
     drives: Array  # (T, K, B, W) float32, as all that follow; W = H, or 4 H of an LSTM
     flag: Array  # (K, W), zero where a cell has none
     recurrent: Array  # (K, W, H)
-    turned: Array  # (K, H, W), the same
     units: Array  # (K, H), weights of the halting units
     bias: Array  # (K,)
 
@@ -154,6 +153,12 @@ def carry(
 
 
 @loop
+def product(a: Array, b: Array, out: Array) -> None:
+    """out = a b; `compiled.py` has another for large networks."""
+    np.dot(a, b, out)
+
+
+@loop
 def forward(
     first: int, end: int, job: Job,
     features: Array, steps: Array, remainder: Array, expected: Array,
@@ -173,9 +178,11 @@ def forward(
     tape = blank(2 * times * size * (end - first) + size, units, width, job.lstm)
     taken = np.zeros((end - first, times), np.int32)
     left, nothing = np.empty(size, f4), np.zeros(width, f4)
+    turned = np.empty((units, width), f4)
     a = calls = 0
     for k in range(first, end):
         memory = np.zeros((size, units if job.lstm else 0), f4)
+        turn(job.recurrent[k], turned)
         for t in range(times):
             tape = with_room(tape, job.lstm, a, size)
             b = begin(job, k, t, tape, a, features, memory, left)
@@ -188,7 +195,7 @@ def forward(
                 for low in range(a, b, job.block):
                     top = min(low + job.block, b)
                     if t or step > 1:
-                        np.dot(tape.hidden[low:top], job.turned[k], tape.gates[low:top])
+                        product(tape.hidden[low:top], turned, tape.gates[low:top])
                     if job.lstm:
                         step_lstm(low, top, tape.row, drives, added, tape.gates,
                                   tape.old, tape.cells, tape.squashed, tape.after)  # fmt: skip
@@ -266,6 +273,22 @@ def gather(tape: Tape, first: int, end: int, begins: bool, into: Array, d_flag: 
 
 
 @loop
+def receive(job: Job, k: int, t: int, d_features: Array, total: Array, d_drives: Array) -> None:
+    """Begin with an input: what its features' gradient is, and that rows without one have none."""
+    for row in range(job.mask.shape[2]):
+        add(total, row, d_features[t, k], row)
+        if not job.mask[t, k, row]:
+            clear(d_drives[t, k], row, row + 1)
+
+
+@loop
+def hand_over(tape: Tape, used: int, n: int, later: Array, total: Array) -> None:
+    """After step 1, whose n rows have an input: to the state before it."""
+    for i in range(n):
+        put(total, tape.row[used + i], later, i)
+
+
+@loop
 def backward(
     first: int, end: int, job: Job, taped: tuple[Tape, Array, int, int],
     d_features: Array, d_cost: Array,
@@ -289,10 +312,7 @@ def backward(
         memory = np.zeros((size, units if job.lstm else 0), f4)
         bottom = used
         for t in range(len(job.mask) - 1, -1, -1):
-            for row in range(size):
-                add(total, row, d_features[t, k], row)
-                if not job.mask[t, k, row]:
-                    clear(d_drives[t, k], row, row + 1)
+            receive(job, k, t, d_features, total, d_drives)
             later = np.empty((0, units), f4)  # gradient of the states that went on
             kept = np.empty((0, memory.shape[1]), f4)
             n = 0
@@ -316,13 +336,12 @@ def backward(
                         back_tanh(a, b, tape.gates, dh)
                     gather(tape, a, b, step == 1, d_drives[t, k], d_flag[k])
                     if t or step > 1:
-                        np.dot(tape.gates[a:b], job.recurrent[k], dh)
+                        product(tape.gates[a:b], job.recurrent[k], dh)
                 later, kept = d_hidden, d_cell
-            for i in range(n):  # step 1: the rows that have an input
-                put(total, tape.row[used + i], later, i)
-                put(memory, tape.row[used + i], kept, i)
+            hand_over(tape, used, n, later, total)
+            hand_over(tape, used, n, kept, memory)
             begun = used + n if t == 0 else used  # before its first step the state was zero
         if begun < bottom:
-            np.dot(tape.gates[begun:bottom].T, tape.hidden[begun:bottom], d_recurrent[k])
+            product(tape.gates[begun:bottom].T, tape.hidden[begun:bottom], d_recurrent[k])
         else:
             clear(d_recurrent[k], 0, len(d_recurrent[k]))

@@ -10,6 +10,8 @@ import numpy as np
 
 from pondering.loops import Array, Float, f4, loop
 
+TURNED = 16  # floats of a line in the cache
+
 
 @loop
 def tanh(x: Float) -> Float:
@@ -145,6 +147,15 @@ def add(target: Array, i: int, source: Array, n: int) -> None:
     """Row n of `source` is added to row i of `target`."""
     for j in range(target.shape[1]):
         target[i, j] += source[n, j]
+
+
+@loop
+def turn(source: Array, target: Array) -> None:
+    """`target` (H, W) becomes the transpose of `source` (W, H), a few rows at a time."""
+    for top in range(0, len(source), TURNED):
+        for j in range(len(target)):
+            for i in range(min(TURNED, len(source) - top)):
+                target[j, top + i] = source[top + i, j]
 
 
 @loop
