@@ -59,7 +59,8 @@ def ponder_by_bits(
     if learned.size:
         slope, explained = linear_fit(middle.difficulties, middle.ponder[:, learned])
         across = float(np.ptp(middle.difficulties))
-        steep = trend(middle.settings[learned], slope)
+        alone = np.full(len(slope), np.nan)  # a single setting shows no trend
+        steep = trend(middle.settings[learned], slope) if learned.size > 1 else alone
         quantities += [
             over_seeds(
                 "rise", "steps gained from easiest to hardest", "steps", average, slope * across
