@@ -176,7 +176,8 @@ def test_steps_and_errors_by_bits(gone: Replicas, bound: float) -> None:
             lambda seeds: mean(lines[s, k][1] for s in learned for k in seeds),
         ),
         "steepness_trend": over_mean("correlation of slope with τ", "correlation", {
-            k: trend(learned, [lines[s, k][0] for s in learned]) if len(learned) > 1 else NAN
+            k: trend(learned, [NAN if (s, k) in gone else lines[s, k][0] for s in learned])
+            if len(learned) > 1 else NAN
             for k in SEEDS
         }),
     }  # fmt: skip

@@ -23,7 +23,7 @@ from pondering.cells import CELLS
 from pondering.commands import check
 from pondering.config import load_params
 from pondering.errors import UserError
-from pondering.halting import ACT
+from pondering.halting import ACT, Halting, PonderNet
 from pondering.loops import act
 from pondering.network import Network, PathName
 from pondering.replicas import stack
@@ -133,6 +133,20 @@ def test_a_second_backward_pass_is_refused(path: PathName) -> None:
     total.backward(retain_graph=True)
     with pytest.raises(RuntimeError, match="second backward pass"):
         total.backward()
+
+
+@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
+@pytest.mark.parametrize("halting", [ACT(0.1, max_steps=4), PonderNet(0.3, max_steps=4)])
+def test_weights_changed_before_the_backward_pass_are_refused(
+    path: PathName, halting: Halting
+) -> None:
+    network = stack([Network(CELLS["lstm"](3, 8), halting, 2)] * 2, halting)
+    network.path = path
+    done = network(torch.randn(2, 2, 5, 3))
+    with torch.no_grad():
+        network.cell.recurrent.add_(1)
+    with pytest.raises(RuntimeError, match="inplace operation"):
+        (done.mixture.sum() + done.cost.sum()).backward()
 
 
 def test_it_cannot_be_differentiated_twice() -> None:

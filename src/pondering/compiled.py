@@ -28,7 +28,7 @@ from pondering.kernels import KERNELS, State
 from pondering.loops import act, steps
 
 LARGEST = 256  # hidden units; with more, the products are nearly all, and torch's are faster
-SMALL = 10**6  # multiplications of a product that OpenBLAS takes for a small one
+SMALL = 10**6  # multiplications of a product that OpenBLAS takes for a small one, with AVX-512
 LITTLE, MUCH = 32, 128  # rows that are walked together
 
 threadpool_limits(1, "blas")  # of the whole process: replicas are what is spread over threads
@@ -88,10 +88,11 @@ class _Ponder(torch.autograd.Function):
         parts = [(0, replicas)] if large else _parts(replicas)
         ctx.tapes = _together(lambda a, b: (a, b, walk(a, b, job, *out)), parts)
         ctx.job, ctx.flag = job, flag is not None
+        ctx.save_for_backward(recurrent, weight)
         progress = _progress(*map(torch.from_numpy, (taken, remainder, expected)))
         ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
         ctx.set_materialize_grads(False)
-        return (torch.from_numpy(features), *progress, int(taken.sum()))
+        return (torch.from_numpy(features), *progress, int(taken.sum(dtype=np.float64)))
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -134,6 +135,7 @@ class _Unroll(torch.autograd.Function):
         _together(lambda a, b: steps.forward(a, b, job, tape, _array(out)), parts)
         out += bias[:, None, None]
         ctx.tape, ctx.job, ctx.flag = (tape, every, gates), job, flag is not None
+        ctx.save_for_backward(recurrent, weight)
         ctx.set_materialize_grads(False)
         return (out, *(buffer[:, 1:] for buffer in every))
 
@@ -162,11 +164,16 @@ class _Unroll(torch.autograd.Function):
 
 
 def _used_up(ctx: Any, name: str) -> Any:
-    """What the forward pass has left, once."""
+    """What the forward pass has left, once.
+
+    Raises:
+        RuntimeError: it was asked for before, or the weights have been changed since.
+    """
     kept = getattr(ctx, name)
     if kept is None:
         raise RuntimeError("a second backward pass: the first has used up the tape")
     setattr(ctx, name, None)
+    _ = ctx.saved_tensors  # torch looks whether they are as they were
     return kept
 
 

@@ -92,6 +92,7 @@ class _Ponder(torch.autograd.Function):
         walk = _Forward(job, *inputs)
         features, progress = walk.run()
         ctx.walk = walk
+        ctx.save_for_backward(*inputs[2:4])
         ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
         ctx.set_materialize_grads(False)
         return (features, *progress, walk.computed)
@@ -103,6 +104,7 @@ class _Ponder(torch.autograd.Function):
         d_cost = torch.stack(parts).sum(0) if parts else None
         if ctx.walk is None:
             raise RuntimeError("a second backward pass: the first has used up the tape")
+        _ = ctx.saved_tensors  # torch looks whether the weights are as they were
         walk = _Backward(ctx.walk, gradients[0], d_cost)
         ctx.walk = None
         return None, *walk.run()

@@ -4,7 +4,8 @@
 The fast paths for stacked replicas give the same numbers and are pinned to it by the tests:
 `fused.py` trains ACT and fixed repeat with a gradient by hand, `unrolled.py` PonderNet with a
 constant N, and `packing.py` runs any cell without a gradient; rows that have halted leave.
-`compiled.py` trains small networks faster still. `network.path` chooses.
+`compiled.py` trains ACT, and PonderNet in small networks, faster still on a CPU. `network.path`
+chooses.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from pondering.claim_measures.quantities import (
     Array,
     Quantity,
     average,
+    deviations,
     mean_over_seeds,
     over_seeds,
 )
@@ -278,14 +279,9 @@ def _solved_share(accuracy: float, errors: Array) -> float:
     return float((np.median(1 - errors, axis=0) >= accuracy).mean())
 
 
-def _scatter(errors: Array) -> float:
-    """Mean over settings of the sample deviation over seeds, of errors [K, S]; NaN below two."""
-    return float(errors.std(axis=0, ddof=1).mean()) if len(errors) > 1 else float("nan")
-
-
 def _scatter_gap(ponder: Array, act: Array) -> float:
     """Scatter of accuracy over seeds, which is that of errors: ACT's less PonderNet's."""
-    return _scatter(act) - _scatter(ponder)
+    return float(average(deviations(act)) - average(deviations(ponder)))
 
 
 def _median_ratio(first: Array, second: Array) -> float:

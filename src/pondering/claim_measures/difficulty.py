@@ -59,8 +59,10 @@ def ponder_by_bits(
     if learned.size:
         slope, explained = linear_fit(middle.difficulties, middle.ponder[:, learned])
         across = float(np.ptp(middle.difficulties))
-        alone = np.full(len(slope), np.nan)  # a single setting shows no trend
-        steep = trend(middle.settings[learned], slope) if learned.size > 1 else alone
+        gone = np.isnan(middle.ponder[:, learned]).any(axis=2)
+        steep = trend(middle.settings[learned], np.where(gone, np.nan, slope))
+        if learned.size < 2:  # a single setting shows no trend
+            steep = np.full(len(steep), np.nan)
         quantities += [
             over_seeds(
                 "rise", "steps gained from easiest to hardest", "steps", average, slope * across

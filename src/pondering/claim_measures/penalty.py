@@ -9,6 +9,7 @@ from pondering.claim_measures.quantities import (
     Array,
     Quantity,
     average,
+    deviations,
     mean_over_seeds,
     over_seeds,
     trend,
@@ -190,15 +191,8 @@ def _spread_label(steps: Array) -> str:
 def _spreads(steps: Array) -> tuple[float, float]:
     """Mean deviation over seeds in the lowest and in the highest third of the settings."""
     third = max(1, steps.shape[1] // 3)
-    deviation = _deviations(steps)
+    deviation = deviations(steps)
     return float(average(deviation[:third])), float(average(deviation[-third:]))
-
-
-def _deviations(steps: Array) -> Array:
-    """[S] sample deviation over seeds, leaving out diverged replicas; NaN below two."""
-    return np.array(
-        [np.std(c[~np.isnan(c)], ddof=1) if (~np.isnan(c)).sum() > 1 else np.nan for c in steps.T]
-    )
 
 
 def _updates_at_lowest_tau(evidence: Evidence, experiment: str, solved_below: float) -> Array:

@@ -140,15 +140,21 @@ def average(values: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Arr
         return np.asarray(total / count, dtype=np.float64)
 
 
+def deviations(values: Array) -> Array:
+    """Sample deviation over seeds of [K, S], leaving out NaN (a failed replica); NaN below two."""
+    present = [column[~np.isnan(column)] for column in values.T]
+    return np.array([np.std(c, ddof=1) if c.size > 1 else np.nan for c in present])
+
+
 def trend(settings: ArrayLike, rows: Array) -> Array:
     """Spearman's correlation of each row with `settings`; no relation (0) where it does not exist.
 
     Args:
         settings: [points].
-        rows: [seeds, points].
+        rows: [seeds, points]; points of NaN (failed replicas) are left out.
 
     Returns:
-        [seeds] correlations; a constant or failed row counts as 0, not as missing.
+        [seeds] correlations; a constant row, or one of NaN alone, counts as 0, not as missing.
     """
     found = [spearman(settings, row) for row in rows]
     return np.asarray(np.nan_to_num(found, nan=0.0), dtype=np.float64)

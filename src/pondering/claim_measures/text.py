@@ -93,8 +93,8 @@ def ponder_by_character(
 
     Steps are counted in deviations of the trace's own ponder, so that networks that ponder much
     and little can be compared. All seeds read the same windows of the text, so a window is drawn
-    again with all its readings, and seeds are drawn again besides. Windows that some seed has not
-    read are left out.
+    again with all its readings, and seeds are drawn again besides. Seeds that diverged have
+    read none and are left out.
 
     Args:
         evidence: the results of a profile.

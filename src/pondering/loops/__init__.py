@@ -3,9 +3,9 @@
 Calls of torch walk all rows once for every elementary function, and where few rows are left of a
 step a call takes longer than its work. Numba compiles these loops instead: each replica's rows are
 walked a few at a time, which stay in the processor's cache. Replicas know nothing of one another,
-so no result depends on neighbours, threads or shards.
+so nothing that the loops compute depends on neighbours, threads or shards.
 
-`cells.py` has the steps of the cells, `act.py` and `unrolled.py` walk them. The mechanisms' rules
+`cells.py` has the steps of the cells, `act.py` and `steps.py` walk them. The mechanisms' rules
 and the cells' steps stand here once more, as arithmetic on numbers; the tests pin them to the
 readable path. `compiled.py` is the side of torch.
 """
@@ -23,7 +23,7 @@ from numba import njit
 Array = Any  # numpy.ndarray; Numba makes its own types of what a function is called with
 Float = Any  # numpy.float32
 F = TypeVar("F", bound=Callable[..., Any])
-f4 = np.float32
+f4 = np.float32  # of constants too: 1 - x would be double
 
 # Sums in any order, so that they fit the CPU's vectors; NaN and infinity stay what they are.
 LIBERTIES = {"reassoc", "contract", "arcp", "nsz"}

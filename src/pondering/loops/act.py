@@ -77,7 +77,7 @@ def blank(rows: int, size: int, width: int, lstm: bool) -> Tape:
         np.empty((rows, size), f4), gates, np.empty((rows, size), f4) if lstm else gates,
         np.empty((rows, cell), f4), np.empty((rows, cell), f4), np.empty((rows, cell), f4),
         np.empty(rows, np.int32), np.empty(rows, np.bool_), np.empty(rows, f4),
-        np.empty(rows, np.int32),
+        np.empty(rows, np.int64),
     )  # fmt: skip
 
 
@@ -238,7 +238,7 @@ def back_halt(
         for j in range(cells.shape[1]):
             score += memory[row, j] * cells[r, j]
         if goes_on[r]:
-            d_logit = (score - last[row] - d_cost[row]) * (weight * (1 - weight))
+            d_logit = (score - last[row] - d_cost[row]) * (weight * (f4(1) - weight))
             d_bias[k] += d_logit
             for j in range(after.shape[1]):
                 d_unit[j] += d_logit * after[r, j]

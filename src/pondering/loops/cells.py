@@ -98,7 +98,7 @@ def back_tanh(first: int, end: int, gates: Array, d_hidden: Array) -> None:
     """
     for r in range(first, end):
         for j in range(gates.shape[1]):
-            gates[r, j] = d_hidden[r - first, j] * (1 - gates[r, j] * gates[r, j])
+            gates[r, j] = d_hidden[r - first, j] * (f4(1) - gates[r, j] * gates[r, j])
 
 
 @loop
@@ -116,22 +116,22 @@ def back_lstm(
         n = r - first
         for j in range(size):
             o, t = gates[r, 3 * size + j], squashed[r, j]
-            d_cell[n, j] += d_hidden[n, j] * o * (1 - t * t)
+            d_cell[n, j] += d_hidden[n, j] * o * (f4(1) - t * t)
         for j in range(size):
             o, t = gates[r, 3 * size + j], squashed[r, j]
-            gates[r, 3 * size + j] = d_hidden[n, j] * t * (o * (1 - o))
+            gates[r, 3 * size + j] = d_hidden[n, j] * t * (o * (f4(1) - o))
         for j in range(size):
             squashed[r, j] = d_cell[n, j] * gates[r, 2 * size + j]
             spare[j] = d_cell[n, j] * gates[r, j]
         for j in range(size):
             i = gates[r, j]
-            gates[r, j] = squashed[r, j] * (i * (1 - i))
+            gates[r, j] = squashed[r, j] * (i * (f4(1) - i))
         for j in range(size):
             g = gates[r, 2 * size + j]
-            gates[r, 2 * size + j] = spare[j] * (1 - g * g)
+            gates[r, 2 * size + j] = spare[j] * (f4(1) - g * g)
         for j in range(size):
             f, dc = gates[r, size + j], d_cell[n, j]
-            gates[r, size + j] = dc * old[r, j] * (f * (1 - f))
+            gates[r, size + j] = dc * old[r, j] * (f * (f4(1) - f))
             d_cell[n, j] = dc * f
 
 
