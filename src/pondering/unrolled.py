@@ -56,21 +56,21 @@ class _Unroll(torch.autograd.Function):
             for buffer, part in zip(every, state, strict=True):
                 buffer[:, n] = part
             taken.append(kept)
-        ctx.kernel, ctx.taken, ctx.recurrent = kernel, taken, recurrent
+        ctx.kernel, ctx.taken = kernel, taken
         ctx.flags = None if flag is None else flag.shape[1]
-        ctx.save_for_backward(every[0])
+        ctx.save_for_backward(every[0], recurrent)
         return tuple(every)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        (every,) = ctx.saved_tensors
+        every, recurrent = ctx.saved_tensors
         replicas, steps, rows, _ = every.shape
-        d_pres = every.new_empty(replicas, steps, rows, ctx.recurrent.shape[1])
+        d_pres = every.new_empty(replicas, steps, rows, recurrent.shape[1])
         d_state = [g[:, -1] for g in gradients]
         for n in reversed(range(steps)):
             d_pre, rest = ctx.kernel.backward(ctx.taken[n], d_state)
             d_pres[:, n] = d_pre
-            d_state = [torch.bmm(d_pre, ctx.recurrent), *rest]
+            d_state = [torch.bmm(d_pre, recurrent), *rest]
             if n:
                 d_state = [d + g[:, n - 1] for d, g in zip(d_state, gradients, strict=True)]
         ctx.taken = None
