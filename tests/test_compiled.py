@@ -152,15 +152,32 @@ def test_large_networks_have_the_products_of_torch(
     monkeypatch.setattr(compiled, "LARGEST", HIDDEN - 1)
     products, real = [], compiled._product
     monkeypatch.setattr(compiled, "_product", lambda *given: products.append(real(*given)))
-    compiled._in_python.cache_clear()
+    monkeypatch.setattr(compiled, "_in_python", compiled._in_python.__wrapped__)  # nothing kept
     network = stacked(networks(cell, BIASES["spread"]))
     twin = copy.deepcopy(network).double()
     twin.path = "readable"
     for share in PRESENT:
         batch = batch_of(*SHAPES[shape], share)
         compare(results(network, batch), results(twin, batch))
-    compiled._in_python.cache_clear()
     assert len(products) > STEPS
+
+
+@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_more_rows_than_a_block_and_many_outputs(mechanism: str, count: int) -> None:
+    """With 180 units of an LSTM a block has 128 rows; fewer have smaller ones."""
+    solos = []
+    for seed, bias in enumerate((1.0, -2.0, -1.0)):
+        generator = torch.Generator().manual_seed(seed)
+        cell = CELLS["lstm"](INPUTS, 180, True, generator)
+        solos.append(Network(cell, ACT(TAU[seed], 0.05, count), 7, bias, generator))
+    assert compiled._block(4 * 180, 180) < 150
+    network = stacked(solos, mechanism)
+    twin = copy.deepcopy(network).double()
+    twin.path = "readable"
+    inputs, _, mask = batch_of(2, 150, 0.7)
+    targets = torch.rand(*mask.shape, 7, generator=torch.Generator().manual_seed(1))
+    compare(results(network, (inputs, targets, mask)), results(twin, (inputs, targets, mask)))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
