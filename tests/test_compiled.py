@@ -4,93 +4,34 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from pinned import score_against
-from torch import Tensor
+from compiled_networks import (
+    BIASES,
+    CLOSE,
+    HIDDEN,
+    INPUTS,
+    PRESENT,
+    REPLICAS,
+    SHAPES,
+    STEPS,
+    TAU,
+    assert_same_bits,
+    batch_of,
+    compare,
+    networks,
+    results,
+    stacked,
+)
 
 from pondering import compiled, unrolled
 from pondering.cells import CELLS
-from pondering.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
+from pondering.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.loops import act, steps
-from pondering.loops import cells as steps_of
 from pondering.network import Network
 from pondering.replicas import stack
-
-REPLICAS, INPUTS, HIDDEN, STEPS = 3, 4, 20, 12
-RECORDS = ("mixture", "ponder_time", "remainder", "cost", "expected_steps")
-CLOSE: dict[str, Any] = {"rtol": 2e-5, "atol": 2e-6, "check_dtype": False}
-TAU = (0.25, 0.0, 0.5)
-BIASES = {
-    "spread": (4.0, -2.0, -1.0),
-    "all at once": (20.0, 20.0, 20.0),
-    "never": (-30.0, -30.0, -30.0),
-}
-SHAPES = {"vectors": (1, 40), "sequences": (4, 40), "one row": (3, 1)}
-PRESENT = (1.0, 0.7, 0.1, 0.0)  # the share of inputs that are there
-
-
-def networks(
-    cell: str,
-    biases: tuple[float, ...],
-    steps: int = STEPS,
-    flag: bool = True,
-) -> list[Network]:
-    """One replica a bias, so different that their rows halt at very different steps."""
-    solos = []
-    for seed, bias in enumerate(biases):
-        generator = torch.Generator().manual_seed(seed)
-        made = CELLS[cell](INPUTS, HIDDEN, flag, generator)
-        solo = Network(made, ACT(TAU[seed], 0.05, steps), 2, bias, generator)
-        with torch.no_grad():
-            solo.heads.weight[-1] *= 6
-        solos.append(solo)
-    return solos
-
-
-def stacked(solos: list[Network], mechanism: str = "act") -> Network:
-    """The replicas on the compiled path."""
-    settings, steps = torch.tensor(TAU[: len(solos)]), solos[0].halting.max_steps
-    halting = {
-        "act": ACT(settings, 0.05, steps),
-        "pondernet": PonderNet(settings / 2 + 0.2, 0.3, steps),
-    }[mechanism]
-    network = stack(solos, halting)
-    network.path = "compiled"
-    return network
-
-
-Batch = tuple[Tensor, Tensor, Tensor]
-Gradients = dict[str, Tensor]
-
-
-def batch_of(times: int, rows: int, share: float) -> Batch:
-    generator = torch.Generator().manual_seed(9)
-    shape = (times, REPLICAS, rows)
-    inputs = 2 * torch.randn(*shape, INPUTS, generator=generator)
-    targets = torch.randint(0, 2, (*shape, 2), generator=generator).float()
-    return inputs, targets, torch.rand(shape, generator=generator) < share
-
-
-def results(network: Network, batch: Batch) -> tuple[Pondered, dict[str, Tensor]]:
-    """The record, and the gradients of the inputs and of every parameter."""
-    network.zero_grad()
-    dtype = network.heads.weight.dtype
-    inputs = batch[0].to(dtype, copy=True).requires_grad_()
-    targets, mask = batch[1].to(dtype), batch[2]
-    pondered = network(inputs, mask)
-    losses = network.halting.objective(score_against(targets), pondered)
-    torch.where(mask, losses, 0.0).sum(0).mean(-1).sum().backward()
-    gradients = {
-        name: torch.zeros_like(p) if p.grad is None else p.grad.clone()
-        for name, p in network.named_parameters()
-    }
-    found = inputs.grad
-    return pondered, gradients | {"inputs": torch.zeros_like(inputs) if found is None else found}
 
 
 @pytest.fixture
@@ -130,18 +71,6 @@ def test_it_gives_the_numbers_of_the_readable_path(
         if shape == "sequences" and share == 1:
             expected = {"all at once": {1}, "never": {STEPS}, "spread": {1, 2, 3, STEPS}}
             assert expected[biases] <= set(steps)
-
-
-def compare(found: tuple[Pondered, Gradients], exact: tuple[Pondered, Gradients]) -> None:
-    """Records and gradients, to what single precision has."""
-    for field in RECORDS:
-        torch.testing.assert_close(getattr(found[0], field), getattr(exact[0], field), **CLOSE)
-    for name, gradient in found[1].items():
-        scale = float(exact[1][name].abs().max())
-        close = CLOSE | {"atol": 2e-6 * max(1.0, scale)}
-        torch.testing.assert_close(
-            gradient, exact[1][name], **close, msg=lambda m, n=name: f"{n}: {m}"
-        )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -230,98 +159,6 @@ def test_the_last_step_takes_what_is_left(cell: str, steps: int) -> None:
     torch.testing.assert_close(got.remainder, want.remainder, **CLOSE)
     for name, gradient in gradients.items():
         torch.testing.assert_close(gradient, exact[name], **CLOSE)
-
-
-def assert_same_bits(a: dict[str, Tensor], b: dict[str, Tensor]) -> None:
-    for name in a:
-        torch.testing.assert_close(
-            a[name], b[name], rtol=0, atol=0, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
-        )
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
-@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
-@pytest.mark.usefixtures("one_thread")
-def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None:
-    """The loops alone: three replicas on one, two and three threads, and each by itself."""
-    solos, batch = networks(cell, BIASES["spread"]), batch_of(3, 33, 0.7)
-    by_loops = pondered_by_loops if mechanism == "act" else unrolled_by_loops
-    want = by_loops(stacked(solos, mechanism), batch)
-    for threads in (2, 3, 5):
-        torch.set_num_threads(threads)
-        assert_same_bits(by_loops(stacked(solos, mechanism), batch), want)
-    torch.set_num_threads(1)
-    for k in (0, 2):
-        pair = [solos[k], copy.deepcopy(solos[1])]
-        with torch.no_grad():
-            for parameter in pair[1].parameters():
-                parameter.fill_(torch.nan)
-        for company in ([solos[k]], pair):
-            some = [k, 1][: len(company)]
-            own = tuple(part[:, some] for part in batch)
-            got = by_loops(stacked(company, mechanism), own)
-            assert_same_bits(of_replica(got, 0), of_replica(want, k))
-
-
-def of_replica(found: dict[str, Tensor], k: int) -> dict[str, Tensor]:
-    times_first = ("features", "steps", "drives")
-    return {name: value.select(int(name in times_first), k) for name, value in found.items()}
-
-
-def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
-    """What the loops return, and the gradients of what they read, under fixed ones of theirs."""
-    inputs, targets, mask = batch
-    drives = network._embed(inputs).detach().contiguous().requires_grad_()
-    network.zero_grad()
-    done = compiled.ponder(network.cell, network.heads, network.halting, drives, mask)
-    pull = torch.linspace(-1, 1, HIDDEN)
-    loss = (done.features * pull).sum() + (done.progress.cost * targets[..., 0]).sum()
-    loss.backward()
-    found = {"features": done.features.detach(), "steps": done.progress.steps}
-    found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
-    assert drives.grad is not None and network.heads.weight.grad is not None
-    return found | {"drives": drives.grad, "heads": network.heads.weight.grad}
-
-
-def unrolled_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
-    """The same of PonderNet's steps on the first input."""
-    inputs, targets, _ = batch
-    drives = network._embed(inputs).detach()[0].contiguous().requires_grad_()
-    network.zero_grad()
-    state = [torch.full((len(drives), drives.shape[1], HIDDEN), 0.5).requires_grad_()]
-    state *= len(network.cell.state_sizes)
-    states, heads = compiled.unroll(network.cell, network.heads, STEPS, drives, tuple(state))
-    pull = torch.linspace(-1, 1, HIDDEN)
-    ((states[-1] * pull).sum() + (heads * targets[0, :, None, :, :1]).sum()).backward()
-    found = {"every": states[0].detach(), "made": heads.detach()}
-    found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
-    assert drives.grad is not None and state[0].grad is not None
-    assert network.heads.weight.grad is not None
-    return found | {
-        "drive": drives.grad,
-        "state": state[0].grad,
-        "heads": network.heads.weight.grad,
-    }
-
-
-def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
-    x = np.linspace(-12, 12, 200_001, dtype=np.float32)
-    wide = x.astype(np.float64)
-    ours = np.array([steps_of.tanh(v) for v in x[::50]])
-    np.testing.assert_allclose(ours, np.tanh(wide[::50]), rtol=5e-7, atol=0)
-    ours = np.array([steps_of.sigmoid(v) for v in x[::50]])
-    np.testing.assert_allclose(ours, 1 / (1 + np.exp(-wide[::50])), rtol=0, atol=2e-7)
-    assert all(np.isnan(each(np.float32("nan"))) for each in (steps_of.tanh, steps_of.sigmoid))
-    ends = [steps_of.tanh(np.float32(v)) for v in (np.inf, -np.inf)]
-    np.testing.assert_allclose(ends, [1, -1], rtol=3e-7)
 
 
 @pytest.mark.parametrize(
