@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from torch import Tensor, nn
 
 from pondering import checkpoints
+from pondering.build import check_path, path_of
 from pondering.cells import CELLS
 from pondering.commands import check
 from pondering.config import load_params
@@ -70,9 +71,17 @@ def test_without_its_packages_one_line_says_what_to_install(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pondering.compiled", None)
-    with pytest.raises(UserError, match=r"compute\.path: compiled: .*pip install -e"):
+    with pytest.raises(UserError, match=r"compute\.path: compiled: .*pip install numba"):
         train(project, "compiled")
     assert not (project / ".checkpoints").exists()
+
+
+def test_a_gpu_trains_without_its_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pondering.compiled", None)
+    config, gpu = tiny.config(tmp_path), torch.device("cuda")
+    assert path_of("compiled", config, "act", gpu) == "fast"
+    assert path_of("readable", config, "act", gpu) == "readable"
+    check_path("compiled", gpu)
 
 
 def test_what_has_no_loops_is_recorded_as_the_fast_path_and_goes_on_by_it(project: Path) -> None:
@@ -82,16 +91,19 @@ def test_what_has_no_loops_is_recorded_as_the_fast_path_and_goes_on_by_it(projec
     assert record["path"] == "fast" and record["command"] == "dvc repro train@quick-tiny-repeat"
 
 
-def test_the_command_of_a_record_names_another_path(project: Path) -> None:
-    stage = train(project, "compiled")
+@pytest.mark.parametrize(("path", "note"), [("fast", " # compute.path: fast"), ("compiled", "")])
+def test_the_command_of_a_record_names_a_path_that_is_not_the_default(
+    project: Path, path: str, note: str
+) -> None:
+    stage = train(project, path)
     command = json.loads(stage.layout.provenance("tiny", "act").read_text())["command"]
-    assert command == "dvc repro train@quick-tiny-act # compute.path: compiled"
+    assert command == f"dvc repro train@quick-tiny-act{note}"
 
 
 @pytest.mark.parametrize(
     ("problem", "remedy"),
     [
-        (ModuleNotFoundError("No module named 'numba'"), r"pip install -e '\.\[compiled\]'"),
+        (ModuleNotFoundError("No module named 'numba'"), "pip install numba, or set it to fast"),
         (RuntimeError("cannot cache function 'tanh': no locator available for file 'x'"),
          "set NUMBA_CACHE_DIR to a folder"),
     ],

@@ -88,21 +88,19 @@ def cell_class(name: str) -> Any:
     return CELLS[name]
 
 
-def check_path(wanted: PathName) -> None:
-    """Refuse `compiled` where it cannot be.
+def check_path(wanted: PathName, device: torch.device) -> None:
+    """Refuse `compiled` where it cannot be; a GPU has no use for it.
 
     Raises:
         UserError: its packages are missing, or its code can be kept nowhere.
     """
-    if wanted != "compiled":
+    if wanted != "compiled" or device.type != "cpu":
         return
     where = "params.yaml: compute.path: compiled"
     try:
         importlib.import_module("pondering.compiled")
     except ImportError as error:
-        raise UserError(
-            f"{where}: {error}; pip install -e '.[compiled]'; without it: fast, readable"
-        ) from None
+        raise UserError(f"{where}: {error}; pip install numba, or set it to fast") from None
     except RuntimeError as error:  # Numba found no folder to write to
         said = str(error).partition(" for file")[0]
         raise UserError(f"{where}: {said}; set NUMBA_CACHE_DIR to a folder for it") from None
@@ -116,9 +114,11 @@ def path_of(
     Raises:
         UserError: see `check_path`.
     """
-    check_path(wanted)
+    check_path(wanted, device)
     if wanted != "compiled":
         return wanted
+    if device.type != "cpu":
+        return "fast"
     compiled = importlib.import_module("pondering.compiled")
     kind, hidden = cell_class(config.network.cell), config.network.hidden
     halting = make_halting(config, mechanism, config.settings(mechanism))

@@ -30,8 +30,7 @@ def check(alone: bool) -> None:
         from pondering.tasks import make_task
 
         active = load_params()
-        pick_device(active.device)
-        check_path(active.compute.path)
+        check_path(active.compute.path, pick_device(active.device))
         for profile in PROFILES:
             for name, config in load_params(profile=profile).experiments.items():
                 task = make_task(config.task, name)

@@ -1,7 +1,6 @@
 """The compiled path in training: `loops` as operations of torch, on every thread.
 
-Chosen with `compute.path: compiled`; where `supports` says no, the fast path goes on. It needs the
-packages of the extra `compiled`.
+Chosen with `compute.path: compiled`; where `supports` says no, the fast path goes on.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from pondering.mechanisms import MECHANISMS
 from pondering.network import PathName
 from pondering.progress import Progress, duration
 from pondering.schedule import Plateau
+from pondering.schema import ComputeConfig
 from pondering.shards import AWAY, Outcome, Shard, Watch, cut, fitting, gathered, size_begun, train
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
@@ -231,13 +232,15 @@ class TrainStage:
     def origin(self) -> dict[str, Any]:
         """Where this run's numbers come from."""
         stage = f"train@{self.params.profile}-{self.experiment}-{self.mechanism}"
+        chosen = self.params.compute.path
+        usual = chosen == ComputeConfig.model_fields["path"].default
         found = provenance.record(
             self.root,
             self.config.of_mechanism(self.mechanism),
             self.data_hash,
             machine.name_of(self.device),
             torch.get_num_threads(),
-            f"dvc repro {stage}{'' if self.path == 'fast' else f' # compute.path: {self.path}'}",
+            f"dvc repro {stage}{'' if usual else f' # compute.path: {chosen}'}",
             self.path,
         )
         return found | {"key": self.key}

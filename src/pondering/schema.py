@@ -166,7 +166,7 @@ class ComputeConfig(_Model):
     checkpoint_seconds: Positive
     insist: StrictBool
     replicas_at_once: Count | Literal["auto"] = "auto"
-    path: Literal["readable", "fast", "compiled"] = "fast"
+    path: Literal["readable", "fast", "compiled"] = "compiled"
     executor: Literal["local", "ray"] = "local"
     ray_address: StrictStr | None = None  # None: that of the environment, else a local cluster
 
