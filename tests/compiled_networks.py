@@ -9,7 +9,7 @@ from pinned import score_against
 from torch import Tensor
 
 from pondering.cells import CELLS
-from pondering.halting import ACT, Pondered, PonderNet
+from pondering.halting import ACT, FixedRepeat, Pondered, PonderNet
 from pondering.network import Network
 from pondering.replicas import stack
 
@@ -17,6 +17,7 @@ REPLICAS, INPUTS, HIDDEN, STEPS = 3, 4, 20, 12
 RECORDS = ("mixture", "ponder_time", "remainder", "cost", "expected_steps")
 CLOSE: dict[str, Any] = {"rtol": 2e-5, "atol": 2e-6, "check_dtype": False}
 TAU = (0.25, 0.0, 0.5)
+RHO = (1.0, 4.0, 2.0)
 BIASES = {
     "spread": (4.0, -2.0, -1.0),
     "all at once": (20.0, 20.0, 20.0),
@@ -44,11 +45,12 @@ def networks(
     return solos
 
 
-def stacked(solos: list[Network], mechanism: str = "act") -> Network:
+def stacked(solos: list[Network], mechanism: str = "act", rho: tuple[float, ...] = RHO) -> Network:
     """The replicas on the compiled path."""
     settings, steps = torch.tensor(TAU[: len(solos)]), solos[0].halting.max_steps
     halting = {
         "act": ACT(settings, 0.05, steps),
+        "repeat": FixedRepeat(torch.tensor(rho[: len(solos)])),
         "pondernet": PonderNet(settings / 2 + 0.2, 0.3, steps),
     }[mechanism]
     network = stack(solos, halting)

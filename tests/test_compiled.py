@@ -15,6 +15,7 @@ from compiled_networks import (
     INPUTS,
     PRESENT,
     REPLICAS,
+    RHO,
     SHAPES,
     STEPS,
     TAU,
@@ -74,15 +75,37 @@ def test_it_gives_the_numbers_of_the_readable_path(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+def test_a_fixed_repeat_has_the_numbers_of_the_readable_path_too(
+    cell: str, flag: bool, shape: str, calls: list[str]
+) -> None:
+    network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), "repeat")
+    twin = copy.deepcopy(network).double()
+    twin.path = "readable"
+    for share in PRESENT:
+        batch = batch_of(*SHAPES[shape], share)
+        calls.clear()
+        (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
+        assert calls == ["forward", "backward"]
+        compare((got, gradients), (want, exact))
+        there = torch.tensor(RHO)[:, None].expand_as(got.ponder_time[0])
+        assert torch.equal(got.ponder_time, torch.where(batch[2], there, 0.0))
+        assert got.computed == int(got.ponder_time.sum())
+        assert not gradients["heads.weight"][:, -1].any()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("mechanism", ["act", "repeat"])
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 def test_large_networks_have_the_products_of_torch(
-    cell: str, shape: str, monkeypatch: pytest.MonkeyPatch
+    cell: str, mechanism: str, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiled, "LARGEST", HIDDEN - 1)
     products, real = [], compiled._product
     monkeypatch.setattr(compiled, "_product", lambda *given: products.append(real(*given)))
     monkeypatch.setattr(compiled, "_in_python", compiled._in_python.__wrapped__)  # nothing kept
-    network = stacked(networks(cell, BIASES["spread"]))
+    network = stacked(networks(cell, BIASES["spread"]), mechanism)
     twin = copy.deepcopy(network).double()
     twin.path = "readable"
     for share in PRESENT:
@@ -91,7 +114,7 @@ def test_large_networks_have_the_products_of_torch(
     assert len(products) > STEPS
 
 
-@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
+@pytest.mark.parametrize("mechanism", ["act", "pondernet", "repeat"])
 @pytest.mark.parametrize("count", [1, 3])
 def test_more_rows_than_a_block_and_many_outputs(mechanism: str, count: int) -> None:
     """With 180 units of an LSTM a block has 128 rows; fewer have smaller ones."""
@@ -165,7 +188,7 @@ def test_the_last_step_takes_what_is_left(cell: str, steps: int) -> None:
     ("cell", "hidden", "halting"),
     [
         ("gru", 8, ACT(0.1, max_steps=3)),
-        ("tanh_rnn", 8, FixedRepeat(2)),
+        ("gru", 8, FixedRepeat(2)),
         ("lstm", 8, PonderNet(0.3, max_steps=3, epsilon=0.05)),
         ("gru", 8, PonderNet(0.3, max_steps=3)),
         ("tanh_rnn", compiled.LARGEST + 4, PonderNet(0.3, max_steps=3)),

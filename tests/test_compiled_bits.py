@@ -11,6 +11,7 @@ import torch
 from compiled_networks import (
     BIASES,
     HIDDEN,
+    RHO,
     STEPS,
     Batch,
     assert_same_bits,
@@ -33,13 +34,13 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
+@pytest.mark.parametrize("mechanism", ["act", "repeat", "pondernet"])
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 @pytest.mark.usefixtures("one_thread")
 def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None:
     """The loops alone: three replicas on one, two and three threads, and each by itself."""
     solos, batch = networks(cell, BIASES["spread"]), batch_of(3, 33, 0.7)
-    by_loops = pondered_by_loops if mechanism == "act" else unrolled_by_loops
+    by_loops = unrolled_by_loops if mechanism == "pondernet" else pondered_by_loops
     want = by_loops(stacked(solos, mechanism), batch)
     for threads in (2, 3, 5):
         torch.set_num_threads(threads)
@@ -53,7 +54,8 @@ def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None
         for company in ([solos[k]], pair):
             some = [k, 1][: len(company)]
             own = tuple(part[:, some] for part in batch)
-            got = by_loops(stacked(company, mechanism), own)
+            rho = tuple(RHO[each] for each in some)
+            got = by_loops(stacked(company, mechanism, rho), own)
             assert_same_bits(of_replica(got, 0), of_replica(want, k))
 
 

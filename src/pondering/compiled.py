@@ -22,7 +22,7 @@ from torch import Tensor
 from pondering import unrolled
 from pondering.cells import LSTM
 from pondering.fused import Sequence
-from pondering.halting import ACT, Progress
+from pondering.halting import ACT, FixedRepeat, Progress
 from pondering.kernels import KERNELS, State
 from pondering.loops import act, steps
 
@@ -43,12 +43,12 @@ def supports(
         hidden: its units.
     """
     small = hidden <= LARGEST and unrolled.takes_all_steps(halting)
-    known = kind in KERNELS and (type(halting) is ACT or small)
+    known = kind in KERNELS and (type(halting) in (ACT, FixedRepeat) or small)
     return known and device.type == "cpu" and dtype == torch.float32
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
-    """Ponder every input of a sequence with ACT, from a state of zeros; see `fused.ponder`."""
+    """Ponder every input of a sequence, from a state of zeros; see `fused.ponder`."""
     weight, bias = heads.weight[:, -1, :], heads.bias[:, -1]
     found = _Ponder.apply(  # type: ignore[no-untyped-call]
         (type(cell) is LSTM, halting, mask), drives, cell.flag, cell.recurrent, weight, bias
@@ -74,10 +74,12 @@ class _Ponder(torch.autograd.Function):
         drives, flag, recurrent, weight, bias = inputs
         times, replicas, size, width = drives.shape
         hidden = recurrent.shape[2]
-        arrays = drives, _flag(flag, recurrent), recurrent, weight, bias
+        learns = halting.learns
+        rho = torch.zeros(0) if learns else torch.as_tensor(halting.rho).expand(replicas)
+        arrays = drives, _flag(flag, recurrent), recurrent, weight, bias, rho.float()
         job = act.Job(
-            lstm, halting.epsilon, halting.max_steps, _block(width, hidden), _array(mask),
-            *map(_array, arrays),
+            lstm, halting.epsilon if learns else 0.0, halting.max_steps, _block(width, hidden),
+            _array(mask), *map(_array, arrays),
         )  # fmt: skip
         features = np.empty((times, replicas, size, hidden), np.float32)
         taken, remainder, expected = np.zeros((3, times, replicas, size), np.float32)
@@ -88,7 +90,7 @@ class _Ponder(torch.autograd.Function):
         ctx.tapes = _together(lambda a, b: (a, b, walk(a, b, job, *out)), parts)
         ctx.job, ctx.flag = job, flag is not None
         ctx.save_for_backward(recurrent, weight)
-        progress = _progress(*map(torch.from_numpy, (taken, remainder, expected)))
+        progress = _progress(learns, *map(torch.from_numpy, (taken, remainder, expected)))
         ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
         ctx.set_materialize_grads(False)
         return (torch.from_numpy(features), *progress, int(taken.sum(dtype=np.float64)))
@@ -176,9 +178,11 @@ def _used_up(ctx: Any, name: str) -> Any:
     return kept
 
 
-def _progress(steps: Tensor, remainder: Tensor, expected: Tensor) -> Progress:
+def _progress(learns: bool, steps: Tensor, remainder: Tensor, expected: Tensor) -> Progress:
     """Where rows stand that have all halted."""
     nobody, nothing = torch.zeros_like(steps, dtype=torch.bool), torch.zeros_like(steps)
+    if not learns:
+        return Progress(nobody, nothing, steps, nothing.clone(), nothing.clone(), expected)
     return Progress(nobody, nothing, steps, remainder, steps + remainder, expected)  # Eq. 10
 
 

@@ -4,7 +4,7 @@
 The fast paths for stacked replicas give the same numbers and are pinned to it by the tests:
 `fused.py` trains ACT and fixed repeat with a gradient by hand, `unrolled.py` PonderNet with a
 constant N, and `packing.py` runs any cell without a gradient; rows that have halted leave.
-`compiled.py` trains ACT, and PonderNet in small networks, faster still on a CPU. `network.path`
+`compiled.py` trains them faster still on a CPU, PonderNet in small networks. `network.path`
 chooses.
 """
 

@@ -1,4 +1,4 @@
-"""ACT's pondering: rows are walked until they halt, and only those that go on are computed."""
+"""ACT and fixed repeat: rows are walked until they halt, only those that go on are computed."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Job(NamedTuple):
     recurrent: Array  # (K, W, H)
     units: Array  # (K, H), weights of the halting units
     bias: Array  # (K,)
+    rho: Array  # (K,) steps of a fixed repeat; (0,): the halting units decide
 
 
 class Tape(NamedTuple):
@@ -111,15 +112,19 @@ def halt(
 ) -> int:  # fmt: skip
     """Weights p_n of rows after a step; those that take another are noted from `goal` on.
 
-    Source: Graves 2016, Eqs. 5-8 and 13; `ACT.step` in `halting.py`.
+    Source: Graves 2016, Eqs. 5-8 and 13; `ACT.step` and `FixedRepeat.step` in `halting.py`.
     """
     after, unit = tape.after, job.units[k]
     for r in range(first, end):
-        row, logit = tape.row[r], f4(0)
-        for j in range(after.shape[1]):
-            logit += after[r, j] * unit[j]
-        h = f4(1) / (f4(1) + np.exp(-(logit + job.bias[k])))
-        goes_on = step < job.max_steps and h < left[row] - f4(job.epsilon)
+        row, h = tape.row[r], f4(0)
+        if len(job.rho):
+            goes_on = step < job.rho[k]
+        else:
+            logit = f4(0)
+            for j in range(after.shape[1]):
+                logit += after[r, j] * unit[j]
+            h = f4(1) / (f4(1) + np.exp(-(logit + job.bias[k])))
+            goes_on = step < job.max_steps and h < left[row] - f4(job.epsilon)
         weight = h if goes_on else left[row]
         tape.weight[r], tape.goes_on[r] = weight, goes_on
         expected[row] += weight * step
@@ -233,6 +238,11 @@ def back_halt(
     rows, weights, goes_on = tape.row, tape.weight, tape.goes_on
     for r in range(first, end):
         row, weight, i, score = rows[r], weights[r], r - first, f4(0)
+        if goes_on[r] and len(job.rho):
+            put(d_hidden, i, later, on)
+            put(d_cell, i, kept, on)
+            on += 1
+            continue
         for j in range(after.shape[1]):
             score += total[row, j] * after[r, j]
         for j in range(cells.shape[1]):
