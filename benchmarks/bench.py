@@ -32,8 +32,8 @@ MOST = 16  # replicas whose batches the regime "spread" is found on
 PONDER_NAMES = {"act": "{}", "repeat": "rho = 2", "pondernet": "constant N"}
 HOW = """\
 - plain: `plain.py`, one run at a time: torch's cells and Adam, halted rows indexed out.
-- path (`compute.path`): the fast one, or the compiled one, which is for ACT, and for PonderNet in
-  networks of up to 256 hidden units.
+- path (`compute.path`): the compiled one, the default, which has no loops for the CNN nor for
+  PonderNet in networks of more than 256 hidden units; or the fast one, torch's own calls.
 - updates/s count whole updates, with the drawing of the batch and what is logged; run-updates/s are
   updates/s times K. Against plain: run-updates/s over the plain loop's updates/s.
 - fresh: every row ponders 2 steps. spread: mean 3.4 over the batches of the replicas (of the first

@@ -22,7 +22,7 @@ from measure import STILL, peak_memory, synchronise
 from subjects import SETTINGS, configuration
 
 from pondering import provenance
-from pondering.build import make_network
+from pondering.build import make_network, path_of
 from pondering.config import MECHANISMS, ExperimentConfig, load_params
 from pondering.figures.style import PALETTE, style
 from pondering.files import atomic_write, write_json
@@ -52,6 +52,19 @@ AXES = (
 )
 
 
+def made(
+    config: ExperimentConfig, experiment: str, mechanism: str, replicas: int, device: torch.device
+) -> Sweep:
+    """An untrained sweep on the default path."""
+    task = make_task(config.task, experiment)
+    setting = SETTINGS.get(mechanism, config.settings(mechanism)[0])
+    pairs = [(setting, seed) for seed in range(replicas)]
+    network = make_network(config, mechanism, task, pairs, device)
+    network.path = path_of("compiled", config, mechanism, device)
+    plan = Plan(10**9, config.training.batch, STILL, config.training.clip, 1)
+    return Sweep(network, task, pairs, plan)
+
+
 def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]:
     """The configuration at one value of an axis, and K."""
     config = configuration(axis.experiment, quick)
@@ -78,13 +91,11 @@ def measured(
 ) -> Row:
     """Seconds of an update on a batch that is drawn, and peak memory, of untrained networks."""
     tune()
-    before = peak_memory(torch.device(kind))
     device = torch.device(kind)
-    task = make_task(config.task, experiment)
-    setting = SETTINGS.get(mechanism, config.settings(mechanism)[0])
-    pairs = [(setting, seed) for seed in range(replicas)]
-    plan = Plan(10**9, config.training.batch, STILL, config.training.clip, 1)
-    sweep = Sweep(make_network(config, mechanism, task, pairs, device), task, pairs, plan)
+    small = made(configuration(experiment, True), experiment, mechanism, 1, device)
+    small.run(lambda _: None, lambda: small.update >= 1)  # what is loaded is no update's memory
+    before = peak_memory(device)
+    sweep = made(config, experiment, mechanism, replicas, device)
 
     def update() -> float:
         synchronise(device)
@@ -143,6 +154,7 @@ def page(result: dict[str, Any]) -> str:
     """Both tables as Markdown."""
     threads = f"{result['threads']} threads" if result["kind"] == "cpu" else "one GPU"
     versions = f"torch {result['versions']['torch']}, commit {result['commit'][:12]}"
+    versions += "; the default path"
     grown = [
         (line["label"], line["what"], str(x), *(_shown(row.get(k)) for k in ("seconds", "mib")))
         for line in result["growth"]
