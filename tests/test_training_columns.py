@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from pathlib import Path
 
@@ -91,8 +92,9 @@ def test_every_column_is_what_it_says(config: ExperimentConfig, mechanism: str) 
             for name in COLUMNS[:-2]:
                 want = sum(each[name][k] for each in window) / 3
                 assert row[name] == pytest.approx(want, rel=1e-5, abs=1e-6), name
-            share = sum(each["computed_steps"][k] for each in window)
-            share /= sum(each["computed_steps"][k] / each["active_share"][k] for each in window)
+            both = list(itertools.product(window, range(4)))
+            share = sum(each["computed_steps"][n] for each, n in both)
+            share /= sum(each["computed_steps"][n] / each["active_share"][n] for each, n in both)
             assert row["active_share"] == pytest.approx(share, rel=1e-5)
 
 

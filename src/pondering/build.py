@@ -10,7 +10,7 @@ import torch
 
 from pondering.cells import CELLS
 from pondering.config import ExperimentConfig
-from pondering.errors import UserError
+from pondering.errors import UserError, out_of_memory
 from pondering.halting import Halting
 from pondering.mechanisms import MECHANISMS, Mechanism
 from pondering.network import Network, PathName
@@ -100,6 +100,8 @@ def check_path(wanted: PathName, device: torch.device) -> None:
     try:
         importlib.import_module("pondering.compiled")
     except ImportError as error:
+        if out_of_memory(error):
+            raise
         raise UserError(f"{where}: {error}; pip install numba, or set it to fast") from None
     except RuntimeError as error:  # Numba found no folder to write to
         said = str(error).partition(" for file")[0]

@@ -1,6 +1,9 @@
-"""The one exception a user's mistake ends in."""
+"""The one exception a user's mistake ends in, and what an exhausted memory ends in."""
 
 from __future__ import annotations
+
+# as torch and the system's loader of libraries say it
+MEMORY = ("out of memory", "not enough memory", "t allocate memory", "bad_alloc", "failed to map")
 
 
 class UserError(Exception):
@@ -12,3 +15,11 @@ class UserError(Exception):
 
 class Interrupted(Exception):
     """Work that was told to stop and has saved itself; says where the same command goes on."""
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an exception, or one that it came from, says that there is no memory left."""
+    if isinstance(error, MemoryError) or any(words in str(error) for words in MEMORY):
+        return True
+    before = error.__cause__ or error.__context__
+    return before is not None and out_of_memory(before)

@@ -15,7 +15,17 @@ from typing import Any
 from pondering.files import sha256_file
 
 PACKAGE = Path(__file__).parent
-PACKAGES = ("torch", "numpy", "pandas", "dvc", "mlflow", "pydantic", "safetensors")
+PACKAGES = (
+    "torch",
+    "numpy",
+    "numba",
+    "scipy",
+    "pandas",
+    "dvc",
+    "mlflow",
+    "pydantic",
+    "safetensors",
+)
 
 
 def import_closure(files: Iterable[Path]) -> list[Path]:
@@ -108,7 +118,6 @@ def record(
         path: by which a network trained, if one did.
     """
     lock = root / "dvc.lock"
-    packages = (*PACKAGES, "numba", "scipy") if path == "compiled" else PACKAGES
     trained = {} if path is None else {"path": path}
     return {
         "commit": git_commit(root),
@@ -118,7 +127,7 @@ def record(
         "data_hash": data_hash,
         "device": device,
         "threads": threads,
-        "versions": versions(packages),
+        "versions": versions(),
         "command": command,
         **trained,
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from pondering.errors import Interrupted, UserError
+from pondering.errors import Interrupted, UserError, out_of_memory
 
 REMEDIES = {
     errno.ENOSPC: "the disk is full: free some space and run the same command again",
@@ -24,8 +24,6 @@ REMEDIES = {
     errno.EEXIST: "a file stands where a folder should be: move it away and run the same again",
     errno.EISDIR: "a folder stands where a file should be: move it away and run the same again",
 }
-# as torch says it
-MEMORY = ("out of memory", "not enough memory", "t allocate memory", "bad_alloc")
 
 
 @contextmanager
@@ -46,13 +44,10 @@ def stage() -> Iterator[None]:
         _leave(str(error), 130)
     except KeyboardInterrupt:
         _leave("stopped; the same command starts this stage again", 130)
-    except OSError as error:
-        if error.errno not in REMEDIES:
-            raise
-        _leave(f"error: {error.filename or 'a file'}: {REMEDIES[error.errno]}", 1)
-    except (MemoryError, RuntimeError) as error:
-        said = any(words in str(error) for words in MEMORY)
-        if not said and not isinstance(error, MemoryError):
+    except (MemoryError, RuntimeError, ImportError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in REMEDIES:
+            _leave(f"error: {error.filename or 'a file'}: {REMEDIES[error.errno]}", 1)
+        if not out_of_memory(error):
             raise
         _leave(
             "error: out of memory: lower training.batch, compute.replicas_at_once, or the number "

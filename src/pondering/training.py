@@ -156,11 +156,14 @@ class Sweep:
         A replica that stopped before the window has no row (no update number), a diverged one has
         a row without numbers.
         """
-        *sums, trained = self.window.unbind(1)
-        loss, error, ponder, remainder, steps, computed = (each / trained for each in sums)
+        *sums, steps, computed, trained = self.window.unbind(1)
+        loss, error, ponder, remainder = (each / trained for each in sums)
+        share = (steps.sum() / computed.sum()).expand_as(
+            steps
+        )  # of all replicas: they are one stack
         update = torch.full_like(loss, self.update)
         update[(trained == 0) & ~self.diverged] = torch.nan
-        columns = (update, loss, error, ponder, remainder, steps / computed, self.computed_steps)
+        columns = (update, loss, error, ponder, remainder, share, self.computed_steps)
         row = torch.stack(columns, dim=1)
         row[self.diverged, 1:-1] = torch.nan
         self.curves.append(row.cpu())
