@@ -29,7 +29,7 @@ QUICK = ("--profile", "quick", "--experiment", "tiny")
 MECHANISMS = ("repeat", "act", "pondernet")
 SERVER = multiprocessing.get_context("forkserver")
 PRELOAD = ["torch", "pandas", "click", "pondering.runs", "pondering.judging", "pondering.tracking"]
-PRELOAD += ["pondering.download", "pondering.freezing", "pondering.report"]
+PRELOAD += ["pondering.compiled", "pondering.download", "pondering.freezing", "pondering.report"]
 PATIENCE = 60.0  # seconds; for a loaded machine, far from what anything here takes
 
 
