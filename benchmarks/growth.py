@@ -18,7 +18,7 @@ from bench import HERE, alone, machine_or_exit, slug, table
 from cases import Row
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
-from measure import STILL, peak_memory, synchronise
+from measure import STILL, forget_peak, peak_memory, synchronise
 from subjects import SETTINGS, configuration
 
 from pondering import provenance
@@ -94,7 +94,7 @@ def measured(
     device = torch.device(kind)
     small = made(configuration(experiment, True), experiment, mechanism, 1, device)
     small.run(lambda _: None, lambda: small.update >= 1)  # what is loaded is no update's memory
-    before = peak_memory(device)
+    before = forget_peak(device)
     sweep = made(config, experiment, mechanism, replicas, device)
 
     def update() -> float:
@@ -168,9 +168,9 @@ def page(result: dict[str, Any]) -> str:
 
 
 def _shown(value: str | float | None) -> str:
-    """A word as it is, a number with three digits; None where the process died of its size."""
+    """A word as it is, a number with three digits; None where the process died, as of its size."""
     if value is None or isinstance(value, str):
-        return value or "did not fit"
+        return value or "no result"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 import pondering
 from pondering.build import make_network
 from pondering.cells import CELLS
+from pondering.config import load_params
 from pondering.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.network import Network
 from pondering.streams import Stream
@@ -202,3 +203,11 @@ def test_targets_are_judged_by_their_bounds(bench: Any) -> None:
     note = target.case._asdict() | {"note": "too slow here"}
     assert judged(target, [note], False, False)["measured"] == "not measured: too slow here"
     assert judged(target, [row(5.1, 0.41)], True, False)["met"] is None  # that is a GPU's row
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_experiment_has_both_sizes(bench: Any, quick: bool) -> None:
+    params = load_params(FOLDER.parent / "params.yaml", "paper")
+    for name in params.experiments:
+        config = bench["subjects"].configuration(name, quick)
+        assert make_task(config.task, name).output_size > 0
