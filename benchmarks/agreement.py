@@ -109,7 +109,7 @@ def main(updates: int, device: str, out: Path | None) -> None:
         if path != "readable"
     }
     result = {**machine, "commit": provenance.git_commit(HERE.parent)}
-    versions = provenance.versions((*provenance.PACKAGES, "numba", "scipy"))
+    versions = provenance.versions()
     result |= {"versions": versions, "apart": verdicts, "curves": found}
     folder, stem = out or HERE, f"agreement-{slug(machine['device'])}"
     write_json(folder / f"{stem}.json", result)

@@ -133,7 +133,7 @@ def record(rows: list[Row], machine: Row, effort: Effort) -> dict[str, Any]:
     return {
         **machine,
         "commit": provenance.git_commit(HERE.parent),
-        "versions": provenance.versions((*provenance.PACKAGES, "numba", "scipy")),
+        "versions": provenance.versions(),
         "quick": effort.quick,
         "rounds": effort.rounds,
         "matrix_product": {"shape": [effort.matrix] * 3, "dtype": "float32"},

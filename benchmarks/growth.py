@@ -162,7 +162,7 @@ def page(result: dict[str, Any]) -> str:
     ]
     keys = ("experiment", "mechanism", "replicas", "updates", "hours")
     whole = [tuple(_shown(row.get(key)) for key in keys) for row in result["paper"]]
-    heads = ("", "of", "value", "seconds an update", "MiB more than a tiny one has used")
+    heads = ("", "of", "value", "seconds an update", "MiB above a tiny one's process")
     lines = [f"# How cost grows on {result['device']}", "", f"{threads}; {versions}.", ""]
     return "\n".join([*lines, *table(heads, grown), PAPER, *table(keys, whole)]) + "\n"
 

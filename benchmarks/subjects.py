@@ -38,6 +38,8 @@ def configuration(experiment: str, quick: bool) -> ExperimentConfig:
     task = config.task | STAND_INS.get(config.task["name"], {})
     if quick and "length" in task:
         task = task | {"length": [2, 2] if task["name"] == "sort" else [1, 2]}
+    if quick and "sequence" in task:
+        task = task | {"sequence": 5}
     config = config.model_copy(update={"task": task})
     if not quick:
         return config

@@ -1,4 +1,7 @@
-"""The benchmark: its plain loop learns what the package's networks learn, its table is whole."""
+"""The benchmark: its plain loop learns what the package's networks learn, its aims are judged.
+
+`bench_runs.py` runs it whole.
+"""
 
 from __future__ import annotations
 

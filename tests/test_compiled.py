@@ -95,6 +95,18 @@ def test_a_fixed_repeat_has_the_numbers_of_the_readable_path_too(
         assert not gradients["heads.weight"][:, -1].any()
 
 
+def test_one_count_for_all_replicas_is_a_number(calls: list[str]) -> None:
+    solos = networks("lstm", (1.0, -2.0, -1.0))
+    found = []
+    for halting in (FixedRepeat(3), FixedRepeat(torch.tensor([3.0, 3.0, 3.0]))):
+        network = stack(solos, halting)
+        network.path = "compiled"
+        pondered, gradients = results(network, batch_of(3, 5, 0.7))
+        found.append(gradients | {"mixture": pondered.mixture.detach()})
+    assert calls == ["forward", "backward"] * 2
+    assert_same_bits(*found)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mechanism", ["act", "repeat"])
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])

@@ -24,7 +24,7 @@ from pondering.cells import CELLS
 from pondering.commands import check
 from pondering.config import load_params
 from pondering.errors import UserError
-from pondering.halting import ACT, Halting, PonderNet
+from pondering.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.loops import act
 from pondering.network import Network, PathName
 from pondering.replicas import stack
@@ -74,7 +74,7 @@ def test_without_its_packages_one_line_says_what_to_install(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pondering.compiled", None)
-    with pytest.raises(UserError, match=r"compute\.path: compiled: .*pip install numba"):
+    with pytest.raises(UserError, match=r"compute\.path: compiled: .*packages again"):
         train(project, "compiled")
     assert not (project / ".checkpoints").exists()
 
@@ -107,7 +107,8 @@ def test_the_command_of_a_record_names_a_path_that_is_not_the_default(
 @pytest.mark.parametrize(
     ("problem", "remedy"),
     [
-        (ModuleNotFoundError("No module named 'numba'"), "pip install numba, or set it to fast"),
+        (ModuleNotFoundError("No module named 'numba'"), "packages again, or set it to fast"),
+        (OSError("Could not find/load shared object file 'x.so'"), "or set it to fast"),
         (RuntimeError("cannot cache function 'tanh': no locator available for file 'x'"),
          "set NUMBA_CACHE_DIR to a folder"),
     ],
@@ -133,6 +134,16 @@ def test_the_check_before_all_work_says_it_too(
     assert re.fullmatch(said, done.stderr), done.stderr
 
 
+@pytest.mark.parametrize("error", [ImportError(), OSError(), RuntimeError()])
+def test_out_of_memory_there_is_no_matter_of_the_packages(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    error.__cause__ = MemoryError()
+    monkeypatch.setattr(importlib, "import_module", lambda _: (_ for _ in ()).throw(error))
+    with pytest.raises(type(error)):
+        check_path("compiled", torch.device("cpu"))
+
+
 def pondered(path: PathName) -> tuple[Network, Tensor]:
     """Two replicas, and what they make of a batch."""
     generator = torch.Generator().manual_seed(0)
@@ -152,7 +163,9 @@ def test_a_second_backward_pass_is_refused(path: PathName) -> None:
 
 
 @pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
-@pytest.mark.parametrize("halting", [ACT(0.1, max_steps=4), PonderNet(0.3, max_steps=4)])
+@pytest.mark.parametrize(
+    "halting", [ACT(0.1, max_steps=4), FixedRepeat(2), PonderNet(0.3, max_steps=4)]
+)
 def test_weights_changed_before_the_backward_pass_are_refused(
     path: PathName, halting: Halting
 ) -> None:

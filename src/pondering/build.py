@@ -99,11 +99,14 @@ def check_path(wanted: PathName, device: torch.device) -> None:
     where = "params.yaml: compute.path: compiled"
     try:
         importlib.import_module("pondering.compiled")
-    except ImportError as error:
+    except (ImportError, OSError) as error:
         if out_of_memory(error):
             raise
-        raise UserError(f"{where}: {error}; pip install numba, or set it to fast") from None
+        remedy = "install this project's packages again, or set it to fast"
+        raise UserError(f"{where}: {error}; {remedy}") from None
     except RuntimeError as error:  # Numba found no folder to write to
+        if out_of_memory(error):
+            raise
         said = str(error).partition(" for file")[0]
         raise UserError(f"{where}: {said}; set NUMBA_CACHE_DIR to a folder for it") from None
 

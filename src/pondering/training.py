@@ -158,9 +158,7 @@ class Sweep:
         """
         *sums, steps, computed, trained = self.window.unbind(1)
         loss, error, ponder, remainder = (each / trained for each in sums)
-        share = (steps.sum() / computed.sum()).expand_as(
-            steps
-        )  # of all replicas: they are one stack
+        share = (steps.sum() / computed.sum()).expand_as(steps)  # of all: they are one stack
         update = torch.full_like(loss, self.update)
         update[(trained == 0) & ~self.diverged] = torch.nan
         columns = (update, loss, error, ponder, remainder, share, self.computed_steps)
