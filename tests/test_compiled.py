@@ -227,6 +227,21 @@ class _SharpPonderNet(PonderNet):
     pass
 
 
+class _SharpRepeat(FixedRepeat):
+    pass
+
+
+def test_no_record_says_that_a_subclass_was_trained_by_it() -> None:
+    cpu, lstm = torch.device("cpu"), CELLS["lstm"]
+    for kind, other, given in (
+        (ACT, _Sharp, {"tau": 0.1}),
+        (FixedRepeat, _SharpRepeat, {"rho": 2}),
+        (PonderNet, _SharpPonderNet, {"lambda_p": 0.1}),
+    ):
+        assert compiled.supports(lstm, 8, kind(**given), cpu)
+        assert not compiled.supports(lstm, 8, other(**given), cpu)
+
+
 @pytest.mark.parametrize("halting", [_Sharp(0.1, max_steps=3), _SharpPonderNet(0.1, max_steps=3)])
 def test_a_subclass_has_its_own_steps(halting: Halting, calls: list[str]) -> None:
     network = stack([Network(CELLS["lstm"](INPUTS, 8), halting, 2)], halting)
