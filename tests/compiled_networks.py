@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
@@ -56,6 +57,13 @@ def stacked(solos: list[Network], mechanism: str = "act", rho: tuple[float, ...]
     network = stack(solos, halting)
     network.path = "compiled"
     return network
+
+
+def readable_twin(network: Network) -> Network:
+    """The same on the readable path, in double precision."""
+    twin = copy.deepcopy(network).double()
+    twin.path = "readable"
+    return twin
 
 
 Batch = tuple[Tensor, Tensor, Tensor]

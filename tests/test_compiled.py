@@ -23,6 +23,7 @@ from compiled_networks import (
     batch_of,
     compare,
     networks,
+    readable_twin,
     results,
     stacked,
 )
@@ -59,8 +60,7 @@ def test_it_gives_the_numbers_of_the_readable_path(
     cell: str, flag: bool, biases: str, shape: str, calls: list[str]
 ) -> None:
     network = stacked(networks(cell, BIASES[biases], flag=flag))
-    twin = copy.deepcopy(network).double()
-    twin.path = "readable"
+    twin = readable_twin(network)
     for share in PRESENT:
         batch = batch_of(*SHAPES[shape], share)
         calls.clear()
@@ -81,8 +81,7 @@ def test_a_fixed_repeat_has_the_numbers_of_the_readable_path_too(
     cell: str, flag: bool, shape: str, calls: list[str]
 ) -> None:
     network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), "repeat")
-    twin = copy.deepcopy(network).double()
-    twin.path = "readable"
+    twin = readable_twin(network)
     for share in PRESENT:
         batch = batch_of(*SHAPES[shape], share)
         calls.clear()
@@ -118,8 +117,7 @@ def test_large_networks_have_the_products_of_torch(
     monkeypatch.setattr(compiled, "_product", lambda *given: products.append(real(*given)))
     monkeypatch.setattr(compiled, "_in_python", compiled._in_python.__wrapped__)  # nothing kept
     network = stacked(networks(cell, BIASES["spread"]), mechanism)
-    twin = copy.deepcopy(network).double()
-    twin.path = "readable"
+    twin = readable_twin(network)
     for share in PRESENT:
         batch = batch_of(*SHAPES[shape], share)
         compare(results(network, batch), results(twin, batch))
@@ -137,8 +135,7 @@ def test_more_rows_than_a_block_and_many_outputs(mechanism: str, count: int) -> 
         solos.append(Network(cell, ACT(TAU[seed], 0.05, count), 7, bias, generator))
     assert compiled._block(4 * 180, 180) < 150
     network = stacked(solos, mechanism)
-    twin = copy.deepcopy(network).double()
-    twin.path = "readable"
+    twin = readable_twin(network)
     inputs, _, mask = batch_of(2, 150, 0.7)
     targets = torch.rand(*mask.shape, 7, generator=torch.Generator().manual_seed(1))
     compare(results(network, (inputs, targets, mask)), results(twin, (inputs, targets, mask)))
@@ -151,8 +148,7 @@ def test_pondernet_has_the_numbers_of_the_readable_path_too(
     cell: str, flag: bool, shape: str, calls: list[str]
 ) -> None:
     network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), "pondernet")
-    twin = copy.deepcopy(network).double()
-    twin.path = "readable"
+    twin = readable_twin(network)
     times, rows = SHAPES[shape]
     for share in PRESENT:
         batch = batch_of(times, rows, share)
@@ -186,8 +182,7 @@ def test_pondernet_where_only_the_state_is_scored() -> None:
 @pytest.mark.parametrize("steps", [1, 2])
 def test_the_last_step_takes_what_is_left(cell: str, steps: int) -> None:
     network = stacked(networks(cell, BIASES["spread"], steps))
-    twin = copy.deepcopy(network).double()
-    twin.path = "readable"
+    twin = readable_twin(network)
     batch = batch_of(2, 10, 0.8)
     (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
     assert int(got.ponder_time.max()) == steps
