@@ -209,6 +209,17 @@ def test_targets_are_judged_by_their_bounds(bench: Any) -> None:
 
 
 @pytest.mark.parametrize("quick", [True, False])
+def test_each_device_has_its_rows_once(bench: Any, quick: bool) -> None:
+    every, shrunken = bench["cases"].cases, bench["cases"].shrunken
+    gpu, cpu = (every(gpu, quick) for gpu in (True, False))
+    assert len(set(gpu)) == len(gpu) and len(set(cpu)) == len(cpu)
+    assert {case.path for case in cpu} == {"fast", "compiled"}
+    assert {case.path for case in gpu} == {"fast"}  # a GPU has no loops
+    for target in bench["cases"].TARGETS:
+        assert (shrunken(target.case) if quick else target.case) in (gpu if target.gpu else cpu)
+
+
+@pytest.mark.parametrize("quick", [True, False])
 def test_every_experiment_has_both_sizes(bench: Any, quick: bool) -> None:
     params = load_params(FOLDER.parent / "params.yaml", "paper")
     for name in params.experiments:
