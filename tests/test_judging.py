@@ -1,4 +1,4 @@
-"""Evaluation: which sequences are traced, and whose luck a sampled halt is."""
+"""Evaluation: what is traced, whose luck a sampled halt is, and what the summary weighs."""
 
 from __future__ import annotations
 
@@ -8,23 +8,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import stages
 import tiny
 import torch
 from ruamel.yaml import YAML
 from stages import MECHANISMS, QUICK
+from untrained import read_back, stage_of, table_of, traces_of
 
 from pondering import evaluation, traces
 from pondering.build import make_network
 from pondering.halting import PonderNet
-from pondering.tasks import make_task
+from pondering.judging import summary
+from pondering.tasks import make_task, wikipedia
 from pondering.tasks.addition import Addition
 from pondering.tasks.base import SyntheticTask
+from pondering.tasks.images import pixels
 from pondering.tasks.logic import Logic
 from pondering.tasks.sort import Sort
 
 SHORT = {"input", "target", "ponder_time"}
+DIGITS = {
+    "name": "digits", "data": "sklearn_digits", "validation": 200,
+    "train_rotation": 0.0, "test_rotations": [90.0], "test_angles": [0.0],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -160,3 +168,116 @@ def test_sampled_halts_follow_the_distribution_in_every_seed() -> None:
         chi_square = sum((o - rows * p) ** 2 / (rows * p)
                          for o, p in zip(observed, wanted, strict=True))  # fmt: skip
         assert chi_square < 3 + 4 * np.sqrt(2 * 3)
+
+
+def test_a_gallery_is_of_the_first_sets_images_of_most_and_of_fewest_steps(tmp_path: Path) -> None:
+    """By one replica: of the lower middle prior or nearest penalty, and the first not diverged."""
+    stage = stage_of(
+        tmp_path, DIGITS, {(0.4, 7), (0.1, 7)}, seeds=[7, 3, 5], act={"tau": [0.001, 0.1, 0.01]},
+        pondernet={"lambda_p": [0.8, 0.2, 0.6, 0.4]},
+        evaluation={"examples": 30, "trace": {"tau": 0.07}},
+    )  # fmt: skip
+    table = table_of(stage)
+    assert (table.groupby(["split", "difficulty"])["examples"].unique() == 30).all()
+    batch = stage.sets["range"]
+    for mechanism, chosen in (("act", (0.1, 3)), ("pondernet", (0.4, 3))):
+        network, replicas = read_back(stage, mechanism)[1:3]
+        measured = evaluation.measure(network, stage.task, batch, len(replicas), 64)
+        steps = measured.ponder_time[replicas.index(chosen)]
+        order = np.argsort(steps, kind="stable")
+        wanted = [("most", row) for row in order[::-1][: traces.GALLERY]]
+        wanted += [("fewest", row) for row in order[: traces.GALLERY]]
+        found = traces_of(stage, mechanism)
+        for each, (which, row) in zip(found, wanted, strict=True):
+            assert (each["kind"], each["which"]) == ("image", which)
+            assert (each["setting"], each["seed"]) == chosen
+            assert each["pixels"] == pixels(batch, row).tolist()
+            assert each["label"] == int(batch.targets[0, row])
+            assert each["steps"][0]["ponder_time"] == pytest.approx(steps[row], abs=1e-4)
+
+
+def test_a_text_is_traced_by_every_seed_that_did_not_diverge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(wikipedia.SOURCES, "generated", 20_000)
+    stage = stage_of(
+        tmp_path, {"name": "wikipedia", "source": "generated", "sequence": 12}, {(0.1, 7)},
+        seeds=[0, 7, 9], evaluation={"examples": 5, "trace": {"tau": 0.1, "sequences": 3}},
+    )  # fmt: skip
+    table = table_of(stage)
+    failed = table[(table["setting"] == 0.1) & (table["seed"] == 7)]
+    assert (failed["error"] == 8).all() and set(failed["split"]) == set(stage.sets)
+    assert isinstance(stage.task, wikipedia.Wikipedia)
+    batch, kinds = stage.task.traced(3)
+    found = traces_of(stage, "act")
+    assert [each["seed"] for each in found] == [0] * 3 + [9] * 3
+    assert {(each["kind"], each["setting"]) for each in found} == {("text", 0.1)}
+    inputs = ["".join(step["input"] for step in each["steps"]) for each in found[:3]]
+    assert inputs == [bytes(window).decode() for window in batch.inputs.T]
+    assert [[step["kind"] for step in each["steps"]] for each in found[3:]] == kinds.T.tolist()
+
+
+@pytest.mark.parametrize(("count", "difficulties"), [(2, [2, 4]), (5, [2, 3, 4])])
+def test_single_vectors_are_of_the_last_set_from_its_easiest_to_its_hardest(
+    tmp_path: Path, count: int, difficulties: list[float]
+) -> None:
+    spans = {"near": [1, 1], "far": [2, 4]}
+    task = {"name": "parity", "bits": 4, "layout": "leading", "train_nonzero": [1, 4]}
+    trace = {"examples": 1, "trace": {"tau": 0.01, "sequences": count}}
+    stage = stage_of(tmp_path, task | {"test_nonzero": spans}, evaluation=trace)
+    table = table_of(stage)
+    assert table.groupby("split")["difficulty"].unique().map(list).to_dict() == {
+        "near": [1], "far": [2, 3, 4],
+    }  # fmt: skip
+    assert [each["difficulty"] for each in traces_of(stage, "act")] == difficulties
+
+
+def test_sampled_rows_are_each_seeds_own_luck_in_every_set(tmp_path: Path) -> None:
+    """A hundred sequences at a time, however many replicas there are."""
+    task = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 3}
+    priors = {"lambda_p": [0.6, 0.3, 0.9, 0.4]}
+    stage = stage_of(tmp_path, task, pondernet=priors, evaluation={"examples": 100})
+    stage.sets["again"] = stage.sets["test"]
+    table = table_of(stage)
+    network, replicas = read_back(stage, "pondernet")[1:3]
+    network.halting = evaluation.modes(network.halting, [seed for _, seed in replicas])["sampled"]
+    wanted = evaluation.measure(network, stage.task, stage.sets["test"], len(replicas), 100)
+    for split in stage.sets:
+        rows = table[(table["split"] == split) & (table["prediction"] == "sampled")]
+        assert rows["ponder_time"].to_list() == pytest.approx(wanted.ponder_time.mean(1), abs=1e-4)
+
+
+def test_the_longer_the_sequences_the_fewer_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = stage_of(tmp_path, {"name": "addition", "digits": 1})
+    batch, sizes = stage.sets["test"], []
+    monkeypatch.setattr(evaluation, "measure", lambda *arguments: sizes.append(arguments[-1]))
+    stage.sets = {str(t): batch._replace(mask=torch.ones(t, 2)) for t in (1, 3, 500)}
+    stage._measure(read_back(stage, "repeat"))
+    assert sizes == [512, 170, 16]
+
+
+def test_the_summary_weighs_seeds_and_difficulties_alike() -> None:
+    nan = float("nan")
+    rows = [
+        ("act", 0.25, 0, "near", 1, "mixture", 10, 0.0, 1.0),
+        ("act", 0.25, 0, "near", 2, "mixture", 30, 0.2, 2.0),
+        ("act", 0.25, 0, "far", 9, "mixture", 10, 0.9, 9.0),
+        ("act", 0.25, 1, "near", 1, "mixture", 10, 0.1, 2.0),
+        ("act", 0.25, 1, "near", 2, "mixture", 30, 0.0, 2.000015),
+        ("act", 0.25, 2, "near", 1, "mixture", 10, 1.0, nan),
+        ("act", 0.25, 2, "near", 2, "mixture", 30, 1.0, nan),
+        ("pondernet", 0.5, 0, "near", 1, "sampled", 10, 0.5, 3.0),
+        ("pondernet", 0.5, 0, "near", 1, "expected", 10, 0.7, 4.0),
+        ("act", 2.0, 0, "near", 1, "mixture", 10, 1.0, nan),
+        ("act", 3.0, 0, "near", 1, "mixture", 10, float("inf"), 1.0),
+    ]
+    columns = "mechanism setting seed split difficulty prediction examples error ponder_time"
+    found = summary(pd.DataFrame(rows, columns=columns.split()))
+    assert list(found.items()) == [
+        ("act tau=0.25", {"error": 0.38333, "ponder_time": 1.75}),
+        ("pondernet lambda_p=0.5", {"error": 0.5, "ponder_time": 3.0}),
+        ("act tau=2", {"error": 1.0}),
+        ("act tau=3", {"ponder_time": 1.0}),
+    ]

@@ -13,6 +13,7 @@ import stages
 import tiny
 from safetensors.torch import load_file
 from trained_project import shown
+from untrained import stage_of
 
 from pondering import publishing
 from pondering.build import make_network
@@ -126,6 +127,16 @@ def test_what_an_earlier_evaluation_published_goes_away(tmp_path: Path) -> None:
     index.touch()
     copies.prune()
     assert index.is_file() and other.is_file() and not old.exists()
+
+
+def test_an_evaluation_leaves_what_it_published_alone(tmp_path: Path) -> None:
+    parity = {"name": "parity", "bits": 2, "layout": "leading"}
+    stage = stage_of(tmp_path, parity | {"train_nonzero": [1, 2], "test_nonzero": {"test": [1, 2]}})
+    old = stage.layout.models("tiny", "another") / "run.json"
+    old.parent.mkdir(parents=True)
+    old.touch()
+    stage.run()
+    assert not old.exists() and len(list(stage.layout.published("tiny").rglob("*.*"))) == 7
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import stages
 import tiny
+from safetensors.torch import load_file, save_file
 from stages import QUICK, contents
 
 
@@ -46,6 +47,21 @@ def test_evaluating_with_other_parameters_than_trained(copy: Path) -> None:
         "data/runs/quick/tiny/repeat/run.json: trained with other parameters than params.yaml; "
         "run `dvc repro train@quick-tiny-repeat`"
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"act": {"tau": [0.01, 0.2]}},
+        {"halting": {"max_steps": 5}},
+        {"seeds": [0, 8]},
+        {"task": {"train_nonzero": [1, 2]}},
+    ],
+)
+def test_no_other_parameter_may_differ_either(copy: Path, change: dict[str, Any]) -> None:
+    tiny.write(copy, tiny.document(**change))
+    line = refused(copy, "evaluate", *QUICK)
+    assert "run.json: trained with other parameters than params.yaml; run `dvc repro " in line
 
 
 def test_missing_files(project: Path, tmp_path: Path) -> None:
@@ -88,6 +104,24 @@ def test_a_damaged_record_or_one_of_another_network(copy: Path) -> None:
     (runs / "act/run.json").write_text(json.dumps(record))
     shutil.rmtree(runs / "repeat")
     assert stages.run(copy, "train", *QUICK, "--mechanism", "repeat").status == 0
+    line = refused(copy, "evaluate", *QUICK)
+    assert "act/parameters.safetensors: of another configuration; run" in line
+
+
+@pytest.mark.parametrize("record", ["{}", "[]", '{"replicas": [{"setting": 1, "seed": "x"}]}'])
+def test_a_record_that_lacks_what_it_should_hold_is_damaged(copy: Path, record: str) -> None:
+    (copy / "data/runs/quick/tiny/act/run.json").write_text(record)
+    line = refused(copy, "evaluate", *QUICK)
+    assert line == (
+        "data/runs/quick/tiny/act/run.json: damaged; run `dvc repro train@quick-tiny-act` again"
+    )
+
+
+def test_parameters_of_which_some_are_missing_are_of_another_configuration(copy: Path) -> None:
+    path = copy / "data/runs/quick/tiny/act/parameters.safetensors"
+    tensors = load_file(path)
+    tensors.pop("heads.bias")
+    save_file(tensors, path)
     line = refused(copy, "evaluate", *QUICK)
     assert "act/parameters.safetensors: of another configuration; run" in line
 

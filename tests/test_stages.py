@@ -155,10 +155,17 @@ def test_metrics_are_means_of_the_table(project: Path) -> None:
     table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
     chosen = table[(table["mechanism"] == "act") & (table["setting"] == 0.1)]
     assert metrics["act tau=0.1"]["error"] == pytest.approx(chosen["error"].mean(), abs=1e-5)
-    assert set(metrics) == {
+    assert list(metrics) == [
         "repeat rho=1", "repeat rho=2", "act tau=0.01", "act tau=0.1",
         "pondernet lambda_p=0.3", "pondernet lambda_p=0.6",
-    }  # fmt: skip
+    ]  # fmt: skip
+    assert list(dict.fromkeys(table["mechanism"])) == list(MECHANISMS)
+
+
+def test_a_table_has_six_digits_of_every_number(project: Path) -> None:
+    table = pd.read_csv(project / "reports/quick/tables/tiny.csv", dtype=str)
+    assert table["loss"].to_list() == [f"{float(each):.6g}" for each in table["loss"]]
+    assert table["loss"].str.lstrip("0.").str.replace(".", "").str.len().max() == 6
 
 
 def test_traces_are_step_by_step(project: Path) -> None:
@@ -229,6 +236,15 @@ def test_evaluation_settings_are_no_part_of_a_trained_run(copy: Path) -> None:
     assert stages.run(copy, "evaluate", *QUICK).status == 0
     traces = json.loads((copy / "reports/quick/traces/tiny.json").read_text())["traces"]
     assert {t["setting"] for t in traces if t["mechanism"] == "act"} == {0.1}
+
+
+def test_an_evaluation_uses_the_threads_that_it_may(copy: Path) -> None:
+    values = tiny.document()
+    values["compute"]["threads"] = 1000
+    tiny.write(copy, values)
+    assert stages.run(copy, "evaluate", *QUICK).status == 0
+    origin = json.loads((copy / "reports/quick/provenance/tiny.json").read_text())
+    assert origin["threads"] == os.cpu_count()
 
 
 def test_a_diverged_replica_stays_in_the_table_and_harms_no_other(copy: Path) -> None:
