@@ -134,6 +134,8 @@ RANGES = [
     ("seeds", [-1], "-1", "greater than or equal to 0"),
     ("seeds", [2**80], str(2**80), "less than"),
     ("act.tau", [], "[]", "at least 1 item"),
+    ("act.tau", [0.1234567, 0.1234568], "0.1234567", "equal in six digits"),
+    ("pondernet.lambda_p", [0.3, 0.3000001], "0.3000001", "equal in six digits"),
     ("training.updates", 0, "0", "greater than or equal to 1"),
     ("training.batch", 10**30, str(10**30), "less than or equal to"),
     ("training.learning_rate", 0.0, "0.0", "greater than 0"),

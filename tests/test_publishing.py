@@ -83,6 +83,8 @@ def test_which_one_is_published() -> None:
     act = [(0.001, 3, finished), (0.01, 5, finished), (0.01, 2, finished), (0.1, 0, finished)]
     assert chosen(sweep("act", *act), config(0.01)) == 2  # the setting of the traces, lowest seed
     assert chosen(sweep("act", *act), config(0.012)) == 2  # or the one nearest to it
+    between = [(0.75, 0, finished), (0.25, 0, finished)]
+    assert chosen(sweep("act", *between), config(0.5)) == 1  # the lower one, as in the traces
     act[2] = (0.01, 2, "diverged")
     assert chosen(sweep("act", *act), config(0.01)) == 1
     act[1] = (0.01, 5, "diverged")

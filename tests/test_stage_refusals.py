@@ -117,6 +117,26 @@ def test_a_record_that_lacks_what_it_should_hold_is_damaged(copy: Path, record: 
     )
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda replicas: [],
+        lambda replicas: replicas[::-1],
+        lambda replicas: replicas[:1] * 2,
+        lambda replicas: [replicas[0] | {"seed": float("inf")}],
+        lambda replicas: [replicas[0] | {"seed": 2**70}],
+        lambda replicas: [replicas[0] | {"setting": float("nan")}],
+    ],
+)
+def test_a_record_of_other_replicas_is_damaged(copy: Path, change: Any) -> None:
+    path = copy / "data/runs/quick/tiny/act/run.json"
+    record = json.loads(path.read_text())
+    record["replicas"] = change(record["replicas"])
+    path.write_text(json.dumps(record))
+    line = refused(copy, "evaluate", *QUICK)
+    assert line == f"{path.relative_to(copy)}: damaged; run `dvc repro train@quick-tiny-act` again"
+
+
 def test_parameters_of_which_some_are_missing_are_of_another_configuration(copy: Path) -> None:
     path = copy / "data/runs/quick/tiny/act/parameters.safetensors"
     tensors = load_file(path)

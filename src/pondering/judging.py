@@ -64,10 +64,13 @@ def load_trained(
         config_then = record["config"]
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run `{stage}` first") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         raise UserError(f"{path}: damaged; run `{stage}` again") from None
     if config_then != config.of_mechanism(mechanism):
         raise UserError(f"{path}: trained with other parameters than params.yaml; run `{stage}`")
+    planned = config.replicas(mechanism)  # all of them, or of a fresh clone one, in their order
+    if not replicas or replicas != [each for each in planned if each in replicas]:
+        raise UserError(f"{path}: damaged; run `{stage}` again")
     tensors, _ = checkpoints.read(folder / "parameters.safetensors")
     network = make_network(config, mechanism, task, replicas, device)
     try:

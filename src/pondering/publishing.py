@@ -75,8 +75,8 @@ def chosen(trained: Trained, config: ExperimentConfig) -> int:
     usual = {"act": config.evaluation.trace.tau, "repeat": 1.0}
     wanted = usual.get(trained.mechanism, trained.replicas[0][0])
 
-    def rank(k: int) -> tuple[bool, float, int]:
+    def rank(k: int) -> tuple[bool, float, float, int]:
         setting, seed = trained.replicas[k]
-        return trained.status[k] == "diverged", abs(setting - wanted), seed
+        return trained.status[k] == "diverged", abs(setting - wanted), setting, seed
 
     return min(range(len(trained.replicas)), key=rank)

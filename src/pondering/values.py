@@ -15,6 +15,12 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
+def _told_apart(values: tuple[float, ...]) -> tuple[float, ...]:
+    if len({f"{value:g}" for value in _distinct(values)}) != len(values):
+        raise ValueError("must not name values that are equal in six digits, as tables have them")
+    return values
+
+
 # Strict: "0.1" in quotes is a word and true is no number; a whole number may stand for a float.
 Count = Annotated[int, Field(ge=1, le=LARGEST, strict=True)]
 Open = Annotated[float, Field(gt=0, lt=1, strict=True)]
@@ -22,7 +28,7 @@ Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
 NotNegative = Annotated[float, Field(ge=0, le=LARGEST, strict=True)]
 Bias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
 Counts = Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_distinct)]
-Penalties = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_distinct)]
-Priors = Annotated[tuple[Open, ...], Field(min_length=1), AfterValidator(_distinct)]
+Penalties = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_told_apart)]
+Priors = Annotated[tuple[Open, ...], Field(min_length=1), AfterValidator(_told_apart)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]
