@@ -135,6 +135,15 @@ def test_clipping_equals_torchs_on_a_solo_run() -> None:
         torch.testing.assert_close(p.grad[1], one.grad, rtol=1e-5, atol=0)
 
 
+def test_clipping_passes_over_a_missing_gradient() -> None:
+    parameters = stacked()
+    give_gradients(parameters, 6)
+    parameters[1].grad = None
+    StackedAdam(parameters, RATES).clip(gradient_norms(parameters), 0.5)
+    assert parameters[1].grad is None
+    assert gradient_norms(parameters).tolist() == pytest.approx([0.5] * 3)
+
+
 def test_a_norm_of_zero_clips_to_zero_and_not_to_nan() -> None:
     parameters = stacked()
     for p in parameters:
@@ -167,7 +176,7 @@ def test_restoring_the_state_goes_on_bit_for_bit() -> None:
 
 
 def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
-    shapes = ((4, 32, 5), (4, 7), (4, 16), (4, 33), (4, 101))  # within a vector and not
+    shapes = ((4, 32, 5), (4, 7), (4, 16), (4, 20), (4, 24), (4, 33), (4, 101))  # vectors or not
     generator = torch.Generator().manual_seed(8)
     stacks = [torch.randn(shape, generator=generator) for shape in shapes]
     together = [nn.Parameter(each.clone()) for each in stacks]
@@ -183,3 +192,17 @@ def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
     for p, q in zip(together, apart, strict=True):
         assert torch.equal(p[:3], q[:3])
         assert not torch.equal(p[3], q[3])
+
+
+def test_a_gradient_may_lie_in_memory_in_any_order() -> None:
+    """Autograd gives transposed ones for transposed uses of a parameter."""
+    start, slope = random(3, 4, 5, seed=0), random(3, 4, 5, seed=1)
+    found = []
+    for gradient in (slope, slope.mT.contiguous().mT, slope[:, :1, :1].expand(3, 4, 5)):
+        for rates in (RATES, RATES[:1].expand(3)):
+            parameter, plain = (nn.Parameter(start.clone()) for _ in range(2))
+            parameter.grad, plain.grad = gradient, gradient.contiguous()
+            for each in (parameter, plain):
+                StackedAdam([each], rates.clone()).step()
+            found.append(torch.equal(parameter, plain))
+    assert all(found)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pondering import checkpoints, schedule
 from pondering.config import ExperimentConfig
-from pondering.schedule import Plateau, validation_error
+from pondering.schedule import Plateau, replicate, validation_error
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch
 from pondering.training import Sweep
@@ -138,3 +138,97 @@ def test_the_validation_error_counts_mistakes(config: ExperimentConfig, mechanis
                 wrong[k] += (float(mixture[0, k, 0, 0]) > 0) != bool(batch.targets[0, b])
     assert got.tolist() == pytest.approx([count / size for count in wrong], abs=1e-6)
     assert float(got.min()) > 0
+
+
+def stalling(config: ExperimentConfig) -> Sweep:
+    """Validated at every update; a replica stops when three in a row are no better."""
+    return tiny.sweep(config, plateau=Plateau(validation_batch(config), 1, 0.5, 9, 3, 4))
+
+
+def stall(replicas: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """These replicas are never better than at first, the others always."""
+
+    def errors(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+        found = torch.full((4,), 0.9 - 0.01 * sweep.update)
+        found[replicas] = 0.5
+        return found
+
+    monkeypatch.setattr(schedule, "validation_error", errors)
+
+
+def test_the_last_row_of_a_stopped_replica_is_of_the_updates_it_was_trained_in(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stops after the first of the three updates of a window."""
+    stall([1], monkeypatch)
+    sweep = tiny.train(stalling(config), 4)
+    assert sweep.alive.tolist() == [True, False, True, True]
+    loss, error, ponder, remainder = sweep.window[1, :4].tolist()  # sums over one update
+    steps = float(sweep.computed_steps[1])
+    rows = tiny.train(sweep, 12).rows()
+    mine = [row for row in rows if (row["setting"], row["seed"]) == sweep.replicas[1]]
+    assert [row["update"] for row in mine] == [3, 6]
+    last = mine[-1]
+    assert [last["loss"], last["error"]] == [loss, error]
+    assert [last["ponder_time"], last["remainder"]] == [ponder, remainder]
+    assert last["computed_steps"] == steps
+    assert [row["update"] for row in rows] == [3] * 4 + [6] * 4 + [9] * 3 + [12] * 3
+
+
+def test_an_end_between_two_logging_points_is_logged(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stall([0, 1, 2, 3], monkeypatch)
+    sweep = stalling(config)
+    points: list[int] = []
+    sweep.run(lambda s: points.append(s.update), lambda: False)
+    assert sweep.update == 4
+    assert points == [3, 4]
+    assert [row["update"] for row in sweep.rows()] == [3] * 4 + [4] * 4
+
+
+def test_a_diverged_replica_stays_so_however_well_it_validates(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stall([], monkeypatch)
+    sweep = tiny.train(stalling(config), 5)
+    with torch.no_grad():
+        sweep.parameters["heads.bias"][2] = torch.nan
+    tiny.train(sweep, 7)
+    assert sweep.alive.tolist() == [True, True, False, True]
+    assert sweep.diverged.tolist() == [False, False, True, False]
+
+
+def test_a_stopped_replica_does_not_diverge_any_more(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last update may have been one too many; nobody computes with it again."""
+    stall([1], monkeypatch)
+    sweep = tiny.train(stalling(config), 4)
+    with torch.no_grad():
+        for parameter in sweep.parameters.values():
+            parameter[1] = torch.nan
+    tiny.train(sweep, 12)
+    assert sweep.alive.tolist() == [True, False, True, True]
+    assert not sweep.diverged.any()
+
+
+def test_an_accuracy_of_zero_is_better_than_none(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first validation is no stalled one, whatever it finds."""
+    monkeypatch.setattr(schedule, "validation_error", lambda *_: torch.ones(4))
+    sweep = tiny.train(make(config))
+    assert sweep.update == 15
+    assert sweep.plateau is not None and sweep.plateau.best.tolist() == [0.0] * 4
+
+
+def test_all_replicas_see_the_examples_asked_for(config: ExperimentConfig) -> None:
+    batch = validation_batch(config)
+    part = replicate(batch, slice(3, 7), 2)
+    for k in range(2):
+        for got, want in zip(part[:-1], batch[:-1], strict=True):
+            assert torch.equal(got[:, k], want[:, 3:7])
+        assert torch.equal(part.difficulty[k], batch.difficulty[3:7])
+    assert part.mask.shape == (1, 2, 4)
+    assert part.difficulty.shape == (2, 4)

@@ -110,3 +110,24 @@ def test_shapes_have_the_replica_axis_behind_time(task: Task) -> None:
         assert batch.inputs.shape[1:3] == (len(seeds), BATCH)
         assert batch.targets.shape[1:3] == (len(seeds), BATCH)
         assert batch.difficulty.shape == (len(seeds), BATCH)
+
+
+class Gaps:
+    """One vector a sequence, at time 3 of 5, in the batches of even updates; else at time 1."""
+
+    block_updates = 4
+
+    def training_block(self, seed: int, block: int, batch: int) -> Batch:
+        size = self.block_updates * batch
+        mask = np.zeros((5, size), dtype=bool)
+        for row in range(size):
+            mask[1 if row // batch % 2 else 3, row] = True
+        numbers = np.ones((5, size), dtype=np.float32)
+        return Batch(numbers[..., None], numbers, mask, mask, numbers[0])
+
+
+def test_what_comes_after_a_gap_is_not_cut_off() -> None:
+    task: Any = Gaps()
+    stream = Stream(task, [1, 2], 3)
+    assert [len(stream.batch(update).mask) for update in range(8)] == [4, 2] * 4
+    assert all(stream.batch(update).mask.any(0).all() for update in range(8))

@@ -12,6 +12,7 @@ import tiny
 import torch
 
 from pondering.config import MECHANISMS, ExperimentConfig
+from pondering.tasks.base import Batch
 from pondering.training import COLUMNS, Sweep
 
 
@@ -116,3 +117,86 @@ def test_ponder_is_counted_per_input_vector_of_a_sequence(sequences: ExperimentC
         assert row["ponder_time"] == pytest.approx(rho)
         vectors = sum(int(batch.mask[:, k].sum()) for batch in batches)
         assert row["computed_steps"] == rho * vectors
+
+
+def test_the_loss_of_a_sequence_is_the_sum_over_its_vectors(sequences: ExperimentConfig) -> None:
+    sweep = tiny.sweep(sequences, "repeat")  # which adds no cost of pondering
+    batch = sweep.stream.batch(0)
+    times = len(batch.mask)
+    assert times > 1
+    with torch.no_grad():
+        mixture = sweep.network(batch.inputs, batch.mask).mixture
+        each = sweep.task.loss(mixture, batch)
+    want = [sum(float(each[t, k].sum()) for t in range(times)) / 8 for k in range(4)]
+    tiny.train(sweep, 1)
+    assert sweep.window[:, 0].tolist() == pytest.approx(want, rel=1e-5)
+
+
+def test_the_means_of_a_short_window_are_over_its_own_updates(tmp_path: Path) -> None:
+    """Logged are 3, 6, 9 and, with two updates, 11."""
+    config = tiny.config(tmp_path, training={"updates": 11, "log_points": 3})
+    sweep = tiny.train(tiny.sweep(config), 9)
+    window = [by_hand(sweep)]
+    tiny.train(sweep, 10)
+    window.append(by_hand(sweep))
+    last = tiny.train(sweep).rows(3)
+    assert [row["update"] for row in last] == [11] * 4
+    for name in ("loss", "error", "ponder_time", "remainder"):
+        want = [sum(each[name][k] for each in window) / 2 for k in range(4)]
+        assert [row[name] for row in last] == pytest.approx(want, rel=1e-5, abs=1e-6), name
+
+
+def test_a_long_run_counts_every_step(config: ExperimentConfig) -> None:
+    """2^30 + 1, which single precision cannot hold, is where the sums begin."""
+    usual, long = tiny.sweep(config), tiny.sweep(config)
+    many = 2.0**30 + 1
+    long.computed_steps += many
+    long.window += many
+    for sweep in (usual, long):
+        tiny.train(sweep, 1)
+    assert torch.equal(long.computed_steps - many, usual.computed_steps)
+    torch.testing.assert_close(long.window - many, usual.window, rtol=1e-5, atol=1e-5)
+
+
+def test_every_update_has_the_batch_of_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over more updates than are drawn at once."""
+    sweep = tiny.sweep(tiny.config(tmp_path, training={"updates": 70}))
+    asked: list[int] = []
+    batch = sweep.stream.batch
+
+    def spy(update: int) -> Batch:
+        asked.append(update)
+        return batch(update)
+
+    monkeypatch.setattr(sweep.stream, "batch", spy)
+    tiny.train(sweep)
+    assert asked == list(range(70))
+
+
+def test_the_row_of_a_point_is_there_when_it_is_told(config: ExperimentConfig) -> None:
+    told: list[list[int]] = []
+    sweep = tiny.sweep(config)
+    sweep.run(lambda s: told.append([row["update"] for row in s.rows()]), lambda: sweep.update >= 7)
+    assert told == [[3] * 4, [3] * 4 + [6] * 4]
+
+
+def test_sequences_of_many_lengths_count_by_their_vectors(sequences: ExperimentConfig) -> None:
+    """One a batch, so that a replica's may be over before its neighbours' is."""
+    one = sequences.training.model_copy(update={"batch": 1})
+    sweep = tiny.sweep(sequences.model_copy(update={"training": one}))
+    lengths, ponder, remainder = [], [], []
+    for update in range(3):
+        batch = sweep.stream.batch(update)
+        with torch.no_grad():
+            pondered = sweep.network(batch.inputs, batch.mask)
+        lengths.append(batch.mask.sum((0, 2)))
+        ponder.append(pondered.ponder_time.sum((0, 2)) / lengths[-1])
+        remainder.append(pondered.remainder.sum((0, 2)) / lengths[-1])
+        tiny.train(sweep, update + 1)
+    assert any(len(set(each.tolist())) > 1 for each in lengths)
+    rows = sweep.rows()
+    for name, want in (("ponder_time", ponder), ("remainder", remainder)):
+        mean = torch.stack(want).mean(0).tolist()
+        assert [row[name] for row in rows] == pytest.approx(mean, rel=1e-5), name
