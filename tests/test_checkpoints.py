@@ -52,11 +52,9 @@ def refused(config: ExperimentConfig, path: Path, key: str = "key") -> str:
     return message
 
 
-def test_what_is_saved_comes_back(config: ExperimentConfig, saved: Path) -> None:
-    sweep, before = make(config), make(config, 7)
-    before.seconds = 0.0
-    checkpoints.load(sweep, saved, "key")
+def check_is_as_saved(sweep: Sweep, before: Sweep) -> None:
     assert sweep.update == sweep.optimiser.updates == 7
+    assert sweep.seconds == 0
     for name, parameter in before.parameters.items():
         assert torch.equal(sweep.parameters[name], parameter)
         assert sweep.parameters[name].requires_grad
@@ -68,6 +66,12 @@ def test_what_is_saved_comes_back(config: ExperimentConfig, saved: Path) -> None
     assert sweep.plateau is not None and before.plateau is not None
     assert torch.equal(sweep.plateau.best, before.plateau.best)
     assert sweep.plateau.best.min() >= 0
+
+
+def test_what_is_saved_comes_back(config: ExperimentConfig, saved: Path) -> None:
+    sweep = make(config)
+    checkpoints.load(sweep, saved, "key")
+    check_is_as_saved(sweep, make(config, 7))
 
 
 def test_the_wall_time_spent_is_kept(config: ExperimentConfig, tmp_path: Path) -> None:
@@ -113,7 +117,7 @@ def test_a_changed_byte_of_any_part_is_refused(config: ExperimentConfig, saved: 
     header = 8 + int.from_bytes(whole[:8], "little")
     for place in np.linspace(header, len(whole) - 1, 30, dtype=int):
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert "its bytes have another sha256" in refused(config, saved), place
+        assert "what it holds has another sha256" in refused(config, saved), place
 
 
 @settings(
@@ -134,6 +138,7 @@ def test_a_damaged_header_is_refused_or_means_the_same(
     config: ExperimentConfig, saved: Path, data: st.DataObject
 ) -> None:
     """Only a UserError may come of it."""
+    sweep, before = make(config), make(config, 7)
     whole = bytearray(saved.read_bytes())
     header = 8 + int.from_bytes(whole[:8], "little")
     for _ in range(data.draw(st.integers(1, 3))):
@@ -141,17 +146,29 @@ def test_a_damaged_header_is_refused_or_means_the_same(
     path = saved.with_name("damaged")
     path.write_bytes(whole)
     try:
-        checkpoints.load(make(config), path, "key")
+        checkpoints.load(sweep, path, "key")
+        check_is_as_saved(sweep, before)
     except UserError as error:
         assert len(str(error).splitlines()) == 1
 
 
+@pytest.mark.parametrize("old", [b'"update":"7"', b'"seconds":"0.0"', b'"sha256"', b'"key":"key"'])
+def test_a_changed_word_of_the_header_is_refused(
+    config: ExperimentConfig, saved: Path, old: bytes
+) -> None:
+    whole = saved.read_bytes()
+    assert whole.count(old) == 1
+    place = whole.index(old) + len(old) - 2
+    saved.write_bytes(whole[:place] + b"9" + whole[place + 1 :])
+    assert "delete it" in refused(config, saved)
+
+
 def rewritten(path: Path, drop: str = "", **replaced: Any) -> None:
-    """Without one part, or with others, and as if no checksum had been written."""
+    """Without one part, or with others, and with the checksum of that."""
     tensors, metadata = checkpoints.read(path)
     kept = {name: t for name, t in tensors.items() if name != drop} | replaced
-    left_out = (drop, "sha256")
-    path.write_bytes(to_bytes(kept, {k: v for k, v in metadata.items() if k not in left_out}))
+    said = {k: v for k, v in metadata.items() if k not in (drop, "sha256")}
+    path.write_bytes(to_bytes(kept, said | {"sha256": checkpoints._checksum(kept, said)}))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What counts as diverged, when that is noticed, and what the rows say from then on."""
+"""What counts as diverged, and what the rows say from then on."""
 
 from __future__ import annotations
 
@@ -98,45 +98,6 @@ def test_the_progress_line_has_means_over_the_living(config: ExperimentConfig) -
     for name, column in zip(found, ("loss", "error", "ponder_time"), strict=True):
         living = [row[column] for k, row in enumerate(last) if k != SICK]
         assert found[name] == pytest.approx(sum(living) / 3)
-
-
-def looked_at_seldom(config: ExperimentConfig) -> Sweep:
-    """As on a GPU: whether a replica has stopped is asked at logging points alone."""
-    sweep = tiny.sweep(config)
-    sweep._checks_each_update = False
-    return sweep
-
-
-def test_where_it_is_noticed_late_the_neighbours_and_rows_are_the_same(
-    config: ExperimentConfig,
-) -> None:
-    """The first updates after the failure, up to the logging point, may count as computed."""
-    found = []
-    for sweep in (tiny.sweep(config), looked_at_seldom(config)):
-        tiny.train(sweep, 4)
-        poison(sweep, [SICK])
-        steps = tiny.train(sweep, 6).computed_steps[SICK].item()
-        assert not sweep.alive[SICK]
-        tiny.train(sweep)
-        assert sweep.computed_steps[SICK] == steps
-        assert sweep.status() == ["finished", "finished", "diverged", "finished"]
-        found.append((sweep.parameters, torch.stack(sweep.curves)))
-    others = [0, 1, 3]
-    for name, parameter in found[0][0].items():
-        assert torch.equal(parameter[others], found[1][0][name][others]), name
-    curves, late = found[0][1], found[1][1]
-    assert torch.equal(curves[:, others, :5], late[:, others, :5])
-    assert torch.equal(curves[:, SICK].isnan(), late[:, SICK].isnan())
-
-
-def test_where_it_is_noticed_late_a_sweep_ends_at_the_logging_point(
-    config: ExperimentConfig,
-) -> None:
-    sweep = tiny.train(looked_at_seldom(config), 4)
-    poison(sweep, [0, 1, 2, 3])
-    tiny.train(sweep)
-    assert sweep.update == 6 and sweep.finished
-    assert [row["update"] for row in sweep.rows()] == [3] * 4 + [6] * 4
 
 
 def test_an_early_end_between_logging_points_is_logged(config: ExperimentConfig) -> None:

@@ -34,7 +34,7 @@ def save(sweep: Sweep, path: Path, key: str) -> None:
     if sweep.plateau:
         tensors |= {f"plateau.{name}": t for name, t in sweep.plateau.state().items()}
     metadata = {"key": key, "update": str(sweep.update), "seconds": str(sweep.seconds)}
-    atomic_write(path, _content(tensors, metadata | {"sha256": _checksum(tensors)}))
+    atomic_write(path, _content(tensors, metadata | {"sha256": _checksum(tensors, metadata)}))
 
 
 _COUNTERS = ("alive", "diverged", "window", "computed_steps")
@@ -50,10 +50,11 @@ def load(sweep: Sweep, path: Path, key: str) -> None:
     if metadata.get("key") != key:
         raise UserError(f"{path}: key: a checkpoint of another configuration; delete it")
     try:
+        metadata["sha256"]  # only parameters have none
         with torch.no_grad():
             for name, parameter in sweep.parameters.items():
                 parameter.copy_(tensors[f"parameter.{name}"])
-        update = int(metadata["update"])
+        update, seconds = int(metadata["update"]), float(metadata["seconds"])
         sweep.optimiser.restore(_under("adam.", tensors), update)
         for name in _COUNTERS:
             getattr(sweep, name).copy_(tensors[name])
@@ -63,7 +64,7 @@ def load(sweep: Sweep, path: Path, key: str) -> None:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: not a whole checkpoint ({reason}); delete it") from None
     sweep.update = update
-    sweep.seconds = float(metadata.get("seconds", 0))
+    sweep.seconds = seconds
     sweep.note_deaths()
     sweep.curves = list(tensors["curves"]) if "curves" in tensors else []
 
@@ -85,12 +86,13 @@ def _content(tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> bytes:
     return to_bytes(ready, metadata)
 
 
-def _checksum(tensors: Mapping[str, Tensor]) -> str:
-    """sha256 of all names and bytes."""
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        digest.update(name.encode())
-        digest.update(tensors[name].detach().cpu().flatten().view(torch.uint8).numpy().data)
+def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    """sha256 of all that is read: metadata, names, types, shapes and bytes."""
+    said = sorted((key, value) for key, value in metadata.items() if key != "sha256")
+    digest = hashlib.sha256(repr(said).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(repr((name, tensor.dtype, tuple(tensor.shape))).encode())
+        digest.update(tensor.detach().cpu().flatten().view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 
@@ -112,6 +114,6 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None
-    if "sha256" in metadata and metadata["sha256"] != _checksum(tensors):
-        raise UserError(f"{path}: damaged (its bytes have another sha256); delete it")
+    if "sha256" in metadata and metadata["sha256"] != _checksum(tensors, metadata):
+        raise UserError(f"{path}: damaged (what it holds has another sha256); delete it")
     return tensors, metadata

@@ -80,7 +80,6 @@ class Sweep:
         self.computed_steps = torch.zeros(count, dtype=torch.float64, device=device)
         self.stream = Stream(self.task, [s for _, s in self.replicas], self.plan.batch, device)
         self._any_dead = False
-        self._checks_each_update = device.type == "cpu"
 
     @property
     def finished(self) -> bool:
@@ -120,7 +119,7 @@ class Sweep:
         failed = self.alive & ~finite
         self.diverged |= failed
         self.alive &= finite
-        if self._checks_each_update and bool(failed.any()):
+        if bool(failed.any()):
             self._any_dead = True
         if self.plan.clip is not None:
             self.optimiser.clip(norms, self.plan.clip)
@@ -166,10 +165,9 @@ class Sweep:
         row[self.diverged, 1:-1] = torch.nan
         self.curves.append(row.cpu())
         self.window.zero_()
-        self.note_deaths()
 
     def note_deaths(self) -> None:
-        """Look whether any replica has stopped; asked at every update, this would stall a GPU."""
+        """Look whether any replica has stopped."""
         self._any_dead = not bool(self.alive.all())
 
     def rows(self, since: int = 0) -> list[Row]:
