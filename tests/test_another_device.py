@@ -25,14 +25,7 @@ COMMON = trained_project.COMMON.replace("log_points: 1", "log_points: 3")
 VALIDATED = COMMON.replace("log_points: 3", "log_points: 3, validation: VALUES").replace(
     "VALUES", "{per_epoch: 1000, patience: 1, factor: 0.5, stop_patience: 9}"
 )
-PARAMS = f"""
-profile: quick
-device: auto
-compute: {{threads: 1, checkpoint_seconds: 100, insist: false, path: PATH}}
-experiments: NAMES
-mechanisms: [repeat, act, pondernet]
-cost_hours: {{}}
-download: {{mirror: null, needs: {{}}, files: {{}}}}
+EXPERIMENTS = f"""
 parity:
   common:
     task: {{name: parity, bits: 8, layout: leading, train_nonzero: [1, 8], test_nonzero: {{test: [1, 8]}}}}
@@ -54,8 +47,8 @@ mnist:
 
 def project(folder: Path, path: str, names: list[str]) -> Path:
     """The tasks' data, made; nothing trained."""
-    text = PARAMS.replace("PATH", path).replace("NAMES", str(names))
-    (folder / "params.yaml").write_text(text)
+    head = trained_project.HEAD.replace("compute: {", f"compute: {{path: {path}, ")
+    (folder / "params.yaml").write_text(f"{head}experiments: {names}\n{EXPERIMENTS}")
     layout = Layout(folder, "quick")
     for experiment, config in load_params(folder / "params.yaml").experiments.items():
         frozen = layout.frozen(experiment)

@@ -34,14 +34,16 @@ COMMON = """
   reduced: {}
   paper: {}
 """
-PARAMS = f"""
+HEAD = """
 profile: quick
 device: cpu
-compute: {{threads: 1, checkpoint_seconds: 100, insist: false}}
-experiments: [parity, logic, mnist]
+compute: {threads: 1, checkpoint_seconds: 100, insist: false}
 mechanisms: [repeat, act, pondernet]
-cost_hours: {{}}
-download: {{mirror: null, needs: {{}}, files: {{}}}}
+cost_hours: {}
+download: {mirror: null, needs: {}, files: {}}
+"""
+PARAMS = f"""{HEAD}
+experiments: [parity, logic, mnist]
 parity:
   common:
     task: {{name: parity, bits: 8, layout: leading, train_nonzero: [1, 8], test_nonzero: {{test: [1, 8]}}}}
