@@ -137,9 +137,8 @@ def cases(gpu: bool, quick: bool) -> list[Case]:
     """Every row of the table, those with a target included, each once."""
     counts = (2,) if quick else (*REPLICAS, 256) if gpu else REPLICAS
     found = list(_grid(counts))
-    if not gpu:  # which has no loops
-        known = [case for case in found if (case.experiment, case.mechanism) in COMPILED]
-        found += [case._replace(path="compiled") for case in known]
+    known = [case for case in found if (case.experiment, case.mechanism) in COMPILED]
+    found += [case._replace(path="compiled") for case in known]
     found += [target.case for target in TARGETS if gpu or not target.gpu]
     if quick:
         found = [shrunken(case) for case in found]
@@ -152,7 +151,7 @@ def cases(gpu: bool, quick: bool) -> list[Case]:
         mechanism, loops = mechanisms.index(case.mechanism), case.path == "compiled"
         return order[case.experiment], mechanism, loops, case.regime, case.replicas
 
-    chosen = {case for case in found if case.path == "fast" or not gpu}
+    chosen = {case for case in found if case.path == "fast" or not gpu}  # a GPU has no loops
     return sorted(chosen, key=place)
 
 

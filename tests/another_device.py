@@ -1,8 +1,9 @@
 """A device that is not the CPU, on any machine: tensors lie "there" in name, and compute here.
 
-A GPU refuses an operation on tensors of which some lie on the CPU, and NumPy cannot read what lies
-on it. So does this device, and its tensors say `is_cuda`, so that code takes the branches of a GPU.
-What it cannot show is a GPU's speed, memory and rounding.
+A GPU refuses an operation on tensors of which some lie on the CPU, but for single numbers in
+pointwise ones and for indices, and NumPy cannot read what lies on it. So does this device, and its
+tensors say `is_cuda`. What it cannot show is a GPU's speed, memory and rounding, nor code that asks
+for a device of type `cuda`.
 
 Run as a script: `python another_device.py DEVICE THERE HERE` trains and evaluates all of the
 project THERE on `cuda` or on `stand-in`, and of HERE on the CPU; every training is stopped once,
@@ -12,7 +13,6 @@ and goes on.
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -27,8 +27,9 @@ from torch.utils._pytree import tree_leaves, tree_map
 NAME = "standin"
 ATEN = torch.ops.aten
 TRANSFERS = {ATEN._to_copy.default, ATEN.copy_.default}
+FILLS = {ATEN.fill_.Tensor, ATEN.masked_fill.Tensor, ATEN.masked_fill_.Tensor}
 READS = {ATEN._local_scalar_dense.default}  # x.item()
-INDEXED = {ATEN.index.Tensor, ATEN.index_put_.default}  # a GPU takes indices from the CPU
+INDEXED = {ATEN.index.Tensor, ATEN.index_put_.default}
 
 
 class There(torch.Tensor):
@@ -80,17 +81,25 @@ def call(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         kwargs = kwargs | {"device": torch.device("cpu")}
     elif func is ATEN.copy_.default:
         goes = isinstance(args[0], There)
-    if theirs and func not in TRANSFERS:
-        strays = [each for each in tensors if not isinstance(each, There) and each.dim()]
-        if func in INDEXED:
-            strays = [each for each in strays if each.is_floating_point()]
-        if strays:
-            raise RuntimeError(f"Expected all tensors to be on the same device: {func}")
+    if goes and kwargs.get("generator") is not None:
+        raise RuntimeError(f"Expected a generator of the device: {func}")
+    if theirs and func not in TRANSFERS and _strays(func, args, tensors):
+        raise RuntimeError(f"Expected all tensors to be on the same device: {func}")
     found = func(*tree_map(_here, args), **tree_map(_here, kwargs))
     if not goes or func in READS:
         return found
     known = {id(each.here): each for each in theirs}  # of calls in place
     return tree_map(lambda each: _there(each, known), found)
+
+
+def _strays(func: Any, args: Any, tensors: list[torch.Tensor]) -> bool:
+    """Whether a tensor of the CPU stands where a GPU wants its own."""
+    if func._schema.is_mutable and not isinstance(tensors[0], There):
+        return True
+    if func in INDEXED:  # (x, indices, values)
+        tensors = [args[0], *args[2:3]]
+    numbers = torch.Tag.pointwise in func.tags or func in FILLS or func in INDEXED
+    return any(not isinstance(each, There) and not (numbers and not each.dim()) for each in tensors)
 
 
 def _here(x: Any) -> Any:
@@ -107,8 +116,8 @@ def _from_data(make: Callable[..., Any]) -> Callable[..., Any]:
     """`torch.tensor` and its like fill memory of the device without a call that is seen here."""
 
     def made(data: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        x = data if isinstance(data, There) else make(data, *args, **kwargs)
-        return x if device is None else x.to(device)
+        x = data.clone() if isinstance(data, There) else make(data, *args, **kwargs)
+        return x.to(device=device, dtype=kwargs.get("dtype"))
 
     return made
 
@@ -124,15 +133,26 @@ def stand_in() -> Iterator[torch.device]:
 
 
 def train_and_evaluate(root: Path, device: torch.device) -> None:
-    """Every stage of a project. Each training is stopped at its first point, and goes on."""
-    from pondering import judging, runs
+    """All of a project. Each training is stopped at its first point, and goes on; in that of the
+    first experiment a replica diverges at once.
+    """
+    from pondering import judging, runs, training
     from pondering.config import load_params
     from pondering.errors import Interrupted
     from pondering.mechanisms import MECHANISMS
 
     runs.pick_device = judging.pick_device = lambda wanted: device
+    forward = training.forward
+
+    def ill(*arguments: Any) -> Any:
+        losses, pondered = forward(*arguments)
+        more = torch.zeros(len(losses), 1, device=device)
+        more[1] = torch.inf
+        return losses + more, pondered
+
     params = load_params(root / "params.yaml")
-    for experiment in params.experiments:
+    for number, experiment in enumerate(params.experiments):
+        training.forward = forward if number else ill
         for mechanism in MECHANISMS:
             with contextlib.suppress(Interrupted):
                 stage = runs.TrainStage(params, experiment, mechanism, root)
@@ -144,7 +164,7 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
 
 if __name__ == "__main__":
     name, there, here = sys.argv[1:]
+    torch.backends.cudnn.allow_tf32 = False  # ten bits of every product
     with stand_in() if name == "stand-in" else contextlib.nullcontext(torch.device(name)) as device:
         train_and_evaluate(Path(there), device)
     train_and_evaluate(Path(here), torch.device("cpu"))
-    os._exit(0)  # torch has no good end for its thread of the stand-in

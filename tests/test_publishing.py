@@ -131,7 +131,7 @@ def test_what_an_earlier_evaluation_published_goes_away(tmp_path: Path) -> None:
     assert index.is_file() and other.is_file() and not old.exists()
 
 
-def test_an_evaluation_leaves_what_it_published_alone(tmp_path: Path) -> None:
+def test_an_evaluation_removes_what_it_did_not_publish(tmp_path: Path) -> None:
     parity = {"name": "parity", "bits": 2, "layout": "leading"}
     stage = stage_of(tmp_path, parity | {"train_nonzero": [1, 2], "test_nonzero": {"test": [1, 2]}})
     old = stage.layout.models("tiny", "another") / "run.json"

@@ -49,8 +49,9 @@ def load(sweep: Sweep, path: Path, key: str) -> None:
     tensors, metadata = read(path)
     if metadata.get("key") != key:
         raise UserError(f"{path}: key: a checkpoint of another configuration; delete it")
+    if "sha256" not in metadata:  # as parameters alone have none
+        raise UserError(f"{path}: not a whole checkpoint (no sha256); delete it")
     try:
-        metadata["sha256"]  # only parameters have none
         with torch.no_grad():
             for name, parameter in sweep.parameters.items():
                 parameter.copy_(tensors[f"parameter.{name}"])

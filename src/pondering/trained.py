@@ -100,7 +100,7 @@ def runs(root: Path, params: Params) -> Iterator[Run]:
                     for each in record["replicas"]
                 )
                 current = record["config"] == config.of_mechanism(mechanism)
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError):
                 replicas, current = None, False
             yield Run(layout, experiment, mechanism, replicas, current)
 

@@ -119,8 +119,7 @@ class Sweep:
         failed = self.alive & ~finite
         self.diverged |= failed
         self.alive &= finite
-        if bool(failed.any()):
-            self._any_dead = True
+        self.note_deaths()
         if self.plan.clip is not None:
             self.optimiser.clip(norms, self.plan.clip)
         self.optimiser.step(self.alive if self._any_dead else None)
@@ -167,7 +166,7 @@ class Sweep:
         self.window.zero_()
 
     def note_deaths(self) -> None:
-        """Look whether any replica has stopped."""
+        """See whether any replica has stopped or diverged."""
         self._any_dead = not bool(self.alive.all())
 
     def rows(self, since: int = 0) -> list[Row]:
