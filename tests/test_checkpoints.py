@@ -160,7 +160,7 @@ def test_a_changed_word_of_the_header_is_refused(
     assert whole.count(old) == 1
     place = whole.index(old) + len(old) - 2
     saved.write_bytes(whole[:place] + b"9" + whole[place + 1 :])
-    assert ("sha256" if old != b'"key":"key"' else "key: ") in refused(config, saved)
+    assert "sha256" in refused(config, saved)
 
 
 def rewritten(path: Path, drop: str = "", **replaced: Any) -> None:
