@@ -60,9 +60,11 @@ def test_list_and_show_notice_other_parameters(project: Path) -> None:
     path.write_text(path.read_text().replace("hidden: 6", "hidden: 7", 1))
     assert shown("--list").count("of other parameters than params.yaml") == 3
     assert "other parameters than params.yaml" in refused("parity")
-    (project / "data/runs/quick/logic/act/run.json").write_text("{")
-    assert "run.json is damaged" in shown("--list")
-    assert "damaged" in refused("logic")
+    record = project / "data/runs/quick/logic/act/run.json"
+    for damaged in ("{", record.read_text().replace('"seed": 0', '"seed": Infinity')):
+        record.write_text(damaged)
+        assert "run.json is damaged" in shown("--list")
+        assert "damaged" in refused("logic")
 
 
 def test_the_setting_of_least_error_is_the_default(project: Path) -> None:
