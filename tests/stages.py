@@ -7,6 +7,7 @@ output, signals and exit status, as from a shell.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -68,9 +69,10 @@ class Stage:
         return self._process.is_alive()
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to it."""
+        """Send a signal to it; one that has ended and been waited for gets none."""
         assert self._process.pid is not None
-        os.kill(self._process.pid, number)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process.pid, number)
 
     def said(self) -> str:
         """What it has written so far."""
