@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import Generator, Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from pondering import fused, packing, unrolled
 from pondering.cells import Linear, State
@@ -25,8 +26,8 @@ PathName = Literal["readable", "fast", "compiled"]
 class Ponder(NamedTuple):
     """One input vector's pondering, N steps of rows (..., B)."""
 
-    weights: list[Tensor]  # N of (..., B): p_n
-    outputs: list[Tensor]  # N of (..., B, C): y_n, empty unless every step is scored
+    weights: Tensor | None  # (N, ..., B): p_n; None on the fast path without a gradient
+    outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored
     state: State  # sum of p_n s_n, what crosses to the next input
     progress: Progress
     computed: int  # rows x steps evaluated
@@ -92,8 +93,8 @@ class Network(nn.Module):
             return self._record(self._fused(drives, mask))
         state = tuple(drives.new_zeros(*rows[1:], size) for size in self.cell.state_sizes)
         records: list[Ponder] = []
-        for drive, present in zip(drives, mask, strict=True):
-            record = self._ponder(drive, state, present)
+        for t, (drive, present) in enumerate(zip(drives, mask, strict=True), 1):
+            record = self._ponder(drive, state, present, t < len(drives))
             there = present.unsqueeze(-1)
             state = tuple(
                 torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
@@ -129,18 +130,23 @@ class Network(nn.Module):
         _, _, steps, remainder, cost, expected = done.progress
         return Pondered(None, None, mixture, steps, remainder, cost, expected, done.computed)
 
-    def _ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
-        """One input on the fast path where it applies, else on the readable one."""
+    def _ponder(self, drive: Tensor, state: State, present: Tensor, crosses: bool) -> Ponder:
+        """One input on the fast path where it applies, else on the readable one.
+
+        Args:
+            crosses: another input follows; without one the state of a mechanism that scores every
+                step is read by nobody, and may be the one before.
+        """
         path = (self.cell, self.heads, self.halting, drive, state, present)
         if self.path == "readable" or present.dim() != 2:
             return self.ponder(drive, state, present)
         if unrolled.supports(self.cell, self.halting):
             unroll = (self._compiled(drive) or unrolled).unroll
-            totals, progress, weights, outputs = unrolled.ponder(*path, unroll)
-            return Ponder([*weights], [*outputs], totals, progress, weights.numel())
+            totals, progress, weights, outputs = unrolled.ponder(*path, unroll, crosses)
+            return Ponder(weights, outputs, totals, progress, weights.numel())
         if not torch.is_grad_enabled() and not self.halting.scores_every_step:
             totals, progress, computed = packing.ponder(*path)
-            return Ponder([], [], totals, progress, computed)
+            return Ponder(None, None, totals, progress, computed)
         return self.ponder(drive, state, present)
 
     def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
@@ -171,7 +177,8 @@ class Network(nn.Module):
             weights.append(weight)
             if halting.scores_every_step:
                 outputs.append(head[..., :-1])
-        return Ponder(weights, outputs, totals, progress, n * present.numel())
+        every = torch.stack(outputs) if outputs else None
+        return Ponder(torch.stack(weights), every, totals, progress, n * present.numel())
 
     def _embed(self, inputs: Tensor) -> Tensor:
         """The cell's `embed` of all T inputs in one call, time folded into the rows."""
@@ -183,23 +190,21 @@ class Network(nn.Module):
         return _unfolded(self.cell.embed(folded), inputs.shape[0])
 
     def _gather(self, records: list[Ponder], mask: Tensor) -> Pondered:
-        """Stack T records; the mean-field output is the head of the mean-field state.
+        """Stack T records; without outputs of every step the mixture is the head of sum p_n s_n.
 
         The heads are linear and p sums to one, so sum p_n (W s_n + b) = W (sum p_n s_n) + b: one
         product per input in place of one per step. Masked rows give the head of their old state.
         """
-        mixture = self._heads_of([record.state[0] for record in records])
-        most = max(len(record.weights) for record in records)
+        weights = _joined([record.weights for record in records])
+        outputs = _joined([record.outputs for record in records])
+        if weights is None or outputs is None:
+            mixture = self._heads_of([record.state[0] for record in records])
+        else:
+            mixture = (weights.unsqueeze(-1) * outputs).sum(1)
         progress = [record.progress for record in records]
         return Pondered(
-            weights=(
-                torch.stack([_padded(record.weights, most) for record in records]) if most else None
-            ),
-            outputs=(
-                torch.stack([_padded(record.outputs, most) for record in records])
-                if self.halting.scores_every_step
-                else None
-            ),
+            weights=weights,
+            outputs=outputs,
             mixture=mixture,
             ponder_time=torch.stack([each.steps for each in progress]),
             remainder=torch.stack([each.remainder for each in progress]),
@@ -220,7 +225,7 @@ def _unfolded(rows: Tensor, times: int) -> Tensor:
     return rows.reshape(shape).movedim(-3, 0)
 
 
-def _padded(steps: list[Tensor], most: int) -> Tensor:
-    """Stack N tensors and pad with zeros to `most` of them."""
-    zero = torch.zeros_like(steps[0])
-    return torch.stack(steps + [zero] * (most - len(steps)))
+def _joined(parts: list[Tensor | None]) -> Tensor | None:
+    """T tensors (N, ...) as one (T, N, ...), with zeros where one has fewer steps; None if none."""
+    there = [part for part in parts if part is not None]
+    return pad_sequence(there, batch_first=True) if there else None

@@ -90,16 +90,13 @@ class _Mean(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weights: Tensor, states: Tensor) -> Tensor:
         ctx.save_for_backward(weights, states)
-        ctx.set_materialize_grads(False)
         total = torch.zeros_like(states[:, 0])
         for n, weight in enumerate(weights):
             total.addcmul_(weight.unsqueeze(-1), states[:, n])
         return total
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-        if gradient is None:  # the state after the last input is not used
-            return None, None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
         weights, states = ctx.saved_tensors
         by_step = gradient.unsqueeze(1)
         d_weights = (states * by_step).sum(-1).transpose(0, 1)
@@ -114,20 +111,24 @@ def ponder(
     state: State,
     present: Tensor,
     unroll: Unroll,
+    crosses: bool = True,
 ) -> tuple[State, Progress, Tensor, Tensor]:
     """Ponder one input where every row takes all N steps, and every step is scored.
 
     Args:
         unroll: this module's, or another with the same result.
+        crosses: whether the state is asked for.
 
     Returns:
-        sum of p_n s_n, (K, B, H) each; the progress; p_n, (N, K, B); y_n, (N, K, B, C).
+        sum of p_n s_n, (K, B, H) each, or the state as it was; the progress; p_n, (N, K, B); y_n,
+        (N, K, B, C).
     """
     states, head = unroll(cell, heads, halting.max_steps, drive, state)
     head = head.transpose(0, 1)
     weights, progress = halting.distribution(head[..., -1], present)
-    totals = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
-    return totals, progress, weights, head[..., :-1]
+    if crosses:
+        state = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
+    return state, progress, weights, head[..., :-1]
 
 
 def unroll(cell: Any, heads: Any, steps: int, drive: Tensor, state: State) -> tuple[State, Tensor]:
