@@ -18,10 +18,10 @@ from untrained import stage_of
 from pondering import publishing
 from pondering.build import make_network
 from pondering.config import PROFILES, ExperimentConfig, load_params
-from pondering.judging import Trained, load_trained
 from pondering.layout import Layout
 from pondering.publishing import chosen
 from pondering.tasks import make_task
+from pondering.trained import Trained, load_trained
 
 WANTED = {"repeat": (1, 0), "act": (0.01, 0), "pondernet": (0.3, 0)}
 

@@ -13,12 +13,11 @@ from trained_project import SIGNS, TRAINED, refused, shown, stacked, trained
 
 from pondering.config import load_params
 from pondering.errors import UserError
-from pondering.judging import Trained
 from pondering.layout import Layout
 from pondering.replay import evaluation_sets, pick
 from pondering.tasks import make_task
 from pondering.tasks.images import Digits
-from pondering.trained import choose
+from pondering.trained import Trained, choose
 
 
 @pytest.fixture

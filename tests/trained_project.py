@@ -16,11 +16,11 @@ from pondering.cli import main
 from pondering.config import load_params
 from pondering.freezing import freeze
 from pondering.halting import Pondered
-from pondering.judging import Trained, load_trained
 from pondering.layout import Layout
 from pondering.runs import TrainStage
 from pondering.schedule import replicate
 from pondering.tasks import make_task
+from pondering.trained import Trained, load_trained
 
 COMMON = """
     halting: {max_steps: 5, epsilon: 0.01, halt_bias: -1.0, first_step_flag: true}

@@ -16,9 +16,10 @@ from pondering.build import make_network
 from pondering.config import load_params
 from pondering.files import atomic_write, write_json
 from pondering.freezing import freeze
-from pondering.judging import EvaluateStage, Trained, load_trained
+from pondering.judging import EvaluateStage
 from pondering.layout import Layout
 from pondering.tasks import make_task
+from pondering.trained import Trained, load_trained
 
 
 def stage_of(

@@ -7,78 +7,28 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
-from pondering import checkpoints, evaluation, machine, provenance, publishing, traces
-from pondering.build import make_network, pick_device
-from pondering.config import SETTING_NAMES, ExperimentConfig, Params
-from pondering.errors import UserError
+from pondering import evaluation, machine, provenance, publishing, traces
+from pondering.build import pick_device
+from pondering.config import SETTING_NAMES, Params
 from pondering.evaluation import Measured
 from pondering.files import json_text, sha256_file, write_together
 from pondering.freezing import read_arrays, unpack
 from pondering.layout import Layout
 from pondering.mechanisms import MECHANISMS
-from pondering.network import Network
 from pondering.tables import headline, replica_means
 from pondering.tasks import make_task
-from pondering.tasks.base import Batch, SyntheticTask, Task
+from pondering.tasks.base import Batch, SyntheticTask
 from pondering.tasks.images import Digits, pixels
 from pondering.tasks.wikipedia import Wikipedia
+from pondering.trained import Trained, load_trained
 
 ROWS_AT_A_TIME = 512  # examples x times in one pass, which bounds the memory
-
-
-class Trained(NamedTuple):
-    """The replicas of one mechanism, as a training stage left them."""
-
-    mechanism: str
-    network: Network
-    replicas: list[tuple[float, int]]
-    status: list[str]
-
-
-def load_trained(
-    layout: Layout,
-    config: ExperimentConfig,
-    experiment: str,
-    mechanism: str,
-    task: Task,
-    device: torch.device | str = "cpu",
-) -> Trained:
-    """Read trained replicas back.
-
-    Raises:
-        UserError: missing, damaged, or trained with other parameters than these.
-    """
-    folder = layout.run(experiment, mechanism)
-    path = folder / "run.json"
-    stage = f"dvc repro train@{layout.profile}-{experiment}-{mechanism}"
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        replicas = [(float(each["setting"]), int(each["seed"])) for each in record["replicas"]]
-        status = [str(each["status"]) for each in record["replicas"]]
-        config_then = record["config"]
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run `{stage}` first") from None
-    except (ValueError, KeyError, TypeError, OverflowError):
-        raise UserError(f"{path}: damaged; run `{stage}` again") from None
-    if config_then != config.of_mechanism(mechanism):
-        raise UserError(f"{path}: trained with other parameters than params.yaml; run `{stage}`")
-    planned = config.replicas(mechanism)  # all of them, or of a fresh clone one, in their order
-    if not replicas or replicas != [each for each in planned if each in replicas]:
-        raise UserError(f"{path}: damaged; run `{stage}` again")
-    tensors, _ = checkpoints.read(folder / "parameters.safetensors")
-    network = make_network(config, mechanism, task, replicas, device)
-    try:
-        network.load_state_dict(tensors)
-    except RuntimeError:
-        where = folder / "parameters.safetensors"
-        raise UserError(f"{where}: of another configuration; run `{stage}` again") from None
-    return Trained(mechanism, network, replicas, status)
 
 
 @dataclass

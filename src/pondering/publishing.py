@@ -15,7 +15,7 @@ from pondering.layout import Layout
 from pondering.mechanisms import MECHANISMS
 
 if TYPE_CHECKING:
-    from pondering.judging import Trained
+    from pondering.trained import Trained
 
 BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
 FIRST = ("act", "pondernet", "repeat")

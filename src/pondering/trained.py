@@ -6,14 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
+import torch
 
-from pondering.build import make_halting
-from pondering.config import MECHANISMS, PROFILES, SETTING_NAMES, Params
+from pondering import checkpoints
+from pondering.build import make_halting, make_network
+from pondering.config import MECHANISMS, PROFILES, SETTING_NAMES, ExperimentConfig, Params
 from pondering.errors import UserError
-from pondering.judging import Trained, load_trained
 from pondering.layout import Layout
 from pondering.network import Network
 from pondering.replicas import select
@@ -36,6 +37,15 @@ class Replica(NamedTuple):
     setting: float
     seed: int
     status: str
+
+
+class Trained(NamedTuple):
+    """The replicas of one mechanism, as a training stage left them."""
+
+    mechanism: str
+    network: Network
+    replicas: list[tuple[float, int]]
+    status: list[str]
 
 
 class Standing(NamedTuple):
@@ -94,15 +104,70 @@ def runs(root: Path, params: Params) -> Iterator[Run]:
                 continue
             path = layout.run(experiment, mechanism) / "run.json"
             try:
-                record = json.loads(path.read_text(encoding="utf-8"))
-                replicas = tuple(
-                    Replica(float(each["setting"]), int(each["seed"]), str(each["status"]))
-                    for each in record["replicas"]
-                )
-                current = record["config"] == config.of_mechanism(mechanism)
-            except (ValueError, KeyError, TypeError, OverflowError):
-                replicas, current = None, False
-            yield Run(layout, experiment, mechanism, replicas, current)
+                replicas, values = recorded(path)
+            except ValueError:
+                yield Run(layout, experiment, mechanism, None, False)
+                continue
+            current = values == config.of_mechanism(mechanism)
+            yield Run(layout, experiment, mechanism, tuple(replicas), current)
+
+
+def recorded(path: Path) -> tuple[list[Replica], Any]:
+    """A run's replicas, and the parameters that it was trained with.
+
+    Args:
+        path: its `run.json`.
+
+    Raises:
+        ValueError: damaged.
+    """
+    record = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        replicas = [
+            Replica(float(each["setting"]), int(each["seed"]), str(each["status"]))
+            for each in record["replicas"]
+        ]
+        return replicas, record["config"]
+    except (KeyError, TypeError, OverflowError) as error:
+        raise ValueError(f"{path}: damaged") from error
+
+
+def load_trained(
+    layout: Layout,
+    config: ExperimentConfig,
+    experiment: str,
+    mechanism: str,
+    task: Task,
+    device: torch.device | str = "cpu",
+) -> Trained:
+    """Read trained replicas back.
+
+    Raises:
+        UserError: missing, damaged, or trained with other parameters than these.
+    """
+    folder = layout.run(experiment, mechanism)
+    path = folder / "run.json"
+    stage = f"dvc repro train@{layout.profile}-{experiment}-{mechanism}"
+    try:
+        found, values = recorded(path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run `{stage}` first") from None
+    except ValueError:
+        raise UserError(f"{path}: damaged; run `{stage}` again") from None
+    replicas = [(each.setting, each.seed) for each in found]
+    if values != config.of_mechanism(mechanism):
+        raise UserError(f"{path}: trained with other parameters than params.yaml; run `{stage}`")
+    planned = config.replicas(mechanism)  # all of them, or of a fresh clone one, in their order
+    if not replicas or replicas != [each for each in planned if each in replicas]:
+        raise UserError(f"{path}: damaged; run `{stage}` again")
+    tensors, _ = checkpoints.read(folder / "parameters.safetensors")
+    network = make_network(config, mechanism, task, replicas, device)
+    try:
+        network.load_state_dict(tensors)
+    except RuntimeError:
+        where = folder / "parameters.safetensors"
+        raise UserError(f"{where}: of another configuration; run `{stage}` again") from None
+    return Trained(mechanism, network, replicas, [each.status for each in found])
 
 
 def standings(layout: Layout, experiment: str) -> Standings:
