@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from compiled_networks import (
 from torch import Tensor
 
 from pondering import compiled
+from pondering.loops import act, steps
 from pondering.loops import cells as steps_of
 from pondering.network import Network
 
@@ -98,6 +101,24 @@ def unrolled_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
         "state": state[0].grad,
         "heads": network.heads.weight.grad,
     }
+
+
+@pytest.mark.parametrize("walk", [act.forward, act.backward, steps.forward, steps.backward])
+def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
+    """Or it rounds as another loop's copy does where that one came into the process first.
+
+    `loops_anew.py` sees it in the numbers, which takes too long to be done each time.
+    """
+    by_loops = unrolled_by_loops if walk in (steps.forward, steps.backward) else pondered_by_loops
+    mechanism = "pondernet" if by_loops is unrolled_by_loops else "act"
+    by_loops(stacked(networks("lstm", BIASES["spread"]), mechanism), batch_of(3, 33, 0.7))
+    own = f"{walk.__module__.rpartition('.')[2]}{len(walk.py_func.__qualname__)}".encode()
+    own += walk.py_func.__qualname__.encode()
+    assert walk.overloads
+    for compiled_one in walk.overloads.values():
+        code: bytes = compiled_one.library._get_compiled_object()
+        loops = set(re.findall(rb"_ZN9pondering5loops\d(\w+?)B", code))
+        assert loops == {own}
 
 
 def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:

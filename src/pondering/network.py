@@ -126,7 +126,7 @@ class Network(nn.Module):
 
     def _record(self, done: fused.Sequence) -> Pondered:
         """The record of a sequence on the fused path."""
-        mixture = self._heads_of([*done.features])
+        mixture = self._heads_of(_folded(done.features, -2), len(done.features))
         _, _, steps, remainder, cost, expected = done.progress
         return Pondered(None, None, mixture, steps, remainder, cost, expected, done.computed)
 
@@ -182,12 +182,8 @@ class Network(nn.Module):
 
     def _embed(self, inputs: Tensor) -> Tensor:
         """The cell's `embed` of all T inputs in one call, time folded into the rows."""
-        features = inputs.dim() - (2 if inputs.is_floating_point() else 1)
-        if inputs.shape[0] == 1:
-            embedded: Tensor = self.cell.embed(inputs[0])
-            return embedded.unsqueeze(0)
-        folded = inputs.movedim(0, features - 1).flatten(features - 1, features)
-        return _unfolded(self.cell.embed(folded), inputs.shape[0])
+        folded = _folded(inputs, -2 if inputs.is_floating_point() else -1)
+        return _unfolded(self.cell.embed(folded), len(inputs))
 
     def _gather(self, records: list[Ponder], mask: Tensor) -> Pondered:
         """Stack T records; without outputs of every step the mixture is the head of sum p_n s_n.
@@ -198,7 +194,8 @@ class Network(nn.Module):
         weights = _joined([record.weights for record in records])
         outputs = _joined([record.outputs for record in records])
         if weights is None or outputs is None:
-            mixture = self._heads_of([record.state[0] for record in records])
+            states = [record.state[0] for record in records]
+            mixture = self._heads_of(torch.cat(states, dim=-2), len(states))
         else:
             mixture = (weights.unsqueeze(-1) * outputs).sum(1)
         progress = [record.progress for record in records]
@@ -213,10 +210,14 @@ class Network(nn.Module):
             computed=sum(record.computed for record in records),
         )
 
-    def _heads_of(self, features: list[Tensor]) -> Tensor:
-        """The output head of T tensors (..., B, H): (T, ..., B, C)."""
-        joined = features[0] if len(features) == 1 else torch.cat(features, dim=-2)
-        return _unfolded(self.heads(joined)[..., :-1], len(features))
+    def _heads_of(self, states: Tensor, times: int) -> Tensor:
+        """The output head of (..., T x B, H): (T, ..., B, C)."""
+        return _unfolded(self.heads(states)[..., :-1], times)
+
+
+def _folded(x: Tensor, rows: int) -> Tensor:
+    """Time into the rows, from (T, ..., B, ...) to (..., T x B, ...); `rows`: B's axis."""
+    return x.movedim(0, rows - 1).flatten(rows - 1, rows)
 
 
 def _unfolded(rows: Tensor, times: int) -> Tensor:

@@ -34,7 +34,14 @@ DIGEST = hashlib.sha256(_SOURCES).hexdigest()[:8]
 
 
 def loop(function: F) -> F:
-    """Compile where first called, and keep the code on disk; other Python threads go on."""
+    """Compile where first called, and keep the code on disk; other Python threads go on.
+
+    What a loop calls is compiled into it. Else it might call another loop's copy of that, whichever
+    the process has first: the one that compiles would round in another way than those that read
+    the code from disk.
+    """
     function.__qualname__ += f"_{DIGEST}"
-    compiler = njit(nogil=True, cache=True, fastmath=LIBERTIES, error_model="numpy")
+    compiler = njit(
+        nogil=True, cache=True, forceinline=True, fastmath=LIBERTIES, error_model="numpy"
+    )
     return cast(F, compiler(function))
