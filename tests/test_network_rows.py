@@ -57,7 +57,7 @@ class FullUnroll(Network):
     def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
         progress = self.halting.start(present)
         totals = tuple(torch.zeros_like(part) for part in state)
-        weights, outputs = [], []
+        weights, outputs, mixture = [], [], torch.zeros(())
         for n in range(1, self.halting.max_steps + 1):
             state = self.cell.step(drive, state, n == 1)
             head = self.heads(state[0])
@@ -67,7 +67,10 @@ class FullUnroll(Network):
             )
             weights.append(weight)
             outputs.append(head[..., :-1])
-        return Ponder(weights, outputs, totals, progress, 0)
+            mixture = self.halting.carry(mixture, weight, outputs[-1])
+        if not self.halting.scores_every_step:
+            return Ponder(torch.stack(weights), None, None, totals, progress, 0)
+        return Ponder(torch.stack(weights), torch.stack(outputs), mixture, totals, progress, 0)
 
 
 @pytest.mark.parametrize("cell", CLASSIC)

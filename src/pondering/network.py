@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import Generator, Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
 
 from pondering import fused, packing, unrolled
 from pondering.cells import Linear, State
@@ -27,7 +26,8 @@ class Ponder(NamedTuple):
     """One input vector's pondering, N steps of rows (..., B)."""
 
     weights: Tensor | None  # (N, ..., B): p_n; None on the fast path without a gradient
-    outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored
+    outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored, else None
+    mixture: Tensor | None  # (..., B, C): sum of p_n y_n, if every step is scored, else None
     state: State  # sum of p_n s_n, what crosses to the next input
     progress: Progress
     computed: int  # rows x steps evaluated
@@ -100,7 +100,7 @@ class Network(nn.Module):
                 torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
             )
             records.append(record._replace(state=state))
-        return self._gather(records, mask)
+        return self._gather(records)
 
     def _is_fused(self, mask: Tensor) -> bool:
         """Whether the whole sequence runs as one operation with its gradient by hand."""
@@ -142,11 +142,10 @@ class Network(nn.Module):
             return self.ponder(drive, state, present)
         if unrolled.supports(self.cell, self.halting):
             unroll = (self._compiled(drive) or unrolled).unroll
-            totals, progress, weights, outputs = unrolled.ponder(*path, unroll, crosses)
-            return Ponder(weights, outputs, totals, progress, weights.numel())
+            return Ponder(*unrolled.ponder(*path, unroll, crosses))
         if not torch.is_grad_enabled() and not self.halting.scores_every_step:
             totals, progress, computed = packing.ponder(*path)
-            return Ponder(None, None, totals, progress, computed)
+            return Ponder(None, None, None, totals, progress, computed)
         return self.ponder(drive, state, present)
 
     def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
@@ -162,6 +161,7 @@ class Network(nn.Module):
         totals = tuple(torch.zeros_like(part) for part in state)
         weights: list[Tensor] = []
         outputs: list[Tensor] = []
+        mixture: Tensor | None = None
         n = 0
         while n == 0 or (n < halting.max_steps and bool(progress.running.any())):
             n += 1
@@ -176,28 +176,34 @@ class Network(nn.Module):
             )
             weights.append(weight)
             if halting.scores_every_step:
-                outputs.append(head[..., :-1])
+                y = head[..., :-1]
+                mixture = torch.zeros_like(y) if mixture is None else mixture
+                mixture = halting.carry(mixture, weight, y)
+                outputs.append(y)
         every = torch.stack(outputs) if outputs else None
-        return Ponder(torch.stack(weights), every, totals, progress, n * present.numel())
+        computed = n * present.numel()
+        return Ponder(torch.stack(weights), every, mixture, totals, progress, computed)
 
     def _embed(self, inputs: Tensor) -> Tensor:
         """The cell's `embed` of all T inputs in one call, time folded into the rows."""
         folded = _folded(inputs, -2 if inputs.is_floating_point() else -1)
         return _unfolded(self.cell.embed(folded), len(inputs))
 
-    def _gather(self, records: list[Ponder], mask: Tensor) -> Pondered:
-        """Stack T records; without outputs of every step the mixture is the head of sum p_n s_n.
+    def _gather(self, records: list[Ponder]) -> Pondered:
+        """Stack T records; unless every step is scored the mixture is the head of sum p_n s_n.
 
         The heads are linear and p sums to one, so sum p_n (W s_n + b) = W (sum p_n s_n) + b: one
-        product per input in place of one per step. Masked rows give the head of their old state.
+        product per input in place of one per step. Masked rows then give the head of their old
+        state, else zero.
         """
         weights = _joined([record.weights for record in records])
         outputs = _joined([record.outputs for record in records])
-        if weights is None or outputs is None:
+        mixtures = [record.mixture for record in records if record.mixture is not None]
+        if mixtures:
+            mixture = torch.stack(mixtures)
+        else:
             states = [record.state[0] for record in records]
             mixture = self._heads_of(torch.cat(states, dim=-2), len(states))
-        else:
-            mixture = (weights.unsqueeze(-1) * outputs).sum(1)
         progress = [record.progress for record in records]
         return Pondered(
             weights=weights,
@@ -229,4 +235,8 @@ def _unfolded(rows: Tensor, times: int) -> Tensor:
 def _joined(parts: list[Tensor | None]) -> Tensor | None:
     """T tensors (N, ...) as one (T, N, ...), with zeros where one has fewer steps; None if none."""
     there = [part for part in parts if part is not None]
-    return pad_sequence(there, batch_first=True) if there else None
+    most = max(map(len, there), default=0)
+    for t, part in enumerate(there):
+        if len(part) < most:
+            there[t] = torch.cat([part, part.new_zeros(most - len(part), *part.shape[1:])])
+    return torch.stack(there) if there else None

@@ -112,7 +112,7 @@ def ponder(
     present: Tensor,
     unroll: Unroll,
     crosses: bool = True,
-) -> tuple[State, Progress, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor, State, Progress, int]:
     """Ponder one input where every row takes all N steps, and every step is scored.
 
     Args:
@@ -120,15 +120,17 @@ def ponder(
         crosses: whether the state is asked for.
 
     Returns:
-        sum of p_n s_n, (K, B, H) each, or the state as it was; the progress; p_n, (N, K, B); y_n,
-        (N, K, B, C).
+        `network.Ponder`: p_n, (N, K, B); y_n, (N, K, B, C); sum of p_n y_n; sum of p_n s_n,
+        (K, B, H) each, or the state as it was; the progress; rows x steps.
     """
     states, head = unroll(cell, heads, halting.max_steps, drive, state)
     head = head.transpose(0, 1)
     weights, progress = halting.distribution(head[..., -1], present)
+    outputs = head[..., :-1]
+    mixture = (weights.unsqueeze(-1) * outputs).sum(0)
     if crosses:
         state = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
-    return state, progress, weights, head[..., :-1]
+    return weights, outputs, mixture, state, progress, weights.numel()
 
 
 def unroll(cell: Any, heads: Any, steps: int, drive: Tensor, state: State) -> tuple[State, Tensor]:

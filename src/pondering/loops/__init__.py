@@ -36,9 +36,9 @@ DIGEST = hashlib.sha256(_SOURCES).hexdigest()[:8]
 def loop(function: F) -> F:
     """Compile where first called, and keep the code on disk; other Python threads go on.
 
-    What a loop calls is compiled into it. Else it might call another loop's copy of that, whichever
-    the process has first: the one that compiles would round in another way than those that read
-    the code from disk.
+    What a loop calls is compiled into it. Otherwise it might call another loop's copy of that, the
+    one that the process loaded first, and a process that compiles the loops would round in another
+    way than one that reads their code from disk.
     """
     function.__qualname__ += f"_{DIGEST}"
     compiler = njit(
