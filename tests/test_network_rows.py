@@ -173,6 +173,16 @@ def test_a_row_that_overflows_after_halting_spoils_nothing() -> None:
     assert network.heads.weight.grad.flatten().tolist() == [pytest.approx(21.0), pytest.approx(0.0)]
 
 
+def test_an_infinite_output_without_weight_spoils_no_mixture() -> None:
+    network = Network(Geometric(), PonderNet(0.2, max_steps=6), 1)
+    with torch.no_grad():
+        network.heads.weight.fill_(1.0)
+        network.heads.bias.copy_(torch.tensor([0.0, 200.0]))
+    pondered = network(torch.tensor([[[1e30, 20.0], [1.0, 1.0]]]))
+    assert pondered.outputs is not None and torch.isinf(pondered.outputs).any()
+    assert pondered.mixture.squeeze().tolist() == [20.0, 1.0]
+
+
 class Forgetful(Own):
     """A cell that gives back one part of its state too few."""
 
