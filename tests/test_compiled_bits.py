@@ -109,9 +109,9 @@ def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
 
     `loops_anew.py` sees it in the numbers, which takes too long to be done each time.
     """
-    by_loops = unrolled_by_loops if walk in (steps.forward, steps.backward) else pondered_by_loops
-    mechanism = "pondernet" if by_loops is unrolled_by_loops else "act"
-    by_loops(stacked(networks("lstm", BIASES["spread"]), mechanism), batch_of(3, 33, 0.7))
+    solos, batch = networks("lstm", BIASES["spread"]), batch_of(3, 33, 0.7)
+    pondered_by_loops(stacked(solos, "act"), batch)
+    unrolled_by_loops(stacked(solos, "pondernet"), batch)
     own = f"{walk.__module__.rpartition('.')[2]}{len(walk.py_func.__qualname__)}".encode()
     own += walk.py_func.__qualname__.encode()
     kept = walk._cache._cache_file  # a process lets go of what it has loaded
