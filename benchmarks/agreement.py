@@ -16,15 +16,15 @@ import torch
 from bench import HERE, alone, machine_or_exit, slug
 from matplotlib.figure import Figure
 
-from pondering import provenance
-from pondering.build import make_network
-from pondering.config import load_params
-from pondering.figures.style import INK, MECHANISM_NAME, ORANGE, SKY, SYMBOL, style
-from pondering.files import write_json
-from pondering.machine import tune
-from pondering.network import PathName
+from pondering.model.network import PathName
+from pondering.params.read import load_params
+from pondering.project import provenance
+from pondering.project.atomic import write_json
+from pondering.project.machine import tune
+from pondering.report.figures.style import INK, MECHANISM_NAME, ORANGE, SKY, SYMBOL, style
 from pondering.tasks import make_task
-from pondering.training import Plan, Sweep
+from pondering.train.build import make_network
+from pondering.train.sweep import Plan, Sweep
 
 EXPERIMENT = "parity_interpolation"  # of `quick`: learned in seconds, and only by pondering
 SETTINGS = {"act": 0.01, "pondernet": 0.4}
@@ -111,7 +111,7 @@ def main(updates: int, device: str, out: Path | None) -> None:
     result = {**machine, "commit": provenance.git_commit(HERE.parent)}
     versions = provenance.versions()
     result |= {"versions": versions, "apart": verdicts, "curves": found}
-    folder, stem = out or HERE, f"agreement-{slug(machine['device'])}"
+    folder, stem = out or HERE / "results", f"agreement-{slug(machine['device'])}"
     write_json(folder / f"{stem}.json", result)
     drawn(found).savefig(folder / f"{stem}.png", dpi=120)
     for name, each in verdicts.items():

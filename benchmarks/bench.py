@@ -20,10 +20,10 @@ from cases import TARGETS, Row, Target, cases, row_of, shrunken
 from measure import Effort, measure, spreading
 from subjects import FRESH, HaltingUnit, configuration
 
-from pondering import provenance
-from pondering.build import pick_device
-from pondering.errors import UserError
-from pondering.files import atomic_write, write_json
+from pondering.project import provenance
+from pondering.project.atomic import atomic_write, write_json
+from pondering.project.errors import UserError
+from pondering.train.build import pick_device
 
 HERE = Path(__file__).resolve().parent
 FULL = {"cpu": Effort(5, 0.25, 1536, False), "cuda": Effort(5, 0.5, 8192, False)}
@@ -86,7 +86,7 @@ def main(quick: bool, device: str, only: str, out: Path | None) -> None:
     click.echo(text)
     if out is None and (quick or only):
         return  # a part or a trial is no table to keep
-    folder, name = out or HERE, "quick" if quick else slug(result["device"])
+    folder, name = out or HERE / "results", "quick" if quick else slug(result["device"])
     write_json(folder / f"{name}.json", result)
     atomic_write(folder / f"{name}.md", text)
     click.echo(f"bench: wrote {folder / name}.json and .md", err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from pondering.network import PathName
+from pondering.model.network import PathName
 
 Row = dict[str, Any]
 

@@ -21,14 +21,14 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 from measure import STILL, forget_peak, peak_memory, synchronise
 from subjects import SETTINGS, configuration
 
-from pondering import provenance
-from pondering.build import make_network, path_of
-from pondering.config import MECHANISMS, ExperimentConfig, load_params
-from pondering.figures.style import PALETTE, style
-from pondering.files import atomic_write, write_json
-from pondering.machine import tune
+from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
+from pondering.project import provenance
+from pondering.project.atomic import atomic_write, write_json
+from pondering.project.machine import tune
+from pondering.report.figures.style import PALETTE, style
 from pondering.tasks import make_task
-from pondering.training import Plan, Sweep
+from pondering.train.build import make_network, path_of
+from pondering.train.sweep import Plan, Sweep
 
 ENOUGH = {False: 1.0, True: 0.02}  # seconds timed at least, or one update; True: `--quick`
 LARGEST_STACK = {128: 16, 512: 4}  # replicas timed at once, by hidden units; beyond, one
@@ -200,7 +200,7 @@ def main(quick: bool, device: str, out: Path | None) -> None:
             click.echo(f"growth: paper: {paper[-1]}", err=True)
     result = {**machine, "commit": provenance.git_commit(HERE.parent)}
     result |= {"versions": provenance.versions(), "growth": lines, "paper": paper}
-    folder, name = out or HERE, f"growth-{'quick' if quick else slug(result['device'])}"
+    folder, name = out or HERE / "results", f"growth-{'quick' if quick else slug(result['device'])}"
     write_json(folder / f"{name}.json", result)
     atomic_write(folder / f"{name}.md", page(result))
     drawn(lines, "seconds", 1000, "ms an update").savefig(folder / f"{name}-time.png", dpi=120)

@@ -27,15 +27,15 @@ from subjects import (
     useful_work,
 )
 
-from pondering.build import make_halting, make_network
-from pondering.config import ExperimentConfig
-from pondering.machine import tune
-from pondering.network import Network
-from pondering.replicas import select, stack
-from pondering.shards import COPIES, FLOATS_KEPT, free_memory
-from pondering.streams import AT_ONCE, Stream
+from pondering.model.network import Network
+from pondering.model.stacking import select, stack
+from pondering.params.read import ExperimentConfig
+from pondering.project.machine import tune
 from pondering.tasks import make_task
-from pondering.training import Plan, Sweep
+from pondering.train.batches import AT_ONCE, Stream
+from pondering.train.build import make_halting, make_network
+from pondering.train.shards import COPIES, FLOATS_KEPT, free_memory
+from pondering.train.sweep import Plan, Sweep
 
 STILL = 1e-8  # a learning rate at which ponder stays as it was set
 UPDATES = 4  # different batches of one group that are gone through again and again ...

@@ -11,9 +11,9 @@ import plain
 import torch
 from torch import Tensor
 
-from pondering.cells import CELLS
-from pondering.config import ExperimentConfig, load_params
-from pondering.network import Network
+from pondering.model.cells import CELLS
+from pondering.model.network import Network
+from pondering.params.read import ExperimentConfig, load_params
 from pondering.tasks.base import Batch, Task
 
 ROOT = Path(__file__).resolve().parent.parent

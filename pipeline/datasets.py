@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pondering.stage import Command, stage
+from pondering.project.command import Command, stage
 
 
 @click.command(cls=Command)
@@ -15,9 +15,9 @@ from pondering.stage import Command, stage
 def main(profile: str, experiment: str) -> None:
     """Write data/tasks/PROFILE/EXPERIMENT.npz and its card."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.config import load_params
-        from pondering.freezing import card, freeze
-        from pondering.layout import Layout
+        from pondering.data.frozen import card, freeze
+        from pondering.params.read import load_params
+        from pondering.project.paths import Layout
         from pondering.tasks import make_task
 
         config = load_params(Path("params.yaml"), profile).experiment(experiment)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pondering.stage import Command, stage
+from pondering.project.command import Command, stage
 
 
 @click.command(cls=Command)
@@ -14,11 +14,11 @@ from pondering.stage import Command, stage
 def main(profile: str) -> None:
     """Fetch what PROFILE needs, and list it with its sha256 in data/raw/PROFILE/files.json."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.config import load_params
-        from pondering.download import fetch_all
-        from pondering.files import write_json
-        from pondering.layout import Layout
-        from pondering.places import chosen_mirror
+        from pondering.data.fetch import fetch_all
+        from pondering.data.places import chosen_mirror
+        from pondering.params.read import load_params
+        from pondering.project.atomic import write_json
+        from pondering.project.paths import Layout
 
         download = load_params(Path("params.yaml"), profile).download
         raw = Layout(Path(), profile).raw

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pondering.stage import Command, stage
+from pondering.project.command import Command, stage
 
 
 @click.command(cls=Command)
@@ -15,8 +15,8 @@ from pondering.stage import Command, stage
 def main(profile: str, experiment: str) -> None:
     """Write the tidy table, the summary for `dvc metrics` and the traces."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.config import load_params
-        from pondering.judging import EvaluateStage
+        from pondering.evaluate.stage import EvaluateStage
+        from pondering.params.read import load_params
 
         params = load_params(Path("params.yaml"), profile)
         params.experiment(experiment)

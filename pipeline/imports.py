@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from pondering import dependencies
-from pondering.stage import Command, stage
+from pondering.cli import imports
+from pondering.project.command import Command, stage
 
 
 @click.command(cls=Command)
 def main() -> None:
     """Write data/imports/STAGE.json for every stage."""
     with stage():
-        dependencies.write(Path())
-        click.echo(f"imports: {dependencies.FOLDER} holds the code of every stage, with hashes")
+        imports.write(Path())
+        click.echo(f"imports: {imports.FOLDER} holds the code of every stage, with hashes")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pondering.stage import Command, stage
+from pondering.project.command import Command, stage
 
 
 @click.command(cls=Command)
@@ -15,11 +15,11 @@ from pondering.stage import Command, stage
 def main(profile: str) -> None:
     """Write reports/PROFILE and rewrite reports/index.html, from whatever has been run."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.report import publish
+        from pondering.report.pages import publish
 
         verdicts = publish(Path(), profile)
         # Imported by name because it cannot change a page: no dependency of this stage.
-        importlib.import_module("pondering.tracking").log_results(Path(), profile)
+        importlib.import_module("pondering.track").log_results(Path(), profile)
         click.echo(f"report: open reports/{profile}/index.html ({verdicts})")
 
 

@@ -19,19 +19,19 @@ import click
 import pandas as pd
 import torch
 
-from pondering import machine, provenance
-from pondering.aggregates import best_rate
-from pondering.build import make_network, path_of, pick_device
-from pondering.config import MECHANISMS, load_params
-from pondering.errors import UserError
-from pondering.figures.rates import figure_rates
-from pondering.figures.style import save
-from pondering.files import json_text, write_together
-from pondering.layout import Layout
-from pondering.stage import Command, stage
+from pondering.params.read import MECHANISMS, load_params
+from pondering.project import machine, provenance
+from pondering.project.atomic import json_text, write_together
+from pondering.project.command import Command, stage
+from pondering.project.errors import UserError
+from pondering.project.paths import Layout
+from pondering.report.figures.rates import figure_rates
+from pondering.report.figures.style import save
+from pondering.results.aggregates import best_rate
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
-from pondering.training import Plan, Sweep
+from pondering.train.build import make_network, path_of, pick_device
+from pondering.train.sweep import Plan, Sweep
 
 SEED = 1000
 RULE = "the rate with the least training error, mean over settings and seeds, at the last point"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from pondering.mechanisms import MECHANISMS
-from pondering.stage import Command, stage
+from pondering.params.mechanisms import MECHANISMS
+from pondering.project.command import Command, stage
 
 
 @click.command(cls=Command)
@@ -18,14 +18,14 @@ from pondering.stage import Command, stage
 def main(profile: str, experiment: str, mechanism: str) -> None:
     """Train to the end of the plan, from the last checkpoint if there is one."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.config import load_params
-        from pondering.runs import TrainStage
+        from pondering.params.read import load_params
+        from pondering.train.stage import TrainStage
 
         params = load_params(Path("params.yaml"), profile)
         params.experiment(experiment)
         work = TrainStage(params, experiment, mechanism, Path())
         # Imported by name because it cannot change a result: no dependency of this stage.
-        tracking = importlib.import_module("pondering.tracking")
+        tracking = importlib.import_module("pondering.track")
         with tracking.live(tracking.RunInfo(**work.description())) as tracker:
             work.run(tracker.log)
 

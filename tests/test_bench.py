@@ -15,15 +15,15 @@ import torch
 from torch import Tensor
 
 import pondering
-from pondering.build import make_network
-from pondering.cells import CELLS
-from pondering.config import load_params
-from pondering.halting import ACT, FixedRepeat, Halting, PonderNet
-from pondering.network import Network
-from pondering.streams import Stream
+from pondering.model.cells import CELLS
+from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.model.network import Network
+from pondering.params.read import load_params
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task, random_stream
-from pondering.training import forward
+from pondering.train.batches import Stream
+from pondering.train.build import make_network
+from pondering.train.sweep import forward
 
 FOLDER = Path(pondering.__file__).resolve().parents[2] / "benchmarks"
 HIDDEN, ROWS = 5, 7

@@ -173,7 +173,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import contextlib, io, json, sys\n"
-        "from pondering.cli import COMMANDS, main\n"
+        "from pondering.cli.main import COMMANDS, main\n"
         "with contextlib.redirect_stdout(io.StringIO()) as said:\n"
         "    main(['--help'], standalone_mode=False)\n"
         "missing = [name for name in COMMANDS if name not in said.getvalue()]\n"
@@ -196,7 +196,7 @@ def test_a_name_of_the_library_loads_torch_and_no_tools() -> None:
 def test_training_loads_no_reporting() -> None:
     code = (
         "import json, sys\n"
-        "import pondering.training\n"
+        "import pondering.train.sweep\n"
         "loaded = [m for m in ('mlflow', 'dvc', 'matplotlib', 'sklearn') if m in sys.modules]\n"
         "print(json.dumps(loaded))"
     )

@@ -10,19 +10,19 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pondering.cells import GRU, LSTM, ConvMLP, TanhRNN
-    from pondering.halting import ACT, FixedRepeat, PonderNet
-    from pondering.network import Network
+    from pondering.model.cells import GRU, LSTM, ConvMLP, TanhRNN
+    from pondering.model.halting import ACT, FixedRepeat, PonderNet
+    from pondering.model.network import Network
 
 # Threads of torch that wait for work look out for it so many times (a tenth of a millisecond) and
-# then leave their core to others: to the loops of `compiled.py`, to another training. Read when
-# torch is imported; its default is some thirty times that.
+# then leave their core to others: to compiled loops, to another training. Read when torch is
+# imported; its default is some thirty times that.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOME = {
-    **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP"), "cells"),
-    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat"), "halting"),
-    "Network": "network",
+    **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP"), "model.cells"),
+    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat"), "model.halting"),
+    "Network": "model.network",
 }
 
 __all__ = ["ACT", "GRU", "LSTM", "ConvMLP", "FixedRepeat", "Network", "PonderNet", "TanhRNN"]

@@ -6,14 +6,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from pondering.errors import UserError
+from pondering.project.errors import UserError
 from pondering.tasks.addition import Addition
 from pondering.tasks.base import Task
-from pondering.tasks.images import Digits
+from pondering.tasks.digits.task import Digits
 from pondering.tasks.logic import Logic
 from pondering.tasks.parity import Parity
 from pondering.tasks.sort import Sort
-from pondering.tasks.wikipedia import Wikipedia
+from pondering.tasks.wikipedia.task import Wikipedia
 
 TASKS: dict[str, type[Any]] = {
     "parity": Parity,

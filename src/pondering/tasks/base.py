@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pondering.errors import UserError
+from pondering.project.errors import UserError
 
 Array = NDArray[Any]
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor
 
-from pondering.errors import UserError
+from pondering.project.errors import UserError
 from pondering.tasks.base import (
     Array,
     Batch,

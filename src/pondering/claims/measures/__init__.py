@@ -1,0 +1,38 @@
+"""One function per kind of claim: results in, named quantities with intervals out.
+
+`claims.yaml` names the measure of each claim and gives it its arguments; every threshold lies
+there, none here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pondering.claims.measures import banino, beyond, difficulty, penalty, text
+from pondering.claims.measures.quantities import Quantity
+
+Measure = Callable[..., list[Quantity]]
+
+MEASURES: dict[str, Measure] = {
+    measure.__name__: measure
+    for measure in (
+        penalty.error_with_and_without,
+        penalty.trends_with_tau,
+        difficulty.ponder_by_bits,
+        difficulty.ponder_by_gates,
+        penalty.solved_at_every_tau,
+        difficulty.ponder_by_digits,
+        difficulty.sorting,
+        text.bits_per_character,
+        text.ponder_by_character,
+        banino.best_against_best,
+        banino.extrapolation,
+        banino.training_compute,
+        banino.robustness,
+        banino.settled_steps,
+        beyond.digit_accuracy,
+        beyond.rotated_digits,
+        beyond.repeat_against_act,
+    )
+}
+"""The measures by the name claims.yaml gives them."""

@@ -1,0 +1,301 @@
+"""The measures behind the claims of Banino et al. 2021 on parity (B1 to B5)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from pondering.claims.measures.evidence import Curves, Evidence, InsufficientError, Sweep
+from pondering.claims.measures.quantities import (
+    Array,
+    Quantity,
+    average,
+    deviations,
+    mean_over_seeds,
+    over_seeds,
+)
+
+
+def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
+    """PonderNet against ACT, each at the setting with the best mean accuracy (B1).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        split: the evaluation split.
+
+    Returns:
+        pondernet_accuracy, act_accuracy, best_accuracy, accuracy_gain, steps_difference.
+    """
+    ponder, act = (evidence.sweep(experiment, name, split) for name in ("pondernet", "act"))
+    errors = ponder.seed_error(), act.seed_error()
+    steps = ponder.seed_ponder()[:, ponder.best()], act.seed_ponder()[:, act.best()]
+    return [
+        over_seeds(
+            "pondernet_accuracy", "accuracy of PonderNet", "share", best_accuracy, errors[0]
+        ),
+        over_seeds("act_accuracy", "accuracy of ACT", "share", best_accuracy, errors[1]),
+        _better("best_accuracy", *errors),
+        over_seeds(
+            "accuracy_gain", "accuracy of PonderNet less that of ACT", "points", _gain, *errors
+        ),
+        over_seeds(
+            "steps_difference",
+            "steps of PonderNet less those of ACT",
+            "steps",
+            lambda a, b: average(a) - average(b),
+            *steps,
+        ),
+    ]
+
+
+def extrapolation(evidence: Evidence, *, experiment: str) -> list[Quantity]:
+    """Accuracy and steps beyond the trained range; settings chosen inside it (B2).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: has the splits "interpolation" and "extrapolation".
+
+    Returns:
+        inside_accuracy, pondernet_accuracy, act_accuracy, accuracy_gain, steps_ratio, steps_beyond.
+    """
+    inside = {
+        name: evidence.sweep(experiment, name, "interpolation") for name in ("pondernet", "act")
+    }
+    beyond = {
+        name: evidence.sweep(experiment, name, "extrapolation") for name in ("pondernet", "act")
+    }
+    accuracy = {name: 1 - beyond[name].seed_error()[:, inside[name].best()] for name in beyond}
+    place = inside["pondernet"].best()
+    steps = [average(s["pondernet"].ponder[:, place], axis=1) for s in (inside, beyond)]
+    return [
+        over_seeds(
+            "inside_accuracy",
+            "accuracy of PonderNet in the trained range",
+            "share",
+            best_accuracy,
+            inside["pondernet"].seed_error(),
+        ),
+        mean_over_seeds(
+            "pondernet_accuracy", "accuracy of PonderNet beyond it", "share", accuracy["pondernet"]
+        ),
+        mean_over_seeds("act_accuracy", "accuracy of ACT beyond it", "share", accuracy["act"]),
+        over_seeds(
+            "accuracy_gain",
+            "accuracy of PonderNet less that of ACT, beyond it",
+            "points",
+            lambda a, b: average(a) - average(b),
+            accuracy["pondernet"],
+            accuracy["act"],
+        ),
+        over_seeds(
+            "steps_ratio",
+            "steps of PonderNet beyond the range over steps inside",
+            "times",
+            lambda a, b: average(b) / average(a),
+            *steps,
+        ),
+        mean_over_seeds("steps_beyond", "steps of PonderNet beyond the range", "steps", steps[1]),
+    ]
+
+
+def training_compute(
+    evidence: Evidence, *, experiment: str, split: str, learned_error: float
+) -> list[Quantity]:
+    """Forward passes spent in training by PonderNet and ACT, each at its best setting (B3).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        split: the evaluation split that chooses the settings.
+        learned_error: the training error whose first crossing is compared.
+
+    Returns:
+        best_accuracy, compute_ratio, compute_to_learn, accuracy_gain.
+    """
+    sweeps = {name: evidence.sweep(experiment, name, split) for name in ("pondernet", "act")}
+    until = evidence.common_updates(experiment, *sweeps)
+    curves = {name: evidence.curves(experiment, name, until) for name in sweeps}
+    at = {name: _same_setting(curves[name], sweeps[name]) for name in sweeps}
+    total = [curves[name].steps[:, at[name]] for name in ("pondernet", "act")]
+    learned = [
+        curves[name].reached(learned_error, "computed_steps")[:, at[name]]
+        for name in ("pondernet", "act")
+    ]
+    errors = [sweeps[name].seed_error() for name in ("pondernet", "act")]
+    return [
+        _better("best_accuracy", *errors),
+        over_seeds(
+            "compute_ratio",
+            "forward passes of PonderNet over those of ACT, same updates",
+            "times",
+            lambda a, b: average(a) / average(b),
+            *total,
+        ),
+        over_seeds(
+            "compute_to_learn",
+            f"the same until {100 * learned_error:g}% training error",
+            "times",
+            _median_ratio,
+            *learned,
+        ),
+        over_seeds(
+            "accuracy_gain", "accuracy of PonderNet less that of ACT", "points", _gain, *errors
+        ),
+    ]
+
+
+def robustness(
+    evidence: Evidence,
+    *,
+    experiment: str,
+    split: str,
+    solved_accuracy: float,
+    lambda_p_at_most: float,
+    minimum_settings: int,
+) -> list[Quantity]:
+    """Over how many settings each method solves the task, and how seeds scatter (B4).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        split: the evaluation split.
+        solved_accuracy: median accuracy over seeds from which a setting counts as solved.
+        lambda_p_at_most: the largest prior the claim includes.
+        minimum_settings: fewer settings of either method than this tell nothing.
+
+    Returns:
+        best_accuracy, pondernet_solved, act_solved, solved_gap, scatter_gap.
+    """
+    act = evidence.sweep(experiment, "act", split)
+    every = evidence.sweep(experiment, "pondernet", split)
+    words = f"λp ≤ {lambda_p_at_most:g}"
+    ponder = every.where(lambda prior: prior <= lambda_p_at_most + 1e-9, words)
+    _needs_settings(act, "ACT", minimum_settings)
+    _needs_settings(ponder, "PonderNet", minimum_settings)
+
+    solved = partial(_solved_share, solved_accuracy)
+    enough = f"median accuracy at least {100 * solved_accuracy:g}%"
+    errors = ponder.seed_error(), act.seed_error()
+    return [
+        _better("best_accuracy", *errors),
+        over_seeds(
+            "pondernet_solved", f"settings PonderNet solves ({enough})", "share", solved, errors[0]
+        ),
+        over_seeds("act_solved", f"settings ACT solves ({enough})", "share", solved, errors[1]),
+        over_seeds(
+            "solved_gap",
+            "share of settings solved, PonderNet less ACT",
+            "points",
+            lambda a, b: solved(a) - solved(b),
+            *errors,
+        ),
+        over_seeds(
+            "scatter_gap",
+            "scatter of accuracy over seeds, ACT less PonderNet",
+            "points",
+            _scatter_gap,
+            *errors,
+        ),
+    ]
+
+
+def settled_steps(
+    evidence: Evidence, *, experiment: str, split: str, lambda_p: float
+) -> list[Quantity]:
+    """Steps with a prior that asks for many more (B5).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        split: the evaluation split.
+        lambda_p: the prior of the claim.
+
+    Returns:
+        accuracy, steps (median over seeds), drift (last quarter of training against the third).
+    """
+    words = f"λp = {lambda_p:g}"
+    sweep = evidence.sweep(experiment, "pondernet", split).where(
+        lambda prior: np.isclose(prior, lambda_p), words
+    )
+    curves = evidence.curves(experiment, "pondernet")
+    place = int(np.argmin(abs(curves.settings - lambda_p)))
+    drifts = [
+        _drift(frame["ponder_time"].to_numpy(float), frame["update"].to_numpy(float))
+        for (_, setting), frame in sorted(curves.frames.items())
+        if setting == place
+    ]
+    return [
+        mean_over_seeds(
+            "accuracy", f"accuracy with {words}", "share", 1 - sweep.seed_error()[:, 0]
+        ),
+        over_seeds(
+            "steps", f"median steps with {words}", "steps", _median, sweep.seed_ponder()[:, 0]
+        ),
+        mean_over_seeds(
+            "drift", "change of steps, up or down, over the last half of training", "share", drifts
+        ),
+    ]
+
+
+def best_accuracy(errors: Array) -> float:
+    """Accuracy at the setting with the lowest mean error over seeds, of errors [K, S]."""
+    return float(1 - average(errors, axis=0).min())
+
+
+def _needs_settings(sweep: Sweep, name: str, minimum: int) -> None:
+    count = len(sweep.settings)
+    if count < minimum:
+        raise InsufficientError(f"{count} settings of {name} were run, {minimum} are needed")
+
+
+def _gain(ponder: Array, act: Array) -> float:
+    return best_accuracy(ponder) - best_accuracy(act)
+
+
+def _better(name: str, ponder: Array, act: Array) -> Quantity:
+    return over_seeds(
+        name,
+        "accuracy of the better of the two",
+        "share",
+        lambda a, b: max(best_accuracy(a), best_accuracy(b)),
+        ponder,
+        act,
+    )
+
+
+def _median(values: Array) -> float:
+    present = values[~np.isnan(values)]
+    return float(np.median(present)) if present.size else float("nan")
+
+
+def _same_setting(curves: Curves, sweep: Sweep) -> int:
+    return int(np.argmin(abs(curves.settings - sweep.settings[sweep.best()])))
+
+
+def _solved_share(accuracy: float, errors: Array) -> float:
+    """Share of settings whose median accuracy over seeds reaches `accuracy`, of errors [K, S]."""
+    return float((np.median(1 - errors, axis=0) >= accuracy).mean())
+
+
+def _scatter_gap(ponder: Array, act: Array) -> float:
+    """Scatter of accuracy over seeds, which is that of errors: ACT's less PonderNet's."""
+    return float(average(deviations(act)) - average(deviations(ponder)))
+
+
+def _median_ratio(first: Array, second: Array) -> float:
+    """Ratio of medians where "never" is infinite: NaN if neither is ever reached."""
+    a, b = float(np.median(first)), float(np.median(second))
+    if np.isinf(a) and np.isinf(b):
+        return float("nan")
+    return 0.0 if np.isinf(b) else a / b
+
+
+def _drift(steps: Array, updates: Array) -> float:
+    """Change of the mean steps, up or down, from the third to the last quarter, as a share."""
+    share = updates / updates.max()
+    third, last = steps[(share > 0.5) & (share <= 0.75)], steps[share > 0.75]
+    if not third.size or not last.size or np.isnan(third).any() or np.isnan(last).any():
+        return float("nan")
+    return float(abs(last.mean() - third.mean()) / third.mean())

@@ -1,0 +1,221 @@
+"""The sweeps behind a claim as arrays, and a record of what was looked at to judge it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pondering.claims.measures.quantities import Array, average
+from pondering.results.aggregates import evaluated, failure_error
+from pondering.results.results import Results
+
+
+class NotRunError(Exception):
+    """The runs that a claim is about do not exist; the text says which."""
+
+
+class InsufficientError(Exception):
+    """The runs exist but cannot carry the claim; the text says what they lack."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The replicas of one mechanism in one experiment and split.
+
+    Args:
+        settings: [S] ascending rho, tau or lambda_p.
+        seeds: [K] ascending.
+        difficulties: [D] ascending.
+        error: [K, S, D] share of sequences wrong (bits per character for wikipedia).
+        ponder: [K, S, D] steps per input vector; NaN where a replica diverged.
+        examples: [D] examples per difficulty.
+    """
+
+    settings: Array
+    seeds: Array
+    difficulties: Array
+    error: Array
+    ponder: Array
+    examples: Array
+
+    def where(self, keep: Callable[[Array], Any], words: str) -> Sweep:
+        """The settings for which `keep` holds.
+
+        Raises:
+            InsufficientError: none is left; `words` says which settings are wanted.
+        """
+        chosen = np.flatnonzero(keep(self.settings))
+        if not chosen.size:
+            raise InsufficientError(f"no setting with {words} was run")
+        return replace(
+            self,
+            settings=self.settings[chosen],
+            error=self.error[:, chosen],
+            ponder=self.ponder[:, chosen],
+        )
+
+    def seed_error(self) -> Array:
+        """[K, S] error of each replica, difficulties with equal weight as in the papers."""
+        return average(self.error, axis=2)
+
+    def seed_ponder(self) -> Array:
+        """[K, S] steps of each replica, difficulties with equal weight; NaN where it diverged."""
+        return average(self.ponder, axis=2)
+
+    def best(self) -> int:
+        """Index of the setting with the lowest mean error over seeds."""
+        return int(np.nanargmin(average(self.seed_error(), axis=0)))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Training curves of one mechanism: error and computed steps at the logged updates.
+
+    Args:
+        settings: [S]; seeds: [K].
+        mean_error: [K, S] error averaged over the whole of training (area under the curve).
+        steps: [K, S] forward passes of the step function per update; NaN where it diverged.
+        frames: (seed index, setting index) -> that replica's rows in order of update.
+    """
+
+    settings: Array
+    seeds: Array
+    mean_error: Array
+    steps: Array
+    frames: dict[tuple[int, int], pd.DataFrame]
+
+    def reached(self, error: float, column: str = "update") -> Array:
+        """[K, S] value of `column` when the training error first falls to `error`; inf if never."""
+        found = np.full((len(self.seeds), len(self.settings)), np.inf)
+        for place, rows in self.frames.items():
+            hits = rows.loc[rows["error"] <= error, column]
+            if len(hits):
+                found[place] = hits.iloc[0]
+        return found
+
+
+@dataclass
+class Evidence:
+    """The results of a profile, remembering which runs a measure looked at."""
+
+    results: Results
+    runs: list[str] = field(default_factory=list)
+    sizes: dict[str, tuple[float, float]] = field(default_factory=dict)
+    unfinished: set[str] = field(default_factory=set)
+    diverged: dict[str, int] = field(default_factory=dict)
+    replicas: dict[str, int] = field(default_factory=dict)
+    seeds: list[int] = field(default_factory=list)
+
+    def sweep(self, experiment: str, mechanism: str, split: str = "test") -> Sweep:
+        """The evaluation of one mechanism; PonderNet by its sampled prediction, as its paper.
+
+        Raises:
+            NotRunError: there are no such rows.
+        """
+        table = self.results.tables.get(experiment)
+        if table is None or not len(table):
+            raise NotRunError(f"{experiment} has not been run")
+        rows = evaluated(table, split=split)
+        rows = rows[rows["mechanism"] == mechanism]
+        if not len(rows):
+            raise NotRunError(f"{experiment} has no runs of {mechanism}")
+        failed = rows["error"].isna()
+        rows.loc[failed, "error"] = failure_error(experiment)
+        self._remember(experiment, mechanism, rows)
+        settings, seeds, levels = (
+            np.sort(rows[name].unique()).astype(float) for name in ("setting", "seed", "difficulty")
+        )
+        index = pd.MultiIndex.from_product([seeds, settings, levels])
+        cells = rows.groupby(["seed", "setting", "difficulty"])[["error", "ponder_time"]].mean()
+        cells = cells.reindex(index)
+        shape = (len(seeds), len(settings), len(levels))
+        examples = rows.groupby("difficulty")["examples"].first().reindex(levels)
+        return Sweep(
+            settings,
+            seeds,
+            levels,
+            cells["error"].to_numpy(float).reshape(shape),
+            cells["ponder_time"].to_numpy(float).reshape(shape),
+            examples.to_numpy(float),
+        )
+
+    def plain(self, experiment: str, split: str = "test") -> Sweep:
+        """The plain network: the fixed repeat with rho = 1."""
+        sweep = self.sweep(experiment, "repeat", split)
+        try:
+            return sweep.where(lambda rho: rho == 1, "rho = 1")
+        except InsufficientError as problem:
+            raise NotRunError(f"{experiment} has no runs of the plain network (rho 1)") from problem
+
+    def common_updates(self, experiment: str, *mechanisms: str) -> float:
+        """How many updates all these mechanisms were trained for: their plans may differ."""
+        frame = self.results.curves.get(experiment)
+        if frame is None:
+            return 0.0
+        ends = frame.groupby("mechanism")["update"].max()
+        return min((float(ends[name]) for name in mechanisms if name in ends), default=0.0)
+
+    def curves(self, experiment: str, mechanism: str, until: float = math.inf) -> Curves:
+        """The training curves of one mechanism; a diverged stretch counts as full error.
+
+        Args:
+            experiment: the task.
+            mechanism: repeat, act or pondernet.
+            until: rows after this update are left out, to compare equally long trainings.
+
+        Raises:
+            NotRunError: there are none.
+        """
+        frame = self.results.curves.get(experiment)
+        rows = None
+        if frame is not None:
+            rows = frame[(frame["mechanism"] == mechanism) & (frame["update"] <= until)]
+        if rows is None or not len(rows):
+            raise NotRunError(f"{experiment} has no training curves of {mechanism}")
+        rows = rows.copy()
+        rows["error"] = rows["error"].fillna(failure_error(experiment))
+        settings = np.sort(rows["setting"].unique()).astype(float)
+        seeds = np.sort(rows["seed"].unique()).astype(float)
+        mean_error = np.full((len(seeds), len(settings)), np.nan)
+        steps, frames = mean_error.copy(), {}
+        for (seed, setting), one in rows.groupby(["seed", "setting"]):
+            place = int(np.searchsorted(seeds, seed)), int(np.searchsorted(settings, setting))
+            frames[place] = one.sort_values("update").reset_index(drop=True)
+            mean_error[place] = _area(frames[place])
+            steps[place] = (frames[place]["computed_steps"] / frames[place]["update"]).iloc[-1]
+        return Curves(settings, seeds, mean_error, steps, frames)
+
+    def traces(self, experiment: str, mechanism: str, kind: str) -> list[dict[str, Any]]:
+        """The single sequences of one mechanism; an empty list where there are none."""
+        return [
+            trace
+            for trace in self.results.traces.get(experiment, [])
+            if trace["mechanism"] == mechanism and trace["kind"] == kind and trace["steps"]
+        ]
+
+    def _remember(self, experiment: str, mechanism: str, rows: pd.DataFrame) -> None:
+        run = f"{experiment}-{mechanism}"
+        if run not in self.runs:
+            self.runs.append(run)
+        if (rows["status"] == "running").any():
+            self.unfinished.add(run)
+        replicas = rows.drop_duplicates(["setting", "seed"])
+        self.replicas[run] = len(replicas)
+        self.diverged[run] = int((replicas["status"] == "diverged").sum())
+        self.seeds.append(int(replicas.groupby("setting")["seed"].nunique().min()))
+        low, high = float(rows["difficulty"].min()), float(rows["difficulty"].max())
+        known = self.sizes.get(experiment, (low, high))
+        self.sizes[experiment] = (min(low, known[0]), max(high, known[1]))
+
+
+def _area(rows: pd.DataFrame) -> float:
+    """Mean error over training by the trapezoid rule: logging points need not be evenly spaced."""
+    updates, error = rows["update"].to_numpy(float), rows["error"].to_numpy(float)
+    if len(rows) < 2 or updates[-1] == updates[0]:
+        return float(error.mean())
+    return float(np.trapezoid(error, updates) / (updates[-1] - updates[0]))

@@ -1,0 +1,264 @@
+"""What a measure hands back: named quantities, each with a 95% interval over seeds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pondering.results.statistics import spearman
+
+Array = NDArray[np.float64]
+Unit = Literal[
+    "share",
+    "points",
+    "steps",
+    "bits",
+    "nats",
+    "times",
+    "correlation",
+    "number",
+    "updates",
+    "deviations",
+]
+"""How a number is printed: shares in percent, differences of shares in percentage points."""
+
+LEVEL = 0.95
+"""Coverage of every interval in the claims table."""
+
+RESAMPLES = 2_000
+"""Bootstrap resamples where the seeds are too many to enumerate every resample."""
+
+ENUMERATED_SEEDS = 4
+"""Up to this many seeds all n^n resamples are taken, so that no chance enters at all."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One measured number: `value` is NaN where it could not be measured, inf where never reached.
+
+    `low` and `high` bound the 95% interval (None with a single seed); `seeds` entered.
+    """
+
+    name: str
+    label: str
+    unit: Unit
+    value: float
+    low: float | None
+    high: float | None
+    seeds: int
+
+
+def mean_over_seeds(name: str, label: str, unit: Unit, per_seed: ArrayLike) -> Quantity:
+    """The mean of one number per seed, with its bootstrap interval.
+
+    Args:
+        name: the name claims.yaml knows it by.
+        label: what a reader sees.
+        unit: how it is printed.
+        per_seed: [seeds]; NaN marks a seed without a value and is left out.
+
+    Returns:
+        The quantity; NaN where no seed has a value.
+    """
+    values = np.asarray(per_seed, dtype=np.float64).ravel()
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return Quantity(name, label, unit, float("nan"), None, None, 0)
+    drawn = values[_places(_generator(name), values.size)].mean(axis=1)
+    return _with_interval(name, label, unit, float(values.mean()), drawn, values.size)
+
+
+def over_seeds(
+    name: str, label: str, unit: Unit, statistic: Callable[..., Any], *samples: Array
+) -> Quantity:
+    """Any statistic of arrays that carry seeds first, with a percentile bootstrap over seeds.
+
+    Equally many seeds in all samples are resampled together, since settings are compared on the
+    same batches; otherwise each sample is resampled apart. Choices made inside the statistic (the
+    best setting, say) are made again in each resample.
+
+    Args:
+        name: the name claims.yaml knows it by.
+        label: what a reader sees.
+        unit: how it is printed.
+        statistic: takes the samples and gives a number; NaN where there is none.
+        samples: arrays [seeds, ...].
+
+    Returns:
+        The quantity with its interval, None below two seeds.
+    """
+    seeds = min((len(sample) for sample in samples), default=0)
+    value = float(statistic(*samples)) if seeds else float("nan")
+    if seeds < 2 or math.isnan(value):
+        return Quantity(name, label, unit, value, None, None, seeds)
+    drawn = [float(statistic(*again)) for again in _resamples(name, samples)]
+    return _with_interval(name, label, unit, value, np.array(drawn), seeds)
+
+
+def over_items_and_seeds(
+    name: str, label: str, unit: Unit, statistic: Callable[[Array], float], sample: Array
+) -> Quantity:
+    """A statistic of items that every seed has met, with a bootstrap over both at once.
+
+    An item is drawn again with what all seeds made of it, a seed with all its items: the seeds'
+    readings of one item are no independent evidence. With a single seed the interval is over items.
+
+    Args:
+        name, label, unit: as of `over_seeds`.
+        statistic: takes the sample and gives a number; NaN where there is none.
+        sample: [items, seeds, ...].
+
+    Returns:
+        The quantity with its interval, None below two items.
+
+    Source: A. B. Owen 2007, "The pigeonhole bootstrap".
+    """
+    items, seeds = sample.shape[:2]
+    generator, value = _generator(name), float(statistic(sample))
+    drawn = [
+        float(statistic(sample[generator.integers(0, items, items)][:, places]))
+        for places in generator.integers(0, seeds, (RESAMPLES if items > 1 else 0, seeds))
+    ]
+    found = _with_interval(name, label, unit, value, np.array(drawn), items)
+    return replace(found, seeds=seeds)
+
+
+def average(values: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Array:
+    """The mean leaving NaN out, NaN where nothing is left, without NumPy's warning."""
+    array = np.asarray(values, dtype=np.float64)
+    present = ~np.isnan(array)
+    total = np.where(present, array, 0.0).sum(axis=axis)
+    count = present.sum(axis=axis)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(total / count, dtype=np.float64)
+
+
+def deviations(values: Array) -> Array:
+    """Sample deviation over seeds of [K, S], leaving out NaN (a failed replica); NaN below two."""
+    present = [column[~np.isnan(column)] for column in values.T]
+    return np.array([np.std(c, ddof=1) if c.size > 1 else np.nan for c in present])
+
+
+def trend(settings: ArrayLike, rows: Array) -> Array:
+    """Spearman's correlation of each row with `settings`; no relation (0) where it does not exist.
+
+    Args:
+        settings: [points].
+        rows: [seeds, points]; points of NaN (failed replicas) are left out.
+
+    Returns:
+        [seeds] correlations; a constant row, or one of NaN alone, counts as 0, not as missing.
+    """
+    found = [spearman(settings, row) for row in rows]
+    return np.asarray(np.nan_to_num(found, nan=0.0), dtype=np.float64)
+
+
+def linear_fit(x: ArrayLike, rows: Array) -> tuple[Array, Array]:
+    """Slope and share of variance explained of each row's straight line.
+
+    Args:
+        x: [points], at least two different values.
+        rows: [..., points]; a row with NaN (a failed replica) has slope 0 and explains nothing.
+
+    Returns:
+        Slopes [...] and R squared [...], in 0..1; a constant row has slope 0 and R squared 0.
+    """
+    across = np.asarray(x, dtype=np.float64)
+    centred = across - across.mean()
+    deviations = rows - rows.mean(axis=-1, keepdims=True)
+    slope = deviations @ centred / (centred @ centred)
+    total = (deviations**2).sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        explained = slope**2 * (centred @ centred) / total
+    flat = ~(total > 1e-18)
+    return np.nan_to_num(slope, nan=0.0), np.where(flat, 0.0, np.nan_to_num(explained, nan=0.0))
+
+
+def quantity_text(quantity: Quantity) -> str:
+    """The value with its interval, as the tables print it: "4.1% (3.0 to 5.2)"."""
+    unit, digits = quantity.unit, _digits(quantity.value, quantity.unit)
+    value = number_text(quantity.value, unit, digits)
+    if quantity.low is None or quantity.high is None:
+        return value
+    low, high = (_bare(bound, unit, digits) for bound in (quantity.low, quantity.high))
+    return f"{value} ({low} to {high})"
+
+
+def number_text(value: float, unit: Unit, digits: int | None = None) -> str:
+    """A number with its unit; a minus sign is a real minus, and zero has none.
+
+    Args:
+        value: NaN is "not measured"; inf is "never" reached or "no bound".
+        unit: its unit.
+        digits: decimals; None takes what suits the value.
+    """
+    text = _bare(value, unit, _digits(value, unit) if digits is None else digits)
+    words = {"steps": " steps", "bits": " bits", "nats": " nats", "updates": " updates"}
+    words |= {"times": " times", "deviations": " s.d.", "share": "%", "points": " points"}
+    return text + words.get(unit, "") if math.isfinite(value) else text
+
+
+def _bare(value: float, unit: Unit, digits: int) -> str:
+    if math.isnan(value):
+        return "not measured"
+    if math.isinf(value):
+        return "never" if unit == "updates" else "no bound"
+    hundred = unit in ("share", "points")
+    if not hundred and abs(value) >= 100:
+        digits = 0
+    text = f"{100 * value if hundred else value:,.{digits}f}"
+    if text.strip("-0.") == "":
+        text = text.lstrip("-")
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _digits(value: float, unit: Unit) -> int:
+    """Decimals: more where a share is near nothing or near all."""
+    if unit in ("share", "points"):
+        size = abs(value)
+        return 2 if 0 < size < 0.00995 or (unit == "share" and 0.98 <= size < 1) else 1
+    return {"updates": 0, "bits": 3}.get(unit, 2)
+
+
+def _with_interval(
+    name: str, label: str, unit: Unit, value: float, drawn: Array, seeds: int
+) -> Quantity:
+    """The quantity with the percentiles of what was drawn, if two seeds or more were."""
+    drawn = np.sort(drawn[~np.isnan(drawn)])
+    if seeds < 2 or not drawn.size:
+        return Quantity(name, label, unit, value, None, None, seeds)
+    # order statistics, not interpolation: "never reached" is infinite and cannot be averaged
+    low = drawn[math.floor((0.5 - LEVEL / 2) * (drawn.size - 1))]
+    high = drawn[math.ceil((0.5 + LEVEL / 2) * (drawn.size - 1))]
+    return Quantity(name, label, unit, value, float(low), float(high), seeds)
+
+
+def _generator(name: str) -> np.random.Generator:
+    """A source of chance that belongs to the quantity alone."""
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+def _places(generator: np.random.Generator, count: int) -> NDArray[np.intp]:
+    """[resamples, count] which seeds each resample takes; all there are, if they are few."""
+    if count <= ENUMERATED_SEEDS:
+        return np.array(list(itertools.product(range(count), repeat=count)), dtype=np.intp)
+    return generator.integers(0, count, (RESAMPLES, count))
+
+
+def _resamples(name: str, samples: tuple[Array, ...]) -> Iterator[list[Array]]:
+    """The samples drawn again, seed by seed; see `over_seeds` for which are drawn together."""
+    generator = _generator(name)
+    counts = [len(sample) for sample in samples]
+    if len(set(counts)) == 1:
+        for places in _places(generator, counts[0]):
+            yield [sample[places] for sample in samples]
+        return
+    for _ in range(RESAMPLES):
+        yield [sample[generator.integers(0, len(sample), len(sample))] for sample in samples]

@@ -1,0 +1,127 @@
+"""What happens inside a sequence, from many sequences traced in short (Graves 2016: G7, G8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pondering.claims.measures.evidence import Evidence, Sweep
+from pondering.claims.measures.quantities import Array, Quantity, average, mean_over_seeds
+
+NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})
+"""How a trace may write that a step has no target."""
+
+Steps = Sequence[Mapping[str, Any]]
+
+
+def tracking(evidence: Evidence, experiment: str, learned: Sweep) -> Quantity:
+    """Correlation, within sequences, of steps with the digits of the longer of the two summands.
+
+    Digits and steps are taken from their means in the sequence first, so that a seed or a sequence
+    that ponders much everywhere shows nothing. A seed that was not traced has diverged: it tracks
+    nothing.
+
+    Args:
+        evidence: the results of a profile.
+        experiment: addition.
+        learned: ACT at the time penalties that have learned the task; traces of others are left
+            out.
+
+    Returns:
+        The mean over seeds; NaN where there are no such traces.
+    """
+    found = {
+        seed: within([summed(trace["steps"]) for trace in traces])
+        for seed, traces in _by_seed(evidence, experiment).items()
+        if np.isclose(traces[0]["setting"], learned.settings).any()
+    }
+    return mean_over_seeds(
+        "tracking",
+        "correlation of steps with the digits summed, within sequences",
+        "correlation",
+        [found.get(int(seed), 0.0) for seed in learned.seeds] if found else [],
+    )
+
+
+def end_spike(evidence: Evidence, experiment: str) -> Quantity:
+    """Steps around the end of the inputs, above those of the rest of the sequence.
+
+    Args:
+        evidence: the results of a profile.
+        experiment: sort.
+
+    Returns:
+        The mean over seeds of the mean over sequences; NaN where there are none.
+    """
+    return mean_over_seeds(
+        "end_spike",
+        "steps at the last input and beside it, above the other steps",
+        "steps",
+        [
+            average([excess_at_end(trace["steps"]) for trace in traces])
+            for traces in _by_seed(evidence, experiment).values()
+        ],
+    )
+
+
+def summed(steps: Steps) -> Array:
+    """Every sum of a sequence: [sums, (digits of the longer summand, steps)].
+
+    Args:
+        steps: of a traced sequence of numbers; the target is the sum so far.
+    """
+    pairs, total = [], ""
+    for step in steps:
+        number = re.sub(r"\D", "", str(step["input"]))
+        if total:
+            pairs.append((max(len(number), len(total)), float(step["ponder_time"])))
+        total = re.sub(r"\D", "", str(step["target"])).lstrip("0") or total or number
+    return np.array(pairs, dtype=np.float64).reshape(-1, 2)
+
+
+def within(sequences: Sequence[Array]) -> float:
+    """Correlation of the two columns after each sequence's own means are taken off.
+
+    Args:
+        sequences: [steps, 2] each.
+
+    Returns:
+        The correlation; 0 where the second column never varies, NaN where the first does not.
+    """
+    parts = [rows - rows.mean(axis=0) for rows in sequences if len(rows)]
+    centred = np.concatenate([np.zeros((0, 2)), *parts])
+    squares = (centred**2).sum(axis=0)
+    if not squares[0] > 0:
+        return float("nan")
+    return float(centred.prod(axis=1).sum() / np.sqrt(squares.prod())) if squares[1] > 0 else 0.0
+
+
+def excess_at_end(steps: Steps) -> float:
+    """Mean steps at the last input and on either side of it, less the mean of all other steps.
+
+    A mean, not a maximum: without a spike the expected value is zero.
+
+    Args:
+        steps: of a traced sequence whose inputs have no target and whose outputs have one.
+
+    Returns:
+        The excess; NaN where there is no such place, or nothing beside it.
+    """
+    outputs = [str(step["target"]).strip() not in NO_TARGET for step in steps]
+    if True not in outputs or outputs.index(True) < 2 or len(steps) < 4:
+        return float("nan")
+    ponder = np.array([float(step["ponder_time"]) for step in steps])
+    near = np.zeros(len(steps), dtype=np.bool_)
+    near[outputs.index(True) - 2 : outputs.index(True) + 1] = True
+    return float(ponder[near].mean() - ponder[~near].mean())
+
+
+def _by_seed(evidence: Evidence, experiment: str) -> dict[int, list[Mapping[str, Any]]]:
+    """The sequences of mixed difficulty that ACT was traced on; all are of one setting."""
+    found: dict[int, list[Mapping[str, Any]]] = {}
+    for trace in evidence.traces(experiment, "act", "mixed"):
+        found.setdefault(int(trace["seed"]), []).append(trace)
+    return found

@@ -1,0 +1,212 @@
+"""The measures behind the claims on Wikipedia (G9, G10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claims.measures.quantities import (
+    Array,
+    Quantity,
+    Unit,
+    average,
+    mean_over_seeds,
+    over_items_and_seeds,
+    over_seeds,
+)
+
+KINDS = ("letter", "space", "comma", "stop", "bracket", "id")
+"""The kinds of characters claim G10 speaks of; every other character is "other"."""
+
+CONTRASTS: tuple[tuple[str, str, Unit, tuple[str, ...], str, int], ...] = (
+    ("space_peak", "steps at spaces above letters", "deviations", ("space",), "letter", 0),
+    ("punctuation_peak", "steps at commas and full stops above spaces", "deviations",
+     ("comma", "stop"), "space", 0),
+    ("bracket_peak", "steps at opening brackets above letters", "deviations",
+     ("bracket",), "letter", 0),
+    ("id_rise", "steps at random digits above letters", "deviations", ("id",), "letter", 0),
+    ("id_loss", "loss at random digits above letters", "nats", ("id",), "letter", 1),
+    ("id_entropy", "entropy at random digits above letters", "nats", ("id",), "letter", 2),
+)  # fmt: skip
+"""Quantity, label, unit, kinds, the kind they are compared with, column of `totals`."""
+
+
+def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
+    """Bits per character with and without ACT, ponder, and speed of learning (G9).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the text.
+        split: "train" as in the paper, or "heldout".
+
+    Returns:
+        plain_bits, difference, range_over_tau, ponder, learning_difference.
+    """
+    act = evidence.sweep(experiment, "act", split)
+    plain = average(evidence.plain(experiment, split).seed_error(), axis=1)
+    until = evidence.common_updates(experiment, "act", "repeat")
+    curves = evidence.curves(experiment, "act", until)
+    without = evidence.curves(experiment, "repeat", until)
+    slow = without.mean_error[:, without.settings == 1]
+
+    def difference(first: Array, second: Array) -> float:
+        return float(average(first) - average(second))
+
+    return [
+        mean_over_seeds("plain_bits", "bits per character of the plain network", "bits", plain),
+        over_seeds(
+            "difference",
+            "bits per character of ACT less the plain network",
+            "bits",
+            difference,
+            act.seed_error(),
+            plain,
+        ),
+        over_seeds(
+            "range_over_tau",
+            "largest less smallest over τ",
+            "bits",
+            lambda rows: np.ptp(average(rows, axis=0)),
+            act.seed_error(),
+        ),
+        over_seeds("ponder", "steps per character of ACT", "steps", average, act.seed_ponder()),
+        over_seeds(
+            "learning_difference",
+            "bits averaged over training, ACT less the plain network",
+            "bits",
+            difference,
+            curves.mean_error,
+            slow,
+        ),
+    ]
+
+
+def ponder_by_character(
+    evidence: Evidence, *, experiment: str, minimum_characters: int
+) -> list[Quantity]:
+    """Steps at boundaries of a text against steps inside words and inside random numbers (G10).
+
+    Steps are counted in deviations of the trace's own ponder, so that networks that ponder much
+    and little can be compared. All seeds read the same windows of the text, so a window is drawn
+    again with all its readings, and seeds are drawn again besides. Seeds that diverged have
+    read none and are left out.
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the text.
+        minimum_characters: least number of letters, of spaces and of random digits, which the
+            claim stands by; of the other kinds any number will do.
+
+    Returns:
+        ponder_spread, space_peak, punctuation_peak, bracket_peak, id_rise, id_loss, id_entropy.
+
+    Raises:
+        NotRunError: no trace of ACT on a text exists.
+        InsufficientError: too few characters of a kind.
+    """
+    evidence.sweep(experiment, "act", "train")
+    traces = evidence.traces(experiment, "act", "text")
+    if not traces:
+        raise NotRunError(f"{experiment} has no trace of ACT on a text")
+    by_seed: dict[int, list[Array]] = {}
+    for trace in traces:
+        by_seed.setdefault(int(trace["seed"]), []).append(totals(trace["steps"]))
+    # [windows, seeds, kinds, columns, (count, sum)]
+    windows = np.stack([np.stack(read) for read in zip(*by_seed.values(), strict=False)])
+    for index, kind in enumerate(KINDS):
+        count = int(windows[:, 0, index, 0, 0].sum())  # one seed's: all read the same text
+        if kind in ("letter", "space", "id") and count < minimum_characters:
+            raise InsufficientError(
+                f"the traced text has {count} characters of kind {kind!r}, "
+                f"{minimum_characters} are needed"
+            )
+    spread = "deviation of steps over the text"
+    return [over_items_and_seeds("ponder_spread", spread, "steps", _spread, windows)] + [
+        over_items_and_seeds(name, label, unit, partial(_contrast, kinds, against, column), windows)
+        for name, label, unit, kinds, against, column in CONTRASTS
+    ]
+
+
+def character_kinds(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What each character of a traced text is.
+
+    Args:
+        steps: steps of a trace; their own key "kind" is the truth where a generated text gives it.
+
+    Returns:
+        One of KINDS or "other" per character. On a text without kinds they are read off the
+        characters: an opening bracket begins a tag, and the digits of <id>...</id> are random.
+    """
+    if steps and all("kind" in step for step in steps):
+        known = {"tag_open": "bracket", "open": "bracket", "digit": "id"}
+        return [_generated(step, known) for step in steps]
+    text = "".join(str(step["input"])[:1] or " " for step in steps)
+    kinds = [_read_off(character) for character in text]
+    for match in re.finditer(r"<id>(\d+)", text):
+        kinds[match.start(1) : match.end(1)] = ["id"] * len(match.group(1))
+    for match in re.finditer(r"<[^<>\n]*>", text):
+        # names of tags are markup, not words
+        kinds[match.start() + 1 : match.end()] = ["other"] * (len(match.group()) - 1)
+    return kinds
+
+
+def _generated(step: Mapping[str, Any], known: Mapping[str, str]) -> str:
+    """A generated text marks its tags whole; the opening bracket is what the claim speaks of."""
+    kind = known.get(str(step["kind"]), str(step["kind"]))
+    if kind == "tag":
+        return "bracket" if step["input"] == "<" else "other"
+    return kind if kind in KINDS else "other"
+
+
+def _read_off(character: str) -> str:
+    if character.isalpha():
+        return "letter"
+    return {" ": "space", ",": "comma", ".": "stop", "<": "bracket"}.get(character, "other")
+
+
+def totals(steps: Sequence[Mapping[str, Any]]) -> Array:
+    """One traced window as counts and sums, from which every mean over windows follows.
+
+    Args:
+        steps: of the trace.
+
+    Returns:
+        [kinds and "other", columns, (count, sum)]; the columns are the ponder in deviations of the
+        window's own, loss, entropy, ponder and its square. Missing numbers are not counted.
+    """
+    kinds = np.array([KINDS.index(k) if k in KINDS else len(KINDS) for k in character_kinds(steps)])
+    names = ("ponder_time", "loss", "entropy")
+    numbers = np.array([[_number(step.get(name)) for name in names] for step in steps])
+    ponder = numbers[:, 0]
+    spread = float(np.nanstd(ponder))
+    standard = (ponder - np.nanmean(ponder)) / spread if spread > 1e-9 else np.zeros(len(ponder))
+    columns = np.column_stack([standard, numbers[:, 1:], ponder, ponder**2])
+    inside = (kinds == np.arange(len(KINDS) + 1)[:, None]).astype(np.float64)
+    present = ~np.isnan(columns)
+    return np.stack([inside @ present, inside @ np.where(present, columns, 0.0)], axis=-1)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _contrast(kinds: Sequence[str], against: str, column: int, windows: Array) -> float:
+    chosen, other = ([KINDS.index(kind) for kind in each] for each in (kinds, (against,)))
+    return _mean(windows[:, :, chosen, column]) - _mean(windows[:, :, other, column])
+
+
+def _spread(windows: Array) -> float:
+    """Standard deviation of the steps at all characters."""
+    variance = _mean(windows[:, :, :, 4]) - _mean(windows[:, :, :, 3]) ** 2
+    return float(np.sqrt(max(variance, 0.0)))
+
+
+def _mean(counted: Array) -> float:
+    """The mean behind counts and sums [..., (count, sum)]; NaN where nothing was counted."""
+    count, total = counted.reshape(-1, 2).sum(axis=0)
+    return float(total / count) if count else float("nan")

@@ -1,0 +1,267 @@
+"""From the claims and the tidy results of a profile to verdicts.
+
+A claim names a measure, and the criteria its quantities must meet. The verdict follows from the
+criteria alone: reproduced if all hold, not reproduced if a core criterion fails, partly otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from pondering.claims.claims import Claim, Criterion, Outcome
+from pondering.claims.measures import MEASURES
+from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claims.measures.quantities import Quantity, number_text, quantity_text
+from pondering.results.results import Results
+
+Verdict = Literal[
+    "reproduced", "partly", "not reproduced", "cannot be judged at this scale", "not run"
+]
+
+VERDICTS: tuple[Verdict, ...] = (
+    "reproduced",
+    "partly",
+    "not reproduced",
+    "cannot be judged at this scale",
+    "not run",
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One criterion against what was measured."""
+
+    label: str
+    measured: str
+    needed: str
+    outcome: Outcome
+    core: bool
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim with its verdict and all it rests on.
+
+    Args:
+        claim: what was claimed.
+        verdict: the verdict.
+        reason: why, in a sentence.
+        quantities: everything that was measured, empty where nothing could be.
+        findings: the criteria, one by one.
+        seeds: fewest seeds behind a setting that was looked at; 0 where nothing was.
+        replicas, diverged: how many replicas were looked at and how many of them diverged.
+        runs: the train stages behind it, as "experiment-mechanism".
+        unfinished: those of them that had not reached the end of their plan.
+        sizes: experiment -> easiest and hardest difficulty evaluated.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    reason: str
+    quantities: tuple[Quantity, ...]
+    findings: tuple[Finding, ...]
+    seeds: int
+    replicas: int
+    diverged: int
+    runs: tuple[str, ...]
+    unfinished: tuple[str, ...]
+    sizes: dict[str, tuple[float, float]]
+
+
+def judge_all(claims: Sequence[Claim], results: Results) -> tuple[Judgement, ...]:
+    """Judge every claim against the results of one profile, in the order given."""
+    return tuple(judge(claim, results) for claim in claims)
+
+
+def judge(claim: Claim, results: Results) -> Judgement:
+    """Judge one claim.
+
+    Args:
+        claim: what is claimed, with every threshold.
+        results: the tables, curves, traces and cards of one profile.
+
+    Returns:
+        The verdict with estimates, intervals, seeds and runs. What can be measured is reported
+        even where it cannot be judged.
+    """
+    evidence = Evidence(results)
+    try:
+        quantities = tuple(MEASURES[claim.measure](evidence, **claim.arguments))
+    except NotRunError as problem:
+        return _judgement(claim, evidence, "not run", _sentence(str(problem)), ())
+    except InsufficientError as problem:
+        reason = _sentence(str(problem))
+        return _judgement(claim, evidence, "cannot be judged at this scale", reason, ())
+    obstacle = _obstacle(claim, evidence, quantities)
+    if obstacle:
+        verdict: Verdict = "cannot be judged at this scale"
+        return _judgement(claim, evidence, verdict, obstacle, quantities)
+    outcomes = [(c, c.outcome(_named(quantities, c.quantity))) for c in claim.criteria]
+    verdict, reason = _verdict(outcomes, quantities)
+    return _judgement(claim, evidence, verdict, reason, quantities)
+
+
+def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, Any]:
+    """The verdicts as plain data for claims.json; equal results give equal data.
+
+    Args:
+        judgements: what `judge_all` returned.
+        results: the results they were judged on.
+
+    Returns:
+        profile, finished, counts of verdicts, experiments, claims.
+    """
+    tables = results.tables
+    running = [name for name, table in tables.items() if (table["status"] == "running").any()]
+    return {
+        "profile": results.profile,
+        "experiments": sorted(tables),
+        "unfinished": sorted(running),
+        "counts": {v: sum(j.verdict == v for j in judgements) for v in VERDICTS},
+        "claims": [_plain(judgement) for judgement in judgements],
+    }
+
+
+def _verdict(
+    outcomes: Sequence[tuple[Criterion, Outcome]], quantities: Sequence[Quantity]
+) -> tuple[Verdict, str]:
+    """The verdict from the criteria, and which of them decided it."""
+
+    def names(*wanted: Outcome, core: bool | None = None) -> str:
+        chosen = [
+            _label(criterion, quantities)
+            for criterion, outcome in outcomes
+            if outcome in wanted and (core is None or criterion.core == core)
+        ]
+        return "; ".join(chosen)
+
+    if all(outcome == "holds" for _, outcome in outcomes):
+        return "reproduced", f"All {len(outcomes)} criteria hold."
+    if any(c.core and outcome == "not measured" for c, outcome in outcomes):
+        missing = names("not measured", core=True)
+        return "cannot be judged at this scale", f"Could not be measured: {missing}."
+    if any(criterion.core and outcome == "fails" for criterion, outcome in outcomes):
+        return "not reproduced", f"Fails: {names('fails', core=True)}."
+    parts = [("holds only partly", names("partly")), ("fails", names("fails"))]
+    parts.append(("not measured", names("not measured")))
+    return "partly", _sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
+
+
+def _obstacle(claim: Claim, evidence: Evidence, quantities: Sequence[Quantity]) -> str | None:
+    """Why a claim cannot be judged on these results, or None."""
+    profile, cards = evidence.results.profile, evidence.results.cards
+    if profile not in claim.judged_at:
+        return f"Judged from {claim.judged_at[0]} on: {claim.scale_reason}"
+    if claim.real_data and any(cards.get(name, {}).get("stand_in") for name in evidence.sizes):
+        return f"The data are a stand-in: {claim.scale_reason}"
+    seeds = min(evidence.seeds, default=0)
+    if seeds < claim.minimum_seeds:
+        return f"{seeds} seeds a setting were run, {claim.minimum_seeds} are needed."
+    hardest = max((high for _, high in evidence.sizes.values()), default=0.0)
+    for condition in claim.preconditions:
+        if condition.below_difficulty is not None and hardest >= condition.below_difficulty:
+            continue
+        quantity = _named(quantities, condition.quantity)
+        if quantity is None or math.isnan(quantity.value):
+            return f"Could not be measured: {condition.quantity}."
+        if not condition.met(quantity.value):
+            found = f"{quantity.label} {number_text(quantity.value, quantity.unit)}"
+            return f"{condition.because} ({found}, {condition.words(quantity)} needed)."
+    return None
+
+
+def _judgement(
+    claim: Claim,
+    evidence: Evidence,
+    verdict: Verdict,
+    reason: str,
+    quantities: tuple[Quantity, ...],
+) -> Judgement:
+    findings = []
+    for criterion in claim.criteria if quantities else ():
+        quantity = _named(quantities, criterion.quantity)
+        if quantity is None:
+            findings.append(
+                Finding(criterion.quantity, "not measured", "", "not measured", criterion.core)
+            )
+            continue
+        whole = ", whole interval" if criterion.by == "interval" else ""
+        findings.append(
+            Finding(
+                quantity.label,
+                quantity_text(quantity),
+                criterion.words(quantity) + whole,
+                criterion.outcome(quantity),
+                criterion.core,
+            )
+        )
+    return Judgement(
+        claim,
+        verdict,
+        reason,
+        quantities,
+        tuple(findings),
+        min(evidence.seeds, default=0),
+        sum(evidence.replicas.values()),
+        sum(evidence.diverged.values()),
+        tuple(evidence.runs),
+        tuple(sorted(evidence.unfinished)),
+        dict(evidence.sizes),
+    )
+
+
+def _plain(judgement: Judgement) -> dict[str, Any]:
+    claim = judgement.claim
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "figure": claim.figure,
+        "figures": list(claim.figures),
+        "title": claim.title,
+        "statement": claim.statement,
+        "paper_value": claim.paper_value,
+        "measured": claim.measured,
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "judged_on_unfinished_runs": list(judgement.unfinished),
+        "seeds": judgement.seeds,
+        "replicas": judgement.replicas,
+        "diverged": judgement.diverged,
+        "runs": list(judgement.runs),
+        "difficulties": {name: list(size) for name, size in judgement.sizes.items()},
+        "estimates": [
+            {
+                "quantity": quantity.name,
+                "label": quantity.label,
+                "unit": quantity.unit,
+                "value": _finite(quantity.value),
+                "low": _finite(quantity.low),
+                "high": _finite(quantity.high),
+                "seeds": quantity.seeds,
+                "text": quantity_text(quantity),
+            }
+            for quantity in judgement.quantities
+        ],
+        "criteria": [asdict(finding) for finding in judgement.findings],
+    }
+
+
+def _named(quantities: Sequence[Quantity], name: str) -> Quantity | None:
+    return next((quantity for quantity in quantities if quantity.name == name), None)
+
+
+def _label(criterion: Criterion, quantities: Sequence[Quantity]) -> str:
+    quantity = _named(quantities, criterion.quantity)
+    return quantity.label if quantity else criterion.quantity
+
+
+def _finite(value: float | None) -> float | None:
+    """Six significant digits: what is printed, without the last bits that differ by machine."""
+    return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."

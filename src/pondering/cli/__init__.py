@@ -1,0 +1,1 @@
+"""The commands, and the stages of `dvc.yaml` among them."""

@@ -1,0 +1,122 @@
+"""`pondering provenance`: where a published figure comes from, command by command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from pondering.params.read import MECHANISMS, Params, load_params
+from pondering.project.command import stage
+from pondering.project.errors import UserError
+from pondering.project.paths import Layout
+
+if TYPE_CHECKING:  # the figures load matplotlib: help comes at once
+    from pondering.report.figures import FigureSpec
+    from pondering.report.pages.provenance import Origin
+
+
+@click.command("provenance")
+@click.argument("figure", required=False, default="")
+@click.option("--profile", default=None, help="quick, reduced or paper; the active one if left out")
+def provenance_command(figure: str, profile: str | None) -> None:
+    """Say where FIGURE comes from: the stages that make it, and what each of them ran on.
+
+    \b
+    pondering provenance graves-04
+    pondering provenance mnist-angle --profile reduced
+    """
+    with stage():
+        for line in lines(Path(), figure, load_params(profile=profile)):
+            click.echo(line)
+
+
+def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
+    """The origin of a figure, to be read.
+
+    Args:
+        root: the project's folder.
+        figure: its name, as graves-04.
+        params: of the profile that is asked for.
+
+    Raises:
+        UserError: no such figure, or a damaged record.
+    """
+    from pondering.report.figures import FIGURES
+    from pondering.report.pages.provenance import NAMES, origins
+
+    known = {spec.id: spec for spec in FIGURES}
+    if figure not in known:
+        wrong = f"{figure!r} is unknown" if figure else "missing"
+        raise UserError(f"FIGURE: {wrong}; allowed: {', '.join(known)}")
+    spec, layout = known[figure], Layout(root, params.profile)
+    yield from _heading(spec, layout)
+    yield ""
+    yield f"Its stages, in order (profile: {params.profile} in params.yaml; `dvc repro STAGE`):"
+    experiments = [name for name in spec.experiment if name in params.experiments]
+    stages = list(_stages(root, params, experiments))
+    width = max(len(name) for name, _ in stages)
+    yield from (f"  {name:{width}}  {command}" for name, command in stages)
+    runs = [f"{name}-{mechanism}" for name in experiments for mechanism in MECHANISMS]
+    runs += experiments  # their evaluations
+    for origin in origins(layout.report / "provenance", runs)[: len(runs)]:
+        yield ""
+        yield f"{origin.stage}@{params.profile}-{origin.run}"
+        facts = [(name, text) for name, text in origin.facts if name in NAMES.values()]
+        yield from (f"  {name:10}  {text}" for name, text in facts)
+        if not facts:
+            yield f"  {_absent(origin, layout)}"
+
+
+def _absent(origin: Origin, layout: Layout) -> str:
+    """Why a stage has no record."""
+    if origin.stage == "evaluate" and layout.table(origin.run).is_file():
+        return (
+            "not recorded: evaluated before evaluations left a record; those of its trainings hold "
+            "the commit, the data and the device"
+        )
+    return "not run yet"
+
+
+def _heading(spec: FigureSpec, layout: Layout) -> Iterator[str]:
+    source = f"{spec.paper}, {spec.number}" if spec.number else spec.paper
+    yield f"{spec.id}: {source}. {spec.title}"
+    drawn = layout.report / "figures" / f"{spec.id}.svg"
+    yield str(drawn) if drawn.is_file() else f"{drawn}: not drawn yet"
+
+
+def _stages(root: Path, params: Params, experiments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Name and command of each stage that makes the figure, as dvc.yaml says it."""
+    profile, commands = params.profile, _commands(root / "dvc.yaml")
+
+    def stage_of(name: str, **item: str) -> tuple[str, str]:
+        command = commands[name]
+        for key, value in item.items():
+            command = command.replace(f"${{item.{key}}}", value)
+        return f"{name}@{'-'.join(item.values())}", command
+
+    if params.download.needed(profile):
+        yield stage_of("download", profile=profile)
+    for name in experiments:
+        yield stage_of("datasets", profile=profile, experiment=name)
+    for name in experiments:
+        for mechanism in MECHANISMS:
+            yield stage_of("train", profile=profile, experiment=name, mechanism=mechanism)
+    for name in experiments:
+        yield stage_of("evaluate", profile=profile, experiment=name)
+    yield stage_of("report", profile=profile)
+
+
+def _commands(path: Path) -> dict[str, str]:
+    try:
+        stages = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))["stages"]
+        return {name: str(values["cmd"]).strip() for name, values in stages.items()}
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run from the project's root") from None
+    except (YAMLError, KeyError, TypeError, AttributeError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: no stages with commands can be read ({reason})") from None

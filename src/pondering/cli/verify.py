@@ -1,0 +1,110 @@
+"""Does a rerun give the published numbers? The tables there are against the committed ones."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from pondering.project.errors import UserError
+from pondering.project.paths import is_training
+
+KEYS = ["mechanism", "setting", "split", "prediction"]
+ELSEWHERE = {"error": 0.15, "ponder_time": 1.5}
+"""How far a mean over seeds and difficulties may lie from the published one on another kind of
+machine: training amplifies the last bit of a float, so single runs differ there, sweeps do not."""
+
+
+class Difference(NamedTuple):
+    """One published file that a rerun does not give."""
+
+    file: str
+    what: str
+
+
+def committed(root: Path, path: Path) -> str | None:
+    """A file's text at HEAD; None if it is not committed."""
+    command = ["git", "-C", str(root), "show", f"HEAD:{path.as_posix()}"]
+    answer = subprocess.run(command, capture_output=True)
+    return answer.stdout.decode() if answer.returncode == 0 else None
+
+
+def same_machine(root: Path, profile: str) -> bool:
+    """Whether this rerun ran on the kind of machine and the versions the published one did."""
+    folder = Path("reports") / profile / "provenance"
+    for path in sorted((root / folder).glob("*.json")):
+        then = committed(root, folder / path.name)
+        if then is None and not is_training(path.stem):
+            continue  # published before evaluations left a record
+        now = {"path": "fast"} | _read(path)  # as all trained before there was a choice
+        before = None if then is None else {"path": "fast"} | json.loads(then)
+        keys = ("device", "versions", "threads", "path")
+        if before is None or any(before.get(key) != now.get(key) for key in keys):
+            return False
+    return True
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, RecursionError) as problem:
+        raise UserError(f"{path}: not readable as a JSON object ({problem})") from None
+
+
+def differences(root: Path, profile: str, exactly: bool) -> Iterator[Difference]:
+    """Compare every table, curve and verdict of a profile with HEAD.
+
+    Args:
+        exactly: byte for byte; else means over seeds within `ELSEWHERE`.
+
+    Raises:
+        UserError: nothing is committed to compare with.
+    """
+    folder = Path("reports") / profile
+    listing = ["git", "-C", str(root), "ls-files", folder.as_posix()]
+    answer = subprocess.run(listing, capture_output=True, text=True)  # fails without a repository
+    files = [Path(name) for name in answer.stdout.splitlines()]
+    if not files:
+        raise UserError(f"{folder}: nothing is committed there to compare with")
+    kinds = ("tables", "curves", "metrics", "traces") if exactly else ("tables",)
+    for path in files:
+        if path.parent.name not in kinds and not (exactly and path.name == "claims.json"):
+            continue
+        then = committed(root, path) or ""
+        if not (root / path).is_file():
+            yield Difference(str(path), "is missing now")
+        elif (now := (root / path).read_text(encoding="utf-8")) != then:
+            found = _rows_apart(then, now) if exactly else _means_apart(then, now)
+            if found:
+                yield Difference(str(path), found)
+    for kind in kinds:
+        for path in sorted((root / folder / kind).glob("*.*")):
+            if path.relative_to(root) not in files:
+                yield Difference(str(path.relative_to(root)), "is new: none is committed")
+
+
+def _rows_apart(then: str, now: str) -> str:
+    """How many lines differ, and the first of them."""
+    before, after = then.splitlines(), now.splitlines()
+    apart = [pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]]
+    count = len(apart) + abs(len(before) - len(after))
+    first = f": was {apart[0][0][:120]!r}, is {apart[0][1][:120]!r}" if apart else ""
+    return f"{count} of {max(len(before), len(after))} lines differ{first}"
+
+
+def _means_apart(then: str, now: str) -> str:
+    """The setting whose mean over seeds and difficulties moved beyond `ELSEWHERE`, if any."""
+    before, after = (pd.read_csv(io.StringIO(t)).groupby(KEYS) for t in (then, now))
+    for column, allowed in ELSEWHERE.items():
+        moved = (after[column].mean() - before[column].mean()).abs()
+        if moved.isna().ne(before[column].mean().isna()).any():
+            return f"{column}: other settings, or one that failed then and not now"
+        if (moved > allowed).any():
+            where = ", ".join(map(str, moved.idxmax()))
+            return f"{column} of {where} moved by {moved.max():.3g}, allowed are {allowed}"
+    return ""

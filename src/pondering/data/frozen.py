@@ -1,0 +1,110 @@
+"""The datasets stage: evaluation sets and prepared data, frozen with a hash and a data card."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pondering.params.read import ExperimentConfig
+from pondering.project.atomic import atomic_write, sha256_file, write_json
+from pondering.project.errors import UserError
+from pondering.tasks.base import Batch, Task
+
+Arrays = Mapping[str, NDArray[Any]]
+CELL_NAMES = {"tanh_rnn": "tanh RNN", "gru": "GRU", "lstm": "LSTM", "conv_mlp": "CNN and MLP"}
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: equal arrays, equal bytes
+
+
+def write_arrays(path: Path, arrays: Arrays) -> None:
+    """Write a compressed .npz whose bytes depend on the arrays alone."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            entry = io.BytesIO()
+            np.save(entry, array, allow_pickle=False)
+            info = zipfile.ZipInfo(f"{name}.npy", EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, entry.getvalue(), compresslevel=1)
+    atomic_write(path, buffer.getvalue())
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read what `write_arrays` wrote; nothing is unpickled.
+
+    Raises:
+        UserError: missing, truncated or damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run `dvc repro` first") from None
+    except Exception as error:  # zipfile, zlib and numpy each raise their own on damaged bytes
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: truncated or damaged ({reason}); delete it and repro") from None
+
+
+def pack(sets: Mapping[str, Batch]) -> dict[str, NDArray[Any]]:
+    """Evaluation sets as named arrays; inputs that hold few whole numbers shrink to int8."""
+    arrays = {}
+    for split, batch in sets.items():
+        for name, part in batch._asdict().items():
+            small = name == "inputs" and np.array_equal(part, part.astype(np.int8))
+            floats = np.issubdtype(part.dtype, np.floating)
+            arrays[f"eval/{split}/{name}"] = part.astype(np.int8) if small and floats else part
+    return arrays
+
+
+def unpack(arrays: Arrays) -> dict[str, Batch]:
+    """The evaluation sets of `pack`, int8 inputs as float32 again.
+
+    Raises:
+        UserError: there are none, or one lacks a part.
+    """
+    splits: dict[str, dict[str, NDArray[Any]]] = {}
+    for key, array in arrays.items():
+        if key.startswith("eval/"):
+            _, split, name = key.split("/")
+            floats = name == "inputs" and array.dtype == np.int8
+            splits.setdefault(split, {})[name] = array.astype(np.float32) if floats else array
+    if not splits or any(set(parts) != set(Batch._fields) for parts in splits.values()):
+        raise UserError("data/tasks: no whole evaluation set in a file; delete it and repro")
+    return {split: Batch(**parts) for split, parts in splits.items()}
+
+
+def freeze(task: Task, raw: Path, target: Path, examples: int) -> None:
+    """Write an experiment's prepared data, if its task reads any, and its evaluation sets.
+
+    Args:
+        task: with `path` at `target` if it reads data.
+        raw: the folder of downloaded files.
+        target: the .npz to write.
+        examples: per difficulty.
+    """
+    prepared = task.prepared(raw) if hasattr(task, "prepared") else {}
+    if prepared:
+        write_arrays(target, prepared)  # the task reads this to make its evaluation sets
+    write_arrays(target, prepared | pack(task.evaluation_sets(examples)))
+
+
+def card(task: Task, config: ExperimentConfig, frozen: Path, target: Path) -> None:
+    """Write the data card of the frozen data: what it is, how much, from where, its hash."""
+    sets = unpack(read_arrays(frozen))
+    cell = CELL_NAMES.get(config.network.cell, config.network.cell)
+    write_json(
+        target,
+        {
+            "what": f"{task.summary}; {cell} of {config.network.hidden}",
+            "stand_in": task.stand_in,
+            "source": task.origin,
+            "examples": {split: int(batch.difficulty.shape[0]) for split, batch in sets.items()},
+            "per_difficulty": config.evaluation.examples,
+            "sha256": sha256_file(frozen),
+        },
+    )

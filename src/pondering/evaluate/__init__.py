@@ -1,0 +1,1 @@
+"""Measures trained replicas: error and steps against difficulty, traces, published networks."""

@@ -1,0 +1,82 @@
+"""One trained replica of each mechanism beside the tables, small enough for git.
+
+A fresh clone has them, so that `pondering show` needs no training there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.read import ExperimentConfig
+from pondering.project.atomic import json_text
+from pondering.project.paths import Layout
+from pondering.train import checkpoint
+
+if TYPE_CHECKING:
+    from pondering.evaluate.load import Trained
+
+BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
+FIRST = ("act", "pondernet", "repeat")
+ORDER = tuple(dict.fromkeys((*FIRST, *MECHANISMS)))  # where not all of them fit
+
+
+class Copies:
+    """The replicas of one experiment that are published.
+
+    Args:
+        layout: where they go.
+        experiment: its name.
+        config: its parameters, the same that it was trained with.
+    """
+
+    def __init__(self, layout: Layout, experiment: str, config: ExperimentConfig) -> None:
+        self._layout = layout
+        self._experiment = experiment
+        self._config = config
+        self._files: dict[Path, bytes | str] = {}
+        self._index: dict[str, dict[str, Any]] = {}
+
+    def add(self, trained: Trained) -> None:
+        """Take one replica of a mechanism, if there is room for it."""
+        k = chosen(trained, self._config)
+        setting, seed = trained.replicas[k]
+        record = {"setting": setting, "seed": seed, "status": trained.status[k]}
+        alone = {name: p[k : k + 1] for name, p in trained.network.named_parameters()}
+        size = sum(4 * parameter.numel() for parameter in alone.values())
+        fits = ORDER.index(trained.mechanism) < BUDGET // size
+        self._index[trained.mechanism] = record | {"bytes": size, "published": fits}
+        if fits:
+            folder = self._layout.models(self._experiment, trained.mechanism)
+            config = self._config.of_mechanism(trained.mechanism)
+            whole = json_text({"config": config, "replicas": [record]})
+            self._files[folder / "parameters.safetensors"] = checkpoint.parameters(alone, 1)
+            self._files[folder / "run.json"] = whole
+
+    def files(self) -> dict[Path, bytes | str]:
+        """What to write, by path, with a list of what was taken."""
+        index = self._layout.published(self._experiment) / "index.json"
+        return self._files | {index: json_text(self._index)}
+
+    def prune(self) -> None:
+        """Remove what an earlier evaluation published and this one did not."""
+        for path in self._layout.published(self._experiment).rglob("*.*"):
+            if path.is_file() and path not in self.files():
+                path.unlink()
+
+
+def chosen(trained: Trained, config: ExperimentConfig) -> int:
+    """Which replica is published: chosen by its setting and seed, not by how well it did.
+
+    ACT's setting is the one that traces show, a fixed repeat is the plain network, any other
+    mechanism's the first of its list; of its seeds the lowest. Diverged replicas come last.
+    """
+    usual = {"act": config.evaluation.trace.tau, "repeat": 1.0}
+    wanted = usual.get(trained.mechanism, trained.replicas[0][0])
+
+    def rank(k: int) -> tuple[bool, float, float, int]:
+        setting, seed = trained.replicas[k]
+        return trained.status[k] == "diverged", abs(setting - wanted), setting, seed
+
+    return min(range(len(trained.replicas)), key=rank)

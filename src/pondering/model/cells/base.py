@@ -1,0 +1,131 @@
+"""What a cell is, and what the cells here share.
+
+Every product runs over the last two axes, (rows, features). A parameter may carry leading replica
+axes, written `...`, and then so do inputs and states; nothing else changes. This is why stacking
+(`stacking.stack`) needs no second version of a cell and pays no overhead for a single one.
+
+A cell has three members, and any module that has them can ponder:
+
+- `embed(x)`: the part of a step that depends on the input alone, computed once per input;
+- `step(drive, state, first)`: the next state, a tuple of (..., B, H) tensors; `first` says whether
+  this is ponder step 1, where Graves's binary flag is set (Sec. 2.1);
+- `state_sizes`: the feature size of each tensor of the state; the heads see the first one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn import functional
+
+State = tuple[Tensor, ...]
+
+
+@runtime_checkable
+class Cell(Protocol):
+    """What the network asks of a cell; see the module's description."""
+
+    @property
+    def state_sizes(self) -> tuple[int, ...]:
+        """The feature size of each tensor of the state."""
+        ...
+
+    def embed(self, x: Tensor) -> Tensor:
+        """Map inputs (..., B, D) to what each step needs of them (..., B, E)."""
+        ...
+
+    def step(self, drive: Tensor, state: State, first: bool) -> State:
+        """One ponder step for rows (..., B)."""
+        ...
+
+
+class Linear(nn.Module):
+    """y = W x + b over rows, with optional leading replica axes on W and b.
+
+    Args:
+        inputs: size of x.
+        outputs: size of y.
+        generator: source of the initial values, uniform in +-1/sqrt(inputs) as in torch.
+    """
+
+    def __init__(self, inputs: int, outputs: int, generator: Generator | None = None) -> None:
+        super().__init__()
+        bound = 1 / math.sqrt(inputs)
+        self.weight = nn.Parameter(uniform((outputs, inputs), bound, generator))
+        self.bias = nn.Parameter(uniform((outputs,), bound, generator))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (..., B, inputs), or indices (..., B) of one-hot rows, to (..., B, outputs)."""
+        if x.is_floating_point():
+            return affine(x, self.weight, self.bias)
+        return _rows_of(self.weight.mT, x) + self.bias.unsqueeze(-2)
+
+
+def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """x W^T + b for x (..., B, D), W (..., O, D), b (..., O), in one product."""
+    if weight.dim() == 3 and x.dim() == 3:
+        return torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
+    if weight.dim() == 2:
+        return functional.linear(x, weight, bias)
+    return torch.matmul(x, weight.mT) + bias.unsqueeze(-2)
+
+
+def _rows_of(table: Tensor, index: Tensor) -> Tensor:
+    """table[..., index, :] for a table (..., V, O) and indices (..., B)."""
+    index = index.long()
+    if table.dim() == 2:
+        return functional.embedding(index, table)
+    replicas, size, _ = table.shape
+    if (
+        index.device.type == "cpu"
+        and index.numel()
+        and not 0 <= int(index.min()) <= int(index.max()) < size
+    ):
+        raise IndexError(f"one-hot index outside 0 .. {size - 1}")
+    offset = torch.arange(replicas, device=index.device).unsqueeze(-1) * size
+    return functional.embedding(index + offset, table.reshape(replicas * size, -1))
+
+
+def uniform(shape: tuple[int, ...], bound: float, generator: Generator | None) -> Tensor:
+    return (torch.rand(shape, generator=generator) * 2 - 1) * bound
+
+
+class Recurrent(nn.Module):
+    """The parameters the three classic cells share: input, recurrent and flag weights."""
+
+    gates: int
+
+    def __init__(
+        self,
+        inputs: int,
+        hidden: int,
+        first_step_flag: bool = True,
+        generator: Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.state_sizes: tuple[int, ...] = (hidden,)
+        bound = 1 / math.sqrt(hidden)
+        rows = self.gates * hidden
+        self.input = Linear(inputs, rows, generator)
+        self.recurrent = nn.Parameter(uniform((rows, hidden), bound, generator))
+        self.flag = nn.Parameter(uniform((rows,), bound, generator)) if first_step_flag else None
+
+    def embed(self, x: Tensor) -> Tensor:
+        """W_x x + b, the same at every ponder step: (..., B, gates * H)."""
+        projected: Tensor = self.input(x)
+        return projected
+
+    def flagged(self, drive: Tensor, first: bool) -> Tensor:
+        """Add the flag's weight at the first step: W_x [x; flag] + b."""
+        return drive + self.flag.unsqueeze(-2) if first and self.flag is not None else drive
+
+    def driven(self, drive: Tensor, hidden: Tensor, first: bool) -> Tensor:
+        """W_x [x; flag] + W_s s + b in one product."""
+        drive = self.flagged(drive, first)
+        if drive.dim() == 3 and self.recurrent.dim() == 3:
+            return torch.baddbmm(drive, hidden, self.recurrent.mT)
+        return drive + torch.matmul(hidden, self.recurrent.mT)

@@ -1,0 +1,120 @@
+"""What a halting mechanism answers, and the records that it fills.
+
+The network emits one halting logit per ponder step n = 1, 2, ... and row. A mechanism answers
+four questions, and nothing else in the code asks which mechanism it is:
+
+- `step`: which weight p_n this step gets, and who is still running;
+- `carry`: which state crosses to the next input;
+- `objective`: how the task's score of the outputs becomes the loss;
+- `predict`: which output is the prediction.
+
+All tensors are (..., B): rows B, optional replica axes in front. Settings (tau, lambda_p, beta,
+rho) are numbers, or tensors (K,) with one value per replica.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple, Protocol
+
+import torch
+from torch import Generator, Tensor
+
+Setting = Tensor | float
+Score = Callable[[Tensor], Tensor]
+
+
+class Progress(NamedTuple):
+    """Where each row stands after some ponder steps; all (..., B)."""
+
+    running: Tensor  # bool: has not halted
+    left: Tensor  # ACT: 1 - sum of p so far. PonderNet: log of it. Sampling: the draw, rescaled
+    steps: Tensor  # steps computed so far; N(t) once halted
+    remainder: Tensor  # R(t), the mass given to the last step, once halted
+    cost: Tensor  # ACT: N + R once halted. PonderNet: KL so far. Fixed repeat: zero
+    expected: Tensor  # sum of n p_n so far
+
+
+class Pondered(NamedTuple):
+    """What a mechanism sees of one pass: T inputs, N ponder steps at most."""
+
+    weights: Tensor | None  # (T, N, ..., B) p_n, zero once halted; None on the fast path
+    outputs: Tensor | None  # (T, N, ..., B, C) y_n, if the mechanism scores every step
+    mixture: Tensor  # (T, ..., B, C) sum of p_n y_n
+    ponder_time: Tensor  # (T, ..., B) N(t), steps until the row halted
+    remainder: Tensor  # (T, ..., B) R(t)
+    cost: Tensor  # (T, ..., B) N + R or KL
+    expected_steps: Tensor  # (T, ..., B) sum of n p_n
+    computed: int  # rows x steps that were evaluated, halted ones included
+
+
+class Halting(Protocol):
+    """The contract; see the module's description."""
+
+    scores_every_step: ClassVar[bool]  # whether `objective` needs outputs, not their mixture alone
+    learns: ClassVar[bool]  # whether the halting unit takes part in the gradient
+
+    @property
+    def max_steps(self) -> int:
+        """M or N: no row takes more steps."""
+        ...
+
+    def start(self, running: Tensor) -> Progress:
+        """Nothing computed yet; rows that are False in `running` never ponder."""
+        ...
+
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        """Weight p_n of step n (zero for rows that had halted) and the progress after it."""
+        ...
+
+    def carry(self, total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
+        """Add step n's share of a state or output (..., B, H) to its running total."""
+        ...
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """Loss of each input vector, (T, ..., B), from the task's score of outputs."""
+        ...
+
+    def predict(self, pondered: Pondered) -> Tensor:
+        """The output that counts as the prediction, (T, ..., B, C)."""
+        ...
+
+    def ponder_time(self, pondered: Pondered) -> Tensor:
+        """The reported steps per input vector, (T, ..., B)."""
+        ...
+
+    def at_inference(self, generator: Generator) -> Halting:
+        """The mechanism as it halts when nothing is learnt from it."""
+        ...
+
+
+class MeanField:
+    """What the mechanisms share: state and output are averaged under p_n (Graves Eq. 9).
+
+    A base for others: `step`, `objective`, `at_inference`, `max_steps` and the two class variables
+    are left to them.
+    """
+
+    def start(self, running: Tensor) -> Progress:
+        """Nothing computed yet, for rows (..., B)."""
+        zero = torch.zeros(running.shape, device=running.device)
+        return Progress(running, zero, zero, zero, zero, zero)
+
+    def carry(self, total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
+        """total + p_n s_n; a row without weight adds nothing even where its state is infinite."""
+        weight = weight.unsqueeze(-1)
+        return total + torch.where(weight > 0, weight * value, 0.0)
+
+    def predict(self, pondered: Pondered) -> Tensor:
+        """The mean-field output, (T, ..., B, C)."""
+        return pondered.mixture
+
+    def ponder_time(self, pondered: Pondered) -> Tensor:
+        """N(t), the steps until the row halted, (T, ..., B)."""
+        return pondered.ponder_time
+
+
+def per_row(setting: Setting, like: Tensor) -> Tensor:
+    """A setting (K,) as (K, 1), so that it broadcasts over rows; a number stays one."""
+    value = torch.as_tensor(setting, dtype=like.dtype)
+    return value.unsqueeze(-1) if value.dim() else value

@@ -1,0 +1,50 @@
+"""The baseline: every input gets the same number of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+
+from pondering.model.halting.contract import MeanField, Pondered, Progress, Score, Setting, per_row
+
+
+@dataclass(frozen=True)
+class FixedRepeat(MeanField):
+    """Every input is processed rho times; output and state are the last ones.
+
+    rho = 1 is the plain network ("without ACT").
+
+    Source: Fojo et al. 2018, Repeat-RNN.
+    """
+
+    rho: Setting
+    scores_every_step: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
+
+    @cached_property
+    def max_steps(self) -> int:
+        """The largest rho."""
+        return int(torch.as_tensor(self.rho).max())
+
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        """p_n = 1 at n = rho; the halting logit is ignored."""
+        running = progress.running
+        last = torch.as_tensor(per_row(self.rho, halt_logit) <= n, device=running.device)
+        weight = (running & last).to(halt_logit.dtype)
+        return weight, progress._replace(
+            running=running & ~last,
+            steps=progress.steps + running,
+            expected=progress.expected + n * weight,
+        )
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """The score of the last output alone."""
+        return score(pondered.mixture)
+
+    def at_inference(self, generator: Generator) -> FixedRepeat:
+        """The same: the count is fixed."""
+        return self

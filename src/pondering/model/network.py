@@ -1,0 +1,243 @@
+"""Cell + heads + halting mechanism: the ponder loop and the unroll over time.
+
+`Network.ponder` is the readable path: every row computes every step until the last one has halted.
+The fast paths for stacked replicas give the same numbers and are pinned to it by the tests:
+`fused.py` trains ACT and fixed repeat with a gradient by hand, `unrolled.py` PonderNet with a
+constant N, and `packing.py` runs any cell without a gradient; rows that have halted leave.
+`compiled.py` trains them faster still on a CPU, PonderNet in small networks. `network.path`
+chooses.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, get_args
+
+import torch
+from torch import Generator, Tensor, nn
+
+from pondering.model.cells import Linear, State
+from pondering.model.halting import Halting, Pondered, Progress
+from pondering.model.paths import skipping
+from pondering.model.paths.fast import fused, unrolled
+
+PathName = Literal["readable", "fast", "compiled"]
+
+
+class Ponder(NamedTuple):
+    """One input vector's pondering, N steps of rows (..., B)."""
+
+    weights: Tensor | None  # (N, ..., B): p_n; None on the fast path without a gradient
+    outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored, else None
+    mixture: Tensor | None  # (..., B, C): sum of p_n y_n, if every step is scored, else None
+    state: State  # sum of p_n s_n, what crosses to the next input
+    progress: Progress
+    computed: int  # rows x steps evaluated
+
+
+class Network(nn.Module):
+    """A recurrent network that ponders each input before it moves on.
+
+    Args:
+        cell: one ponder step, any module with the members of `cells.Cell`.
+        halting: ACT, PonderNet or FixedRepeat.
+        output_size: C.
+        halt_bias: initial bias b_h of the halting unit; 1 in Graves 2016, Sec. 3.
+        generator: source of the heads' initial values.
+
+    Example: `Network(LSTM(2, 64), ACT(tau=1e-3), 15)(inputs)` for inputs (T, B, 2).
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        halting: Halting,
+        output_size: int,
+        halt_bias: float = 1.0,
+        generator: Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.cell: Any = cell  # a module with the members of cells.Cell
+        self.halting = halting
+        self.path = "fast"
+        # Both heads in one product: rows 0 .. C-1 give y_n (Eq. 4), row C the halting unit (Eq. 5).
+        self.heads = Linear(cell.state_sizes[0], output_size + 1, generator)
+        with torch.no_grad():
+            self.heads.bias[-1] = halt_bias
+
+    @property
+    def path(self) -> PathName:
+        """How stacked replicas ponder in training; a network without replica axis: readable."""
+        return self._path
+
+    @path.setter
+    def path(self, name: PathName) -> None:
+        if name not in get_args(PathName):
+            raise ValueError(f"path: {name!r} is unknown; allowed: {', '.join(get_args(PathName))}")
+        self._path = name
+
+    def forward(self, inputs: Tensor, mask: Tensor | None = None) -> Pondered:
+        """Ponder over every input vector of a sequence.
+
+        Args:
+            inputs: (T, ..., B, D) floats, or (T, ..., B) integers for one-hot vectors.
+            mask: (T, ..., B) bool, False where a sequence is over: there nothing is computed,
+                weights are zero and the state stands still. None: all True.
+
+        Returns:
+            the record of all T inputs; N is the most steps any row took.
+        """
+        rows = inputs.shape[:-1] if inputs.is_floating_point() else inputs.shape
+        if mask is None:
+            mask = torch.ones(rows, dtype=torch.bool, device=inputs.device)
+        drives = self._embed(inputs)
+        if self._is_fused(mask):
+            return self._record(self._fused(drives, mask))
+        state = tuple(drives.new_zeros(*rows[1:], size) for size in self.cell.state_sizes)
+        records: list[Ponder] = []
+        for t, (drive, present) in enumerate(zip(drives, mask, strict=True), 1):
+            record = self._ponder(drive, state, present, t < len(drives))
+            there = present.unsqueeze(-1)
+            state = tuple(
+                torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
+            )
+            records.append(record._replace(state=state))
+        return self._gather(records)
+
+    def _is_fused(self, mask: Tensor) -> bool:
+        """Whether the whole sequence runs as one operation with its gradient by hand."""
+        learning = torch.is_grad_enabled() and self.path != "readable" and mask.dim() == 3
+        return learning and fused.supports(self.cell, self.halting)
+
+    def _fused(self, drives: Tensor, mask: Tensor) -> fused.Sequence:
+        """That operation: the compiled one where it was chosen and there is one."""
+        compiled = self._compiled(drives)
+        ponder = compiled.ponder if compiled else fused.ponder
+        done: fused.Sequence = ponder(self.cell, self.heads, self.halting, drives, mask)
+        return done
+
+    def _compiled(self, drives: Tensor) -> Any:
+        """The compiled path's module, where it was chosen and has loops for this network."""
+        if self.path != "compiled" or not torch.is_grad_enabled():
+            return None
+        from pondering.model.paths.compiled import operations  # it wants packages of its own
+
+        shape = type(self.cell), self.cell.state_sizes[0]
+        there = operations.supports(*shape, self.halting, drives.device, drives.dtype)
+        return operations if there else None
+
+    def _record(self, done: fused.Sequence) -> Pondered:
+        """The record of a sequence on the fused path."""
+        mixture = self._heads_of(_folded(done.features, -2), len(done.features))
+        _, _, steps, remainder, cost, expected = done.progress
+        return Pondered(None, None, mixture, steps, remainder, cost, expected, done.computed)
+
+    def _ponder(self, drive: Tensor, state: State, present: Tensor, crosses: bool) -> Ponder:
+        """One input on the fast path where it applies, else on the readable one.
+
+        Args:
+            crosses: another input follows; without one the state of a mechanism that scores every
+                step is read by nobody, and may be the one before.
+        """
+        path = (self.cell, self.heads, self.halting, drive, state, present)
+        if self.path == "readable" or present.dim() != 2:
+            return self.ponder(drive, state, present)
+        if unrolled.supports(self.cell, self.halting):
+            unroll = (self._compiled(drive) or unrolled).unroll
+            return Ponder(*unrolled.ponder(*path, unroll, crosses))
+        if not torch.is_grad_enabled() and not self.halting.scores_every_step:
+            totals, progress, computed = skipping.ponder(*path)
+            return Ponder(None, None, None, totals, progress, computed)
+        return self.ponder(drive, state, present)
+
+    def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
+        """Ponder one input: step until every row has halted.
+
+        Args:
+            drive: (..., B, E), the embedded input.
+            state: tensors (..., B, H), what the previous input left.
+            present: (..., B) bool, the rows that have an input.
+        """
+        halting = self.halting
+        progress = halting.start(present)
+        totals = tuple(torch.zeros_like(part) for part in state)
+        weights: list[Tensor] = []
+        outputs: list[Tensor] = []
+        mixture: Tensor | None = None
+        n = 0
+        while n == 0 or (n < halting.max_steps and bool(progress.running.any())):
+            n += 1
+            running = progress.running.unsqueeze(-1)
+            fresh = self.cell.step(drive, state, n == 1)
+            state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
+            head = self.heads(state[0])
+            weight, progress = halting.step(n, head[..., -1], progress)
+            totals = tuple(
+                halting.carry(total, weight, part)
+                for total, part in zip(totals, state, strict=True)
+            )
+            weights.append(weight)
+            if halting.scores_every_step:
+                y = head[..., :-1]
+                mixture = torch.zeros_like(y) if mixture is None else mixture
+                mixture = halting.carry(mixture, weight, y)
+                outputs.append(y)
+        every = torch.stack(outputs) if outputs else None
+        computed = n * present.numel()
+        return Ponder(torch.stack(weights), every, mixture, totals, progress, computed)
+
+    def _embed(self, inputs: Tensor) -> Tensor:
+        """The cell's `embed` of all T inputs in one call, time folded into the rows."""
+        folded = _folded(inputs, -2 if inputs.is_floating_point() else -1)
+        return _unfolded(self.cell.embed(folded), len(inputs))
+
+    def _gather(self, records: list[Ponder]) -> Pondered:
+        """Stack T records; unless every step is scored the mixture is the head of sum p_n s_n.
+
+        The heads are linear and p sums to one, so sum p_n (W s_n + b) = W (sum p_n s_n) + b: one
+        product per input in place of one per step. Masked rows then give the head of their old
+        state, else zero.
+        """
+        weights = _joined([record.weights for record in records])
+        outputs = _joined([record.outputs for record in records])
+        mixtures = [record.mixture for record in records if record.mixture is not None]
+        if mixtures:
+            mixture = torch.stack(mixtures)
+        else:
+            states = [record.state[0] for record in records]
+            mixture = self._heads_of(torch.cat(states, dim=-2), len(states))
+        progress = [record.progress for record in records]
+        return Pondered(
+            weights=weights,
+            outputs=outputs,
+            mixture=mixture,
+            ponder_time=torch.stack([each.steps for each in progress]),
+            remainder=torch.stack([each.remainder for each in progress]),
+            cost=torch.stack([each.cost for each in progress]),
+            expected_steps=torch.stack([each.expected for each in progress]),
+            computed=sum(record.computed for record in records),
+        )
+
+    def _heads_of(self, states: Tensor, times: int) -> Tensor:
+        """The output head of (..., T x B, H): (T, ..., B, C)."""
+        return _unfolded(self.heads(states)[..., :-1], times)
+
+
+def _folded(x: Tensor, rows: int) -> Tensor:
+    """Time into the rows, from (T, ..., B, ...) to (..., T x B, ...); `rows`: B's axis."""
+    return x.movedim(0, rows - 1).flatten(rows - 1, rows)
+
+
+def _unfolded(rows: Tensor, times: int) -> Tensor:
+    """From (..., T x B, F) to (T, ..., B, F)."""
+    shape = (*rows.shape[:-2], times, rows.shape[-2] // times, rows.shape[-1])
+    return rows.reshape(shape).movedim(-3, 0)
+
+
+def _joined(parts: list[Tensor | None]) -> Tensor | None:
+    """T tensors (N, ...) as one (T, N, ...), with zeros where one has fewer steps; None if none."""
+    there = [part for part in parts if part is not None]
+    most = max(map(len, there), default=0)
+    for t, part in enumerate(there):
+        if len(part) < most:
+            there[t] = torch.cat([part, part.new_zeros(most - len(part), *part.shape[1:])])
+    return torch.stack(there) if there else None

@@ -1,0 +1,1 @@
+"""Loops over rows that Numba compiles, for CPUs."""

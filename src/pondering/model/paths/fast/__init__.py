@@ -1,0 +1,1 @@
+"""torch's own calls on packed rows with the gradient by hand, for stacks and for GPUs."""

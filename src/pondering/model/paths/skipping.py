@@ -1,0 +1,237 @@
+"""Which rows are computed: those that have halted leave, so that no row pays for the slowest.
+
+Halting is kept for all rows, in their own order (K, B); only states are packed, as (n, H) with the
+rows of one replica lying together. Whether a replica's rows are repacked depends on that replica
+alone, and so does every sum over its rows: a neighbour that halts late, or turns into NaN, changes
+no bit of it. Where that would be slow, on a GPU or around a cell of the user's own, replicas are
+padded to equal counts instead.
+
+`ponder` here runs any cell without a gradient; `fused.py` trains.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import grouped_mm
+
+from pondering.model.halting import Halting, Progress
+
+KEPT_SHARE = 0.8  # repack once at most this share of a replica's rows is running ...
+WORTH = 1e5  # ... and the others would cost this many multiplications at every further step
+
+
+class Rows(NamedTuple):
+    """The rows of K replicas that are computed, in their own order."""
+
+    inside: Tensor | None  # (K, B) bool: which; None: all of them
+    places: Tensor | None  # (n,) where they are among all K x B rows
+    ends: Tensor | None  # (K,) int32: where in n the rows of each replica end
+    counts: list[int]  # rows by replica; their sum is n
+    size: int  # B
+    padded: bool  # replicas always have equal counts
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether the rows are (K, n / K, ...), as many of every replica whatever they do."""
+        return self.padded or self.places is None
+
+    @property
+    def total(self) -> int:
+        """n."""
+        return sum(self.counts)
+
+    def of(self, home: Tensor) -> Tensor:
+        """These rows of (K x B, ...)."""
+        return home if self.places is None else home.index_select(0, self.places)
+
+    def put(self, home: Tensor, values: Tensor) -> Tensor:
+        """All rows (K x B, ...) with these replaced by `values` (n, ...); changes `home`."""
+        return values if self.places is None else home.index_copy_(0, self.places, values)
+
+    def by_replica(self, x: Tensor) -> tuple[Tensor, ...]:
+        """(n, ...) as K tensors."""
+        return torch.split(x, self.counts)
+
+
+def all_rows(present: Tensor, padded: bool) -> Rows:
+    """Every row of (K, B)."""
+    replicas, size = present.shape
+    return Rows(None, None, None, [size] * replicas, size, padded)
+
+
+def repack(
+    n: int, rows: Rows, running: Tensor, left: list[int], work: int
+) -> tuple[Rows, Tensor] | None:
+    """Fewer rows, and their places (n') among those before; None where it is not worth it.
+
+    All replicas are looked at after 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, ... steps.
+
+    Args:
+        n: steps taken.
+        rows: those computed so far.
+        running: (K, B) bool.
+        left: running rows by replica.
+        work: multiplications of one row's step.
+    """
+    if not is_due(n):
+        return None
+    if rows.padded:
+        left = [max(left)] * len(left)
+    worth = WORTH / len(left) if rows.padded else WORTH
+    counts = [
+        few if few <= KEPT_SHARE * count and (count - few) * work > worth else count
+        for count, few in zip(rows.counts, left, strict=True)
+    ]
+    if counts == rows.counts:
+        return None
+    # Running rows first, then as many of the others as make up the count.
+    halted = ~running if rows.inside is None else rows.inside & ~running
+    rank = halted.cumsum(1) + running.sum(1, keepdim=True)
+    most = torch.tensor(counts, device=running.device)
+    inside = running | (halted & (rank <= most.unsqueeze(1)))
+    chosen = inside.flatten()
+    kept = rows.of(chosen).nonzero().squeeze(1)
+    places, ends = chosen.nonzero().squeeze(1), most.cumsum(0, dtype=torch.int32)
+    return rows._replace(inside=inside, places=places, ends=ends, counts=counts), kept
+
+
+def is_due(n: int) -> bool:
+    """Whether n is 0, a power of two or three times one."""
+    odd = n // (n & -n) if n else 1
+    return odd in (1, 3)
+
+
+def products(rows: Rows, x: Tensor, weights: Tensor) -> Tensor:
+    """Each replica's rows times its own matrix: (n, O).
+
+    Args:
+        rows: which rows.
+        x: (n, I).
+        weights: (K, I, O).
+    """
+    if rows.in_one_piece:
+        return torch.bmm(x.view(len(weights), -1, x.shape[1]), weights).flatten(0, 1)
+    if _fit_grouped_mm(x, weights):
+        return grouped_mm(x, weights, offs=rows.ends)
+    parts = zip(rows.by_replica(x), weights, strict=True)
+    return torch.cat([part @ weight for part, weight in parts])
+
+
+def _fit_grouped_mm(*parts: Tensor) -> bool:
+    """Whether grouped_mm takes these: float32, and rows or columns of whole 16 bytes."""
+    return all(x.dtype == torch.float32 and max(x.stride()[-2:]) % 4 == 0 for x in parts)
+
+
+class WeightGradient:
+    """sum over rows of d x^T, by replica; what is packed waits for one product over all steps.
+
+    Whether a replica waits depends on that replica alone: its neighbours change no sum of its own.
+
+    Args:
+        like: (K, O, I), the weights.
+    """
+
+    def __init__(self, like: Tensor) -> None:
+        self.like = like
+        self.sum: Tensor | None = None  # none yet: zero, which need not be written out
+        self.waiting: list[list[tuple[Tensor, Tensor]]] = [[] for _ in like]  # d, x by replica
+
+    def add(self, rows: Rows, d: Tensor, x: Tensor, left: list[int]) -> None:
+        """Rows d (n, O) and x (n, I); those of a replica with none `left` are zero, all of them."""
+        if rows.in_one_piece:
+            count = len(self.like)
+            turned, other = d.view(count, -1, d.shape[1]).mT, x.view(count, -1, x.shape[1])
+            if self.sum is None:
+                self.sum = torch.bmm(turned, other)
+            else:
+                self.sum.baddbmm_(turned, other)
+            return
+        pieces = zip(rows.by_replica(d), rows.by_replica(x), strict=True)
+        for k, (mine, theirs) in enumerate(pieces):
+            if not left[k]:  # with zero rows or without, a product may round in another way
+                continue
+            if rows.counts[k] == rows.size:  # summed as if no replica was packed
+                self.sum = torch.zeros_like(self.like) if self.sum is None else self.sum
+                self.sum[k].addmm_(mine.T, theirs)
+            else:
+                self.waiting[k].append((mine, theirs))
+
+    def total(self) -> Tensor:
+        """(K, O, I)."""
+        pieces = [piece for each in self.waiting for piece in each]
+        if not pieces:
+            return torch.zeros_like(self.like) if self.sum is None else self.sum
+        d, x = (torch.cat(parts) for parts in zip(*pieces, strict=True))
+        counts = [sum(len(mine) for mine, _ in each) for each in self.waiting]
+        if _fit_grouped_mm(d, x):
+            ends = torch.tensor(counts, device=d.device).cumsum(0, dtype=torch.int32)
+            late = grouped_mm(d.T, x, offs=ends)
+        else:
+            parts = zip(torch.split(d, counts), torch.split(x, counts), strict=True)
+            late = torch.stack([mine.T @ theirs for mine, theirs in parts])
+        return late if self.sum is None else self.sum.add_(late)
+
+
+class Finished(NamedTuple):
+    """Rows (K, B) that have all halted."""
+
+    totals: tuple[Tensor, ...]  # (K, B, H) each: sum of p_n s_n
+    progress: Progress
+    computed: int  # rows x steps
+
+
+@torch.no_grad()
+def ponder(
+    cell: Any, heads: Any, halting: Halting, drive: Tensor, state: Any, present: Tensor
+) -> Finished:
+    """Ponder one input of K stacked replicas around any cell, without a gradient.
+
+    Args:
+        cell: stacked, see `cells`.
+        heads: linear map of the hidden state to (output, halting logit).
+        halting: a mechanism that scores the mixture alone.
+        drive: (K, B, E), the embedded input.
+        state: tensors (K, B, H), what the previous input left.
+        present: (K, B) bool, the rows that have an input.
+    """
+    replicas, size = present.shape
+    progress, rows = halting.start(present), all_rows(present, padded=True)
+    home = [torch.zeros_like(part).flatten(0, 1) for part in state]
+    totals = [part.view(replicas, size, -1) for part in home]
+    logits = drive.new_zeros(replicas * size)
+    weight_of, bias_of = heads.weight[:, -1:, :].mT, heads.bias[:, -1:].unsqueeze(-1)
+    work = drive.shape[2] * state[0].shape[2]
+    left = present.sum(1).tolist()
+    n = computed = 0
+    while any(left):
+        fewer = repack(n, rows, progress.running, left, work)
+        if fewer is not None:
+            home = _put(rows, home, totals)
+            rows, kept = fewer
+            drive, *state = (_chosen(part, kept, replicas) for part in (drive, *state))
+            totals = [_chosen(part, kept, replicas) for part in totals]
+        n += 1
+        computed += rows.total
+        state = cell.step(drive, tuple(state), n == 1)
+        found = torch.baddbmm(bias_of, state[0], weight_of).flatten()
+        logits = rows.put(logits, found)
+        weight, progress = halting.step(n, logits.view(replicas, size), progress)
+        share = rows.of(weight.flatten()).view(replicas, -1)
+        totals = [halting.carry(t, share, part) for t, part in zip(totals, state, strict=True)]
+        left = [0] if n == halting.max_steps else progress.running.sum(1).tolist()
+    done = _put(rows, home, totals)
+    return Finished(tuple(part.view(replicas, size, -1) for part in done), progress, computed)
+
+
+def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:
+    """All rows (K x B, H), those that are computed among them."""
+    pairs = zip(home, totals, strict=True)
+    return [rows.put(all_of, part.flatten(0, 1)) for all_of, part in pairs]
+
+
+def _chosen(part: Tensor, kept: Tensor, replicas: int) -> Tensor:
+    """The kept rows of (K, n, ...), as many of every replica."""
+    return part.flatten(0, 1).index_select(0, kept).view(replicas, -1, part.shape[2])

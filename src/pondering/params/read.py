@@ -1,0 +1,195 @@
+"""Parameters: `params.yaml` read once and checked whole, before any work.
+
+`params.yaml` has a few top-level keys and one block per experiment with the keys `common`,
+`quick`, `reduced` and `paper`; a profile's values override the common ones, key by key. What may
+stand where is in `schema.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from ruamel.yaml import YAML
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.schema import PROFILES, SETTING_NAMES, Document, ExperimentConfig, Params
+from pondering.project.errors import UserError
+
+__all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
+
+_TOP = ("profile", "device", "compute", "download", "cost_hours", "experiments", "mechanisms")
+LONGEST_VALUE = 80
+LONGEST_LINE = 400
+
+
+def load_params(path: Path = Path("params.yaml"), profile: str | None = None) -> Params:
+    """Read and check the parameters.
+
+    Args:
+        path: the file.
+        profile: which profile; None takes the file's own.
+
+    Raises:
+        UserError: one line naming file, key, value and what is allowed.
+    """
+    try:
+        return _checked(_read(path), profile)
+    except RecursionError:
+        raise UserError(f"{path}: nested too deeply, or a value that contains itself") from None
+    except _Refusal as refusal:
+        line = " ".join(f"{path}: {refusal}".split())
+        raise UserError(_printable(line)[:LONGEST_LINE]) from None
+
+
+class _Refusal(Exception):
+    """What is wrong, without the file's name."""
+
+
+def _checked(document: dict[str, Any], profile: str | None) -> Params:
+    for key in _TOP:
+        if key not in document:
+            hint = "" if not (close := _close(key, document)) else f" (there is {close!r})"
+            raise _Refusal(f"{key}: missing{hint}; the top-level keys are {', '.join(_TOP)}")
+    chosen = document["profile"] if profile is None else profile
+    if chosen not in PROFILES:
+        raise _Refusal(f"profile: {_shown(chosen)} is unknown; allowed: {', '.join(PROFILES)}")
+    names = document["experiments"]
+    if not isinstance(names, list) or not names or len(set(map(str, names))) != len(names):
+        raise _Refusal(f"experiments: {_shown(names)} is not allowed: must list distinct names")
+    if document["mechanisms"] != list(MECHANISMS):
+        allowed = ", ".join(MECHANISMS)
+        raise _Refusal(f"mechanisms: {_shown(document['mechanisms'])}; must be [{allowed}]")
+    for key in document:
+        if key not in (*_TOP, *names) and not _is_block(document[key]):
+            raise _Refusal(f"{key}: unknown key{_nearest(str(key), (*_TOP, *map(str, names)))}")
+    merged = {key: document[key] for key in _TOP if key not in ("experiments", "mechanisms")}
+    blocks = {str(name): _merged_block(document, name, chosen) for name in names}
+    merged |= {"profile": chosen, "experiments": blocks}
+    try:
+        return Document.model_validate(merged)
+    except ValidationError as error:
+        raise _Refusal(_finding(error, document, chosen)) from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run from the project's root") from None
+    except (OSError, ValueError) as error:
+        raise _Refusal(f"cannot be read: {error}") from None
+    try:
+        document = YAML(typ="safe", pure=True).load(text)
+    except RecursionError:
+        raise
+    except Exception as error:  # a tag on a wrong value ends in whatever its constructor raises
+        raise _Refusal(f"not valid YAML: {error or type(error).__name__}") from None
+    if not isinstance(document, dict):
+        raise _Refusal(f"must be a mapping of keys, not {_shown(document)}")
+    return document
+
+
+def _is_block(value: Any) -> bool:
+    """An experiment's block that `experiments` does not list: allowed, left alone."""
+    return isinstance(value, dict) and "common" in value
+
+
+def _merged_block(document: dict[str, Any], name: Any, profile: str) -> dict[str, Any]:
+    block = document.get(name) if isinstance(name, str) else None
+    if not isinstance(block, dict):
+        raise _Refusal(f"experiments: {_shown(name)} has no block of its own")
+    for key in block:
+        if key not in ("common", *PROFILES):
+            raise _Refusal(f"{name}.{key}: unknown key{_nearest(str(key), ('common', *PROFILES))}")
+    for key in ("common", profile):
+        if not isinstance(block.get(key), dict):
+            raise _Refusal(f"{name}.{key}: {_shown(block.get(key))}; must be a mapping")
+    return deep_merge(block["common"], block[profile])
+
+
+def deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with the values of `over`, mappings merged key by key, everything else replaced."""
+    merged = dict(base)
+    for key, value in over.items():
+        if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
+            merged[key] = deep_merge(merged[key], value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _close(key: str, among: Iterable[Any]) -> str | None:
+    found = difflib.get_close_matches(key, [str(each) for each in among], 1)
+    return found[0] if found else None
+
+
+def _nearest(key: str, allowed: tuple[str, ...]) -> str:
+    close = _close(key, allowed)
+    return f"; did you mean {close!r}?" if close else f"; allowed: {', '.join(allowed)}"
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _finding(error: ValidationError, document: dict[str, Any], profile: str) -> str:
+    """One finding, named by the key as it stands in the file; a misspelt key comes first."""
+    found = error.errors()
+    first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+    keys: list[Any] = list(first["loc"])
+    allowed = _allowed_keys(first["loc"])
+    if len(keys) > 1 and keys[0] == "experiments":
+        block, rest = document[keys[1]], keys[2:]
+        given = first["type"] == "missing" or _holds(block[profile], rest)
+        keys = [keys[1], profile if given else "common", *rest]
+    where = ".".join(str(part) for part in keys)
+    if first["type"] == "extra_forbidden":
+        return f"{where}: unknown key{_nearest(str(keys[-1]), allowed)}"
+    if first["type"] == "missing":
+        return f"{where}: missing; the keys there are {', '.join(allowed)}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{where}: {_shown(first['input'])} is not allowed: {message}"
+
+
+def _holds(block: Any, keys: list[Any]) -> bool:
+    for key in keys:
+        if (isinstance(block, dict) and key in block) or (
+            isinstance(block, list) and isinstance(key, int) and key < len(block)
+        ):
+            block = block[key]
+        else:
+            return False
+    return True
+
+
+def _allowed_keys(location: tuple[int | str, ...]) -> tuple[str, ...]:
+    """The field names beside the one at `location`."""
+    kind: Any = Document
+    for part in location[:-1]:
+        kind = _without_none(kind)
+        if _is_model(kind):
+            kind = kind.model_fields[part].annotation if part in kind.model_fields else None
+        else:  # a mapping's or a list's values
+            kind = next((each for each in reversed(get_args(kind)) if each is not ...), None)
+    kind = _without_none(kind)
+    return tuple(kind.model_fields) if _is_model(kind) else ()
+
+
+def _without_none(kind: Any) -> Any:
+    if get_origin(kind) in (UnionType, Union):
+        return next(each for each in get_args(kind) if each is not NoneType)
+    return kind
+
+
+def _is_model(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseModel)

@@ -1,0 +1,189 @@
+"""Methods side by side: each at its best setting, with the seeds that say how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.report.figures import style
+from pondering.results.aggregates import best_setting
+from pondering.results.statistics import Interval, bootstrap_mean
+
+ORDER = ("plain", *MECHANISMS)
+CHOOSING = tuple(name for name in ORDER if name != "repeat")
+"""The methods that choose their steps, and the plain network."""
+ENOUGH_FOR_A_BOX = 5
+"""Values from which on a box shows their quartiles."""
+SEED_OF_INTERVALS = 20210712
+"""Seeds the bootstrap of every interval drawn, so that a figure's bytes do not change."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of a comparison: "plain" is the plain network, of one step."""
+
+    name: str
+    mechanism: str
+    setting: float
+
+    @property
+    def label(self) -> str:
+        """Name and setting on two lines, for an axis."""
+        if self.name == "plain":
+            return "plain\nnetwork"
+        return f"{style.MECHANISM_NAME[self.name]}\n{self.symbol}"
+
+    @property
+    def symbol(self) -> str:
+        """The setting with its symbol, as lambda_p = 0.2."""
+        return f"{style.SYMBOL[self.mechanism]} = {style.number(self.setting)}"
+
+    @property
+    def legend(self) -> str:
+        """Name and setting on one line, for a legend."""
+        name = style.MECHANISM_NAME[self.name]
+        return name if self.name == "plain" else f"{name}, {self.symbol}"
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """Colour and marker of the method."""
+        marker = style.MECHANISM_MARKER[self.name]
+        return {"color": style.MECHANISM_COLOUR[self.name], "marker": marker}
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows of this method in any table."""
+        return rows[(rows["mechanism"] == self.mechanism) & (rows["setting"] == self.setting)]
+
+
+def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Method]:
+    """The methods present, each at the setting with the lowest mean error over seeds.
+
+    Args:
+        seeds: what `per_seed` gives, of the split that chooses.
+        names: the methods wanted, "plain" or mechanisms.
+
+    Returns:
+        The methods that have rows, in the order of `names`.
+    """
+    found = []
+    for name in names:
+        if name == "plain":
+            method = Method("plain", "repeat", 1.0)
+            if len(method.of(seeds)):
+                found.append(method)
+        elif (setting := best_setting(seeds, name)) is not None:
+            found.append(Method(name, name, setting))
+    return found
+
+
+def interval(values: pd.Series) -> Interval:
+    """The mean over seeds with its bootstrap 95% interval; the same values give the same bounds."""
+    return bootstrap_mean(values.to_numpy(), np.random.default_rng(SEED_OF_INTERVALS))
+
+
+def bars_with_seeds(
+    axes: Axes,
+    place: float,
+    values: pd.Series,
+    *,
+    colour: str,
+    width: float = 0.6,
+    hollow: bool = False,
+) -> None:
+    """A bar at the mean over seeds, its bootstrap 95% interval, and the seeds as points."""
+    known = values.dropna()
+    if known.empty:
+        axes.annotate("none", (place, 0), (0, 2), textcoords="offset points", ha="center",
+                      fontsize=7.5)  # fmt: skip
+        return
+    mean = interval(known)
+    look: dict[str, Any] = {"color": colour, "alpha": 0.75}
+    if hollow:
+        look = {"facecolor": style.PAPER, "edgecolor": colour, "hatch": "////", "linewidth": 1.2}
+    axes.bar(place, mean.estimate, width=width, **look)
+    if np.isfinite(mean.low):
+        axes.errorbar(place, mean.estimate, [[mean.estimate - mean.low],
+                      [mean.high - mean.estimate]], fmt="none", ecolor=style.INK, elinewidth=1.3,
+                      capsize=3, zorder=4)  # fmt: skip
+    places = place + (np.linspace(-0.3, 0.3, len(known)) * width if len(known) > 1 else np.zeros(1))
+    axes.scatter(places, known, s=10, color=style.INK, alpha=0.6, lw=0, zorder=3)
+
+
+def boxes(
+    axes: Axes, groups: Sequence[np.ndarray], places: Sequence[float], colour: str,
+    vertical: bool = True,
+) -> None:  # fmt: skip
+    """Boxes with every value as a point beside its neighbours.
+
+    Of fewer than five values the quartiles say nothing, so a line marks the median instead.
+    """
+    line = {"color": style.INK, "linewidth": 1.1}
+    many = [(g, p) for g, p in zip(groups, places, strict=True) if len(g) >= ENOUGH_FOR_A_BOX]
+    if many:
+        axes.boxplot(
+            [group for group, _ in many], positions=[place for _, place in many],
+            widths=0.6, showfliers=False, manage_ticks=False,
+            orientation="vertical" if vertical else "horizontal", patch_artist=True,
+            boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour},
+            medianprops={"color": style.INK, "linewidth": 1.8}, whiskerprops=line, capprops=line,
+        )  # fmt: skip
+    for place, values in zip(places, groups, strict=True):
+        if 0 < len(values) < ENOUGH_FOR_A_BOX:
+            middle, ends = [float(np.median(values))] * 2, [place - 0.3, place + 0.3]
+            axes.plot(*((ends, middle) if vertical else (middle, ends)), color=colour, lw=1.8)
+        beside = place + (np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1))
+        x, y = (beside, values) if vertical else (values, beside)
+        crowded = len(groups) > 12
+        axes.scatter(x, y, s=3 if crowded else 10, color=style.INK, lw=0, zorder=3,
+                     alpha=0.4 if crowded else 0.65)  # fmt: skip
+
+
+def lines_by_difficulty(
+    axes: Axes, rows: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series], **look: Any
+) -> Line2D:
+    """Mean over seeds against difficulty, a band of one standard error either side.
+
+    Without a line (ls="") the standard errors are bars.
+
+    Args:
+        axes: where to draw.
+        rows: evaluation rows of one method and split.
+        value: the quantity, from rows to a series.
+        look: colour, marker, line style, label.
+
+    Returns:
+        The line, for a legend.
+    """
+    grouped = rows.assign(value=value(rows)).groupby("difficulty")["value"]
+    mean, error = grouped.mean(), grouped.sem()
+    x = mean.index.to_numpy(dtype=float)
+    size = 4.5 if len(x) <= 24 else 0
+    (line,) = axes.plot(x, mean.to_numpy(), **{"markersize": size, **look})
+    if look.get("ls") == "":
+        axes.errorbar(x, mean.to_numpy(), error.to_numpy(), fmt="none", ecolor=look["color"])
+    else:
+        axes.fill_between(x, (mean - error).to_numpy(), (mean + error).to_numpy(),
+                          color=look["color"], alpha=0.1, linewidth=0)  # fmt: skip
+    return line
+
+
+def accuracy(rows: pd.DataFrame) -> pd.Series:
+    """1 - error."""
+    return 1 - rows["error"]
+
+
+def ponder(rows: pd.DataFrame) -> pd.Series:
+    """Steps per input."""
+    return rows["ponder_time"]
+
+
+def error(rows: pd.DataFrame) -> pd.Series:
+    """The error itself."""
+    return rows["error"]

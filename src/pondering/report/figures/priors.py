@@ -1,0 +1,124 @@
+"""PonderNet's steps beside the mean of its prior, Banino 2021, Fig. 2c."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from pondering.report.figures import style
+from pondering.report.figures.curves import seed_lines
+from pondering.report.figures.methods import Method, boxes
+from pondering.results.aggregates import evaluated, per_seed, plain
+from pondering.results.results import Results
+
+EXPERIMENT = "parity_interpolation"
+PRIOR = 0.1
+"""The lambda_p of Fig. 2c."""
+COLOUR = style.MECHANISM_COLOUR["pondernet"]
+
+
+def figure_2c(results: Results) -> Figure | None:
+    """PonderNet: ponder steps with a long prior, over training and over seeds at its end.
+
+    The paper draws the box over seeds alone; the time course is added.
+    Source: Banino 2021, Fig. 2c.
+    """
+    table, curves = results.tables.get(EXPERIMENT), results.curves.get(EXPERIMENT)
+    if table is None:
+        return None
+    seeds = per_seed(evaluated(table, split="test"))
+    seeds = seeds[seeds["mechanism"] == "pondernet"]
+    if seeds.empty:
+        return None
+    setting = prior_shown(seeds["setting"].tolist())
+    steps = seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
+    figure, (upper, lower) = style.new_figure([2.3, 1.15])
+    if curves is not None:
+        _steps_in_training(upper, Method("pondernet", "pondernet", setting).of(curves))
+    if len(steps):
+        boxes(lower, [steps.to_numpy()], [1.0], COLOUR, vertical=False)
+    handles = [
+        Line2D([], [], color=COLOUR, label=f"λp = {style.number(setting)}: mean over seeds"),
+        Line2D([], [], color=COLOUR, lw=0.6, alpha=0.5, label="one seed"),
+    ]
+    handles += _prior_lines(upper, lower, setting, steps_unrolled(curves))
+    upper.set_ylim(bottom=0.9)
+    lower.set(yticks=[], xlabel="sampled ponder steps at evaluation, one point a seed")
+    lower.set(xlim=(0.9, max(1 / setting, float(steps.max()) if len(steps) else 1.0) * 1.06))
+    lower.grid(True, axis="x")
+    style.bottom_legend(figure, handles, 2)
+    return figure
+
+
+def prior_shown(settings: Sequence[float]) -> float:
+    """The lambda_p of Fig. 2c: 0.1 where it was trained, else the smallest."""
+    near = [value for value in settings if abs(value - PRIOR) < 1e-9]
+    return near[0] if near else min(settings)
+
+
+def prior_mean(lambda_p: float, steps: int) -> float:
+    """Mean of the geometric prior cut after some steps and normalised, as in training.
+
+    Args:
+        lambda_p: halting probability, in (0, 1].
+        steps: N, the steps that are unrolled.
+
+    Returns:
+        The mean number of steps; 1 / lambda_p without the cut.
+
+    Source: Banino 2021, Eq. 3.
+    """
+    n = np.arange(1, steps + 1)
+    mass = lambda_p * (1 - lambda_p) ** (n - 1)
+    return float((n * mass).sum() / mass.sum())
+
+
+def steps_unrolled(curves: pd.DataFrame | None) -> int | None:
+    """N of PonderNet, counted: its forward passes an update over those of the plain network.
+
+    Args:
+        curves: training curves of one experiment with one input vector a sequence, or None.
+
+    Returns:
+        N; None without the plain network, or where not every update took the same N.
+    """
+    if curves is None:
+        return None
+    passes = curves.assign(each=curves["computed_steps"] / curves["update"])
+    ours = passes.loc[passes["mechanism"] == "pondernet", "each"].dropna()
+    once = plain(passes)["each"].dropna()
+    if ours.empty or once.empty:
+        return None
+    ratio = float(ours.median() / once.median())
+    constant = np.ptp(ours) < 1e-6 * ours.median()
+    return round(ratio) if constant and abs(ratio - round(ratio)) < 1e-6 else None
+
+
+def _prior_lines(upper: Axes, lower: Axes, setting: float, unrolled: int | None) -> list[Line2D]:
+    """Lines at the prior's mean, cut at N and uncut, in both panels; their legend entries."""
+    means = {f"1/λp = {style.number(1 / setting)}, its mean without the cut": 1 / setting}
+    looks: list[dict[str, Any]] = [{"color": style.GREY, "ls": ":", "lw": 1.0}]
+    if unrolled is not None:
+        cut = prior_mean(setting, unrolled)
+        means = {f"mean of the prior, cut at N = {unrolled}: {cut:.3g}": cut} | means
+        looks.insert(0, {"color": style.INK, "ls": "--", "lw": 1.3})
+    for mean, look in zip(means.values(), looks, strict=True):
+        upper.axhline(mean, **look)
+        lower.axvline(mean, **look)
+    return [Line2D([], [], label=name, **look) for name, look in zip(means, looks, strict=True)]
+
+
+def _steps_in_training(axes: Axes, curves: pd.DataFrame) -> None:
+    """Expected steps of each seed, and their mean over the seeds that have any."""
+    for x, y in seed_lines(curves, value="ponder_time"):
+        axes.plot(x, y, color=COLOUR, lw=0.6, alpha=0.4)
+    mean = curves.groupby("update")["ponder_time"].mean()
+    axes.plot(mean.index.to_numpy(), mean.to_numpy(), color=COLOUR, lw=2)
+    axes.set(xlabel="updates", ylabel="expected steps")
+    style.large_counts(axes)

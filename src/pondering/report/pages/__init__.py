@@ -1,0 +1,28 @@
+"""The static site under reports/: a view of the tidy results, rebuilt whole at any time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pondering.claims.claims import load_claims
+from pondering.params.read import load_params
+from pondering.project.paths import Layout
+from pondering.report.pages.site import build, build_index
+from pondering.results.results import Results
+
+__all__ = ["build", "build_index", "publish"]
+
+
+def publish(root: Path, profile: str) -> str:
+    """Write a profile's report from whatever has been run, and the page that leads to all.
+
+    Returns:
+        how many claims have which verdict, in words.
+    """
+    # The settings are printed only: a changed one reaches the report through what it changes.
+    params = load_params(root / "params.yaml", profile)
+    results = Results.load(root / "reports", profile)
+    claims = load_claims(root / "claims.yaml")
+    page = build(results, claims, Layout(root, profile).report, params.experiments)
+    build_index(root / "reports")
+    return ", ".join(f"{count} {words}" for words, *_, count in page.counts if count)

@@ -1,0 +1,66 @@
+"""The searches that were run beside an experiment, for a link from its section."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pondering.params.read import SETTING_NAMES
+from pondering.project.errors import UserError
+from pondering.report.pages import names
+
+
+@dataclass(frozen=True)
+class SearchLink:
+    """One search that has a figure: its mechanism, what was tried, and the figure's place."""
+
+    title: str
+    words: str
+    figure: str
+
+
+def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
+    """Experiment -> its searches that left a figure and a record.
+
+    Args:
+        folder: holds EXPERIMENT-MECHANISM[-MORE].png and .json.
+
+    Raises:
+        UserError: a record cannot be read.
+    """
+    found: dict[str, tuple[SearchLink, ...]] = {}
+    for path in sorted(folder.glob("*.png")):
+        experiment, _, rest = path.stem.partition("-")
+        mechanism = rest.partition("-")[0]
+        record = path.with_suffix(".json")
+        if mechanism not in names.MECHANISMS or not record.is_file():
+            continue
+        try:
+            words = _words(json.loads(record.read_text(encoding="utf-8")), mechanism)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
+            raise UserError(f"{record}: not a record of a search ({problem!r})") from None
+        link = SearchLink(names.MECHANISMS[mechanism], words, f"search/{path.name}")
+        found[experiment] = (*found.get(experiment, ()), link)
+    return found
+
+
+def _words(record: Mapping[str, Any], mechanism: str) -> str:
+    """What was tried; a training kept beside the published one names it in its configuration."""
+    config = record["config"]
+    own, training = config[mechanism], config["training"]
+    rates = record.get("rates") or [own.get("learning_rate") or training["learning_rate"]]
+    settings = record.get("settings") or own[SETTING_NAMES[mechanism]]
+    seeds = record.get("seeds") or config["seeds"]
+    many = "learning rate" if len(rates) == 1 else "learning rates"
+    return (
+        f"{names.SYMBOLS[mechanism]} = {_list(settings)} at {many} {_list(rates)}, "
+        f"seeds {_list(seeds)}, {record['updates']:,} updates"
+    )
+
+
+def _list(values: Sequence[float]) -> str:
+    *first, last = [f"{value:g}" for value in values]
+    return f"{', '.join(first)} and {last}" if first else last

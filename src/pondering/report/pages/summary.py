@@ -1,0 +1,216 @@
+"""The tables of an experiment: what every setting reached, and how it was set up, in words."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.read import ExperimentConfig
+from pondering.report.pages import names
+from pondering.results.aggregates import evaluated, per_seed
+from pondering.results.statistics import bootstrap_mean, mean_and_standard_error, solve_rate
+
+SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
+"""Splits with too many difficulties and no mean worth a row."""
+
+OWN_VALUES = {"beta": "β = {:g}", "max_steps": "at most {} steps", "epsilon": "ε = {:g}"}
+"""A mechanism's own values in words; others are `name = value`."""
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """One setting of one mechanism on one split, in printed form."""
+
+    mechanism: str
+    setting: str
+    split: str
+    error: str
+    interval: str
+    solved: str
+    ponder: str
+    seeds: int
+    diverged: int
+    unfinished: bool
+
+
+def summary_rows(table: pd.DataFrame, experiment: str) -> list[SummaryRow]:
+    """Every setting with its mean error, standard error, interval, solve rate, steps and seeds.
+
+    Args:
+        table: the evaluation rows of one experiment.
+        experiment: its name; wikipedia is in bits per character.
+
+    Returns:
+        Rows in the order of mechanisms, settings and splits; the expectation, which PonderNet has,
+        after its sampled prediction.
+    """
+    rows = []
+    for mechanism in names.MECHANISMS:
+        of_mechanism = table[table["mechanism"] == mechanism]
+        for prediction in ("sampled", "expected"):
+            if prediction == "expected" and not (of_mechanism["prediction"] == "expected").any():
+                continue
+            kept = evaluated(of_mechanism, prediction=prediction)
+            parts = dict(list(kept.groupby(["setting", "split"])))
+            order = list(dict.fromkeys(table["split"]))  # the trained range before what lies beyond
+            for setting, split in sorted(parts, key=lambda each: (each[0], order.index(each[1]))):
+                if split not in SPLITS_ON_FIGURES_ALONE:
+                    part = parts[setting, split]
+                    label = "expectation" if prediction == "expected" else ""
+                    rows.append(_row(part, experiment, mechanism, float(setting), split, label))
+    return rows
+
+
+def _row(
+    part: pd.DataFrame, experiment: str, mechanism: str, setting: float, split: str, label: str
+) -> SummaryRow:
+    seeds = per_seed(part)
+    error = mean_and_standard_error(seeds["error"])
+    ponder = mean_and_standard_error(seeds["ponder_time"])
+    key = f"{experiment} {mechanism} {setting:g} {split} {label}"
+    interval = bootstrap_mean(seeds["error"], np.random.default_rng(zlib.crc32(key.encode())))
+    solved = solve_rate(seeds["error"])
+    bits = experiment == "wikipedia"
+    scale, unit = (1, "") if bits else (100, "%")
+    digits = 3 if bits else 2 if scale * error.mean < 1 else 1
+    low, high = scale * interval.low, scale * interval.high
+    name = names.setting_text(mechanism, setting)
+    return SummaryRow(
+        names.MECHANISMS[mechanism],
+        f"{name}, {label}" if label else name,
+        names.SPLITS.get(split, split),
+        _plus_minus(scale * error.mean, scale * error.standard_error, digits, unit),
+        "" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}{unit}",
+        "" if bits else f"{round(solved.estimate * solved.count)} of {solved.count}",
+        "" if math.isnan(ponder.mean) else _steps(ponder.mean, ponder.standard_error),
+        len(seeds),
+        int((seeds["status"] == "diverged").sum()),
+        bool((seeds["status"] == "running").any()),
+    )
+
+
+def settings_in_words(
+    table: pd.DataFrame | None, card: Mapping[str, Any] | None, config: ExperimentConfig | None
+) -> list[tuple[str, str]]:
+    """How an experiment was set up, as (what, value) lines.
+
+    Args:
+        table: its evaluation rows.
+        card: its data card.
+        config: its parameters; None falls back on what the table itself tells.
+
+    Returns:
+        Lines from the data to the evaluation.
+    """
+    lines = [("Data", str(card["what"]))] if card else []
+    if card and card.get("source"):
+        lines.append(("Source", str(card["source"])))
+    if config is None:
+        return lines + _settings_of(table)
+    halting, training = config.halting, config.training
+    task = "; ".join(
+        _of_task(key, value)
+        for key, value in config.task.items()
+        if key != "name" and value not in ((), [], {}, None)
+    )
+    flag = "with" if halting.first_step_flag else "without"
+    cell = names.CELLS.get(config.network.cell, config.network.cell)
+    lines += [("Task", task)] if task else []
+    lines += [
+        ("Network", f"{cell}, {config.network.hidden} units"),
+        (
+            "Halting",
+            f"at most {halting.max_steps} steps, ε = {halting.epsilon:g}, "
+            f"halting bias {halting.halt_bias:g}, {flag} first-step flag",
+        ),
+    ]
+    for mechanism, name in names.MECHANISMS.items():
+        values = ", ".join(f"{value:g}" for value in config.settings(mechanism))
+        own = ", ".join(_own_values(config, mechanism))
+        more = f"; {own}" if own else ""
+        lines.append((name, f"{names.SYMBOLS[mechanism]} = {values}{more}"))
+    clip = "no clipping" if training.clip is None else f"gradient norm clipped at {training.clip:g}"
+    lines += [
+        ("Training", f"{_each(config, 'updates')} updates of {training.batch} examples"),
+        ("Optimiser", f"Adam, learning rate {_each(config, 'learning_rate')}, {clip}"),
+        ("Seeds", f"{len(config.seeds)} a setting"),
+        ("Evaluation", f"{config.evaluation.examples:,} examples per difficulty"),
+    ]
+    return lines
+
+
+def _of_task(key: str, value: Any) -> str:
+    """A parameter of a task: train_x and test_x say when they hold."""
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    for prefix, when in (("train_", " in training"), ("test_", " in tests")):
+        if key.startswith(prefix):
+            return f"{key.removeprefix(prefix).replace('_', ' ')}{when}: {_plain(value)}"
+    return f"{key.replace('_', ' ')}: {_plain(value)}"
+
+
+def seeds_in_words(rows: Sequence[SummaryRow]) -> str:
+    """Seeds and diverged seeds in a sentence, where every row has the same; else empty."""
+    counts = {(row.seeds, row.diverged) for row in rows}
+    if len(counts) != 1:
+        return ""
+    seeds, diverged = counts.pop()
+    unit = "seed" if seeds == 1 else "seeds"
+    return f"{seeds} {unit} a setting, {diverged if diverged else 'none'} of them diverged."
+
+
+def _own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
+    """What a mechanism has of its own, where it is not the shared value."""
+    for name in MECHANISMS[mechanism].own:
+        value = getattr(config.mechanism(mechanism), name)
+        if value is not None:
+            known = OWN_VALUES.get(name)
+            yield known.format(value) if known else f"{name.replace('_', ' ')} = {_plain(value)}"
+
+
+def _settings_of(table: pd.DataFrame | None) -> list[tuple[str, str]]:
+    if table is None:
+        return []
+    lines = []
+    for mechanism, name in names.MECHANISMS.items():
+        rows = table[table["mechanism"] == mechanism]
+        if len(rows):
+            values = ", ".join(f"{value:g}" for value in sorted(rows["setting"].unique()))
+            lines.append((name, f"{names.SYMBOLS[mechanism]} = {values}"))
+    seeds = table["seed"].nunique()
+    return [*lines, ("Seeds", f"{seeds} a setting")]
+
+
+def _each(config: ExperimentConfig, what: str) -> str:
+    """One value, or one for each mechanism where they differ."""
+    values = {name: getattr(config, what)(key) for key, name in names.MECHANISMS.items()}
+    if len(set(values.values())) == 1:
+        return _plain(next(iter(values.values())))
+    return ", ".join(f"{_plain(value)} ({name})" for name, value in values.items())
+
+
+def _plain(value: Any) -> str:
+    """A parameter in words: two numbers are a range, more are a list."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return (" to " if len(value) == 2 else ", ").join(map(_plain, value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value).replace("_", " ")
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _plus_minus(mean: float, error: float, digits: int, unit: str) -> str:
+    text = f"{mean:.{digits}f}"
+    return f"{text}{unit}" if math.isnan(error) else f"{text} ± {error:.{digits}f}{unit}"
+
+
+def _steps(mean: float, error: float) -> str:
+    return f"{mean:.2f}" + ("" if math.isnan(error) else f" ± {error:.2f}")

@@ -1,0 +1,1 @@
+"""The terminal: a trained network thinks about one input, step by step."""

@@ -1,0 +1,159 @@
+"""`pondering show`: a trained network at work on a few inputs, in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from pondering.params.read import SETTING_NAMES, load_params
+from pondering.project.command import stage
+from pondering.project.errors import UserError
+from pondering.show.terminal import Terminal
+
+if TYPE_CHECKING:  # torch is loaded when a network is: help comes at once
+    from pondering.evaluate.load import Loaded
+    from pondering.show.replay import Example
+
+Number = TypeVar("Number", int, float)
+MOST = 1000  # examples at once
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the options ask for, checked."""
+
+    profile: str | None
+    mechanism: str
+    setting: float | None
+    seed: int | None
+    count: int
+    written: str | None
+    difficulty: float | None
+
+
+@click.command()
+@click.argument("experiment", required=False)
+@click.option("--list", "everything", is_flag=True, help="Say what is trained, in every profile.")
+@click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.")
+@click.option("--mechanism", metavar="M", default="act", show_default=True,
+              help=f"{', '.join(SETTING_NAMES)}.")  # fmt: skip
+@click.option(
+    "--setting",
+    metavar="X",
+    help=f"Its {' or '.join(SETTING_NAMES.values())}; else that of least error.",
+)
+@click.option("--seed", metavar="N", help="Which training run; else the first finished.")
+@click.option("--count", metavar="N", default="3", show_default=True, help="How many inputs.")
+@click.option("--input", "written", metavar="TEXT",
+              help="An input of your own: signs, bits, digits, a text, an image file.")  # fmt: skip
+@click.option("--difficulty", metavar="D", help="Only inputs of this difficulty.")
+def show(experiment: str | None, everything: bool, **options: Any) -> None:
+    """Show how a trained network ponders: its halting distribution, step by step.
+
+    \b
+    pondering show parity
+    pondering show parity --input "+-+0-"
+    pondering show mnist --mechanism pondernet --input seven.png
+    pondering show --list
+    """
+    with stage():
+        terminal = Terminal.of(sys.stdout)
+        wish = _wish(options)
+        if everything:
+            from pondering.show import listing
+
+            for line in listing.lines(Path(), experiment, wish.profile, terminal):
+                terminal.write(line)
+        elif experiment is None:
+            known = ", ".join(load_params().experiments)
+            raise UserError(f"EXPERIMENT: missing; allowed: {known} (or --list: what is trained)")
+        else:
+            _show(Path(), experiment, wish, terminal)
+
+
+def _wish(given: dict[str, Any]) -> Wish:
+    if given["written"] is not None and given["difficulty"] is not None:
+        raise UserError("--difficulty: chooses from the evaluation set; leave it out with --input")
+    count = _number("--count", given["count"], int, f"a whole number from 1 to {MOST}")
+    if count is None or not 1 <= count <= MOST:
+        raise UserError(f"--count: {count} is not allowed; a whole number from 1 to {MOST} is")
+    return Wish(
+        given["profile"],
+        given["mechanism"],
+        _number("--setting", given["setting"], float, "a number"),
+        _number("--seed", given["seed"], int, "a whole number"),
+        count,
+        given["written"],
+        _number("--difficulty", given["difficulty"], float, "a number"),
+    )
+
+
+def _number(
+    option: str, text: str | None, kind: Callable[[str], Number], allowed: str
+) -> Number | None:
+    if text is None:
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        raise UserError(f"{option}: {text!r} is not allowed; {allowed} is") from None
+
+
+def _show(root: Path, experiment: str, wish: Wish, terminal: Terminal) -> None:
+    """Load, run, draw."""
+    params = load_params(profile=wish.profile)
+    config = params.experiment(experiment)
+
+    from pondering.evaluate import load
+    from pondering.project import machine
+    from pondering.show import draw, replay
+
+    machine.settle(params.compute.threads)
+    loaded = load.load(root, params, experiment, wish.mechanism, wish.setting, wish.seed)
+    task = loaded.task
+    if wish.written is not None:
+        chosen = [replay.Chosen("", None, task.parse(wish.written))]
+    else:
+        size = config.evaluation.examples
+        sets = replay.evaluation_sets(task, loaded.layout, experiment, size)
+        chosen = replay.pick(sets, wish.count, wish.difficulty)
+    examples = replay.examples(loaded.network, task, chosen)
+    for text in _heading(experiment, loaded):
+        for line in terminal.wrapped(text):
+            terminal.write(line)
+    for number, example in enumerate(examples, 1):
+        terminal.write()
+        title = _title(example, number, len(examples))
+        for line in draw.draw(example, title, wish.mechanism, terminal):
+            terminal.write(line)
+    terminal.write()
+    for line in draw.legend(examples, wish.mechanism, terminal):
+        terminal.write(line)
+
+
+def _heading(experiment: str, loaded: Loaded) -> Iterator[str]:
+    """Which network this is, and how good."""
+    from pondering.show.listing import how_wrong
+
+    setting, seed, status = loaded.replica
+    name = SETTING_NAMES[loaded.mechanism]
+    yield f"{experiment} in profile {loaded.layout.profile}: {loaded.task.summary}"
+    words = f"{loaded.mechanism}, {name} {setting:g}, seed {seed}"
+    if status != "finished":
+        words += f", {status}"
+    if loaded.standing is not None:
+        error = how_wrong(loaded.standing.error, type(loaded.task))
+        words += f"; evaluated: {error}, {loaded.standing.ponder_time:.2f} steps"
+    yield words
+
+
+def _title(example: Example, number: int, count: int) -> str:
+    if not example.split:
+        return "your input"
+    level = "" if example.difficulty is None else f", difficulty {example.difficulty:g}"
+    return f"{number} of {count} · {example.split}{level}"

@@ -1,0 +1,112 @@
+"""What is trained, for `pondering show --list`: a line for each setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pondering.evaluate.load import Replica, Run, Standings, runs, standings, text
+from pondering.params.read import PROFILES, SETTING_NAMES, load_params
+from pondering.show.terminal import Terminal
+from pondering.tasks import TASKS
+
+
+def lines(
+    root: Path, experiment: str | None, profile: str | None, terminal: Terminal
+) -> Iterator[str]:
+    """The trained replicas of all profiles.
+
+    Args:
+        experiment: this one only.
+        profile: this one only.
+
+    Raises:
+        UserError: no such experiment or profile; a damaged table.
+    """
+    nothing = True
+    for name in PROFILES if profile is None else (profile,):
+        params = load_params(profile=name)
+        if experiment is not None:
+            params.experiment(experiment)
+        for run in runs(root, params):
+            if experiment not in (None, run.experiment):
+                continue
+            yield from [] if nothing else [""]
+            nothing = False
+            kind = TASKS[params.experiment(run.experiment).task["name"]]
+            yield from _head(run, name, terminal)
+            for line in _settings(run, standings(run.layout, run.experiment), kind):
+                yield from terminal.wrapped(line)
+    if nothing:
+        yield "nothing is trained yet; `make repro` trains the active profile"
+
+
+def _head(run: Run, profile: str, terminal: Terminal) -> Iterator[str]:
+    folder = run.layout.run(run.experiment, run.mechanism)
+    yield terminal.paint(f"{profile} · {run.experiment} · {run.mechanism}", "title")
+    yield from (terminal.paint(line, "dim") for line in terminal.wrapped(str(folder), "  "))
+    if run.replicas is None:
+        stage = f"dvc repro train@{profile}-{run.experiment}-{run.mechanism}"
+        yield from terminal.wrapped(f"  run.json is damaged; run `{stage}` again")
+    elif not run.current:
+        stage = f"dvc repro train@{profile}-{run.experiment}-{run.mechanism}"
+        yield from terminal.wrapped(f"  of other parameters than params.yaml; run `{stage}`")
+
+
+def _settings(run: Run, table: Standings, kind: type[Any]) -> Iterator[str]:
+    """Setting, seeds, status, error and steps."""
+    by_setting: dict[str, list[Replica]] = {}
+    for replica in run.replicas or ():
+        by_setting.setdefault(text(replica.setting), []).append(replica)
+    for setting, group in by_setting.items():
+        name = f"{SETTING_NAMES[run.mechanism]} {setting}"
+        seeds = f"seed{'s' * (len(group) > 1)} {_spans([each.seed for each in group])}"
+        yield f"  {name:16} {seeds:11} {_status(group):10} {_result(run, group, table, kind)}"
+
+
+def _status(group: list[Replica]) -> str:
+    counts: dict[str, int] = {}
+    for replica in group:
+        counts[replica.status] = counts.get(replica.status, 0) + 1
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{count} {status}" for status, count in counts.items())
+
+
+def _result(run: Run, group: list[Replica], table: Standings, kind: type[Any]) -> str:
+    """Mean error over seeds with its range, and mean steps."""
+    keys = [(run.mechanism, text(each.setting), each.seed) for each in group]
+    found = [table[key] for key in keys if key in table]
+    if not found:
+        return "not evaluated"
+    errors = [each.error for each in found]
+    told = how_wrong(sum(errors) / len(errors), kind)
+    if len(errors) > 1:
+        scale, digits = (1, 2) if in_bits(kind) else (100, 1)
+        told += f" ({scale * min(errors):.{digits}f} to {scale * max(errors):.{digits}f})"
+    ponder = [each.ponder_time for each in found if each.ponder_time == each.ponder_time]
+    return told + (f", {sum(ponder) / len(ponder):.2f} steps" if ponder else "")
+
+
+def in_bits(task: type[Any]) -> bool:
+    """Whether a task's error is bits per character and not a share of sequences."""
+    return hasattr(task, "worst_error")
+
+
+def how_wrong(error: float, task: type[Any]) -> str:
+    """An error in its task's own unit."""
+    return f"{error:.2f} bits per character" if in_bits(task) else f"error {100 * error:.1f}%"
+
+
+def _spans(numbers: list[int]) -> str:
+    """Whole numbers with runs of three or more drawn together: 0-4, 7, 9."""
+    spans: list[list[int]] = []
+    for number in sorted(numbers):
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1].append(number)
+        else:
+            spans.append([number])
+    return ", ".join(
+        f"{span[0]}-{span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans
+    )

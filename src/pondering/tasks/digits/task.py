@@ -1,0 +1,290 @@
+"""Digits: name the digit of an image, upright or rotated."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from pondering.project.errors import UserError
+from pondering.tasks.base import (
+    Array,
+    Batch,
+    after_time,
+    check_whole,
+    concatenate,
+    faultless,
+    random_stream,
+    softmax_loss,
+    where_scored,
+)
+from pondering.tasks.digits.files import SIDE, SOURCES, load_arrays, prepare, read_picture
+
+MEAN, DEVIATION = 0.1307, 0.3081  # of MNIST's training pixels, 0 to 1
+CLASSES = 10
+SHADES = " .:-=+*#%@"
+
+
+def rotate(images: Array, angles: Array) -> Array:
+    """Rotate each image about its centre, bilinearly; what comes from outside is 0.
+
+    Args:
+        images: (B, H, W) floats.
+        angles: (B,) degrees, positive counter-clockwise as the image is seen.
+
+    Returns:
+        (B, H, W) float32.
+    """
+    count, height, width = images.shape
+    turn = torch.deg2rad(torch.as_tensor(angles, dtype=torch.float32))[:, None, None]
+    cos, sin = torch.cos(turn), torch.sin(turn)
+    right = torch.arange(width) - (width - 1) / 2  # pixels from the centre
+    down = torch.arange(height)[:, None] - (height - 1) / 2
+    # Where each pixel of the result comes from, (B, H, W), in grid_sample's -1 to 1.
+    from_right = (cos * right - sin * down) / ((width - 1) / 2)
+    from_down = (sin * right + cos * down) / ((height - 1) / 2)
+    rotated = functional.grid_sample(
+        torch.as_tensor(images, dtype=torch.float32)[:, None],
+        torch.stack((from_right, from_down), dim=-1),
+        mode="bilinear",
+        padding_mode="zeros",
+        align_corners=True,
+    )
+    return rotated.reshape(count, height, width).numpy()
+
+
+@functools.lru_cache(maxsize=2)
+def _prepared(path: str | None, data: str, validation: int) -> dict[str, Array]:
+    """The arrays of `prepare`, read once per process."""
+    if path is not None:
+        return load_arrays(path)
+    if data == "sklearn_digits":
+        return prepare(data, "", validation)
+    raise UserError(
+        f"task.path: {data!r} needs the file of prepared digits; run the datasets stage"
+    )
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Images of digits in one of ten classes; rotated by random angles where the fields say so.
+
+    Source: the public notebook of PonderNet on MNIST (papers' facts M1, M2).
+
+    Args:
+        train_rotation: training and validation images are turned by angles uniform within plus
+            and minus so many degrees; 0 leaves them upright.
+        test_rotations: for split "range": limits of uniform angles, in degrees.
+        test_angles: for split "angle": fixed angles, in degrees.
+        data: "mnist", or "sklearn_digits" for the stand-in that needs no download.
+        validation: images set apart for validation.
+        path: npz with the arrays of `image_files.prepare`; None only for the stand-in.
+    """
+
+    name: ClassVar[str] = "digits"
+    block_updates: ClassVar[int] = 8
+
+    train_rotation: float
+    test_rotations: tuple[float, ...]
+    test_angles: tuple[float, ...]
+    data: str
+    validation: int
+    path: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.data not in SOURCES:
+            raise UserError(f"task.data: {self.data!r} is not allowed; {' or '.join(SOURCES)} is")
+        check_whole("task.validation", self.validation, 1, 59_999)
+        _check_angles("task.train_rotation", (self.train_rotation,), 0.0)
+        for key, least in (("test_rotations", 0.0), ("test_angles", -180.0)):
+            angles = _check_angles(f"task.{key}", getattr(self, key), least)
+            object.__setattr__(self, key, angles)
+
+    @property
+    def input_size(self) -> int:
+        """D = 784 pixels, row by row."""
+        return SIDE * SIDE
+
+    @property
+    def output_size(self) -> int:
+        """C = 10 classes."""
+        return CLASSES
+
+    @property
+    def stand_in(self) -> bool:
+        """Whether these are not the digits that results are published for."""
+        return self.data != "mnist"
+
+    @property
+    def summary(self) -> str:
+        """The data and the task in a few words."""
+        turned = f"turned by up to {self.train_rotation:g} degrees" if self.train_rotation else ""
+        return f"{SOURCES[self.data].what}, {turned or 'upright'}"
+
+    @property
+    def origin(self) -> str:
+        """Where the images come from."""
+        return SOURCES[self.data].origin
+
+    def prepared(self, raw_folder: Path) -> dict[str, Array]:
+        """The arrays that `path` is to hold, read from the downloaded files; see `prepare`."""
+        return prepare(self.data, raw_folder, self.validation)
+
+    def updates_per_epoch(self, batch: int) -> int:
+        """Whole batches in one pass over the training images; a rest is dropped.
+
+        Raises:
+            UserError: the batch is larger than the training set.
+        """
+        count = len(self._arrays["train_labels"])
+        if not 1 <= batch <= count:
+            raise UserError(f"training.batch: {batch} is not allowed; 1 to {count} training images")
+        return count // batch
+
+    def training_block(self, seed: int, block: int, batch: int) -> Batch:
+        """Training batches of 8 updates; each epoch is a new order of the images. See `Task`."""
+        per_epoch = self.updates_per_epoch(batch)
+        rows: list[Array] = []
+        for update in range(block * self.block_updates, (block + 1) * self.block_updates):
+            epoch, place = divmod(update, per_epoch)
+            rows.append(self._order(seed, epoch)[place * batch : (place + 1) * batch])
+        rng = random_stream(self.name, "train", seed, block)
+        return self._drawn("train", np.concatenate(rows), rng)
+
+    def validation_batch(self) -> Batch:
+        """All validation images, turned by the same law as in training; always the same."""
+        rows = np.arange(len(self._arrays["validation_labels"]))
+        return self._drawn("validation", rows, random_stream(self.name, "validation", "angles"))
+
+    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
+        """The frozen evaluation sets, arrays.
+
+        Args:
+            examples: images per angle or range of angles, the same ones for each; at most all.
+
+        Returns:
+            "range" (difficulty: largest angle) and "angle" (difficulty: the angle) if the fields
+            name any; otherwise "test", all test images, of which the class is the difficulty.
+        """
+        labels = self._arrays["test_labels"]
+        if not self.test_rotations and not self.test_angles:
+            upright = np.zeros(len(labels), np.float32)
+            return {"test": self._batch("test", np.arange(len(labels)), upright, labels)}
+        order = random_stream(self.name, "test", "images").permutation(len(labels))
+        rows = np.sort(order[:examples])
+        sets: dict[str, list[Batch]] = {"range": [], "angle": []}
+        for limit in self.test_rotations:
+            rng = random_stream(self.name, "test", "range", repr(limit))
+            angles = rng.uniform(-limit, limit, len(rows)).astype(np.float32)
+            sets["range"].append(self._batch("test", rows, angles, np.full(len(rows), limit)))
+        for angle in self.test_angles:
+            angles = np.full(len(rows), angle, np.float32)
+            sets["angle"].append(self._batch("test", rows, angles, angles))
+        return {split: concatenate(batches) for split, batches in sets.items() if batches}
+
+    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Cross entropy of each image in nats, (T, ..., B); see `Task`."""
+        return where_scored(softmax_loss(outputs, batch.targets), batch.scored)
+
+    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Whether the likeliest class is the right one, (..., B) bool; see `Task`."""
+        right = outputs.argmax(dim=-1) == after_time(batch.targets, outputs.dim() - 1)
+        return faultless(right, batch.scored)
+
+    def error(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """1.0 for each image that is named wrongly, (..., B)."""
+        return (~self.correct(outputs, batch)).float()
+
+    def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
+        """One image drawn in characters, its class and the likeliest one; see `Task`."""
+        grey = pixels(batch, row).astype(np.float64)
+        lines = grey.reshape(SIDE // 2, 2, SIDE).mean(axis=1)  # characters are twice as high
+        drawn = ["".join(SHADES[int(v * len(SHADES) / 256)] for v in line) for line in lines]
+        known = bool(batch.scored[0, row])
+        return [
+            {
+                "input": "\n".join(drawn),
+                "target": str(int(batch.targets[0, row])) if known else "?",
+                "prediction": str(int(outputs[0, row].argmax())),
+            }
+        ]
+
+    def parse(self, text: str) -> Batch:
+        """One image of the user's own, from the path of a picture; its class is not known.
+
+        Raises:
+            UserError: there is no picture at this path.
+        """
+        return _as_batch(read_picture(text)[None].astype(np.float32) / 255, None, np.zeros(1))
+
+    @property
+    def _arrays(self) -> dict[str, Array]:
+        """The prepared arrays, read when first needed."""
+        return _prepared(self.path, self.data, self.validation)
+
+    def _order(self, seed: int, epoch: int) -> Array:
+        """The order of the training images in one epoch."""
+        rng = random_stream(self.name, "epoch", seed, epoch)
+        return rng.permutation(len(self._arrays["train_labels"]))
+
+    def _drawn(self, part: str, rows: Array, rng: np.random.Generator) -> Batch:
+        """Images turned as in training; difficulty: the angle's size, or the class if upright."""
+        limit = self.train_rotation
+        angles = rng.uniform(-limit, limit, len(rows)).astype(np.float32)
+        labels = self._arrays[f"{part}_labels"][rows]
+        return self._batch(part, rows, angles, np.abs(angles) if limit else labels)
+
+    def _batch(self, part: str, rows: Array, angles: Array, difficulty: Array) -> Batch:
+        """Some images, turned, as a batch."""
+        images = self._arrays[f"{part}_images"][rows].astype(np.float32)
+        images /= 255
+        if angles.any():
+            images = rotate(images, angles)
+        return _as_batch(images, self._arrays[f"{part}_labels"][rows], difficulty)
+
+
+def pixels(batch: Batch, row: int) -> Array:
+    """One image of a batch as it is seen.
+
+    Args:
+        batch: without replica axis, arrays or tensors.
+        row: which example of B.
+
+    Returns:
+        (28, 28) uint8, bright on dark.
+    """
+    image = torch.as_tensor(batch.inputs[0, row]).cpu().numpy()
+    grey = np.rint((image * DEVIATION + MEAN) * 255).clip(0, 255)
+    return grey.astype(np.uint8).reshape(SIDE, SIDE)
+
+
+def _check_angles(key: str, values: Any, least: float) -> tuple[float, ...]:
+    """A list of angles from `least` to 180 degrees, as a tuple of floats."""
+    angles = values if isinstance(values, list | tuple) else None
+    for angle in [values] if angles is None else angles:
+        number = isinstance(angle, int | float) and not isinstance(angle, bool)
+        if angles is None or not number or not least <= angle <= 180:
+            raise UserError(f"{key}: {angle!r} is not allowed; degrees from {least:g} to 180 are")
+    return tuple(float(angle) for angle in angles or ())
+
+
+def _as_batch(images: Array, labels: Array | None, difficulty: Array) -> Batch:
+    """Normalised vectors of length one in time, from (B, 28, 28) float32 of 0 to 1."""
+    count = len(images)
+    inputs = images - np.float32(MEAN)
+    inputs /= np.float32(DEVIATION)
+    targets = np.zeros((1, count), np.int64) if labels is None else labels.astype(np.int64)[None]
+    scored = np.full((1, count), labels is not None)
+    return Batch(
+        inputs.reshape(1, count, SIDE * SIDE),
+        targets,
+        np.ones((1, count), bool),
+        scored,
+        difficulty.astype(np.float32),
+    )

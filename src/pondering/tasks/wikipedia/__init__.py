@@ -1,0 +1,1 @@
+"""The next byte of a text."""

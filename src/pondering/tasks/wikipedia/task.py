@@ -1,0 +1,270 @@
+"""Wikipedia: read bytes of text and predict each next one."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+from zipfile import BadZipFile
+
+import numpy as np
+from torch import Tensor
+
+from pondering.project.errors import UserError
+from pondering.tasks.base import (
+    Array,
+    Batch,
+    after_time,
+    check_whole,
+    faultless,
+    random_stream,
+    softmax_loss,
+    where_scored,
+)
+from pondering.tasks.wikipedia.made_text import KINDS, generate, text_kinds
+
+SOURCES = {"enwik8": 100_000_000, "enwik8-4000000": 4_000_000, "generated": 1_000_000}
+SUMMARIES = {
+    "enwik8": "enwik8",
+    "enwik8-4000000": "the first 4,000,000 bytes of enwik8",
+    "generated": "a wiki-like text made by this project",
+}
+PARTS = ("train", "validation", "heldout")
+SYMBOLS = 256
+
+
+def prepare(source: str, raw_folder: str | Path) -> dict[str, Array]:
+    """The bytes of a text and their kinds.
+
+    Args:
+        source: "enwik8", "enwik8-4000000" (its first 4,000,000 bytes) or "generated".
+        raw_folder: where `enwik8/<source>` lies; not read for "generated".
+
+    Returns:
+        "text" and "kinds", (n,) uint8; kinds index `wikitext.KINDS`, exact for "generated".
+
+    Raises:
+        UserError: there is no such source, or its file is missing or not as long as it should be.
+    """
+    if source not in SOURCES:
+        raise UserError(f"task.source: {source!r} is not allowed; {' or '.join(SOURCES)} is")
+    size = SOURCES[source]
+    if source == "generated":
+        text, kinds = generate(size)
+        return {"text": text, "kinds": kinds}
+    path = Path(raw_folder) / "enwik8" / source
+    if not path.is_file() or path.stat().st_size != size:
+        raise UserError(f"{path}: a file of {size} bytes is needed; the download stage writes it")
+    text = np.fromfile(path, dtype=np.uint8)
+    return {"text": text, "kinds": text_kinds(text)}
+
+
+def bits_per_character(loss_sum: float, count: int) -> float:
+    """Bits per character from the summed loss of `count` characters in nats."""
+    return loss_sum / count / math.log(2)
+
+
+@functools.lru_cache(maxsize=2)
+def _prepared(path: str | None, source: str) -> dict[str, Array]:
+    """The arrays of `prepare`, read or made once per process."""
+    if path is None and source == "generated":
+        return prepare(source, "")
+    if path is None:
+        raise UserError(
+            f"task.path: {source!r} needs the file of its bytes; run the datasets stage"
+        )
+    try:
+        with np.load(path) as arrays:
+            return {key: arrays[key] for key in ("text", "kinds")}
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile):
+        raise UserError(f"task.path: {path}: no npz of a text; run the datasets stage") from None
+
+
+@dataclass(frozen=True)
+class Wikipedia:
+    """Sequences of `sequence` bytes from random places, each byte's target the next byte.
+
+    The state starts at zero in every sequence. The text is cut at `splits` percent into training,
+    validation (not used: there is no early stopping) and held-out bytes. Evaluation draws fixed
+    windows of the training part, which the paper reports, and of the held-out part.
+
+    The bytes come from `path`, an npz of what `prepare` returns; None only for the made text.
+
+    Source: Graves 2016, section 3.5.
+    """
+
+    name: ClassVar[str] = "wikipedia"
+    block_updates: ClassVar[int] = 8
+    worst_error: ClassVar[float] = 8.0  # bits per character of a uniform guess
+
+    source: str
+    sequence: int = 500
+    splits: tuple[int, int, int] = (90, 5, 5)
+    path: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.source not in SOURCES:
+            raise UserError(
+                f"task.source: {self.source!r} is not allowed; {' or '.join(SOURCES)} is"
+            )
+        check_whole("task.sequence", self.sequence, 1, 100_000)
+        splits = self.splits if isinstance(self.splits, list | tuple) else []
+        whole = all(isinstance(each, int) and each > 0 for each in splits)
+        if len(splits) != len(PARTS) or not whole or sum(splits) != 100:
+            raise UserError(
+                f"task.splits: {self.splits!r} is not allowed; three whole percentages above 0 "
+                f"({', '.join(PARTS)}) that sum to 100 are"
+            )
+        object.__setattr__(self, "splits", tuple(splits))
+
+    @property
+    def summary(self) -> str:
+        """Its size in a few words; see `Task`."""
+        return f"{SUMMARIES[self.source]}, sequences of {self.sequence} bytes"
+
+    @property
+    def stand_in(self) -> bool:
+        """True for the generated text."""
+        return self.source == "generated"
+
+    @property
+    def origin(self) -> str:
+        """The text's source."""
+        return SUMMARIES[self.source]
+
+    def prepared(self, raw_folder: Path) -> dict[str, Array]:
+        """What the frozen file must hold besides evaluation sets: the text and its kinds."""
+        return prepare(self.source, raw_folder)
+
+    @property
+    def input_size(self) -> int:
+        """D, one-hot bytes (given by index)."""
+        return SYMBOLS
+
+    @property
+    def output_size(self) -> int:
+        """C, a softmax over bytes."""
+        return SYMBOLS
+
+    @property
+    def _arrays(self) -> dict[str, Array]:
+        """The text and its kinds, read when first needed."""
+        return _prepared(self.path, self.source)
+
+    def bounds(self, part: str) -> tuple[int, int]:
+        """Where a part of the text ("train", "validation", "heldout") begins and ends."""
+        index = PARTS.index(part)
+        size = len(self._arrays["text"])
+        first, last = (size * sum(self.splits[:cut]) // 100 for cut in (index, index + 1))
+        return first, last
+
+    def _windows(self, part: str, rng: np.random.Generator, count: int) -> Array:
+        """Random windows of a part, sequence + 1 bytes each: indices into the text, (T + 1, B)."""
+        first, last = self.bounds(part)
+        if last - first < self.sequence + 1:
+            raise UserError(
+                f"task.sequence: {self.sequence} is not allowed; the {part} part of the text has "
+                f"{last - first} bytes, so up to {last - first - 1} are"
+            )
+        starts = rng.integers(first, last - self.sequence, count)
+        return np.arange(self.sequence + 1)[:, None] + starts
+
+    def _evaluation_windows(self, examples: int) -> dict[str, Array]:
+        """By split, the indices of the fixed windows."""
+        return {
+            part: self._windows(part, random_stream(self.name, "test", part, 0), examples)
+            for part in ("train", "heldout")
+        }
+
+    def training_block(self, seed: int, block: int, batch: int) -> Batch:
+        """Training batches of `block_updates` updates; see `Task`."""
+        rng = random_stream(self.name, "train", seed, block)
+        return _batch(self._arrays["text"][self._windows("train", rng, self.block_updates * batch)])
+
+    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
+        """`examples` windows of the training text and of the held-out text."""
+        text = self._arrays["text"]
+        return {
+            split: _batch(text[windows])
+            for split, windows in self._evaluation_windows(examples).items()
+        }
+
+    def traced(self, count: int) -> tuple[Batch, Array]:
+        """Held-out windows to look at closely, and what their inputs are, (T, B) names in `KINDS`.
+
+        Every other one lies about an ID number, which would hardly be met by chance (claim G10).
+        """
+        text, kinds = self._arrays["text"], self._arrays["kinds"]
+        rng = random_stream(self.name, "test", "trace")
+        windows = self._windows("heldout", rng, count)
+        first, last = self.bounds("heldout")
+        digits = np.flatnonzero(kinds[first:last] == KINDS.index("id")) + first
+        begins = digits[np.diff(digits, prepend=-1) > 1]
+        if len(begins):
+            chosen = begins[np.linspace(0, len(begins) - 1, count // 2).astype(int)]
+            before = rng.integers(self.sequence // 4, self.sequence // 2 + 1, count // 2)
+            starts = np.clip(chosen - before, first, last - self.sequence - 1)
+            windows[:, 1::2] = np.arange(self.sequence + 1)[:, None] + starts
+        return _batch(text[windows]), np.array(KINDS)[kinds[windows[:-1]]]
+
+    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Cross entropy in nats, (T, ..., B); see `Task`."""
+        return where_scored(softmax_loss(outputs, batch.targets), batch.scored)
+
+    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Whether every next byte is right, (..., B) bool; see `Task`."""
+        said = outputs.argmax(dim=-1)
+        return faultless(said == after_time(batch.targets, said.dim()), batch.scored)
+
+    def error(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """Bits per character of each sequence, (..., B)."""
+        count: Tensor = batch.scored.sum(dim=0)
+        return self.loss(outputs, batch).sum(dim=0) / (count * math.log(2))
+
+    def entropy(self, outputs: Tensor) -> Tensor:
+        """Entropy of each prediction in nats: (T, ..., B, C) to (T, ..., B)."""
+        said = outputs.log_softmax(dim=-1)
+        return -(said.exp() * said).sum(dim=-1)
+
+    def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
+        """One window, character by character."""
+        said = outputs[:, row].argmax(dim=-1)
+        parts = (batch.inputs[:, row], batch.targets[:, row], said)
+        return [
+            {
+                "input": _character(int(shown)),
+                "target": _character(int(wanted)),
+                "prediction": _character(int(best)),
+            }
+            for shown, wanted, best in zip(*parts, strict=True)
+        ]
+
+    def parse(self, text: str) -> Batch:
+        """The bytes of any text in UTF-8, each but the last an input.
+
+        Raises:
+            UserError: the text has fewer than two bytes.
+        """
+        window = np.array(list(text.encode(errors="surrogateescape")), dtype=np.uint8)
+        if len(window) < 2:
+            raise UserError(f"wikipedia: {text!r} is not allowed; a text of two bytes or more is")
+        return _batch(window[:, None])
+
+
+def _character(byte: int) -> str:
+    """A byte as one character; part of a longer UTF-8 character or a control as a stand-in."""
+    return chr(byte) if 32 <= byte < 127 or byte in b"\n\t" else "\N{REPLACEMENT CHARACTER}"
+
+
+def _batch(windows: Array) -> Batch:
+    """Inputs and targets from windows of bytes, (T + 1, B)."""
+    there = np.ones((len(windows) - 1, windows.shape[1]), dtype=np.bool_)
+    return Batch(
+        inputs=windows[:-1],
+        targets=windows[1:],
+        mask=there,
+        scored=there.copy(),
+        difficulty=np.zeros(windows.shape[1], dtype=np.float32),
+    )

@@ -1,0 +1,142 @@
+"""From a configuration to live objects: halting mechanism, stacked network, device."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from pondering.model.cells import CELLS
+from pondering.model.halting import Halting
+from pondering.model.network import Network, PathName
+from pondering.model.stacking import stack
+from pondering.params.mechanisms import MECHANISMS, Mechanism
+from pondering.params.read import ExperimentConfig
+from pondering.project.errors import UserError, out_of_memory
+from pondering.tasks.base import Task
+
+
+def make_halting(
+    config: ExperimentConfig,
+    mechanism: str,
+    settings: Sequence[float] | float,
+    device: torch.device | str = "cpu",
+) -> Halting:
+    """The mechanism with one setting, or with one per stacked replica.
+
+    Raises:
+        UserError: its entry names no class, or arguments that the class does not take; or the
+            class does not answer the whole contract.
+    """
+    entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
+    setting = torch.as_tensor(settings, dtype=torch.float32, device=device)
+    own = {name: value for name in entry.own if (value := getattr(block, name)) is not None}
+    try:
+        shared = {name: getattr(config.halting, name) for name in entry.shares}
+        halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | own)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise UserError(f"src/pondering/mechanisms.py: {mechanism}: {error}") from None
+    contract = (*vars(Halting), *Halting.__annotations__)
+    lacks = [name for name in contract if name[0] != "_" and not hasattr(halting, name)]
+    if lacks:
+        raise UserError(f"{entry.path}: {', '.join(lacks)}: missing, see `Halting` in halting.py")
+    return halting
+
+
+def _class_of(entry: Mechanism) -> Any:
+    module, _, name = entry.path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def make_network(
+    config: ExperimentConfig,
+    mechanism: str,
+    task: Task,
+    replicas: Sequence[tuple[float, int]],
+    device: torch.device | str = "cpu",
+) -> Network:
+    """A stacked network, each replica initialised under its own seed alone.
+
+    Args:
+        replicas: K pairs (setting, seed). Replicas of one seed start from the same parameters.
+    """
+    halting = make_halting(config, mechanism, [setting for setting, _ in replicas])
+    solo = {seed: _solo(config, task, halting, seed) for _, seed in replicas}
+    network = stack([solo[seed] for _, seed in replicas], halting).to(device)
+    network.halting = make_halting(config, mechanism, [s for s, _ in replicas], device)
+    return network
+
+
+def _solo(config: ExperimentConfig, task: Task, halting: Halting, seed: int) -> Network:
+    generator = torch.Generator().manual_seed(seed)
+    shape = (task.input_size, config.network.hidden)
+    cell = cell_class(config.network.cell)(*shape, config.halting.first_step_flag, generator)
+    return Network(cell, halting, task.output_size, config.halting.halt_bias, generator)
+
+
+def cell_class(name: str) -> Any:
+    """The class of a cell.
+
+    Raises:
+        UserError: there is no such cell.
+    """
+    if name not in CELLS:
+        allowed = ", ".join(CELLS)
+        raise UserError(f"params.yaml: network.cell: {name!r} is unknown; allowed: {allowed}")
+    return CELLS[name]
+
+
+def check_path(wanted: PathName, device: torch.device) -> None:
+    """Refuse `compiled` where it cannot be; a GPU has no use for it.
+
+    Raises:
+        UserError: its packages are missing, or its code can be kept nowhere.
+    """
+    if wanted != "compiled" or device.type != "cpu":
+        return
+    where = "params.yaml: compute.path: compiled"
+    try:
+        importlib.import_module("pondering.model.paths.compiled.operations")
+    except (ImportError, OSError) as error:
+        if out_of_memory(error):
+            raise
+        remedy = "install this project's packages again, or set it to fast"
+        raise UserError(f"{where}: {error}; {remedy}") from None
+    except RuntimeError as error:  # Numba found no folder to write to
+        if out_of_memory(error):
+            raise
+        said = str(error).partition(" for file")[0]
+        raise UserError(f"{where}: {said}; set NUMBA_CACHE_DIR to a folder for it") from None
+
+
+def path_of(
+    wanted: PathName, config: ExperimentConfig, mechanism: str, device: torch.device
+) -> PathName:
+    """The path by which an experiment trains: `compiled` only where there are loops for it.
+
+    Raises:
+        UserError: see `check_path`.
+    """
+    check_path(wanted, device)
+    if wanted != "compiled":
+        return wanted
+    if device.type != "cpu":
+        return "fast"
+    compiled = importlib.import_module("pondering.model.paths.compiled.operations")
+    kind, hidden = cell_class(config.network.cell), config.network.hidden
+    halting = make_halting(config, mechanism, config.settings(mechanism))
+    return "compiled" if compiled.supports(kind, hidden, halting, device) else "fast"
+
+
+def pick_device(wanted: str) -> torch.device:
+    """`auto`, `cpu` or `cuda` as a torch device.
+
+    Raises:
+        UserError: cuda was asked for and there is none.
+    """
+    available = torch.cuda.is_available()
+    if wanted == "cuda" and not available:
+        raise UserError("params.yaml: device: cuda, but torch finds no GPU; allowed: auto, cpu")
+    return torch.device("cuda" if available and wanted != "cpu" else "cpu")

@@ -1,0 +1,120 @@
+"""Checkpoints of a sweep: one safetensors file, replaced in one step. No pickle is ever read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from pondering.project.atomic import atomic_write
+from pondering.project.errors import UserError
+from pondering.train.sweep import Sweep
+
+
+def save(sweep: Sweep, path: Path, key: str) -> None:
+    """Write everything the sweep needs to go on exactly from here.
+
+    Args:
+        key: hash of the configuration, the code and the data; `load` refuses another.
+
+    Raises:
+        OSError: the file cannot be written; the previous checkpoint is intact.
+    """
+    tensors: dict[str, Tensor] = {f"parameter.{n}": p for n, p in sweep.parameters.items()}
+    tensors |= {f"adam.{name}": t for name, t in sweep.optimiser.state().items()}
+    tensors |= {name: getattr(sweep, name) for name in _COUNTERS}
+    if sweep.curves:
+        tensors["curves"] = torch.stack(sweep.curves)
+    if sweep.plateau:
+        tensors |= {f"plateau.{name}": t for name, t in sweep.plateau.state().items()}
+    metadata = {"key": key, "update": str(sweep.update), "seconds": str(sweep.seconds)}
+    atomic_write(path, _content(tensors, metadata | {"sha256": _checksum(tensors, metadata)}))
+
+
+_COUNTERS = ("alive", "diverged", "window", "computed_steps")
+
+
+def load(sweep: Sweep, path: Path, key: str) -> None:
+    """Bring a fresh sweep to where `save` left it.
+
+    Raises:
+        UserError: the file is damaged or belongs to another configuration.
+    """
+    tensors, metadata = read(path)
+    if metadata.get("key") != key:
+        raise UserError(f"{path}: key: a checkpoint of another configuration; delete it")
+    if "sha256" not in metadata:  # as parameters alone have none
+        raise UserError(f"{path}: not a whole checkpoint (no sha256); delete it")
+    try:
+        with torch.no_grad():
+            for name, parameter in sweep.parameters.items():
+                parameter.copy_(tensors[f"parameter.{name}"])
+        update, seconds = int(metadata["update"]), float(metadata["seconds"])
+        sweep.optimiser.restore(_under("adam.", tensors), update)
+        for name in _COUNTERS:
+            getattr(sweep, name).copy_(tensors[name])
+        if sweep.plateau:
+            sweep.plateau.restore(_under("plateau.", tensors))
+    except (KeyError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: not a whole checkpoint ({reason}); delete it") from None
+    sweep.update = update
+    sweep.seconds = seconds
+    sweep.note_deaths()
+    sweep.curves = list(tensors["curves"]) if "curves" in tensors else []
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+
+
+def parameters(tensors: Mapping[str, Tensor], replicas: int) -> bytes:
+    """The parameters of stacked replicas, (K, ...) each, as the content of a safetensors file."""
+    return _content(tensors, {"replicas": json.dumps(replicas)})
+
+
+def _content(tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> bytes:
+    """A safetensors file; where memory does not suffice, an exception."""
+    ready = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}
+    # The library ends the whole process where it gets no memory: see first that it is there.
+    torch.empty(3 * sum(tensor.nbytes for tensor in ready.values()), dtype=torch.uint8)
+    return to_bytes(ready, metadata)
+
+
+def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    """sha256 of all that is read: metadata, names, types, shapes and bytes."""
+    said = sorted((key, value) for key, value in metadata.items() if key != "sha256")
+    digest = hashlib.sha256(repr(said).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(repr((name, tensor.dtype, tuple(tensor.shape))).encode())
+        digest.update(tensor.detach().cpu().flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """All tensors of a safetensors file and its metadata.
+
+    A checkpoint is checked against its checksum; parameters have none.
+
+    Raises:
+        UserError: missing, truncated or damaged.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            names = list(file.keys())
+            tensors = {name: file.get_tensor(name) for name in names}
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run `dvc repro` first") from None
+    except (SafetensorError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None
+    if "sha256" in metadata and metadata["sha256"] != _checksum(tensors, metadata):
+        raise UserError(f"{path}: damaged (what it holds has another sha256); delete it")
+    return tensors, metadata

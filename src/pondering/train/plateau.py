@@ -1,0 +1,95 @@
+"""Plateau schedule and early stopping on validation accuracy, for each replica on its own.
+
+Source: the public MNIST notebook of PonderNet (torch's ReduceLROnPlateau and early stopping).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from pondering.tasks.base import Batch
+
+if TYPE_CHECKING:
+    from pondering.train.sweep import Sweep
+
+
+@dataclass
+class Plateau:
+    """Lower a replica's learning rate when its validation accuracy stalls, then stop it.
+
+    Args:
+        batch: the validation set, tensors (1, B, ...), without replica axis.
+        every: updates between two validations.
+        factor: what the learning rate is multiplied by.
+        patience: validations without a better accuracy before that.
+        stop_patience: validations without a better accuracy before the replica stops.
+        replicas: K.
+    """
+
+    batch: Batch
+    every: int
+    factor: float
+    patience: int
+    stop_patience: int
+    replicas: int
+
+    def __post_init__(self) -> None:
+        device = self.batch.targets.device
+        self.best = torch.full((self.replicas,), -1.0, device=device)
+        self.waited = torch.zeros(self.replicas, dtype=torch.int64, device=device)
+        self.stalled = torch.zeros(self.replicas, dtype=torch.int64, device=device)
+
+    def is_due(self, update: int) -> bool:
+        """Whether to validate after this many updates."""
+        return update % self.every == 0
+
+    def validate(self, sweep: Sweep) -> Tensor:
+        """Measure every replica's accuracy and act on it; returns who stops now, (K,) bool."""
+        accuracy = 1 - validation_error(sweep, self.batch)
+        better = accuracy > self.best
+        self.best = torch.where(better, accuracy, self.best)
+        self.stalled = torch.where(better, 0, self.stalled + 1)
+        self.waited = torch.where(better, 0, self.waited + 1)
+        lower = self.waited > self.patience
+        rates = sweep.optimiser.learning_rate
+        rates.copy_(torch.where(lower, rates * self.factor, rates))
+        self.waited = torch.where(lower, 0, self.waited)
+        stopped: Tensor = self.stalled >= self.stop_patience
+        return stopped
+
+    def state(self) -> dict[str, Tensor]:
+        """What a checkpoint must hold."""
+        return {"best": self.best, "waited": self.waited, "stalled": self.stalled}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Take up the state of a checkpoint."""
+        device = self.best.device
+        self.best, self.waited, self.stalled = (
+            state[name].to(device) for name in ("best", "waited", "stalled")
+        )
+
+
+@torch.no_grad()
+def validation_error(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+    """Error of every replica on a batch without replica axis, (K,), `rows` examples at a time."""
+    count = len(sweep.replicas)
+    total = torch.zeros(count, device=batch.targets.device)
+    size = batch.targets.shape[1]
+    for start in range(0, size, rows):
+        part = replicate(batch, slice(start, start + rows), count)
+        pondered = sweep.network(part.inputs, part.mask)
+        prediction = sweep.network.halting.predict(pondered)
+        total += sweep.task.error(prediction, part).sum(-1)
+    mean: Tensor = total / size
+    return mean
+
+
+def replicate(batch: Batch, rows: slice, count: int) -> Batch:
+    """Some examples of a batch (T, B, ...), seen by all replicas: (T, K, B', ...) views."""
+    chosen = [part[:, rows] for part in batch[:-1]]
+    spread = [part.unsqueeze(1).expand(part.shape[0], count, *part.shape[1:]) for part in chosen]
+    return Batch._make([*spread, batch.difficulty[rows].expand(count, -1)])

@@ -1,0 +1,192 @@
+"""The one training loop: draw, ponder, score, update; log, validate, checkpoint, resume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pondering.model.halting import Pondered
+from pondering.model.network import Network
+from pondering.model.stacking import gradient_norms
+from pondering.tasks.base import Batch, Task
+from pondering.train.adam import StackedAdam
+from pondering.train.batches import Stream
+from pondering.train.plateau import Plateau
+
+Row = dict[str, Any]
+COLUMNS = ("loss", "error", "ponder_time", "remainder", "active_share", "computed_steps")
+
+
+class Plan(NamedTuple):
+    """How long and how a sweep trains."""
+
+    updates: int
+    batch: int
+    learning_rate: float
+    clip: float | None
+    log_points: int
+
+    @property
+    def log_every(self) -> int:
+        """Updates between two logging points."""
+        return max(1, self.updates // self.log_points)
+
+
+def forward(network: Network, task: Task, batch: Batch) -> tuple[Tensor, Pondered]:
+    """One pass over a batch.
+
+    Returns:
+        each sequence's loss with its ponder or KL cost, summed over time, (..., B); the record.
+    """
+    pondered = network(batch.inputs, batch.mask)
+    losses = network.halting.objective(lambda outputs: task.loss(outputs, batch), pondered)
+    return losses.sum(0), pondered
+
+
+@dataclass
+class Sweep:
+    """A sweep in training: everything that a checkpoint holds, and the loop over it.
+
+    Args:
+        network: K stacked replicas.
+        task: what they learn.
+        replicas: their (setting, seed).
+        plan: updates, batch, learning rate, clipping, logging.
+        plateau: learning-rate schedule and early stopping, or None.
+    """
+
+    network: Network
+    task: Task
+    replicas: Sequence[tuple[float, int]]
+    plan: Plan
+    plateau: Plateau | None = None
+    update: int = 0
+    seconds: float = 0.0  # wall time spent, kept by whoever checkpoints
+    curves: list[Tensor] = field(default_factory=list)  # per logging point (K, 1 + columns)
+
+    def __post_init__(self) -> None:
+        self.parameters = dict(self.network.named_parameters())
+        device = next(iter(self.parameters.values())).device
+        count = len(self.replicas)
+        rates = torch.full((count,), self.plan.learning_rate, device=device)
+        self.optimiser = StackedAdam(self.parameters.values(), rates)
+        self.alive = torch.ones(count, dtype=torch.bool, device=device)
+        self.diverged = torch.zeros(count, dtype=torch.bool, device=device)
+        self.window = torch.zeros(count, 7, dtype=torch.float64, device=device)
+        self.computed_steps = torch.zeros(count, dtype=torch.float64, device=device)
+        self.stream = Stream(self.task, [s for _, s in self.replicas], self.plan.batch, device)
+        self._any_dead = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether the plan is done or every replica has stopped."""
+        return self.update >= self.plan.updates or (self._any_dead and not bool(self.alive.any()))
+
+    def run(self, on_point: Callable[[Sweep], None], should_stop: Callable[[], bool]) -> None:
+        """Train until finished or told to stop, which is asked before every update.
+
+        Args:
+            on_point: called after each logging point.
+            should_stop: True ends the loop with everything consistent.
+        """
+        self.note_deaths()
+        while not self.finished and not should_stop():
+            self._update()
+            ends = self.update == self.plan.updates
+            if self.plateau and self.plateau.is_due(self.update):
+                stopped = self.plateau.validate(self)
+                self.alive &= ~stopped
+                self.note_deaths()
+            if self.update % self.plan.log_every == 0 or ends or self.finished:
+                self._log_point()
+                on_point(self)
+
+    def _update(self) -> None:
+        batch = self.stream.batch(self.update)
+        if self._any_dead:  # a dead replica has no inputs, so it costs no ponder
+            life = self.alive.unsqueeze(-1)
+            batch = batch._replace(mask=batch.mask & life, scored=batch.scored & life)
+        self.optimiser.zero_grad()
+        losses, pondered = forward(self.network, self.task, batch)
+        loss = losses.mean(-1)
+        torch.autograd.backward(loss.sum())
+        norms = gradient_norms(self.optimiser.parameters)
+        finite = torch.isfinite(loss) & torch.isfinite(norms)
+        failed = self.alive & ~finite
+        self.diverged |= failed
+        self.alive &= finite
+        self.note_deaths()
+        if self.plan.clip is not None:
+            self.optimiser.clip(norms, self.plan.clip)
+        self.optimiser.step(self.alive if self._any_dead else None)
+        self.update += 1
+        self._accumulate(batch, pondered, loss)
+
+    @torch.no_grad()
+    def _accumulate(self, batch: Batch, pondered: Pondered, loss: Tensor) -> None:
+        """Add an update's loss, error and ponder to the window since the last logging point."""
+        prediction = self.network.halting.predict(pondered)
+        error = self.task.error(prediction, batch).mean(-1)
+        present = batch.mask.sum((0, -1)).clamp(min=1)
+        ponder = self.network.halting.ponder_time(pondered).sum((0, -1)) / present
+        remainder = pondered.remainder.sum((0, -1)) / present
+        steps = pondered.ponder_time.sum((0, -1)).double()
+        computed = torch.full_like(steps, pondered.computed / len(self.replicas))
+        values = (
+            loss.detach(),
+            error,
+            ponder,
+            remainder,
+            steps,
+            computed,
+            batch.mask.any(0).any(-1),
+        )
+        self.window += torch.stack([value.double() for value in values], dim=1)
+        self.computed_steps += steps
+
+    def _log_point(self) -> None:
+        """Close the window: one row of means per replica that was trained in it.
+
+        A replica that stopped before the window has no row (no update number), a diverged one has
+        a row without numbers.
+        """
+        *sums, steps, computed, trained = self.window.unbind(1)
+        loss, error, ponder, remainder = (each / trained for each in sums)
+        share = (steps.sum() / computed.sum()).expand_as(steps)  # of all: they are one stack
+        update = torch.full_like(loss, self.update)
+        update[(trained == 0) & ~self.diverged] = torch.nan
+        columns = (update, loss, error, ponder, remainder, share, self.computed_steps)
+        row = torch.stack(columns, dim=1)
+        row[self.diverged, 1:-1] = torch.nan
+        self.curves.append(row.cpu())
+        self.window.zero_()
+
+    def note_deaths(self) -> None:
+        """See whether any replica has stopped or diverged."""
+        self._any_dead = not bool(self.alive.all())
+
+    def rows(self, since: int = 0) -> list[Row]:
+        """Curve rows of logging points `since` and later, one per replica and point."""
+        return [
+            {"setting": setting, "seed": seed, "update": int(values[0])}
+            | dict(zip(COLUMNS, values[1:], strict=True))
+            for point in self.curves[since:]
+            for (setting, seed), values in zip(self.replicas, point.tolist(), strict=True)
+            if values[0] == values[0]
+        ]
+
+    def status(self) -> list[str]:
+        """Of each replica: finished, diverged or running."""
+        rest = "finished" if self.finished else "running"
+        return ["diverged" if failed else rest for failed in self.diverged.tolist()]
+
+    def summary(self) -> dict[str, float]:
+        """Means over the living replicas at the last logging point, for the progress line."""
+        if not self.curves:
+            return {}
+        means = self.curves[-1][:, 1:4].nanmean(0).tolist()
+        return dict(zip(("loss", "error", "ponder"), means, strict=True))

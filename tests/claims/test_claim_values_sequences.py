@@ -1,0 +1,184 @@
+"""The numbers behind addition and sorting: lines over difficulties, and single sequences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from oracle.claim_oracle import (
+    NAN,
+    SEEDS,
+    Grid,
+    Replicas,
+    check,
+    correlation,
+    draw,
+    line,
+    mean,
+    measured,
+    over,
+    over_mean,
+    table,
+    trend,
+)
+from support.claim_tables import results, step, trace
+
+TAUS = (0.0, 0.001, 0.004, 0.01, 0.02, 0.05)
+BROKEN: Replicas = ((0.01, 3), (0.02, 8), (0.004, 5))
+DIGITS = (1, 2, 4, 5)
+LENGTHS = (2, 3, 5, 8, 15)
+Pairs = list[list[tuple[int, float]]]
+
+
+def additions(setting: float, scale: float) -> tuple[list[dict[str, Any]], dict[int, Pairs]]:
+    """Traces, and by seed and sequence the digits of the longer summand with the steps of each sum.
+
+    Seed 5 was not traced; the numbers of seed 8 all have three digits, as have their sums; the
+    steps of seed 3 scatter by the scale.
+    """
+    traces, known = [], {}
+    for seed in (2, 3, 8):
+        known[seed] = []
+        for sequence in range(6):
+            steps, pairs, total = [], [], 0
+            for place in range(5):
+                key = (seed, sequence, place)
+                size = 3 if seed == 8 else int(draw(1, 2.5 + place, "size", *key))
+                number = int(draw(10 ** (size - 1), 1.9 * 10 ** (size - 1), "number", *key))
+                longer = max(len(str(number)), len(str(total)))
+                ponder = 2 + draw(0, 3, "ponder", *key) * (scale if seed == 3 else 1)
+                if place:
+                    pairs.append((longer, ponder))
+                total += number
+                steps.append(step(str(number), str(total) if place else "", ponder))
+            known[seed].append(pairs)
+            traces.append(trace("mixed", steps, seed=seed, setting=setting))
+            wrong = [one | {"ponder_time": draw(0, 9, seed, sequence, one["input"])}
+                     for one in steps]  # fmt: skip
+            traces.append(trace("sequence", wrong, seed=seed, setting=setting))
+            traces.append(trace("mixed", wrong, "repeat", seed=seed, setting=setting))
+    return traces, known
+
+
+def follows(sequences: Pairs) -> float:
+    """Correlation of the pairs with the means of each sequence taken off; NaN of equal digits."""
+    digits, steps = [], []
+    for pairs in sequences:
+        digits += [longer - mean(each for each, _ in pairs) for longer, _ in pairs]
+        steps += [ponder - mean(each for _, each in pairs) for _, ponder in pairs]
+    return correlation(digits, steps) if any(digits) else NAN
+
+
+@pytest.mark.parametrize(("gone", "bound", "scale"), [((), 0.25, 0.01), (BROKEN, 0.625, 0)])
+def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
+    """G7; a setting with a mean error at the bound has learned; steps without scatter track 0."""
+    traces, known = additions(0.004, scale)
+    act = table(
+        "addition", "act", TAUS, DIGITS, errors=(0, 0.45),
+        exact={0.01: 0.25, 0.02: 0.5, 0.05: 0.75}, gone=gone,
+    )  # fmt: skip
+    source = results([act], traces={"addition": traces})
+    grid = Grid(source, "addition", "act")
+    learned = [s for s in TAUS if grid.mean_error(s, SEEDS) <= bound]
+    highest = learned[-1]
+    assert highest == (0.02 if gone else 0.01) and 0.004 in learned
+    lines = {
+        (s, k): line(DIGITS, [grid.steps_at[s, k, d] for d in DIGITS]) for s in TAUS for k in SEEDS
+    }
+    found = measured(
+        "ponder_by_digits", source, experiment="addition", minimum_levels=4, learned_at_most=bound
+    )
+    tracked = {seed: follows(sequences) for seed, sequences in known.items()}
+    assert math.isnan(tracked[8])
+    check(found, {
+        "act_error": over("error of ACT at its best τ", "share", grid.lowest),
+        "linearity": over(
+            "R² of a straight line", "number",
+            lambda seeds: mean(lines[s, k][1] for s in learned for k in seeds),
+        ),
+        "highest_slope": over_mean(
+            f"steps per digit at τ = {highest}, the highest that learned", "steps",
+            {k: lines[highest, k][0] for k in SEEDS},
+        ),
+        "tracking": over_mean(
+            "correlation of steps with the digits summed, within sequences", "correlation",
+            {k: tracked.get(k, 0.0) for k in SEEDS},
+        ),
+    })  # fmt: skip
+
+
+def sorted_numbers() -> tuple[list[dict[str, Any]], dict[int, float]]:
+    """Traces, and by seed the mean excess about the last input; seed 5 was not traced."""
+    traces, known = [], {}
+    for seed, marks in ((2, ("", "")), (3, ("-", "·")), (8, ("None", "—"))):
+        excess = []
+        for size in (2, 3, 4, 6, 1):
+            targets = [marks[place % 2] for place in range(size)] + [str(n) for n in range(size)]
+            steps = [
+                step("0.5", target, draw(1, 6, seed, size, place))
+                for place, target in enumerate(targets)
+            ]
+            ponder = [one["ponder_time"] for one in steps]
+            beside = {size - 2, size - 1, size}
+            if size > 1:
+                excess.append(
+                    mean(ponder[place] for place in beside)
+                    - mean(n for place, n in enumerate(ponder) if place not in beside)
+                )
+            traces.append(trace("mixed", steps, seed=seed, setting=0.01))
+            traces.append(trace("sequence", steps[::-1], seed=seed, setting=0.01))
+        known[seed] = mean(excess)
+    return traces, known
+
+
+@pytest.mark.parametrize(
+    ("gone", "exact"),
+    [((), {}), (BROKEN, dict.fromkeys((0.0, 0.001, 0.01, 0.02, 0.05), 0.75))],
+    ids=["whole", "broken"],
+)
+def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
+    """G8; the second time a replica of the best τ diverged."""
+    traces, spikes = sorted_numbers()
+    source = results(
+        [
+            table("sort", "repeat", [1, 2], LENGTHS),
+            table("sort", "act", TAUS, LENGTHS, exact=exact, gone=gone),
+        ],
+        traces={"sort": traces},
+    )
+    plain, act = Grid(source, "sort", "repeat"), Grid(source, "sort", "act")
+    best = act.best()
+    if gone:
+        assert best == 0.004
+    else:  # another in some resamples
+        assert len({min(TAUS, key=lambda s, k=k: act.error[s, k]) for k in SEEDS}) > 1
+
+    def power(seed: int) -> float:
+        logarithms = [math.log(act.steps_at[best, seed, d]) for d in LENGTHS]
+        return line([math.log(d) for d in LENGTHS], logarithms)[0]
+
+    check(measured("sorting", source, experiment="sort"), {
+        "plain_error": over_mean(
+            "error of the plain network", "share", {k: plain.error[1, k] for k in SEEDS}
+        ),
+        "best_error": over("error of ACT at its best τ", "share", act.lowest),
+        "gain": over(
+            "error without ACT less error at the best τ", "points",
+            lambda seeds: plain.mean_error(1, seeds) - act.lowest(seeds),
+        ),
+        "computation": over_mean(
+            "computation at the best τ", "times", {k: act.steps[best, k] for k in SEEDS}
+        ),
+        "error_trend": over_mean("correlation of error with length at the best τ", "correlation", {
+            k: trend(LENGTHS, [act.error_at[best, k, d] for d in LENGTHS]) for k in SEEDS
+        }),
+        "growth": over_mean(
+            "power of length that steps grow with", "number",
+            {k: power(k) for k in SEEDS},
+        ),
+        "end_spike": over_mean(
+            "steps at the last input and beside it, above the other steps", "steps", spikes
+        ),
+    })  # fmt: skip

@@ -1,0 +1,170 @@
+"""The numbers behind the text of Wikipedia are those that a second reckoning finds."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from oracle.claim_oracle import (
+    NAN,
+    SEEDS,
+    UPDATES,
+    Expected,
+    Grid,
+    Replicas,
+    Training,
+    check,
+    draw,
+    mean,
+    measured,
+    over,
+    over_mean,
+    table,
+    training,
+)
+from support.claim_tables import results, step, trace
+
+from pondering.claims.measures.evidence import InsufficientError
+
+TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.05)
+BROKEN: Replicas = ((0.001, 3), (0.02, 8), (0.004, 5))
+PIECES = (
+    ("The", "letter"), (" ", "space"), ("wolf", "letter"), (",", "comma"), (" ", "space"),
+    ("it", "letter"), (" ", "space"), ("ate", "letter"), (" ", "space"), ("12", "other"),
+    (".", "stop"), (" ", "space"), ("<", "bracket"), ("id>", "tag"), ("4071", "id"),
+    ("<", "bracket"), ("/id>", "tag"), (";\n", "layout"), ("So", "letter"), (" ", "space"),
+    ("on", "letter"), (".", "stop"), ("<", "bracket"), ("p>", "tag"),
+)  # fmt: skip
+"""A text and the kind of each of its pieces, as the generated text names them."""
+WINDOWS = [
+    [(character, kind) for text, kind in PIECES[: len(PIECES) - cut] for character in text]
+    for cut in range(6)
+]
+"""The text, and the text cut shorter and shorter."""
+Read = list[dict[str, Any]]
+
+
+@pytest.mark.parametrize("gone", [(), BROKEN], ids=["whole", "broken"])
+def test_bits_per_character(gone: Replicas) -> None:
+    """G9, on the training text; learning over as many updates as both were trained for."""
+    source = results(
+        [
+            table("wikipedia", "repeat", [1, 2], (0,), splits=("train", "test"), errors=(1, 4)),
+            table("wikipedia", "act", TAUS, (0,), splits=("train", "test"), errors=(1, 4),
+                  gone=gone),
+        ],
+        [
+            training("wikipedia", "repeat", [1, 2], updates=UPDATES[:-2]),
+            training("wikipedia", "act", TAUS, gone=gone),
+        ],
+    )  # fmt: skip
+    plain, act = (Grid(source, "wikipedia", name, "train") for name in ("repeat", "act"))
+    slow, fast = (Training(source, "wikipedia", name, 6000) for name in ("repeat", "act"))
+
+    def over_tau(seeds: list[int]) -> float:
+        bits = [act.mean_error(s, seeds) for s in TAUS]
+        return max(bits) - min(bits)
+
+    found = measured("bits_per_character", source, experiment="wikipedia", split="train")
+    check(found, {
+        "plain_bits": over_mean(
+            "bits per character of the plain network", "bits",
+            {k: plain.error[1, k] for k in SEEDS},
+        ),
+        "difference": over(
+            "bits per character of ACT less the plain network", "bits",
+            lambda seeds: mean(act.error[s, k] for s in TAUS for k in seeds)
+            - plain.mean_error(1, seeds),
+        ),
+        "range_over_tau": over("largest less smallest over τ", "bits", over_tau),
+        "ponder": over(
+            "steps per character of ACT", "steps",
+            lambda seeds: mean(act.steps[s, k] for s in TAUS for k in seeds),
+        ),
+        "learning_difference": over(
+            "bits averaged over training, ACT less the plain network", "bits",
+            lambda seeds: mean(fast.area[s, k] for s in TAUS for k in seeds)
+            - mean(slow.area[1, k] for k in seeds),
+        ),
+    })  # fmt: skip
+
+
+def window(seed: int, place: int, generated: bool) -> Read:
+    """A reading with some numbers missing; seed 3 reads the first with ever the same steps."""
+    steps = []
+    for index, (character, kind) in enumerate(WINDOWS[place]):
+        key = (seed, place, index)
+        ponder = 2.0 if (seed, place) == (3, 0) else draw(1, 3, "ponder", key)
+        more = {"kind": kind} if generated else {}
+        one = step(character, "", ponder, **more)
+        for name, most in (("loss", 3), ("entropy", 2)):
+            one[name] = None if draw(0, 1, "no", name, key) < 0.2 else draw(0, most, name, key)
+        steps.append(one)
+    return steps
+
+
+def by_kind(windows: Sequence[Read], kinds: Sequence[str], what: str) -> float:
+    """The mean at characters of these kinds; steps in deviations of their own window."""
+    found = []
+    for steps in windows:
+        (text,) = (text for text in WINDOWS if len(text) == len(steps))
+        ponder = [one["ponder_time"] for one in steps]
+        centre, spread = statistics.fmean(ponder), statistics.pstdev(ponder)
+        for one, (_, kind) in zip(steps, text, strict=True):
+            value = one[what]
+            if what == "ponder_time":
+                value = (value - centre) / spread if spread > 1e-6 else 0.0
+            if kind in kinds and value is not None:
+                found.append(value)
+    return mean(found)
+
+
+@pytest.mark.parametrize("generated", [True, False], ids=["generated", "real"])
+def test_steps_by_character(generated: bool) -> None:
+    """G10, on a text that names its kinds and on one whose kinds are read off."""
+    seeds, places = (2, 3, 5), range(6)
+    read = {
+        (k, place): window(k, place, generated) for k, place in itertools.product(seeds, places)
+    }
+    traces = [trace("text", steps, seed=k) for (k, _), steps in read.items()]
+    wrong = [one | {"ponder_time": 9.0 * (one["input"] == " ")} for one in read[2, 1]]
+    traces += [trace("text", wrong, "repeat", seed=2), trace("mixed", wrong, seed=2)]
+    source = results(
+        [table("wikipedia", "act", [0.006], (0,), splits=("train",))], traces={"wikipedia": traces}
+    )
+    windows = list(read.values())
+    every = [one["ponder_time"] for steps in windows for one in steps]
+
+    def above(label: str, unit: str, what: str, kinds: Sequence[str], against: str) -> Expected:
+        value = by_kind(windows, kinds, what) - by_kind(windows, [against], what)
+        return Expected(label, unit, value, NAN, NAN, 3, drawn=True)
+
+    found = measured("ponder_by_character", source, experiment="wikipedia", minimum_characters=24)
+    steps, letter = "ponder_time", "letter"
+    check(found, {
+        "ponder_spread": Expected(
+            "deviation of steps over the text", "steps", statistics.pstdev(every), NAN, NAN, 3, True
+        ),
+        "space_peak": above(
+            "steps at spaces above letters", "deviations", steps, ["space"], letter
+        ),
+        "punctuation_peak": above(
+            "steps at commas and full stops above spaces", "deviations", steps,
+            ["comma", "stop"], "space",
+        ),
+        "bracket_peak": above(
+            "steps at opening brackets above letters", "deviations", steps, ["bracket"], letter
+        ),
+        "id_rise": above(
+            "steps at random digits above letters", "deviations", steps, ["id"], letter
+        ),
+        "id_loss": above("loss at random digits above letters", "nats", "loss", ["id"], letter),
+        "id_entropy": above(
+            "entropy at random digits above letters", "nats", "entropy", ["id"], letter
+        ),
+    })  # fmt: skip
+    with pytest.raises(InsufficientError, match="24 characters of kind 'id', 25 are needed"):
+        measured("ponder_by_character", source, experiment="wikipedia", minimum_characters=25)

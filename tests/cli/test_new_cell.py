@@ -1,0 +1,69 @@
+"""A cell of one's own: a class and a line in `CELLS`, then `network.cell` in params.yaml."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from support import tiny
+from torch import Tensor, nn
+
+from pondering.data.frozen import card, freeze
+from pondering.model.cells import CELLS, Linear
+from pondering.params.read import MECHANISMS
+from pondering.project.errors import UserError
+from pondering.report.pages.summary import settings_in_words
+from pondering.tasks import make_task
+from pondering.train.build import make_network
+
+
+class Residual(nn.Module):
+    """s' = s + tanh(W_x x + W_s s + b), without the first-step flag."""
+
+    def __init__(
+        self, inputs: int, hidden: int, flag: bool, generator: torch.Generator | None
+    ) -> None:
+        super().__init__()
+        self.state_sizes = (hidden,)
+        self.input = Linear(inputs, hidden, generator)
+        self.recurrent = Linear(hidden, hidden, generator)
+
+    def embed(self, x: Tensor) -> Tensor:
+        embedded: Tensor = self.input(x)
+        return embedded
+
+    def step(self, drive: Tensor, state: tuple[Tensor, ...], first: bool) -> tuple[Tensor, ...]:
+        return (state[0] + torch.tanh(drive + self.recurrent(state[0])),)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_class_and_its_name_are_enough_to_train(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str
+) -> None:
+    monkeypatch.setitem(CELLS, "residual", Residual)
+    values: Any = {"network": {"cell": "residual"}, "training": {"updates": 150}}
+    config = tiny.config(tmp_path, **values)
+    sweep = tiny.train(tiny.sweep(config, mechanism))
+    assert type(sweep.network.cell) is Residual
+    assert set(sweep.status()) == {"finished"}
+    losses = torch.stack(sweep.curves)[..., 1]
+    assert (losses[-1] < losses[0]).all()
+    assert ("Network", "residual, 16 units") in settings_in_words(None, {"what": ""}, config)
+
+
+def test_its_data_card_names_it(tmp_path: Path) -> None:
+    config = tiny.config(tmp_path, network={"cell": "residual"})
+    task, frozen = make_task(config.task, "tiny"), tmp_path / "frozen.npz"
+    freeze(task, tmp_path, frozen, 1)
+    card(task, config, frozen, tmp_path / "card.json")
+    assert "; residual of 16" in json.loads((tmp_path / "card.json").read_text())["what"]
+
+
+def test_an_unknown_cell_is_named_with_those_there_are(tmp_path: Path) -> None:
+    config = tiny.config(tmp_path, network={"cell": "residual"})
+    task = make_task(config.task, "tiny")
+    with pytest.raises(UserError, match=r"network\.cell: 'residual' is unknown; allowed: tanh_rnn"):
+        make_network(config, "act", task, [(0.1, 0)])

@@ -1,0 +1,201 @@
+"""A mechanism of one's own: a file, a line of registration and its values, and no more."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from support import fresh, stages, tiny
+
+NEW = '''"""Halting at a threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+
+from pondering.model.halting import MeanField, Pondered, Progress, Score, Setting, per_row
+
+
+@dataclass(frozen=True)
+class Threshold(MeanField):
+    """The output of the first step whose halting unit is above theta."""
+
+    theta: Setting
+    max_steps: int
+    sharpness: float = 1.0
+    scores_every_step: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
+
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        last = torch.sigmoid(self.sharpness * halt_logit) > per_row(self.theta, halt_logit)
+        last = progress.running & (last | torch.tensor(n == self.max_steps))
+        weight = last.to(halt_logit.dtype)
+        steps, expected = progress.steps + progress.running, progress.expected + n * weight
+        running = progress.running & ~last
+        return weight, progress._replace(running=running, steps=steps, expected=expected)
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        return score(pondered.mixture)
+
+    def at_inference(self, generator: Generator) -> Threshold:
+        return self
+'''
+ENTRY = (
+    '    "threshold": Mechanism("Threshold", "theta", "θ", values.Priors,'
+    ' "pondering.threshold:Threshold", ("max_steps",), {"sharpness": (values.Positive, 1.0)}),\n'
+)
+TINY = ("--profile quick", "--experiment tiny")
+SHOW = "show tiny --mechanism threshold"
+
+
+def extended(folder: Path, entry: str = ENTRY, **block: Any) -> Path:
+    """The finished tiny project with a copy of the package, a new mechanism and its values."""
+    shutil.copytree(stages.finished_project(), folder)
+    shutil.copytree(stages.ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__*__"))
+    shutil.copy(stages.ROOT / "claims.yaml", folder)
+    for path in (stages.ROOT / "src").rglob("__init__.py"):
+        shutil.copy(path, folder / path.relative_to(stages.ROOT))
+    package = folder / "src/pondering"
+    (package / "threshold.py").write_text(NEW, encoding="utf-8")
+    table = package / "mechanisms.py"
+    before, mark, after = table.read_text(encoding="utf-8").rpartition("}  # fmt: skip")
+    table.write_text(f"{before}{entry}{mark}{after}", encoding="utf-8")
+    values = tiny.document(threshold=block)
+    values["mechanisms"].append("threshold")
+    values["tiny"]["reduced"] = copy.deepcopy(values["tiny"]["quick"])
+    tiny.write(folder, values)
+    return folder
+
+
+def as_parity(reports: Path) -> None:
+    """The tables and curves of `tiny` again under the name that figures know."""
+    for path in [reports / "tables/tiny.csv", *(reports / "curves").glob("tiny-*.csv")]:
+        rows = pd.read_csv(path).assign(experiment="parity")
+        rows.to_csv(path.with_name(path.name.replace("tiny", "parity")), index=False)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """After every stage, with the other mechanisms' training from before."""
+    root = extended(tmp_path_factory.mktemp("new") / "p", theta=[0.4, 0.6], sharpness=2.0)
+    work = ("datasets", "train --mechanism threshold", "train --mechanism act", "evaluate")
+    for done in fresh.run(root, "imports", "check", *(" ".join((each, *TINY)) for each in work)):
+        assert (done.status, done.err) == (0, ""), done
+    as_parity(root / "reports/quick")
+    (done,) = fresh.run(root, "report --profile quick")
+    assert (done.status, done.err) == (0, ""), done
+    return root
+
+
+def test_its_rows_are_in_every_table(project: Path) -> None:
+    table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
+    own = table[table["mechanism"] == "threshold"]
+    pairs = {(0.4, 0), (0.4, 7), (0.6, 0), (0.6, 7)}
+    assert set(zip(own["setting"], own["seed"], strict=True)) == pairs
+    assert set(own["prediction"]) == {"mixture"} and own["remainder"].isna().all()
+    assert own["ponder_time"].between(1, 4).all() and own["ponder_time"].max() > 1
+    metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
+    assert {"threshold theta=0.4", "threshold theta=0.6"} <= set(metrics)
+    curves = pd.read_csv(project / "reports/quick/curves/tiny-threshold.csv")
+    assert set(curves["mechanism"]) == {"threshold"} and curves["update"].max() == 30
+    traces = json.loads((project / "reports/quick/traces/tiny.json").read_text())["traces"]
+    assert "threshold" in {trace["mechanism"] for trace in traces}
+    record = json.loads((project / "data/runs/quick/tiny/threshold/run.json").read_text())
+    own_values = {"theta": [0.4, 0.6], "sharpness": 2.0, "learning_rate": None, "updates": None}
+    assert record["config"]["threshold"] == own_values
+    assert not {"act", "pondernet", "repeat"} & set(record["config"])
+
+
+def test_it_is_on_the_page_and_in_the_figures(project: Path) -> None:
+    reports = project / "reports/quick"
+    page, text = ((reports / name).read_text() for name in ("index.html", "report.md"))
+    for written in (page, text):
+        assert "θ = 0.4, 0.6; sharpness = 2" in written
+        assert "Threshold" in written
+    assert len(re.findall(r"^\| Threshold \| θ = 0\.[46] ", text, re.MULTILINE)) == 4
+    figure = (reports / "figures/beyond-pondernet.svg").read_text()
+    assert "Threshold" in figure and "#cc79a7" in figure.lower()
+    spared = (reports / "figures/beyond-repeat-parity.svg").read_text()  # ACT's own comparison
+    assert "Threshold" not in spared
+    assert "threshold" in (reports / "provenance.html").read_text()
+
+
+def test_it_is_shown_listed_published_and_judged_beside_the_others(project: Path) -> None:
+    shown, own, listed, claims = fresh.run(
+        project, SHOW, f"{SHOW} --input +-0", "show --list --profile quick", "claims quick"
+    )
+    assert "threshold, theta 0." in shown.out and "evaluated: error" in shown.out
+    assert re.search(r"^pondering +N = \d$", own.out, re.MULTILINE)
+    assert "p_n is the weight of step n in the answer." in " ".join(own.out.split())
+    assert "quick · tiny · threshold" in listed.out and "theta 0.6" in listed.out
+    assert claims.out.startswith("Claims, profile quick")
+    assert {done.status for done in (shown, own, listed, claims)} == {0}
+    index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
+    assert index["threshold"]["published"] and index["threshold"]["setting"] == 0.4
+
+
+def test_the_other_mechanisms_stay_as_trained(project: Path) -> None:
+    """Their keys do not know of it: `train` has found the old checkpoint."""
+    before = stages.finished_project()
+    for name in ("repeat", "act", "pondernet"):
+        old, new = (root / ".checkpoints/quick" / f"tiny-{name}" for root in (before, project))
+        assert [each.name for each in new.iterdir()] == [each.name for each in old.iterdir()]
+        for file in (
+            f"data/runs/quick/tiny/{name}/run.json",
+            f"reports/quick/curves/tiny-{name}.csv",
+        ):
+            assert (project / file).read_bytes() == (before / file).read_bytes()
+
+
+def test_its_file_is_code_of_the_stages_that_build_networks(project: Path) -> None:
+    for stage, wanted in (
+        ("train", True),
+        ("evaluate", True),
+        ("datasets", False),
+        ("report", False),
+    ):
+        listed = json.loads((project / f"data/imports/{stage}.json").read_text())
+        assert ("src/pondering/threshold.py" in listed) == wanted, stage
+
+
+def test_a_change_of_its_file_trains_it_again_and_no_other(project: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(project, tmp_path / "p")
+    path = root / "src/pondering/threshold.py"
+    path.write_text(path.read_text() + "\n")
+    runs = [root / ".checkpoints/quick" / f"tiny-{name}" for name in ("threshold", "act")]
+    before = [{each.name for each in run.iterdir()} for run in runs]
+    work = (f"train --mechanism {name} {' '.join(TINY)}" for name in ("threshold", "act"))
+    assert {done.status for done in fresh.run(root, *work)} == {0}
+    after = [{each.name for each in run.iterdir()} for run in runs]
+    assert before[0] != after[0] and before[1] == after[1]
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "theta.1: 1.5 is not allowed: Input should": {"theta": [0.4, 1.5]},
+    "sharpness: 0 is not allowed: Input should": {"theta": [0.4], "sharpness": 0},
+    "thetas: unknown key; did you mean 'theta'?": {"thetas": [0.4]},
+    "theta: missing; the keys there are learning_rate, updates, theta, sharpness": {},
+}
+
+
+def test_a_wrong_value_is_one_line(project: Path) -> None:
+    for number, block in enumerate(WRONG.values()):
+        values = tiny.document(threshold=block)
+        values["mechanisms"].append("threshold")
+        (project / f"wrong{number}").mkdir()
+        tiny.write(project / f"wrong{number}", values)
+    commands = [f"claims quick --root wrong{number}" for number in range(len(WRONG))]
+    for number, (done, said) in enumerate(zip(fresh.run(project, *commands), WRONG, strict=True)):
+        assert (done.status, done.out) == (2, "")
+        line = f"error: wrong{number}/params.yaml: tiny.quick.threshold.{said}"
+        assert done.err.startswith(line) and done.err.count("\n") == 1, done.err

@@ -1,0 +1,166 @@
+"""`pondering provenance`: the stages and the origin of a published figure."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pondering.cli.main import main
+from pondering.cli.provenance import lines
+from pondering.params.read import MECHANISMS, load_params
+from pondering.report.figures import FIGURES
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The real parameters and stages, with one run and its evaluation recorded."""
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    text = (tmp_path / "params.yaml").read_text()
+    (tmp_path / "params.yaml").write_text(re.sub(r"(?m)^profile: \w+", "profile: quick", text))
+    folder = tmp_path / "reports/quick/provenance"
+    folder.mkdir(parents=True)
+    record = {
+        "commit": "c0ffee", "params_hash": "9a9a", "config": {"hidden": 7}, "data_hash": "da7a",
+        "device": "A Processor", "versions": {"python": "3.11.7", "torch": "2.13.0"},
+        "wall_seconds": 1234.5, "updates": 3500, "key": "secret",
+    }  # fmt: skip
+    (folder / "parity-act.json").write_text(json.dumps(record))
+    trained = {"act": "e5ca", "repeat": "1ee7"}
+    evaluated = record | {"commit": "beef", "data_hash": "5e75", "trained_hash": trained}
+    (folder / "parity.json").write_text(json.dumps(evaluated))
+    (folder / "sort-act.json").write_text(json.dumps(record | {"commit": "another"}))
+    figures = tmp_path / "reports/quick/figures"
+    figures.mkdir()
+    (figures / "graves-04.svg").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["provenance", *arguments])
+
+
+def shown(*arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_stages_from_data_to_report_in_order(project: Path) -> None:
+    output = shown("graves-04")
+    assert output.splitlines()[:2] == [
+        "graves-04: Graves 2016, Fig. 4. Parity: error by time penalty",
+        "reports/quick/figures/graves-04.svg",
+    ]
+    found = re.findall(r"^  (\w+@\S+) +python (pipeline/\w+\.py .*)$", output, re.MULTILINE)
+    where = "--profile quick --experiment parity"
+    assert found == [
+        ("datasets@quick-parity", f"pipeline/datasets.py {where}"),
+        *(
+            (f"train@quick-parity-{name}", f"pipeline/train.py {where} --mechanism {name}")
+            for name in MECHANISMS
+        ),
+        ("evaluate@quick-parity", f"pipeline/evaluate.py {where}"),
+        ("report@quick", "pipeline/report.py --profile quick"),
+    ]
+
+
+def test_what_is_recorded_of_every_training_behind_it(project: Path) -> None:
+    output = shown("graves-04")
+    blocks = dict(re.findall(r"^train@quick-(\S+)\n((?:  .*\n?)+)", output, re.MULTILINE))
+    assert list(blocks) == [f"parity-{name}" for name in MECHANISMS]
+    assert blocks["parity-repeat"] == blocks["parity-pondernet"] == "  not run yet\n"
+    facts = dict(re.findall(r"^  (\w+) +(.*)$", blocks["parity-act"], re.MULTILINE))
+    assert facts["Commit"] == "c0ffee"
+    assert facts["Parameters"] == "9a9a"
+    assert facts["Data"] == "da7a"
+    assert facts["Device"] == "A Processor"
+    assert facts["Versions"] == "python 3.11.7, torch 2.13.0"
+    assert facts["Time"].startswith("2")  # 20.6 minutes, in whatever words
+    assert "secret" not in output and "another" not in output
+
+
+def test_what_is_recorded_of_every_evaluation_behind_it(project: Path) -> None:
+    output = shown("beyond-layout")
+    blocks = dict(re.findall(r"^evaluate@quick-(\S+)\n((?:  .*\n?)+)", output, re.MULTILINE))
+    assert list(blocks) == ["parity", "parity_scattered"]
+    assert blocks["parity_scattered"] == "  not run yet\n"
+    facts = dict(re.findall(r"^  (\w+) +(.*)$", blocks["parity"], re.MULTILINE))
+    assert facts["Commit"] == "beef"
+    assert facts["Data"] == "5e75"
+    assert facts["Trained"] == "act e5ca, repeat 1ee7"
+    assert {"Parameters", "Device", "Versions", "Time"} < set(facts)
+    assert "secret" not in output
+
+
+def test_another_profile_with_data_from_outside(project: Path) -> None:
+    output = shown("beyond-layout", "--profile", "reduced")
+    assert "reports/reduced/figures/beyond-layout.svg: not drawn yet" in output
+    names = re.findall(r"^  (\w+@\S+) +python", output, re.MULTILINE)
+    assert names[0] == "download@reduced"
+    assert names[1:3] == ["datasets@reduced-parity", "datasets@reduced-parity_scattered"]
+    assert names[-1] == "report@reduced"
+    assert len(names) == 1 + 2 + 2 * len(MECHANISMS) + 2 + 1
+
+
+def test_every_figure_has_stages_that_dvc_has(project: Path) -> None:
+    params = load_params()
+    experiments = list(params.experiments)
+    known = {f"{stage}@quick-{name}" for stage in ("datasets", "evaluate") for name in experiments}
+    known |= {f"train@quick-{name}-{each}" for name in experiments for each in MECHANISMS}
+    for spec in FIGURES:
+        text = "\n".join(lines(Path(), spec.id, params))
+        *names, last = re.findall(r"^  (\w+@\S+) +python", text, re.MULTILINE)
+        assert len(names) == 5 * len(spec.experiment) and set(names) <= known, spec.id
+        assert last == "report@quick"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("graves-4",), ("FIGURE: 'graves-4' is unknown", *(spec.id for spec in FIGURES))),
+        ((), ("FIGURE: missing", "graves-04")),
+        (("graves-04", "--profile", "quik"), ("'quik'", "quick, reduced, paper")),
+    ],
+)
+def test_a_mistake_is_one_line(
+    project: Path, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
+    assert all(word in result.stderr for word in words)
+
+
+def test_damaged_records_and_stages_are_one_line(project: Path) -> None:
+    for name in ("parity-act", "parity"):
+        record = project / f"reports/quick/provenance/{name}.json"
+        record.write_text("{")
+        result = run("graves-04")
+        assert result.exit_code == 2
+        assert f"/{name}.json: not readable" in result.stderr
+        record.unlink()
+    for content in ("stages: [", "stages: {train: 1}", "{}"):
+        (project / "dvc.yaml").write_text(content)
+        assert run("graves-04").stderr.startswith("error: dvc.yaml: no stages"), content
+    (project / "dvc.yaml").unlink()
+    result = run("graves-04")
+    assert result.stderr == "error: dvc.yaml: no such file; run from the project's root\n"
+    assert result.exit_code == 2
+
+
+def test_make_passes_the_figure_on() -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", "--old-file", ".venv/ready", "provenance", "FIGURE=graves-04"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "pondering provenance 'graves-04'" in done.stdout

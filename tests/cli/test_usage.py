@@ -1,0 +1,102 @@
+"""Wrong arguments of any command: one line with option, value and what is allowed, status 2."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import pytest
+from support.argv import EVERY, run
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is there to work on."""
+    monkeypatch.chdir(tmp_path)
+
+
+def refused(*words: str) -> str:
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("shwo", "'shwo' ahead, check, claims,"),
+        ("--profile quick", "'--profile' --version, --help"),
+        ("check --aloen", "'--aloen' --alone"),
+        ("check now", "now --alone"),
+        ("show parity --counts 3", "'--counts' '--count'"),
+        ("show --count", "'--count' requires an argument"),
+        ("claims --root nowhere", "'--root' 'nowhere' does not exist"),
+        ("claims quick paper", "paper PROFILE, --root, --help"),
+        ("track --root nowhere", "'--root' 'nowhere'"),
+        ("ui --port many", "'--port' 'many' is not a valid integer"),
+        ("ui --port 0", "'--port' 0 1<=x<=65535"),
+        ("train.py", "'--profile' quick, reduced or paper"),
+        (
+            "train.py --profile quick --experiment x --mechanism acd",
+            "'--mechanism' 'acd' 'repeat', 'act', 'pondernet'",
+        ),
+        ("train.py --profile quick --experiment x", "'--mechanism' repeat, act, pondernet"),
+        ("search.py", "'EXPERIMENT'"),
+        ("search.py parity --updates x", "'--updates' 'x'"),
+        ("search.py parity --updates 0", "'--updates' 0 x>=1"),
+        ("search.py parity --points -1", "'--points' -1 x>=1"),
+        ("search.py parity --rates 0.1,,1", "--rates: '' is not allowed; a number"),
+        ("search.py parity --settings nan", "--settings: 'nan' is not allowed; a number"),
+        ("search.py parity --rates -1", "--rates: '-1' is not allowed; a number"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(words: str, said: str) -> None:
+    line = refused(*words.split())
+    place = 0
+    for word in said.split():
+        assert word in line[place:], line
+        place = line.index(word, place)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_command_refuses_an_unknown_option_and_has_its_help(name: str) -> None:
+    line = refused(name, "--no\nsuch\x1b[2J")
+    assert line.isascii() or "\N{REPLACEMENT CHARACTER}" in line
+    assert "Allowed: " in line and "--help" in line
+    result = run(name, "--help")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("Usage: ")
+
+
+def test_without_a_command_there_is_help() -> None:
+    assert "''" in refused("")
+    result = run()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == run("--help").stdout
+
+
+@pytest.mark.parametrize(("command", "work"), [("track", "rebuild"), ("ui", "ui")])
+def test_a_read_only_folder_stops_tracking_in_one_line(
+    command: str, work: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "mlflow.db")
+
+    monkeypatch.setattr(f"pondering.track.{work}", fail)
+    result = run(command)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: mlflow.db: the folder is read-only")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_file_in_the_way_of_tracking_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    (tmp_path / ".tracking").write_text("in the way")
+    result = run("track")
+    assert result.exit_code == 1
+    assert re.fullmatch(r"error: \S*\.tracking\S*: a file stands [^\n]+\n", result.stderr)

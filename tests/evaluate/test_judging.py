@@ -1,0 +1,282 @@
+"""Evaluation: what is traced, whose luck a sampled halt is, and what the summary weighs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from ruamel.yaml import YAML
+from support import stages, tiny
+from support.stages import MECHANISMS, QUICK
+from support.untrained import read_back, stage_of, table_of, traces_of
+
+from pondering.evaluate import measure, traces
+from pondering.evaluate.stage import summary
+from pondering.model.halting import PonderNet
+from pondering.tasks import make_task, wikipedia
+from pondering.tasks.addition import Addition
+from pondering.tasks.base import SyntheticTask
+from pondering.tasks.digits.task import pixels
+from pondering.tasks.logic import Logic
+from pondering.tasks.sort import Sort
+from pondering.train.build import make_network
+
+SHORT = {"input", "target", "ponder_time"}
+DIGITS = {
+    "name": "digits", "data": "sklearn_digits", "validation": 200,
+    "train_rotation": 0.0, "test_rotations": [90.0], "test_angles": [0.0],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[dict[str, Any]]]:
+    """The traces of a project that learns sums of up to three numbers of one or two digits."""
+    folder = stages.new_project(tmp_path_factory.mktemp("sums") / "project")
+    values = tiny.document(training={"updates": 4})
+    task = {"name": "addition", "digits": 2, "length": [1, 3], "test_length": 2}
+    values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
+    with (folder / "params.yaml").open("w", encoding="utf-8") as file:
+        YAML().dump(values, file)
+    train = [("train", *QUICK, "--mechanism", mechanism) for mechanism in MECHANISMS]
+    for name, *arguments in (("datasets", *QUICK), *train, ("evaluate", *QUICK)):
+        done = stages.run(folder, name, *arguments)
+        assert (done.status, done.err) == (0, ""), done.err
+    yield json.loads((folder / "reports/quick/traces/tiny.json").read_text())["traces"]
+
+
+def of_kind(found: list[dict[str, Any]], mechanism: str, kind: str) -> list[dict[str, Any]]:
+    return [each for each in found if (each["mechanism"], each["kind"]) == (mechanism, kind)]
+
+
+def test_every_seed_of_act_is_traced_in_short_on_the_same_mixed_sequences(
+    found: list[dict[str, Any]],
+) -> None:
+    short = of_kind(found, "act", "mixed")
+    assert {each["setting"] for each in short} == {0.01}
+    by_seed = {
+        seed: [each["steps"] for each in short if each["seed"] == seed] for seed in (0, 7)
+    }  # fmt: skip
+    assert len(short) == 2 * traces.MIXED >= 60
+    words = [
+        [[(step["input"], step["target"]) for step in steps] for steps in sequences]
+        for sequences in by_seed.values()
+    ]
+    assert words[0] == words[1]
+    assert all(
+        set(step) == SHORT for sequences in by_seed.values() for s in sequences for step in s
+    )
+    digits = [{len(word) for word, _ in sequence} for sequence in words[0]]
+    assert any(len(each) > 1 for each in digits), "digits differ within a sequence"
+    assert {len(sequence) for sequence in words[0]} == {1, 2, 3}
+    assert of_kind(found, "pondernet", "mixed") == []
+
+
+def test_the_sequences_shown_are_some_of_them_in_full(found: list[dict[str, Any]]) -> None:
+    short = {
+        tuple(step["input"] for step in each["steps"]): [s["ponder_time"] for s in each["steps"]]
+        for each in of_kind(found, "act", "mixed")
+        if each["seed"] == 0
+    }
+    shown = of_kind(found, "act", "sequence")
+    assert len(shown) == 2 and {each["seed"] for each in shown} == {0}
+    assert len(shown[1]["steps"]) == 3, "the last is of the longest"
+    for each in shown:
+        ponder = [step["ponder_time"] for step in each["steps"]]
+        assert short[tuple(step["input"] for step in each["steps"])] == ponder
+        assert all(len(step["halting"]) == step["ponder_time"] for step in each["steps"])
+    inputs = [[s["input"] for s in each["steps"]] for each in shown]
+    ponder = of_kind(found, "pondernet", "sequence")
+    assert [[s["input"] for s in each["steps"]] for each in ponder] == inputs
+
+
+def test_however_many_are_shown_none_is_shown_twice() -> None:
+    batch = traces.mixed(Sort()).torch()
+    length = batch.mask.sum(0)
+    for count, wanted in ((1, 1), (3, 3), (25, 25), (40, traces.MIXED)):
+        rows = traces.longer(batch, count)
+        assert len(set(rows.tolist())) == wanted
+        assert (length[rows].diff() >= 0).all()
+    assert length[traces.longer(batch, 3)].tolist()[-1] == length.max()
+    assert length[traces.longer(batch, 3)].min() >= length.float().median()
+
+
+@pytest.mark.parametrize("task", [Addition(), Sort(), Logic()], ids=lambda task: task.name)
+def test_mixed_sequences_are_none_of_training_or_evaluation(task: SyntheticTask) -> None:
+    batch = traces.mixed(task)
+    again = traces.mixed(task)
+    assert np.array_equal(batch.inputs, again.inputs)
+    assert batch.difficulty.shape == (traces.MIXED,) and traces.MIXED >= 30
+    length = batch.mask.sum(0)
+    assert len(set(length.tolist())) > 2
+    longest = length.max()
+    mine = {batch.inputs[:, row].tobytes() for row in range(30) if length[row] == longest}
+    others = [task.draw(np.random.default_rng(0), 64), task.training_block(0, 0, 2)]
+    for other in others:
+        rows = range(other.difficulty.shape[0])
+        assert not mine & {other.inputs[:, row].tobytes() for row in rows}
+
+
+def test_a_sampled_halt_is_each_seeds_own_luck(tmp_path: Path) -> None:
+    """Four replicas that are one network: those of a seed halt alike, seeds apart."""
+    config = tiny.config_of_sequences(tmp_path)
+    task = make_task(config.task, "tiny")
+    replicas = [(0.3, 5), (0.6, 5), (0.3, 9), (0.6, 9)]
+    network = make_network(config, "pondernet", task, replicas)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_(parameter[:1].expand_as(parameter))
+    batch = task.evaluation_sets(200)["test"].torch()
+
+    def steps(seeds: list[int], rows: int = 64) -> np.ndarray:
+        part = make_network(config, "pondernet", task, [(0.3, seed) for seed in seeds])
+        with torch.no_grad():
+            for own, whole in zip(part.parameters(), network.parameters(), strict=True):
+                own.copy_(whole[:1].expand_as(own))
+        part.halting = measure.modes(part.halting, seeds)["sampled"]
+        return measure.measure(part, task, batch, len(seeds), rows).ponder_time
+
+    network.halting = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
+    found = measure.measure(network, task, batch, 4, 64).ponder_time
+    assert np.array_equal(found[0], found[1]) and np.array_equal(found[2], found[3])
+    assert (found[0] != found[2]).mean() > 0.2
+    assert abs(np.corrcoef(found[0], found[2])[0, 1]) < 0.2
+    # whatever else is in the sweep
+    assert np.array_equal(steps([9])[0], found[2])
+    assert np.array_equal(steps([1, 9, 5])[[2, 1]], found[[0, 2]])
+
+
+def test_sampled_halts_follow_the_distribution_in_every_seed() -> None:
+    halting = measure.modes(PonderNet(0.3, max_steps=4), [3, 3, 8])["sampled"]
+    rows = 20_000
+    progress = halting.start(torch.ones(3, rows, dtype=torch.bool))
+    logit = torch.full((3, rows), -1.0)
+    chance = float(torch.sigmoid(logit[0, 0]))
+    counts = []
+    for n in range(1, 5):
+        weight, progress = halting.step(n, logit, progress)
+        counts.append(weight.sum(1).tolist())
+    wanted = [chance * (1 - chance) ** n for n in range(3)] + [(1 - chance) ** 3]
+    for k in range(3):
+        observed = [count[k] for count in counts]
+        chi_square = sum((o - rows * p) ** 2 / (rows * p)
+                         for o, p in zip(observed, wanted, strict=True))  # fmt: skip
+        assert chi_square < 3 + 4 * np.sqrt(2 * 3)
+
+
+def test_a_gallery_is_of_the_first_sets_images_of_most_and_of_fewest_steps(tmp_path: Path) -> None:
+    """By one replica: of the lower middle prior or nearest penalty, and the first not diverged."""
+    stage = stage_of(
+        tmp_path, DIGITS, {(0.4, 7), (0.1, 7)}, seeds=[7, 3, 5], act={"tau": [0.001, 0.1, 0.01]},
+        pondernet={"lambda_p": [0.8, 0.2, 0.6, 0.4]},
+        evaluation={"examples": 30, "trace": {"tau": 0.07}},
+    )  # fmt: skip
+    table = table_of(stage)
+    assert (table.groupby(["split", "difficulty"])["examples"].unique() == 30).all()
+    batch = stage.sets["range"]
+    for mechanism, chosen in (("act", (0.1, 3)), ("pondernet", (0.4, 3))):
+        network, replicas = read_back(stage, mechanism)[1:3]
+        measured = measure.measure(network, stage.task, batch, len(replicas), 64)
+        steps = measured.ponder_time[replicas.index(chosen)]
+        order = np.argsort(steps, kind="stable")
+        wanted = [("most", row) for row in order[::-1][: traces.GALLERY]]
+        wanted += [("fewest", row) for row in order[: traces.GALLERY]]
+        found = traces_of(stage, mechanism)
+        for each, (which, row) in zip(found, wanted, strict=True):
+            assert (each["kind"], each["which"]) == ("image", which)
+            assert (each["setting"], each["seed"]) == chosen
+            assert each["pixels"] == pixels(batch, row).tolist()
+            assert each["label"] == int(batch.targets[0, row])
+            assert each["steps"][0]["ponder_time"] == pytest.approx(steps[row], abs=1e-4)
+
+
+def test_a_text_is_traced_by_every_seed_that_did_not_diverge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(wikipedia.SOURCES, "generated", 20_000)
+    stage = stage_of(
+        tmp_path, {"name": "wikipedia", "source": "generated", "sequence": 12}, {(0.1, 7)},
+        seeds=[0, 7, 9], evaluation={"examples": 5, "trace": {"tau": 0.1, "sequences": 3}},
+    )  # fmt: skip
+    table = table_of(stage)
+    failed = table[(table["setting"] == 0.1) & (table["seed"] == 7)]
+    assert (failed["error"] == 8).all() and set(failed["split"]) == set(stage.sets)
+    assert isinstance(stage.task, wikipedia.Wikipedia)
+    batch, kinds = stage.task.traced(3)
+    found = traces_of(stage, "act")
+    assert [each["seed"] for each in found] == [0] * 3 + [9] * 3
+    assert {(each["kind"], each["setting"]) for each in found} == {("text", 0.1)}
+    inputs = ["".join(step["input"] for step in each["steps"]) for each in found[:3]]
+    assert inputs == [bytes(window).decode() for window in batch.inputs.T]
+    assert [[step["kind"] for step in each["steps"]] for each in found[3:]] == kinds.T.tolist()
+
+
+@pytest.mark.parametrize(("count", "difficulties"), [(2, [2, 4]), (5, [2, 3, 4])])
+def test_single_vectors_are_of_the_last_set_from_its_easiest_to_its_hardest(
+    tmp_path: Path, count: int, difficulties: list[float]
+) -> None:
+    spans = {"near": [1, 1], "far": [2, 4]}
+    task = {"name": "parity", "bits": 4, "layout": "leading", "train_nonzero": [1, 4]}
+    trace = {"examples": 1, "trace": {"tau": 0.01, "sequences": count}}
+    stage = stage_of(tmp_path, task | {"test_nonzero": spans}, evaluation=trace)
+    table = table_of(stage)
+    assert table.groupby("split")["difficulty"].unique().map(list).to_dict() == {
+        "near": [1], "far": [2, 3, 4],
+    }  # fmt: skip
+    assert [each["difficulty"] for each in traces_of(stage, "act")] == difficulties
+
+
+def test_sampled_rows_are_each_seeds_own_luck_in_every_set(tmp_path: Path) -> None:
+    """A hundred sequences at a time, however many replicas there are."""
+    task = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 3}
+    priors = {"lambda_p": [0.6, 0.3, 0.9, 0.4]}
+    stage = stage_of(tmp_path, task, pondernet=priors, evaluation={"examples": 100})
+    stage.sets["again"] = stage.sets["test"]
+    table = table_of(stage)
+    network, replicas = read_back(stage, "pondernet")[1:3]
+    network.halting = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
+    wanted = measure.measure(network, stage.task, stage.sets["test"], len(replicas), 100)
+    for split in stage.sets:
+        rows = table[(table["split"] == split) & (table["prediction"] == "sampled")]
+        assert rows["ponder_time"].to_list() == pytest.approx(wanted.ponder_time.mean(1), abs=1e-4)
+
+
+def test_the_longer_the_sequences_the_fewer_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = stage_of(tmp_path, {"name": "addition", "digits": 1})
+    batch, sizes = stage.sets["test"], []
+    monkeypatch.setattr(measure, "measure", lambda *arguments: sizes.append(arguments[-1]))
+    stage.sets = {str(t): batch._replace(mask=torch.ones(t, 2)) for t in (1, 3, 500)}
+    stage._measure(read_back(stage, "repeat"))
+    assert sizes == [512, 170, 16]
+
+
+def test_the_summary_weighs_seeds_and_difficulties_alike() -> None:
+    nan = float("nan")
+    rows = [
+        ("act", 0.25, 0, "near", 1, "mixture", 10, 0.0, 1.0),
+        ("act", 0.25, 0, "near", 2, "mixture", 30, 0.2, 2.0),
+        ("act", 0.25, 0, "far", 9, "mixture", 10, 0.9, 9.0),
+        ("act", 0.25, 1, "near", 1, "mixture", 10, 0.1, 2.0),
+        ("act", 0.25, 1, "near", 2, "mixture", 30, 0.0, 2.000015),
+        ("act", 0.25, 2, "near", 1, "mixture", 10, 1.0, nan),
+        ("act", 0.25, 2, "near", 2, "mixture", 30, 1.0, nan),
+        ("pondernet", 0.5, 0, "near", 1, "sampled", 10, 0.5, 3.0),
+        ("pondernet", 0.5, 0, "near", 1, "expected", 10, 0.7, 4.0),
+        ("act", 2.0, 0, "near", 1, "mixture", 10, 1.0, nan),
+        ("act", 3.0, 0, "near", 1, "mixture", 10, float("inf"), 1.0),
+    ]
+    columns = "mechanism setting seed split difficulty prediction examples error ponder_time"
+    found = summary(pd.DataFrame(rows, columns=columns.split()))
+    assert list(found.items()) == [
+        ("act tau=0.25", {"error": 0.38333, "ponder_time": 1.75}),
+        ("pondernet lambda_p=0.5", {"error": 0.5, "ponder_time": 3.0}),
+        ("act tau=2", {"error": 1.0}),
+        ("act tau=3", {"ponder_time": 1.0}),
+    ]

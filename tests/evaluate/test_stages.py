@@ -1,0 +1,263 @@
+"""The stage scripts on a tiny project: what they write, and that it repeats."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from safetensors import safe_open
+from support import faults, stages, tiny
+from support.stages import MECHANISMS, QUICK, contents
+
+from pondering.params.read import load_params
+from pondering.project.atomic import sha256_file
+from pondering.project.provenance import hash_values
+
+CURVES = [
+    "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
+    "remainder", "active_share", "computed_steps",
+]  # fmt: skip
+TABLE = [
+    "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
+    "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def project() -> Path:
+    return stages.finished_project()
+
+
+@pytest.fixture
+def copy(project: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy of it that a test may spoil."""
+    shutil.copytree(project, tmp_path / "copy")
+    yield tmp_path / "copy"
+    shutil.rmtree(tmp_path / "copy")
+
+
+def test_the_files_are_those_of_the_layout(project: Path) -> None:
+    reports = {f"reports/quick/{kind}/tiny" for kind in ("tables", "metrics", "traces", "cards")}
+    found = {name.rpartition(".")[0] for name in contents(project)}
+    runs = {f"data/runs/quick/tiny/{m}/{f}" for m in MECHANISMS for f in ("parameters", "run")}
+    train = {f"reports/quick/{f}/tiny-{m}" for m in MECHANISMS for f in ("curves", "provenance")}
+    train.add("reports/quick/provenance/tiny")
+    models = {f.replace("data/runs/quick", "reports/quick/models") for f in runs}
+    models.add("reports/quick/models/tiny/index")
+    assert found == reports | runs | train | models | {"data/tasks/quick/tiny"}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_curves_have_a_row_per_replica_and_point(project: Path, mechanism: str) -> None:
+    curves = pd.read_csv(project / f"reports/quick/curves/tiny-{mechanism}.csv")
+    assert list(curves.columns) == CURVES
+    assert set(curves["experiment"]) == {"tiny"}
+    assert set(curves["mechanism"]) == {mechanism}
+    settings = {"repeat": [1, 2], "act": [0.01, 0.1], "pondernet": [0.3, 0.6]}[mechanism]
+    replicas = {(setting, seed) for setting in settings for seed in (0, 7)}
+    for update, group in curves.groupby("update"):
+        assert set(zip(group["setting"], group["seed"], strict=True)) == replicas, update
+    assert sorted(set(curves["update"])) == list(range(3, 31, 3))
+    assert curves["error"].between(0, 1).all()
+    assert curves["active_share"].between(0, 1).all()
+    assert curves["computed_steps"].dtype == "int64"
+    for _, group in curves.groupby(["setting", "seed"]):
+        assert group["computed_steps"].is_monotonic_increasing
+    if mechanism == "repeat":
+        assert (curves["ponder_time"] == curves["setting"]).all()
+
+
+def test_runs_hold_the_stacked_parameters_and_their_configuration(project: Path) -> None:
+    folder = project / "data/runs/quick/tiny/act"
+    record = json.loads((folder / "run.json").read_text())
+    replicas = [(each["setting"], each["seed"], each["status"]) for each in record["replicas"]]
+    assert replicas == [(s, seed, "finished") for s in (0.01, 0.1) for seed in (0, 7)]
+    assert record["config"]["training"]["updates"] == 30
+    assert not {"pondernet", "repeat", "evaluation"} & set(record["config"])
+    with safe_open(folder / "parameters.safetensors", framework="pt") as file:
+        assert {file.get_tensor(name).shape[0] for name in file.keys()} == {4}  # noqa: SIM118
+
+
+def test_provenance_says_where_a_number_comes_from(project: Path) -> None:
+    origin = json.loads((project / "reports/quick/provenance/tiny-act.json").read_text())
+    wanted = {"commit", "params_hash", "data_hash", "device", "versions", "wall_seconds"}
+    assert wanted | {"updates", "command"} <= set(origin)
+    assert origin["updates"] == 30
+    assert origin["command"] == "dvc repro train@quick-tiny-act"
+    assert origin["versions"]["torch"].startswith("2.")
+    assert 0 < origin["wall_seconds"] < 60
+
+
+def test_an_evaluation_says_so_too_with_the_replicas_it_read(project: Path) -> None:
+    origin = json.loads((project / "reports/quick/provenance/tiny.json").read_text())
+    config = load_params(project / "params.yaml").experiment("tiny").model_dump(mode="json")
+    runs = {each: project / f"data/runs/quick/tiny/{each}" for each in MECHANISMS}
+    trained = {k: sha256_file(runs[k] / "parameters.safetensors") for k in runs}
+    for mechanism, digest in trained.items():
+        training = json.loads(
+            (project / f"reports/quick/provenance/tiny-{mechanism}.json").read_text()
+        )
+        assert training["trained_hash"] == digest
+        same = ("commit", "lock_hash", "device", "threads", "versions")
+        assert {key: origin[key] for key in same} == {key: training[key] for key in same}
+        assert set(origin) == set(training) - {"key", "path", "updates"}
+    assert origin["trained_hash"] == trained
+    assert origin["config"] == config
+    assert origin["params_hash"] == hash_values(config) != training["params_hash"]
+    assert origin["data_hash"] == sha256_file(project / "data/tasks/quick/tiny.npz")
+    assert origin["command"] == "dvc repro evaluate@quick-tiny"
+    assert 0 < origin["wall_seconds"] < 60
+
+
+def test_an_evaluation_needs_neither_dvc_nor_mlflow(copy: Path) -> None:
+    before = stages.contents(copy)
+    missing = partial(faults.uninstalled, "dvc", "mlflow")
+    done = stages.run(copy, "evaluate", *QUICK, before=missing)
+    assert (done.status, done.err) == (0, "")
+    after, record = stages.contents(copy), "reports/quick/provenance/tiny.json"
+    assert not {"dvc", "mlflow"} & set(json.loads(after.pop(record))["versions"])
+    assert {"dvc", "mlflow"} < set(json.loads(before.pop(record))["versions"])
+    assert after == before
+
+
+def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path) -> None:
+    table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
+    assert list(table.columns) == TABLE
+    assert len(table) == (4 + 4 + 2 * 4) * 3
+    assert set(table["split"]) == {"test"}
+    assert sorted(set(table["difficulty"])) == [1, 2, 3]
+    assert set(table["examples"]) == {10}
+    assert set(table["status"]) == {"finished"}
+    modes = table.groupby("mechanism")["prediction"].unique().map(set).to_dict()
+    assert modes == {
+        "act": {"mixture"}, "repeat": {"mixture"}, "pondernet": {"sampled", "expected"},
+    }  # fmt: skip
+    assert table["error"].between(0, 1).all()
+    assert table["remainder"].notna().eq(table["mechanism"] == "act").all()
+    repeat = table[table["mechanism"] == "repeat"]
+    assert (repeat["ponder_time"] == repeat["setting"]).all()
+    assert (repeat["ponder_sd"] == 0).all()
+    assert table["ponder_time"].between(1, 4).all()
+
+
+def test_metrics_are_means_of_the_table(project: Path) -> None:
+    metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
+    table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
+    chosen = table[(table["mechanism"] == "act") & (table["setting"] == 0.1)]
+    assert metrics["act tau=0.1"]["error"] == pytest.approx(chosen["error"].mean(), abs=1e-5)
+    assert list(metrics) == [
+        "repeat rho=1", "repeat rho=2", "act tau=0.01", "act tau=0.1",
+        "pondernet lambda_p=0.3", "pondernet lambda_p=0.6",
+    ]  # fmt: skip
+    assert list(dict.fromkeys(table["mechanism"])) == list(MECHANISMS)
+
+
+def test_a_table_has_six_digits_of_every_number(project: Path) -> None:
+    table = pd.read_csv(project / "reports/quick/tables/tiny.csv", dtype=str)
+    assert table["loss"].to_list() == [f"{float(each):.6g}" for each in table["loss"]]
+    assert table["loss"].str.lstrip("0.").str.replace(".", "").str.len().max() == 6
+
+
+def test_traces_are_step_by_step(project: Path) -> None:
+    document = json.loads((project / "reports/quick/traces/tiny.json").read_text())
+    assert document["experiment"] == "tiny"
+    traces = document["traces"]
+    assert {trace["mechanism"] for trace in traces} == {"act", "pondernet"}
+    for trace in traces:
+        assert trace["kind"] == "sequence"
+        (step,) = trace["steps"]
+        assert set("+-0") >= set(step["input"])
+        assert sum(step["halting"]) == pytest.approx(1.0, abs=1e-3)
+        assert {step["target"], step["prediction"]} <= {"even", "odd"}
+        if trace["mechanism"] == "act":
+            assert step["ponder_time"] == len(step["halting"])
+
+
+def test_the_card_says_what_the_data_are(project: Path) -> None:
+    card = json.loads((project / "reports/quick/cards/tiny.json").read_text())
+    assert card["what"] == "3 elements, leading; tanh RNN of 16"
+    assert card["stand_in"] is False
+    assert card["examples"] == {"test": 30}
+    assert len(card["sha256"]) == 64
+
+
+def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) -> None:
+    """From a shell, with another hash seed; the two other mechanisms are taken over."""
+    folder = stages.new_project(tmp_path)
+    tiny.write(folder, tiny.document())
+    environment = os.environ | {"PONDERING_TRACKING": "off", "PYTHONHASHSEED": "12345"}
+
+    def shell(name: str, *arguments: str) -> None:
+        command = [sys.executable, f"pipeline/{name}.py", *QUICK, *arguments]
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+
+    shell("datasets")
+    shell("train", "--mechanism", "pondernet")
+    for mechanism in ("repeat", "act"):
+        shutil.copytree(
+            project / f"data/runs/quick/tiny/{mechanism}",
+            folder / f"data/runs/quick/tiny/{mechanism}",
+        )
+    shell("evaluate")
+    ours = {name: data for name, data in contents(folder).items() if "provenance" not in name}
+    theirs = contents(project)
+    assert len(ours) == 2 * 3 + 1 + 1 + 4 + 2 * 3 + 1
+    for name, data in ours.items():
+        assert data == theirs[name], name
+
+
+def test_a_finished_run_repeats_itself_from_its_checkpoint(copy: Path) -> None:
+    """dvc deletes the outputs before it runs a stage."""
+    before = contents(copy)
+    shutil.rmtree(copy / "data/runs/quick/tiny/act")
+    (copy / "reports/quick/curves/tiny-act.csv").unlink()
+    assert stages.run(copy, "train", *QUICK, "--mechanism", "act").status == 0
+    after = contents(copy)
+    assert {n for n in before if before[n] != after[n]} <= {
+        "reports/quick/provenance/tiny-act.json"
+    }
+
+
+def test_evaluation_settings_are_no_part_of_a_trained_run(copy: Path) -> None:
+    tiny.write(copy, tiny.document(evaluation={"examples": 10, "trace": {"tau": 0.1}}))
+    assert stages.run(copy, "evaluate", *QUICK).status == 0
+    traces = json.loads((copy / "reports/quick/traces/tiny.json").read_text())["traces"]
+    assert {t["setting"] for t in traces if t["mechanism"] == "act"} == {0.1}
+
+
+def test_an_evaluation_uses_the_threads_that_it_may(copy: Path) -> None:
+    values = tiny.document()
+    values["compute"]["threads"] = 2
+    tiny.write(copy, values)
+    assert stages.run(copy, "evaluate", *QUICK).status == 0
+    origin = json.loads((copy / "reports/quick/provenance/tiny.json").read_text())
+    assert origin["threads"] == min(2, os.cpu_count() or 1)
+
+
+def test_a_diverged_replica_stays_in_the_table_and_harms_no_other(copy: Path) -> None:
+    path = copy / "data/runs/quick/tiny/act/run.json"
+    record = json.loads(path.read_text())
+    record["replicas"][1]["status"] = "diverged"
+    path.write_text(json.dumps(record))
+    before = pd.read_csv(copy / "reports/quick/tables/tiny.csv")
+    assert stages.run(copy, "evaluate", *QUICK).status == 0
+    after = pd.read_csv(copy / "reports/quick/tables/tiny.csv")
+    mine = (after["mechanism"] == "act") & (after["setting"] == 0.01) & (after["seed"] == 7)
+    assert mine.sum() == 3
+    pd.testing.assert_frame_equal(after[~mine], before[~mine])
+    failed = after[mine]
+    assert (failed["error"] == 1.0).all()
+    assert (failed["status"] == "diverged").all()
+    assert failed[["loss", "ponder_time", "ponder_sd", "remainder"]].isna().all(axis=None)
+    assert (failed["examples"] == 10).all()

@@ -1,0 +1,246 @@
+"""The compiled path against the readable one in twice the precision, and against itself."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from typing import Any
+
+import pytest
+import torch
+from support.compiled_networks import (
+    BIASES,
+    CLOSE,
+    HIDDEN,
+    INPUTS,
+    PRESENT,
+    REPLICAS,
+    RHO,
+    SHAPES,
+    STEPS,
+    TAU,
+    assert_same_bits,
+    batch_of,
+    compare,
+    networks,
+    readable_twin,
+    results,
+    stacked,
+)
+
+from pondering.model.cells import CELLS
+from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.model.network import Network
+from pondering.model.paths.compiled import operations
+from pondering.model.paths.compiled.loops import act, steps
+from pondering.model.paths.fast import unrolled
+from pondering.model.stacking import stack
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A word for each forward and backward pass of the loops."""
+    made: list[str] = []
+    for module, name in itertools.product((act, steps), ("forward", "backward")):
+        real = getattr(module, name)
+
+        def counted(*given: Any, name: str = name, real: Any = real) -> Any:
+            made.append(name)
+            return real(*given)
+
+        monkeypatch.setattr(module, name, counted)
+    return made
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("biases", BIASES)
+@pytest.mark.parametrize(
+    ("cell", "flag"), [*itertools.product(("tanh_rnn", "lstm"), (True, False))]
+)
+def test_it_gives_the_numbers_of_the_readable_path(
+    cell: str, flag: bool, biases: str, shape: str, calls: list[str]
+) -> None:
+    network = stacked(networks(cell, BIASES[biases], flag=flag))
+    twin = readable_twin(network)
+    for share in PRESENT:
+        batch = batch_of(*SHAPES[shape], share)
+        calls.clear()
+        (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
+        assert calls == ["forward", "backward"]
+        compare((got, gradients), (want, exact))
+        steps = want.ponder_time[batch[2]].long().tolist()
+        assert got.computed == sum(steps)
+        if shape == "sequences" and share == 1:
+            expected = {"all at once": {1}, "never": {STEPS}, "spread": {1, 2, 3, STEPS}}
+            assert expected[biases] <= set(steps)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+def test_a_fixed_repeat_has_the_numbers_of_the_readable_path_too(
+    cell: str, flag: bool, shape: str, calls: list[str]
+) -> None:
+    network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), "repeat")
+    twin = readable_twin(network)
+    for share in PRESENT:
+        batch = batch_of(*SHAPES[shape], share)
+        calls.clear()
+        (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
+        assert calls == ["forward", "backward"]
+        compare((got, gradients), (want, exact))
+        there = torch.tensor(RHO)[:, None].expand_as(got.ponder_time[0])
+        assert torch.equal(got.ponder_time, torch.where(batch[2], there, 0.0))
+        assert got.computed == int(got.ponder_time.sum())
+        assert not gradients["heads.weight"][:, -1].any()
+
+
+def test_one_count_for_all_replicas_is_a_number(calls: list[str]) -> None:
+    solos = networks("lstm", (1.0, -2.0, -1.0))
+    found = []
+    for halting in (FixedRepeat(3), FixedRepeat(torch.tensor([3.0, 3.0, 3.0]))):
+        network = stack(solos, halting)
+        network.path = "compiled"
+        pondered, gradients = results(network, batch_of(3, 5, 0.7))
+        found.append(gradients | {"mixture": pondered.mixture.detach()})
+    assert calls == ["forward", "backward"] * 2
+    assert_same_bits(*found)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("mechanism", ["act", "repeat"])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+def test_large_networks_have_the_products_of_torch(
+    cell: str, mechanism: str, shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "LARGEST", HIDDEN - 1)
+    products, real = [], operations._product
+    monkeypatch.setattr(operations, "_product", lambda *given: products.append(real(*given)))
+    monkeypatch.setattr(operations, "_in_python", operations._in_python.__wrapped__)  # nothing kept
+    network = stacked(networks(cell, BIASES["spread"]), mechanism)
+    twin = readable_twin(network)
+    for share in PRESENT:
+        batch = batch_of(*SHAPES[shape], share)
+        compare(results(network, batch), results(twin, batch))
+    assert len(products) > STEPS
+
+
+@pytest.mark.parametrize("mechanism", ["act", "pondernet", "repeat"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_more_rows_than_a_block_and_many_outputs(mechanism: str, count: int) -> None:
+    """With 180 units of an LSTM a block has 128 rows; fewer have smaller ones."""
+    solos = []
+    for seed, bias in enumerate((1.0, -2.0, -1.0)):
+        generator = torch.Generator().manual_seed(seed)
+        cell = CELLS["lstm"](INPUTS, 180, True, generator)
+        solos.append(Network(cell, ACT(TAU[seed], 0.05, count), 7, bias, generator))
+    assert operations._block(4 * 180, 180) < 150
+    network = stacked(solos, mechanism)
+    twin = readable_twin(network)
+    inputs, _, mask = batch_of(2, 150, 0.7)
+    targets = torch.rand(*mask.shape, 7, generator=torch.Generator().manual_seed(1))
+    compare(results(network, (inputs, targets, mask)), results(twin, (inputs, targets, mask)))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+def test_pondernet_has_the_numbers_of_the_readable_path_too(
+    cell: str, flag: bool, shape: str, calls: list[str]
+) -> None:
+    network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), "pondernet")
+    twin = readable_twin(network)
+    times, rows = SHAPES[shape]
+    for share in PRESENT:
+        batch = batch_of(times, rows, share)
+        calls.clear()
+        found, exact = results(network, batch), results(twin, batch)
+        assert sorted(calls) == ["backward"] * times + ["forward"] * times
+        compare(found, exact)
+        there = batch[2][:, None, ..., None]
+        if there.any():  # else the readable path takes no step
+            torch.testing.assert_close(found[0].weights, exact[0].weights, **CLOSE)
+            ours, theirs = (torch.where(there, each[0].outputs, 0.0) for each in (found, exact))
+            torch.testing.assert_close(ours, theirs, **CLOSE)
+
+
+def test_pondernet_where_only_the_state_is_scored() -> None:
+    """The heads' gradient is none, the states' is some."""
+    network = stacked(networks("lstm", (1.0, -2.0, -1.0)), "pondernet")
+    twin = copy.deepcopy(network).double()
+    found = []
+    for each, unroll in ((network, operations.unroll), (twin, unrolled.unroll)):
+        drive = torch.linspace(-1, 1, REPLICAS * 40 * 4 * HIDDEN).view(REPLICAS, 40, -1)
+        drive = drive.to(each.heads.weight.dtype).requires_grad_()
+        state = tuple(torch.zeros_like(drive[..., :HIDDEN]) for _ in range(2))
+        states, _ = unroll(each.cell, each.heads, 5, drive, state)
+        states[1][:, 2:].square().sum().backward()
+        found.append(drive.grad)
+    torch.testing.assert_close(*found, **CLOSE)
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+@pytest.mark.parametrize("steps", [1, 2])
+def test_the_last_step_takes_what_is_left(cell: str, steps: int) -> None:
+    network = stacked(networks(cell, BIASES["spread"], steps))
+    twin = readable_twin(network)
+    batch = batch_of(2, 10, 0.8)
+    (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
+    assert int(got.ponder_time.max()) == steps
+    torch.testing.assert_close(got.remainder, want.remainder, **CLOSE)
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(gradient, exact[name], **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("cell", "hidden", "halting"),
+    [
+        ("gru", 8, ACT(0.1, max_steps=3)),
+        ("gru", 8, FixedRepeat(2)),
+        ("lstm", 8, PonderNet(0.3, max_steps=3, epsilon=0.05)),
+        ("gru", 8, PonderNet(0.3, max_steps=3)),
+        ("tanh_rnn", operations.LARGEST + 4, PonderNet(0.3, max_steps=3)),
+    ],
+)
+def test_elsewhere_the_fast_path_goes_on(
+    cell: str, hidden: int, halting: Halting, calls: list[str]
+) -> None:
+    generator = torch.Generator().manual_seed(0)
+    network = stack([Network(CELLS[cell](INPUTS, hidden, True, generator), halting, 2)], halting)
+    found = []
+    for path in ("fast", "compiled"):
+        network.path = path  # type: ignore[assignment]
+        found.append(results(network, tuple(p[:, :1] for p in batch_of(2, 5, 0.7)))[1])
+    assert_same_bits(*found)
+    assert not calls
+
+
+class _Sharp(ACT):
+    pass
+
+
+class _SharpPonderNet(PonderNet):
+    pass
+
+
+class _SharpRepeat(FixedRepeat):
+    pass
+
+
+def test_no_record_says_that_a_subclass_was_trained_by_it() -> None:
+    cpu, lstm = torch.device("cpu"), CELLS["lstm"]
+    for kind, other, given in (
+        (ACT, _Sharp, {"tau": 0.1}),
+        (FixedRepeat, _SharpRepeat, {"rho": 2}),
+        (PonderNet, _SharpPonderNet, {"lambda_p": 0.1}),
+    ):
+        assert operations.supports(lstm, 8, kind(**given), cpu)
+        assert not operations.supports(lstm, 8, other(**given), cpu)
+
+
+@pytest.mark.parametrize("halting", [_Sharp(0.1, max_steps=3), _SharpPonderNet(0.1, max_steps=3)])
+def test_a_subclass_has_its_own_steps(halting: Halting, calls: list[str]) -> None:
+    network = stack([Network(CELLS["lstm"](INPUTS, 8), halting, 2)], halting)
+    network.path = "compiled"
+    results(network, tuple(p[:, :1] for p in batch_of(2, 5, 0.7)))
+    assert not calls

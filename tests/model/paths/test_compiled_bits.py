@@ -1,0 +1,134 @@
+"""Bits of the compiled loops: threads and neighbours change none; tanh and sigmoid to the last."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from support.compiled_networks import (
+    BIASES,
+    HIDDEN,
+    RHO,
+    STEPS,
+    Batch,
+    assert_same_bits,
+    batch_of,
+    networks,
+    stacked,
+)
+from torch import Tensor
+
+from pondering.model.network import Network
+from pondering.model.paths.compiled import operations
+from pondering.model.paths.compiled.loops import act, steps
+from pondering.model.paths.compiled.loops import cells as steps_of
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("mechanism", ["act", "repeat", "pondernet"])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+@pytest.mark.usefixtures("one_thread")
+def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None:
+    """The loops alone: three replicas on one, two and three threads, and each by itself."""
+    solos, batch = networks(cell, BIASES["spread"]), batch_of(3, 33, 0.7)
+    by_loops = unrolled_by_loops if mechanism == "pondernet" else pondered_by_loops
+    want = by_loops(stacked(solos, mechanism), batch)
+    for threads in (2, 3, 5):
+        torch.set_num_threads(threads)
+        assert_same_bits(by_loops(stacked(solos, mechanism), batch), want)
+    torch.set_num_threads(1)
+    for k in (0, 2):
+        pair = [solos[k], copy.deepcopy(solos[1])]
+        with torch.no_grad():
+            for parameter in pair[1].parameters():
+                parameter.fill_(torch.nan)
+        for company in ([solos[k]], pair):
+            some = [k, 1][: len(company)]
+            own = tuple(part[:, some] for part in batch)
+            rho = tuple(RHO[each] for each in some)
+            got = by_loops(stacked(company, mechanism, rho), own)
+            assert_same_bits(of_replica(got, 0), of_replica(want, k))
+
+
+def of_replica(found: dict[str, Tensor], k: int) -> dict[str, Tensor]:
+    times_first = ("features", "steps", "drives")
+    return {name: value.select(int(name in times_first), k) for name, value in found.items()}
+
+
+def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
+    """What the loops return, and the gradients of what they read, under fixed ones of theirs."""
+    inputs, targets, mask = batch
+    drives = network._embed(inputs).detach().contiguous().requires_grad_()
+    network.zero_grad()
+    done = operations.ponder(network.cell, network.heads, network.halting, drives, mask)
+    pull = torch.linspace(-1, 1, HIDDEN)
+    loss = (done.features * pull).sum() + (done.progress.cost * targets[..., 0]).sum()
+    loss.backward()
+    found = {"features": done.features.detach(), "steps": done.progress.steps}
+    found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
+    assert drives.grad is not None and network.heads.weight.grad is not None
+    return found | {"drives": drives.grad, "heads": network.heads.weight.grad}
+
+
+def unrolled_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
+    """The same of PonderNet's steps on the first input."""
+    inputs, targets, _ = batch
+    drives = network._embed(inputs).detach()[0].contiguous().requires_grad_()
+    network.zero_grad()
+    state = [torch.full((len(drives), drives.shape[1], HIDDEN), 0.5).requires_grad_()]
+    state *= len(network.cell.state_sizes)
+    states, heads = operations.unroll(network.cell, network.heads, STEPS, drives, tuple(state))
+    pull = torch.linspace(-1, 1, HIDDEN)
+    ((states[-1] * pull).sum() + (heads * targets[0, :, None, :, :1]).sum()).backward()
+    found = {"every": states[0].detach(), "made": heads.detach()}
+    found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
+    assert drives.grad is not None and state[0].grad is not None
+    assert network.heads.weight.grad is not None
+    return found | {
+        "drive": drives.grad,
+        "state": state[0].grad,
+        "heads": network.heads.weight.grad,
+    }
+
+
+@pytest.mark.parametrize("walk", [act.forward, act.backward, steps.forward, steps.backward])
+def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
+    """Or it rounds as another loop's copy does where that one came into the process first.
+
+    `loops_anew.py` sees it in the numbers, which takes too long to be done each time.
+    """
+    solos, batch = networks("lstm", BIASES["spread"]), batch_of(3, 33, 0.7)
+    pondered_by_loops(stacked(solos, "act"), batch)
+    unrolled_by_loops(stacked(solos, "pondernet"), batch)
+    own = f"{walk.__module__.rpartition('.')[2]}{len(walk.py_func.__qualname__)}".encode()
+    own += walk.py_func.__qualname__.encode()
+    kept = walk._cache._cache_file  # a process lets go of what it has loaded
+    names = kept._load_index().values()
+    assert names
+    for name in names:
+        (_, _, (code, _)), *_ = kept._load_data(name)
+        assert set(re.findall(rb"_ZN9pondering5loops\d(\w+?)B", code)) == {own}
+
+
+def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
+    x = np.linspace(-12, 12, 200_001, dtype=np.float32)
+    wide = x.astype(np.float64)
+    ours = np.array([steps_of.tanh(v) for v in x[::50]])
+    np.testing.assert_allclose(ours, np.tanh(wide[::50]), rtol=5e-7, atol=0)
+    ours = np.array([steps_of.sigmoid(v) for v in x[::50]])
+    np.testing.assert_allclose(ours, 1 / (1 + np.exp(-wide[::50])), rtol=0, atol=2e-7)
+    assert all(np.isnan(each(np.float32("nan"))) for each in (steps_of.tanh, steps_of.sigmoid))
+    ends = [steps_of.tanh(np.float32(v)) for v in (np.inf, -np.inf)]
+    np.testing.assert_allclose(ends, [1, -1], rtol=3e-7)

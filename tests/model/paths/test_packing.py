@@ -1,0 +1,273 @@
+"""The fast path against the readable one, where rows and replicas halt at very different steps."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import pytest
+import torch
+from oracle import oracle
+from support.pinned import score_against
+from torch import Tensor, nn
+
+from pondering.model.cells import CELLS, State
+from pondering.model.halting import (
+    ACT,
+    FixedRepeat,
+    Halting,
+    Pondered,
+    PonderNet,
+    Progress,
+    SampledHalting,
+)
+from pondering.model.network import Network, PathName
+from pondering.model.paths import skipping
+from pondering.model.paths.fast import fused
+from pondering.model.paths.fast.kernels import LANES
+from pondering.model.stacking import gradient_norms, stack
+
+TIMES, REPLICAS, ROWS, HIDDEN, OUTPUTS = 3, 3, 48, LANES, 2
+RECORDS = ("mixture", "ponder_time", "remainder", "cost", "expected_steps")
+HALTING: dict[str, Halting] = {
+    "act": ACT(torch.tensor([0.25, 0.0, 0.5]), 0.05, 30),
+    "repeat": FixedRepeat(torch.tensor([1.0, 5.0, 3.0])),
+}
+
+
+def stacked_network(
+    cell: str, halting: Halting, dtype: torch.dtype, hidden: int = HIDDEN
+) -> Network:
+    """Three replicas with halting biases that make N spread from 1 to M."""
+    solos = []
+    for seed, bias in enumerate((4.0, -2.0, -1.0)):
+        generator = torch.Generator().manual_seed(seed)
+        solo = Network(CELLS[cell](4, hidden, True, generator), halting, OUTPUTS, bias, generator)
+        with torch.no_grad():
+            solo.heads.weight[-1] *= 6
+        solos.append(solo)
+    return stack(solos, halting).to(dtype)
+
+
+def a_batch(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(9)
+    inputs = 2 * torch.randn(TIMES, REPLICAS, ROWS, 4, generator=generator)
+    targets = torch.randint(0, 2, (TIMES, REPLICAS, ROWS, OUTPUTS), generator=generator)
+    mask = torch.rand(TIMES, REPLICAS, ROWS, generator=generator) < 0.7
+    return inputs.to(dtype), targets.to(dtype), mask
+
+
+def run(network: Network, batch: tuple[Tensor, Tensor, Tensor], path: PathName) -> Pondered:
+    network.path = path
+    network.zero_grad()
+    inputs, targets, mask = batch
+    pondered = network(inputs, mask)
+    losses = network.halting.objective(score_against(targets), pondered)
+    torch.where(mask, losses, 0.0).sum(0).mean(-1).sum().backward()
+    return pondered
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
+@pytest.mark.parametrize("name", HALTING)
+def test_both_paths_give_the_same_numbers(cell: str, name: str) -> None:
+    network = stacked_network(cell, HALTING[name], torch.float64)
+    batch = a_batch(torch.float64)
+    slow = run(network, batch, "readable")
+    want = {key: p.grad.clone() for key, p in network.named_parameters() if p.grad is not None}
+    fast = run(network, batch, "fast")
+    if name == "act":
+        assert {1, 2, 3, 30} <= set(slow.ponder_time[batch[2]].long().tolist())
+    exact: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
+    for field in RECORDS:
+        torch.testing.assert_close(getattr(fast, field), getattr(slow, field), **exact)
+    for key, parameter in network.named_parameters():
+        torch.testing.assert_close(parameter.grad, want[key], **exact, msg=key)
+
+
+class _Sharp(ACT):
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        return super().step(n, 2 * halt_logit, progress)
+
+
+class _SharpPonderNet(PonderNet):
+    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+        return super().step(n, 2 * halt_logit, progress)
+
+
+@pytest.mark.parametrize("halting", [_Sharp(0.25, 0.05, 30), _SharpPonderNet(0.3, 0.1, 5)])
+def test_a_subclass_has_the_gradient_of_its_own_steps(halting: Halting) -> None:
+    """The paths with a gradient by hand know ACT, fixed repeat and PonderNet as they stand."""
+    network, batch = stacked_network("lstm", halting, torch.float64), a_batch(torch.float64)
+    run(network, batch, "readable")
+    want = {key: p.grad.clone() for key, p in network.named_parameters() if p.grad is not None}
+    run(network, batch, "fast")
+    for key, parameter in network.named_parameters():
+        torch.testing.assert_close(parameter.grad, want[key], rtol=1e-11, atol=1e-12, msg=key)
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+@pytest.mark.parametrize("name", HALTING)
+def test_the_layout_of_a_gpu_gives_the_same_numbers(
+    cell: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There replicas are padded to equal counts; nothing but that is the device's."""
+    monkeypatch.setattr(fused, "all_rows", lambda mask, padded: skipping.all_rows(mask, True))
+    test_both_paths_give_the_same_numbers(cell, name)
+
+
+@pytest.mark.parametrize("hidden", [1, 7, 18, 250])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
+def test_any_number_of_hidden_units_trains_in_single_precision(cell: str, hidden: int) -> None:
+    """torch's grouped product takes float32 alone, and only rows of whole 16 bytes."""
+    network = stacked_network(cell, HALTING["repeat"], torch.float32, hidden)
+    batch = a_batch(torch.float32)
+    fast = run(network, batch, "fast")
+    got = {key: p.grad for key, p in network.named_parameters() if p.grad is not None}
+    twin = copy.deepcopy(network).double()
+    slow = run(twin, (batch[0].double(), batch[1].double(), batch[2]), "readable")
+    close: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-5, "check_dtype": False}
+    torch.testing.assert_close(fast.mixture, slow.mixture, **close)
+    for key, parameter in twin.named_parameters():
+        if key in got:
+            torch.testing.assert_close(got[key], parameter.grad, **close, msg=key)
+    assert set(got) >= {"cell.recurrent", "cell.input.weight"}
+    with torch.no_grad():
+        alone = network(batch[0], batch[2])
+    torch.testing.assert_close(alone.mixture, slow.mixture, **close)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
+@pytest.mark.parametrize("name", [*HALTING, "sampled"])
+def test_without_a_gradient_too(cell: str, name: str, masked: bool) -> None:
+    found = []
+    paths: tuple[PathName, ...] = ("readable", "fast")
+    for path in paths:
+        sampled = SampledHalting(30, torch.Generator().manual_seed(5))
+        network = stacked_network(cell, HALTING.get(name, sampled), torch.float64)
+        network.path = path
+        inputs, _, mask = a_batch(torch.float64)
+        with torch.no_grad():
+            found.append(network(inputs, mask if masked else None))
+    slow, quick = found
+    assert quick.computed < 0.8 * slow.computed or (name == "repeat" and not masked)
+    for field in RECORDS:
+        ours, theirs = getattr(quick, field), getattr(slow, field)
+        torch.testing.assert_close(ours, theirs, rtol=1e-11, atol=1e-12, msg=field)
+
+
+def test_rows_are_repacked_ever_more_rarely() -> None:
+    due = [n for n in range(100) if skipping.is_due(n)]
+    assert due == [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_the_fast_path_computes_less_but_not_less_than_needed(masked: bool) -> None:
+    network = stacked_network("lstm", HALTING["act"], torch.float32)
+    inputs, targets, mask = a_batch(torch.float32)
+    batch = (inputs, targets, mask if masked else torch.ones_like(mask))
+    slow, fast = run(network, batch, "readable"), run(network, batch, "fast")
+    assert int(slow.ponder_time.sum()) <= fast.computed < 0.8 * slow.computed
+
+
+def test_nobody_there_is_nothing_to_compute() -> None:
+    network = stacked_network("lstm", HALTING["act"], torch.float64)
+    inputs, _, mask = a_batch(torch.float64)
+    pondered = network(inputs, torch.zeros_like(mask))
+    assert pondered.computed == 0
+    assert not pondered.ponder_time.any()
+    assert not pondered.cost.any()
+
+
+@pytest.fixture(autouse=True)
+def pack_even_tiny_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(skipping, "WORTH", 0)
+
+
+def same_bits(a: Tensor, b: Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
+@pytest.mark.parametrize("cell", ["tanh_rnn", "gru", "lstm"])
+@pytest.mark.parametrize("name", HALTING)
+def test_a_nan_replica_leaves_the_others_alone(cell: str, name: str, path: PathName) -> None:
+    network = stacked_network(cell, HALTING[name], torch.float32)
+    sick = copy.deepcopy(network)
+    with torch.no_grad():
+        for parameter in sick.parameters():
+            parameter[1] = torch.nan
+    batch = a_batch(torch.float32)
+    good, bad = run(network, batch, path), run(sick, batch, path)
+    for field in RECORDS:
+        same_bits(getattr(good, field)[:, [0, 2]], getattr(bad, field)[:, [0, 2]])
+    for a, b in zip(network.parameters(), sick.parameters(), strict=True):
+        assert a.grad is not None and b.grad is not None
+        same_bits(a.grad[[0, 2]], b.grad[[0, 2]])
+    norms = gradient_norms(network.parameters()), gradient_norms(sick.parameters())
+    same_bits(norms[0][[0, 2]], norms[1][[0, 2]])
+    assert norms[1][1].isnan()
+
+
+@pytest.mark.parametrize("path", ["readable", "fast"])
+def test_sampled_steps_do_not_depend_on_the_neighbours(path: PathName) -> None:
+    """The same generator draws the same for replica 0 whatever replica 1 does."""
+    network = stacked_network("gru", SampledHalting(20, torch.Generator()), torch.float64)
+    other = stacked_network("gru", network.halting, torch.float64)
+    with torch.no_grad():
+        other.heads.bias[1, -1] -= 3.0
+    inputs, _, mask = a_batch(torch.float64)
+    steps = []
+    for one in (network, other):
+        one.path = path
+        one.halting = SampledHalting(20, torch.Generator().manual_seed(4))
+        steps.append(one(inputs, mask).ponder_time)
+    assert not torch.equal(steps[0][:, 1], steps[1][:, 1])
+    assert torch.equal(steps[0][:, [0, 2]], steps[1][:, [0, 2]])
+
+
+@pytest.mark.parametrize("path", ["readable", "fast"])
+def test_sampled_halting_follows_p_on_stacked_replicas(path: PathName) -> None:
+    """Chi-square per replica of 20,000 rows that all see the same input."""
+    rows, cap = 20_000, 5
+    halting = SampledHalting(cap, torch.Generator().manual_seed(11))
+    network = stacked_network("tanh_rnn", halting, torch.float32)
+    network.path = path
+    with torch.no_grad():
+        network.heads.weight[:, -1] = 0.0
+        network.heads.bias[:, -1] = torch.tensor([-1.0, 0.0, 0.5])
+        steps = network(torch.zeros(1, REPLICAS, rows, 4)).ponder_time[0]
+    for k, logit in enumerate((-1.0, 0.0, 0.5)):
+        counts = [int((steps[k] == n).sum()) for n in range(1, cap + 1)]
+        p = [math.exp(v) for v in oracle.pondernet_log_weights([logit] * cap)]
+        chi_square = sum((c - rows * q) ** 2 / (rows * q) for c, q in zip(counts, p, strict=True))
+        assert chi_square < 4 + 4 * math.sqrt(2 * 4)
+
+
+class Geometric(nn.Module):
+    """s^1 = x_1 and s^n = x_0 s^{n-1}: a state that may overflow."""
+
+    state_sizes = (1,)
+
+    def embed(self, x: Tensor) -> Tensor:
+        return x
+
+    def step(self, drive: Tensor, state: State, first: bool) -> State:
+        return (drive[..., 1:] if first else state[0] * drive[..., :1],)
+
+
+@pytest.mark.parametrize("path", ["readable", "fast"])
+def test_a_row_that_overflows_after_halting_spoils_nothing(path: PathName) -> None:
+    """One row of ten halts at once: too few to repack, so it is carried along and overflows."""
+    solo = Network(Geometric(), ACT(0.1, 0.01, 20), 1)
+    with torch.no_grad():
+        solo.heads.weight.fill_(1.0)
+        solo.heads.bias.copy_(torch.tensor([0.0, -7.0]))
+    network = stack([solo], solo.halting)
+    network.path = path
+    pondered = network(torch.tensor([[[[1e30, 20.0]] + [[1.0, 1.0]] * 9]]))
+    assert pondered.ponder_time.tolist() == [[[1.0] + [20.0] * 9]]
+    pondered.mixture.sum().backward()
+    assert network.heads.weight.grad is not None
+    assert network.heads.weight.grad.flatten().tolist() == [pytest.approx(29.0), pytest.approx(0.0)]

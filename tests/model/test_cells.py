@@ -1,0 +1,218 @@
+"""Cells against the oracle and against torch's own cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from oracle import oracle_cells
+from support.pinned import CLASSIC, HIDDEN, INPUTS, build, inputs_for, model_of, values_of
+from torch import nn
+
+from pondering.model.cells import CELLS, GRU, LSTM, Cell, ConvMLP, TanhRNN, affine
+from pondering.model.halting import FixedRepeat
+from pondering.model.stacking import stack
+
+EXACT = {"rtol": 1e-12, "atol": 1e-12}
+
+
+def _states(cell: Cell, rows: int, seed: int = 9) -> tuple[torch.Tensor, ...]:
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(
+        torch.randn(rows, size, generator=generator, dtype=torch.float64)
+        for size in cell.state_sizes
+    )
+
+
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("name", CELLS)
+def test_steps_match_the_oracle(name: str, flag: bool) -> None:
+    network = build(name, FixedRepeat(1), flag=flag)
+    x = inputs_for(name, times=1, rows=2)[0]
+    start = _states(network.cell, 2)
+    with torch.no_grad():
+        drive = network.cell.embed(x)
+        first = network.cell.step(drive, start, True)
+        second = network.cell.step(drive, first, False)
+    model = model_of(name, values_of(network))
+    for row in range(2):
+        state = tuple(part[row].numpy() for part in start)
+        expected = model.steps(x[row].numpy(), state, 2).states
+        for got, want in zip((first, second), expected, strict=True):
+            for part, wanted in zip(got, want, strict=True):
+                np.testing.assert_allclose(part[row].numpy(), wanted, **EXACT)
+
+
+@pytest.mark.parametrize(
+    ("ours", "torchs"), [(TanhRNN, nn.RNNCell), (GRU, nn.GRUCell), (LSTM, nn.LSTMCell)]
+)
+def test_cells_follow_torchs_conventions(ours: type, torchs: type) -> None:
+    cell = ours(INPUTS, HIDDEN, False, torch.Generator().manual_seed(3)).double()
+    other = torchs(INPUTS, HIDDEN).double()
+    with torch.no_grad():
+        other.weight_ih.copy_(cell.input.weight)
+        other.bias_ih.copy_(cell.input.bias)
+        other.weight_hh.copy_(cell.recurrent)
+        other.bias_hh.zero_()
+        if ours is GRU:
+            other.bias_hh[2 * HIDDEN :] = cell.candidate_bias
+        x, state = inputs_for("gru", 1)[0], _states(cell, 3)
+        got = cell.step(cell.embed(x), state, False)
+        want = other(x, state if ours is LSTM else state[0])
+    for part, wanted in zip(got, want if ours is LSTM else (want,), strict=True):
+        torch.testing.assert_close(part, wanted, **EXACT)
+
+
+def test_the_flag_is_an_input_of_the_first_step_alone() -> None:
+    """x_t^n has one element more, 1 at n = 1 and 0 after (Graves Sec. 2)."""
+    cell = TanhRNN(INPUTS, HIDDEN, True, torch.Generator().manual_seed(0)).double()
+    wide = TanhRNN(INPUTS + 1, HIDDEN, False).double()
+    with torch.no_grad():
+        wide.input.weight.copy_(torch.cat([cell.input.weight, cell.flag.unsqueeze(1)], 1))
+        wide.input.bias.copy_(cell.input.bias)
+        wide.recurrent.copy_(cell.recurrent)
+        x, state = inputs_for("gru", 1)[0], _states(cell, 3)
+        for first in (True, False):
+            flags = torch.full((3, 1), float(first), dtype=torch.float64)
+            want = wide.step(wide.embed(torch.cat([x, flags], 1)), state, not first)
+            torch.testing.assert_close(cell.step(cell.embed(x), state, first), want, **EXACT)
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_integers_stand_for_one_hot_rows(name: str) -> None:
+    network = build(name, FixedRepeat(1))
+    index = torch.tensor([[1, 0, 1], [0, 0, 1]])
+    one_hot = nn.functional.one_hot(index, INPUTS).double()
+    for kind in (torch.int64, torch.uint8):
+        got, want = network(index.to(kind)), network(one_hot)
+        torch.testing.assert_close(got.mixture, want.mixture, **EXACT)
+    stacked = stack([build(name, FixedRepeat(1), seed) for seed in range(3)], FixedRepeat(1))
+    index = torch.tensor([[[1, 0], [0, 1], [1, 1]], [[0, 0], [1, 0], [0, 1]]])  # T, K, B
+    one_hot = nn.functional.one_hot(index, INPUTS).double()
+    got, want = stacked(index), stacked(one_hot)
+    torch.testing.assert_close(got.mixture, want.mixture, **EXACT)
+    got.mixture.square().sum().backward()
+    by_index = stacked.cell.input.weight.grad.clone()
+    stacked.zero_grad()
+    want.mixture.square().sum().backward()
+    torch.testing.assert_close(by_index, stacked.cell.input.weight.grad, **EXACT)
+
+
+def test_an_index_outside_the_vocabulary_is_an_error() -> None:
+    network = build("tanh_rnn", FixedRepeat(1))
+    with pytest.raises(IndexError):
+        network(torch.full((1, 2), INPUTS))
+
+
+def test_an_index_outside_the_vocabulary_never_reads_the_next_replica() -> None:
+    stacked = stack([build("tanh_rnn", FixedRepeat(1), seed) for seed in (0, 1)], FixedRepeat(1))
+    for outside in (INPUTS, -1):
+        with pytest.raises(IndexError, match=rf"outside 0 \.\. {INPUTS - 1}$"):
+            stacked(torch.tensor([[[outside], [0]]]))
+
+
+@pytest.mark.parametrize("index", range(INPUTS))
+def test_a_batch_of_one_index_alone_is_read(index: int) -> None:
+    stacked = stack([build("tanh_rnn", FixedRepeat(1), seed) for seed in (0, 1)], FixedRepeat(1))
+    same = torch.full((1, 2, 3), index)
+    want = stacked(nn.functional.one_hot(same, INPUTS).double()).mixture
+    torch.testing.assert_close(stacked(same).mixture, want, **EXACT)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_cell_has_a_flag_where_it_is_asked_for(name: str) -> None:
+    """Unasked: the cells of Graves 2016 have one, that of PonderNet's images has none."""
+    inputs = 784 if name == "conv_mlp" else INPUTS
+    assert CELLS[name](inputs, HIDDEN, first_step_flag=True).flag is not None
+    assert CELLS[name](inputs, HIDDEN, first_step_flag=False).flag is None
+    assert (CELLS[name](inputs, HIDDEN).flag is None) == (name == "conv_mlp")
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_initial_values_depend_on_the_generator_alone(name: str) -> None:
+    inputs = 784 if name == "conv_mlp" else INPUTS
+
+    def cell(seed: int) -> dict[str, torch.Tensor]:
+        torch.rand(1)  # moves the global generator, which must not matter
+        made = CELLS[name](inputs, HIDDEN, True, torch.Generator().manual_seed(seed))
+        return dict(made.named_parameters())
+
+    first, again, other = cell(1), cell(1), cell(2)
+    for key, value in first.items():
+        assert torch.equal(value, again[key]), key
+        assert not torch.equal(value, other[key]), key
+
+
+def test_recurrent_weights_start_uniform_within_one_over_root_hidden() -> None:
+    cell = TanhRNN(8, 64, True, torch.Generator().manual_seed(0))
+    for weight in (cell.recurrent, cell.flag):
+        assert weight.abs().max() <= 1 / 8
+        assert weight.abs().max() > 0.9 / 8
+        assert abs(float(weight.detach().mean())) < 0.03
+    assert cell.input.weight.abs().max() <= 1 / 8**0.5
+    assert cell.input.weight.abs().max() > 0.9 / 8**0.5
+
+
+def test_other_parameters_start_uniform_within_one_over_root_of_what_they_sum() -> None:
+    """As in torch: fan-in of a convolution or linear layer, hidden size of a recurrent bias."""
+    generator = torch.Generator().manual_seed(0)
+    parameters = dict(ConvMLP(784, 400, True, generator).named_parameters())
+    parameters["candidate_bias"] = GRU(2, 400, True, generator).candidate_bias
+    sums = {"filters1": 25, "bias1": 25, "filters2": 250, "bias2": 250, "embedding": 320}
+    for name, parameter in parameters.items():
+        bound = sums.get(name.split(".")[0], 400) ** -0.5
+        largest = float(parameter.detach().abs().max()) / bound
+        # Few values may all be small, but hardly below half of the bound.
+        assert (0.98 if parameter.numel() >= 250 else 0.5) < largest <= 1.0, name
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_cell_keeps_the_protocol_and_its_state_sizes(name: str) -> None:
+    network = build(name, FixedRepeat(1))
+    assert isinstance(network.cell, Cell)
+    assert network.cell.state_sizes == (HIDDEN,) * (2 if name == "lstm" else 1)
+    x = inputs_for(name, 1)[0]
+    state = network.cell.step(network.cell.embed(x), _states(network.cell, 3), True)
+    assert [tuple(part.shape) for part in state] == [(3, s) for s in network.cell.state_sizes]
+
+
+def test_conv_mlp_runs_its_convolutions_once_per_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = build("conv_mlp", FixedRepeat(4))
+    images = []
+    original = ConvMLP.embed
+
+    def counted(self: ConvMLP, x: torch.Tensor) -> torch.Tensor:
+        images.append(len(x))
+        return original(self, x)
+
+    monkeypatch.setattr(ConvMLP, "embed", counted)
+    network(inputs_for("conv_mlp", times=1, rows=2))
+    assert sum(images) == 2
+
+
+def test_conv_mlp_refuses_other_images() -> None:
+    with pytest.raises(ValueError, match="784"):
+        ConvMLP(64, HIDDEN)
+
+
+def test_the_oracles_max_pool_and_convolution_are_torchs() -> None:
+    """The oracle's own building blocks, so that a shared mistake cannot hide."""
+    generator = torch.Generator().manual_seed(0)
+    image = torch.randn(2, 9, 9, generator=generator, dtype=torch.float64)
+    kernel = torch.randn(3, 2, 5, 5, generator=generator, dtype=torch.float64)
+    bias = torch.randn(3, generator=generator, dtype=torch.float64)
+    want = nn.functional.conv2d(image[None], kernel, bias)[0]
+    got = oracle_cells.convolve(image.numpy(), kernel.numpy(), bias.numpy())
+    np.testing.assert_allclose(got, want.numpy(), **EXACT)
+    pooled = oracle_cells.max_pool(image.numpy())
+    np.testing.assert_allclose(pooled, nn.functional.max_pool2d(image[None], 2)[0].numpy())
+
+
+@pytest.mark.parametrize("replicas", [(), (2,), (2, 3)])
+def test_affine_is_the_product_of_the_last_two_axes(replicas: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(*replicas, 4, 3, generator=generator, dtype=torch.float64)
+    weight = torch.randn(*replicas, 5, 3, generator=generator, dtype=torch.float64)
+    bias = torch.randn(*replicas, 5, generator=generator, dtype=torch.float64)
+    want = torch.einsum("...bd,...od->...bo", x, weight) + bias[..., None, :]
+    torch.testing.assert_close(affine(x, weight, bias), want, **EXACT)

@@ -1,0 +1,209 @@
+"""PonderNet on given halting logits: p, the prior, KL, the loss, and halting by sampling."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import oracle
+from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_from
+
+from pondering.model.halting import PonderNet, SampledHalting
+
+EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
+
+# --- PonderNet --------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(LOGITS, st.sampled_from([None, 0.05, 0.3]), st.integers(1, 5))
+def test_pondernet_matches_equation_2(logits: list[float], epsilon: float | None, cap: int) -> None:
+    weights, progress = drive(PonderNet(0.25, 1.0, cap, epsilon), column(logits))
+    steps = oracle.pondernet_steps(logits, epsilon, cap)
+    p = [math.exp(v) for v in oracle.pondernet_log_weights(logits[:steps])]
+    matches(weights[:, 0], p)
+    assert sum(p) == pytest.approx(1.0)
+    assert float(progress.steps) == steps
+    assert not progress.running.any()
+    matches(progress.expected, [oracle.expected_steps(p)])
+    matches(progress.remainder, [p[-1]])
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    LOGITS,
+    st.sampled_from([None, 0.05, 0.3]),
+    st.integers(1, 5),
+    st.sampled_from([0.1, 0.25, 0.5, 0.9]),
+)
+def test_pondernet_cost_is_the_kl_from_p_to_the_truncated_prior(
+    logits: list[float], epsilon: float | None, cap: int, lambda_p: float
+) -> None:
+    """In float64 throughout: a prior rounded to float32 is off by 1e-8."""
+    prior = torch.tensor(lambda_p, dtype=torch.float64)
+    _, progress = drive(PonderNet(prior, 1.0, cap, epsilon), column(logits))
+    steps = oracle.pondernet_steps(logits, epsilon, cap)
+    want = oracle.kl_divergence(logits[:steps], lambda_p)
+    np.testing.assert_allclose(progress.cost.numpy(), [want], rtol=1e-9, atol=1e-10)
+
+
+def test_pondernet_matches_its_own_sums_in_float32() -> None:
+    logits = [0.3, -1.0, 0.7, -0.2, 1.0]
+    _, progress = drive(PonderNet(0.2, 1.0, 5), column(logits).float())
+    assert float(progress.cost) == pytest.approx(oracle.kl_divergence(logits, 0.2), abs=1e-6)
+
+
+def test_kl_is_zero_exactly_where_p_is_the_prior() -> None:
+    g = oracle.geometric_prior(0.3, 4)
+    hazards = [g[n] / sum(g[n:]) for n in range(3)]
+    weights, progress = drive(PonderNet(0.3, 1.0, 4), column([logit(v) for v in hazards] + [0.0]))
+    np.testing.assert_allclose(weights[:, 0].numpy(), g, rtol=1e-6)
+    assert float(progress.cost) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_kl_has_p_first_against_hand_numbers() -> None:
+    """p = (0.9, 0.1), prior (2/3, 1/3): KL(p||g) = 0.14971, KL(g||p) = 0.20125."""
+    _, progress = drive(PonderNet(0.5, 1.0, 2), column([logit(0.9), 0.0]))
+    assert float(progress.cost) == pytest.approx(
+        0.9 * math.log(0.9 / (2 / 3)) + 0.1 * math.log(0.1 / (1 / 3)), abs=1e-7
+    )
+
+
+def test_pondernet_goes_on_when_the_cumulated_p_is_exactly_1_minus_epsilon() -> None:
+    """Cumulated p must exceed 1 - epsilon (Banino Sec. 2.2)."""
+    _, progress = drive(PonderNet(0.5, 1.0, 3, epsilon=0.5), column([0.0, 0.0, 0.0]))
+    assert float(progress.steps) == 2.0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_underflowing_p_gives_the_limit(dtype: torch.dtype) -> None:
+    """Logits of +-200: p is 0 or 1 to any precision, KL the surprise of one step."""
+    prior = oracle.geometric_prior(0.25, 4)
+    logits = torch.tensor(
+        [[200.0, -200.0, -200.0], [-200.0, -200.0, 200.0], [9.0, -200.0, 5.0], [0.0, 0.0, 0.0]],
+        dtype=dtype,
+        requires_grad=True,
+    )
+    weights, progress = drive(PonderNet(0.25, 1.0, 4), logits)
+    halted = [0, 3, 1]
+    want = torch.zeros(4, 3, dtype=dtype)
+    want[halted, range(3)] = 1.0
+    torch.testing.assert_close(weights, want, rtol=0, atol=1e-30)
+    limits = torch.tensor([-math.log(prior[n]) for n in halted], dtype=dtype)
+    torch.testing.assert_close(progress.cost.detach(), limits, rtol=1e-6, atol=0)
+    (progress.cost.sum() + weights.square().sum()).backward()
+    torch.testing.assert_close(logits.grad, torch.zeros_like(logits), rtol=0, atol=1e-30)
+
+
+def test_pondernet_weights_each_example_by_its_own_p() -> None:
+    """Fails if the scores are averaged over the batch, or over n, before the weighting."""
+    logits = torch.tensor([[logit(0.9), logit(0.2)], [0.0, 0.0]], dtype=torch.float64)
+    outputs = torch.tensor([[[1.0], [10.0]], [[100.0], [1000.0]]], dtype=torch.float64)
+    halting = PonderNet(0.5, 0.0, 2)
+    record = pondered_from(halting, logits, outputs)
+    loss = halting.objective(lambda y: y.squeeze(-1), record)
+    np.testing.assert_allclose(
+        loss.numpy(), [[0.9 * 1 + 0.1 * 100, 0.2 * 10 + 0.8 * 1000]], rtol=1e-12
+    )
+
+
+def test_pondernet_scores_every_step_and_not_the_mixture() -> None:
+    outputs = torch.tensor([[[1.0]], [[-1.0]]], dtype=torch.float64)
+    halting = PonderNet(0.5, 0.0, 2)
+    record = pondered_from(halting, column([0.0, 0.0]), outputs)
+    loss = halting.objective(lambda y: y.square().squeeze(-1), record)
+    np.testing.assert_allclose(loss.numpy(), [[1.0]], rtol=1e-12)
+    assert halting.ponder_time(record).tolist() == [[pytest.approx(1.5)]]
+    assert halting.predict(record).tolist() == [[[pytest.approx(0.0)]]]
+
+
+def test_pondernet_settings_are_per_replica() -> None:
+    logits = torch.tensor([[[0.3, -1.0], [0.3, -1.0]]] * 3, dtype=torch.float64)  # N, K, B
+    outputs = torch.zeros(3, 2, 2, 1, dtype=torch.float64)
+    lambda_p = torch.tensor([0.25, 0.5], dtype=torch.float64)
+    beta = torch.tensor([0.125, 2.0], dtype=torch.float64)
+    halting = PonderNet(lambda_p, beta, 3)
+    record = pondered_from(halting, logits, outputs)
+    loss = halting.objective(lambda y: y.squeeze(-1), record)
+    for k in range(2):
+        for b in range(2):
+            kl = oracle.kl_divergence(logits[:, k, b].tolist(), float(lambda_p[k]))
+            assert float(loss[0, k, b]) == pytest.approx(float(beta[k]) * kl, rel=1e-10)
+
+
+def test_distribution_is_all_steps_at_once() -> None:
+    """Every field of the progress too, also for a row without an input."""
+    generator = torch.Generator().manual_seed(4)
+    logits = 2 * torch.randn(4, 2, 3, generator=generator, dtype=torch.float64)
+    present = torch.tensor([[True, False, True], [True, True, True]])
+    lambda_p = torch.tensor([0.25, 0.5], dtype=torch.float64)
+    halting = PonderNet(lambda_p, 1.0, 4)
+    weights, progress = drive(halting, logits, present)
+    got, after = halting.distribution(logits, present)
+    torch.testing.assert_close(got, weights, **EXACT)
+    for name, want in progress._asdict().items():
+        torch.testing.assert_close(getattr(after, name), want, **EXACT, check_dtype=False, msg=name)
+
+
+# --- sampled halting --------------------------------------------------------------------------
+
+
+def test_sampled_steps_follow_p() -> None:
+    """Pearson's chi-square of 40,000 draws against Eq. 2, within four standard deviations."""
+    logits = [-1.0, 0.2, -0.5, 0.8, -3.0]
+    halting = PonderNet(0.5, 0.01, 5).at_inference(torch.Generator().manual_seed(1))
+    assert isinstance(halting, SampledHalting)
+    rows = 40_000
+    weights, progress = drive(halting, torch.tensor(logits).unsqueeze(1).expand(5, rows))
+    assert torch.equal(weights.sum(0), torch.ones(rows))
+    assert torch.equal(weights.argmax(0) + 1, progress.steps.long())
+    assert torch.equal(progress.expected, progress.steps)
+    p = [math.exp(v) for v in oracle.pondernet_log_weights(logits)]
+    counts = weights.sum(1).tolist()
+    chi_square = sum((c - rows * q) ** 2 / (rows * q) for c, q in zip(counts, p, strict=True))
+    assert chi_square < 4 + 4 * math.sqrt(2 * 4)
+
+
+def test_sampling_goes_on_where_the_draw_is_exactly_lambda() -> None:
+    """u is in [0, 1): u < lambda has probability lambda, and lambda = 0 never halts."""
+    halting = SampledHalting(2, torch.Generator())
+    begun = halting.start(torch.ones(2, dtype=torch.bool))
+    begun = begun._replace(left=torch.tensor([0.5, 0.0]))
+    weight, progress = halting.step(1, torch.tensor([0.0, -torch.inf]), begun)
+    assert weight.tolist() == [0.0, 0.0]
+    assert progress.running.tolist() == [True, True]
+
+
+def test_sampling_depends_on_the_generator_alone() -> None:
+    logits = torch.zeros(6, 50)
+
+    def steps(seed: int) -> list[float]:
+        torch.rand(1)
+        generator = torch.Generator().manual_seed(seed)
+        return drive(SampledHalting(6, generator), logits)[1].steps.tolist()
+
+    assert steps(1) == steps(1) != steps(2)
+
+
+def test_sampling_draws_each_row_for_itself() -> None:
+    """Equal rows must not halt together; neighbours are uncorrelated."""
+    rows = 20_000
+    weights, _ = drive(SampledHalting(2, torch.Generator().manual_seed(0)), torch.zeros(2, 2, rows))
+    left, right = weights[0][0, :-1], weights[0][0, 1:]
+    agreement = float((left == right).double().mean())
+    assert abs(agreement - 0.5) < 4 * 0.5 / math.sqrt(rows)
+
+
+def test_sampled_objective_is_the_score_of_the_sampled_output() -> None:
+    halting = SampledHalting(2, torch.Generator().manual_seed(0))
+    outputs = torch.tensor([[[3.0]], [[7.0]]])
+    record = pondered_from(halting, torch.tensor([[200.0], [0.0]]), outputs)
+    assert halting.objective(lambda y: y.squeeze(-1), record).tolist() == [[3.0]]
+    record = pondered_from(halting, torch.tensor([[-200.0], [0.0]]), outputs)
+    assert halting.objective(lambda y: y.squeeze(-1), record).tolist() == [[7.0]]
+    assert halting.ponder_time(record).tolist() == [[2.0]]

@@ -1,0 +1,222 @@
+"""Stacked replicas: each one as if it were alone."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from support.pinned import CLASSIC, ROWS, TIMES, Own, build, inputs_for, score_against, targets_for
+from torch import Tensor, nn
+
+from pondering.model.cells import CELLS as CELL_TYPES
+from pondering.model.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
+from pondering.model.network import Network
+from pondering.model.paths.fast.kernels import KERNELS
+from pondering.model.stacking import gradient_norms, select, stack
+
+EXACT: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-13}
+FIELDS = ("mixture", "weights", "outputs", "ponder_time", "remainder", "cost", "expected_steps")
+REPLICAS = 3
+SETTINGS = torch.tensor([0.25, 0.5, 0.125], dtype=torch.float64)
+BETAS = torch.tensor([1.0, 0.25, 0.5], dtype=torch.float64)
+
+# A mechanism from one setting and one beta, or from (K,) of each.
+KINDS: dict[str, Callable[[Any, Any], Halting]] = {
+    "act": lambda s, _: ACT(s, epsilon=0.1, max_steps=5),
+    "pondernet": lambda s, beta: PonderNet(s, beta, max_steps=4),
+    "pondernet_eps": lambda s, beta: PonderNet(s, beta, max_steps=5, epsilon=0.2),
+    "repeat": lambda s, _: FixedRepeat((s * 8).round()),  # 2, 4 and 1
+}
+CELLS = (*CLASSIC, "conv_mlp", "own")
+EVERY = [(cell, kind) for cell in CELLS for kind in KINDS]
+
+
+def solo(cell: str, halting: Halting, seed: int) -> Network:
+    if cell == "own":
+        return Network(Own(), halting, 2, 0.0, torch.Generator().manual_seed(seed)).double()
+    return build(cell, halting, seed)
+
+
+def sweep(cell: str, kind: str, fast: bool = True) -> tuple[list[Network], Network, Tensor, Tensor]:
+    """K solo networks, the same stacked, inputs (T, K, B, D), targets (T, K, B, C)."""
+    solos = [solo(cell, KINDS[kind](SETTINGS[k], BETAS[k]), seed=k) for k in range(REPLICAS)]
+    times, rows = (1, 2) if cell == "conv_mlp" else (TIMES, ROWS)
+    inputs = torch.stack([inputs_for(cell, times, rows, seed=k) for k in range(REPLICAS)], 1)
+    targets = torch.stack([targets_for(times, rows, seed=k) for k in range(REPLICAS)], 1)
+    stacked = stack(solos, KINDS[kind](SETTINGS, BETAS))
+    stacked.path = "fast" if fast else "readable"
+    return solos, stacked, inputs, targets
+
+
+def backward(network: Network, inputs: Tensor, targets: Tensor, mask: Tensor | None = None) -> Any:
+    """Mean over rows, sum over replicas, as in training."""
+    pondered = network(inputs, mask)
+    network.halting.objective(score_against(targets), pondered).sum(0).mean(-1).sum().backward()
+    return pondered
+
+
+def of_replica(value: Tensor, field: str, k: Any, weights: Tensor) -> Tensor:
+    """A field of one replica or several; outputs of steps without weight are nobody's: zero."""
+    if field not in ("weights", "outputs"):
+        return value[:, k]
+    if field == "outputs":
+        value = torch.where(weights.unsqueeze(-1) > 0, value, 0.0)
+    return value[:, :, k]
+
+
+def fields_of(pondered: Pondered) -> tuple[str, ...]:
+    """The fields that a record holds: the fast path keeps no single steps."""
+    return tuple(field for field in FIELDS if getattr(pondered, field) is not None)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize(("cell", "kind"), EVERY)
+def test_stacked_replicas_equal_solo_runs(cell: str, kind: str, fast: bool) -> None:
+    solos, stacked, inputs, targets = sweep(cell, kind, fast)
+    generator = torch.Generator().manual_seed(0)
+    mask = torch.rand(inputs.shape[:3], generator=generator) < 0.8
+    mask[0] = True
+    together = backward(stacked, inputs, targets, mask)
+    assert len(fields_of(together)) >= (5 if fast else 6)
+    for k, network in enumerate(solos):
+        alone = backward(network, inputs[:, k], targets[:, k], mask[:, k])
+        for field in fields_of(together):
+            want = getattr(alone, field)
+            got = of_replica(getattr(together, field), field, k, together.weights)
+            if field in ("weights", "outputs"):
+                want = of_replica(want.unsqueeze(2), field, 0, alone.weights.unsqueeze(2))
+                assert not got[:, want.shape[1] :].any()
+                got = got[:, : want.shape[1]]
+            torch.testing.assert_close(got, want, **EXACT, msg=lambda m, f=field: f"{f}: {m}")
+        for (name, a), b in zip(network.named_parameters(), stacked.parameters(), strict=True):
+            assert b.grad is not None, name
+            grad = torch.zeros_like(a) if a.grad is None else a.grad
+            torch.testing.assert_close(b.grad[k], grad, **EXACT, msg=lambda m, n=name: f"{n}: {m}")
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_nan_replica_leaves_the_others_bit_identical(cell: str, kind: str, fast: bool) -> None:
+    """In float32, as training runs: forward, gradients and gradient norms."""
+    _, stacked, inputs, targets = sweep(cell, kind, fast)
+    sick, good, bad = with_a_nan_replica(stacked.float(), inputs.float(), targets.float())
+    others = [0, 2]
+    for field in fields_of(good):
+        want, got = (
+            of_replica(getattr(record, field), field, others, record.weights)
+            for record in (good, bad)
+        )
+        if field in ("weights", "outputs"):
+            assert not got[:, want.shape[1] :].any()
+            got = got[:, : want.shape[1]]
+        assert torch.equal(got, want), field
+    loss = sick.halting.objective(score_against(targets.float()), bad)
+    assert loss[:, 1].isnan().all(), "a NaN replica must show as NaN, not as a finite loss"
+    same_gradients(stacked, sick, others)
+    assert gradient_norms(sick.parameters())[1].isnan()
+
+
+def with_a_nan_replica(
+    stacked: Network, inputs: Tensor, targets: Tensor
+) -> tuple[Network, Pondered, Pondered]:
+    """The stack with replica 1 turned NaN, and both stacks' records after a backward pass."""
+    sick = copy.deepcopy(stacked)
+    with torch.no_grad():
+        for parameter in sick.parameters():
+            parameter[1] = torch.nan
+    return sick, backward(stacked, inputs, targets), backward(sick, inputs, targets)
+
+
+def same_gradients(stacked: Network, sick: Network, others: list[int]) -> None:
+    for (name, a), b in zip(stacked.named_parameters(), sick.parameters(), strict=True):
+        assert a.grad is not None and b.grad is not None
+        assert torch.equal(a.grad[others], b.grad[others]), name
+        assert a.grad[others].isfinite().all()
+    norms = gradient_norms(sick.parameters())
+    assert torch.equal(norms[others], gradient_norms(stacked.parameters())[others])
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_select_inverts_stack(cell: str) -> None:
+    solos, stacked, inputs, _ = sweep(cell, "act")
+    for k, network in enumerate(solos):
+        again = select(stacked, k, network.halting)
+        assert again.halting is network.halting
+        for (name, a), (other, b) in zip(
+            network.named_parameters(), again.named_parameters(), strict=True
+        ):
+            assert name == other
+            assert torch.equal(a, b)
+        assert torch.equal(network(inputs[:, k]).mixture, again(inputs[:, k]).mixture)
+
+
+def test_stack_and_select_copy() -> None:
+    """Training the stack changes neither its sources nor what was selected from it."""
+    solos, stacked, _, _ = sweep("gru", "act")
+    before = [p.detach().clone() for p in solos[0].parameters()]
+    picked = select(stacked, 0, solos[0].halting)
+    with torch.no_grad():
+        for parameter in stacked.parameters():
+            parameter.add_(1.0)
+    for want, a, b in zip(before, solos[0].parameters(), picked.parameters(), strict=True):
+        assert torch.equal(a, want)
+        assert torch.equal(b, want)
+    assert all(p.requires_grad and p.is_leaf for p in stacked.parameters())
+    assert all(p.requires_grad and p.is_leaf for p in picked.parameters())
+
+
+FAST = [
+    (cell, kind)
+    for cell in CLASSIC
+    for kind in KINDS
+    if CELL_TYPES[cell] in KERNELS and kind != "pondernet_eps"
+]
+
+
+@pytest.mark.parametrize(("cell", "kind"), [*FAST, ("conv_mlp", "pondernet")])
+def test_the_fast_path_is_taken(cell: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal numbers do not tell it from the readable path, whose loop is not entered."""
+    _, stacked, inputs, targets = sweep(cell, kind)
+    monkeypatch.delattr(Network, "ponder")
+    backward(stacked, inputs, targets)
+    with torch.no_grad():
+        stacked(inputs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_replica_alone_is_the_plain_network(kind: str) -> None:
+    solos, _, inputs, _ = sweep("lstm", kind)
+    only = stack(solos[1:2], KINDS[kind](SETTINGS[1:2], BETAS[1:2]))
+    got = only(inputs[:, 1:2]).mixture[:, 0]
+    torch.testing.assert_close(got, solos[1](inputs[:, 1]).mixture, **EXACT)
+
+
+@pytest.mark.parametrize("cell", CLASSIC)
+def test_gradient_norms_are_those_of_solo_runs(cell: str) -> None:
+    solos, stacked, inputs, targets = sweep(cell, "pondernet")
+    backward(stacked, inputs, targets)
+    norms = gradient_norms(stacked.parameters())
+    assert norms.shape == (REPLICAS,)
+    for k, network in enumerate(solos):
+        backward(network, inputs[:, k], targets[:, k])
+        want = nn.utils.get_total_norm([p.grad for p in network.parameters()])
+        torch.testing.assert_close(norms[k], want, **EXACT)
+
+
+def test_gradient_norms_against_hand_numbers() -> None:
+    parameters = [nn.Parameter(torch.zeros(2, 1, 2)), nn.Parameter(torch.zeros(2, 1))]
+    parameters.append(nn.Parameter(torch.zeros(2, 3)))  # without a gradient
+    parameters[0].grad = torch.tensor([[[3.0, 0.0]], [[0.0, 6.0]]])
+    parameters[1].grad = torch.tensor([[4.0], [8.0]])
+    assert gradient_norms(parameters).tolist() == [5.0, 10.0]
+
+
+def test_gradient_norms_of_one_number_per_replica() -> None:
+    """A user's cell may have a scalar parameter: stacked it is (K,)."""
+    parameter = nn.Parameter(torch.zeros(3))
+    parameter.grad = torch.tensor([1.0, -2.0, 3.0])
+    assert gradient_norms([parameter]).tolist() == [1.0, 2.0, 3.0]

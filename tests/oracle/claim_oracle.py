@@ -1,0 +1,255 @@
+"""What the claims measure, worked out a second time: plain loops over the raw tables and curves.
+
+Shares no code with the measures. The seeds are few enough that an interval is over all their
+resamples, so that its ends can be worked out too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pytest
+from support.claim_tables import rows
+
+from pondering.claims.measures import MEASURES
+from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.quantities import Quantity
+from pondering.results.results import Results
+
+SEEDS = (2, 3, 5, 8)
+UPDATES = (400, 1000, 1500, 2500, 4000, 5000, 6000, 7000, 8000)
+NAN = math.nan
+Replicas = Sequence[tuple[float, int]]
+
+
+def draw(low: float, high: float, *key: Any) -> float:
+    """A number that looks random and belongs to the key."""
+    return random.Random(repr(key)).uniform(low, high)
+
+
+def table(
+    experiment: str, mechanism: str, settings: Sequence[float], levels: Sequence[float], *,
+    splits: Sequence[str] = ("test",), errors: tuple[float, float] = (0.0, 0.6),
+    exact: Mapping[float, float] | None = None, seeds: Sequence[int] = SEEDS, gone: Replicas = (),
+) -> pd.DataFrame:  # fmt: skip
+    """Irregular evaluation rows in no order, with one split more than is asked about.
+
+    Steps are multiples of 1/4, so that they tie. `exact` fixes the error of a setting, of which
+    replica `gone` diverged: the first without numbers, the others with numbers that mean nothing.
+    """
+    parts = []
+    for split in (*splits, "decoy"):
+        key = (experiment, mechanism, split)
+
+        def error(s: float, k: int, d: float, key: Any = key) -> float:
+            return (exact or {}).get(s, draw(*errors, "error", key, s, k, d))
+
+        def steps(s: float, k: int, d: float, key: Any = key) -> float:
+            return round(4 * draw(1, 6, "steps", key, s, k, d)) / 4
+
+        parts.append(rows(
+            experiment, mechanism, settings, error, steps, levels=levels, split=split, seeds=seeds,
+            status=lambda s, k: "diverged" if (s, k) in gone else "finished",
+        ))  # fmt: skip
+    frame = pd.concat(parts).sample(frac=1, random_state=1)
+    frame["examples"] = [int(draw(50, 900, "examples", level)) for level in frame["difficulty"]]
+    frame.loc[frame["prediction"] == "expected", "ponder_time"] += 3
+    for setting, seed in gone[:1]:
+        lost = (frame["setting"] == setting) & (frame["seed"] == seed)
+        frame.loc[lost, ["error", "ponder_time"]] = NAN
+    return frame
+
+
+def training(
+    experiment: str, mechanism: str, settings: Sequence[float], *,
+    updates: Sequence[int] = UPDATES, seeds: Sequence[int] = SEEDS, gone: Replicas = (),
+) -> pd.DataFrame:  # fmt: skip
+    """Irregular training curves in no order; a replica `gone` has no numbers after a while."""
+    found = []
+    for setting, seed in itertools.product(settings, seeds):
+        computed = before = 0.0
+        for update in updates:
+            key = (experiment, mechanism, setting, seed, update)
+            steps = draw(1, 6, "training steps", key)
+            computed, before = computed + steps * (update - before), update
+            lost = (setting, seed) in gone and update > 2000
+            found.append({
+                "experiment": experiment, "mechanism": mechanism, "setting": float(setting),
+                "seed": seed, "update": float(update), "loss": 0.1,
+                "error": NAN if lost else draw(0, 0.7, "training error", key),
+                "ponder_time": NAN if lost else steps, "remainder": 0.1, "active_share": 0.5,
+                "computed_steps": NAN if lost else computed,
+            })  # fmt: skip
+    return pd.DataFrame(found).sample(frac=1, random_state=2)
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean of the numbers there are; NaN without any."""
+    present = [value for value in values if not math.isnan(value)]
+    return math.fsum(present) / len(present) if present else NAN
+
+
+class Grid:
+    """The evaluation of one mechanism: a replica's error and steps, levels with equal weight."""
+
+    def __init__(
+        self, source: Results, experiment: str, mechanism: str, split: str = "test"
+    ) -> None:
+        self.error_at: dict[tuple[float, int, float], float] = {}
+        self.steps_at: dict[tuple[float, int, float], float] = {}
+        for row in source.tables[experiment].to_dict("records"):
+            wanted = (mechanism, split) == (row["mechanism"], row["split"])
+            if not wanted or row["prediction"] == "expected":
+                continue
+            place = (row["setting"], row["seed"], row["difficulty"])
+            lost, worst = row["status"] == "diverged", 8.0 if experiment == "wikipedia" else 1.0
+            self.error_at[place] = worst if lost else row["error"]
+            self.steps_at[place] = NAN if lost else row["ponder_time"]
+        self.settings, self.seeds, self.levels = (
+            sorted({place[axis] for place in self.error_at}) for axis in range(3)
+        )
+        pairs = list(itertools.product(self.settings, self.seeds))
+        self.error, self.steps = (
+            {(s, k): mean(values[s, k, d] for d in self.levels) for s, k in pairs}
+            for values in (self.error_at, self.steps_at)
+        )
+
+    def mean_error(self, setting: float, seeds: Sequence[int]) -> float:
+        return mean(self.error[setting, seed] for seed in seeds)
+
+    def best(self, settings: Sequence[float] | None = None) -> float:
+        """The setting with the lowest mean error."""
+        return min(settings or self.settings, key=lambda s: self.mean_error(s, self.seeds))
+
+    def lowest(self, seeds: Sequence[int], settings: Sequence[float] | None = None) -> float:
+        """The lowest mean error of any setting over these seeds."""
+        return min(self.mean_error(s, seeds) for s in settings or self.settings)
+
+
+class Training:
+    """The training curves of one mechanism up to an update; what diverged is all wrong."""
+
+    def __init__(
+        self, source: Results, experiment: str, mechanism: str, until: float = math.inf
+    ) -> None:
+        self.rows: dict[tuple[float, int], list[dict[str, Any]]] = {}
+        for row in source.curves[experiment].to_dict("records"):
+            if row["mechanism"] == mechanism and row["update"] <= until:
+                self.rows.setdefault((row["setting"], row["seed"]), []).append(row)
+        worst = 8.0 if experiment == "wikipedia" else 1.0
+        for each in self.rows.values():
+            each.sort(key=lambda row: row["update"])
+            for row in each:
+                row["error"] = worst if math.isnan(row["error"]) else row["error"]
+        self.area = {place: self._area(each) for place, each in self.rows.items()}
+
+    @staticmethod
+    def _area(each: Sequence[Mapping[str, Any]]) -> float:
+        """The error averaged over training: straight lines between the points."""
+        total = 0.0
+        for a, b in itertools.pairwise(each):
+            total += (b["update"] - a["update"]) * (a["error"] + b["error"]) / 2
+        return total / (each[-1]["update"] - each[0]["update"])
+
+    def first(self, setting: float, seed: int, error: float, column: str = "update") -> float:
+        """The column where the error is first no more than this; infinite if it never is."""
+        hits = [row[column] for row in self.rows[setting, seed] if row["error"] <= error]
+        return float(hits[0]) if hits else math.inf
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    """Places from 1; equals share the mean of theirs."""
+    return [
+        sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
+        for value in values
+    ]
+
+
+def correlation(x: Sequence[float], y: Sequence[float]) -> float:
+    """Pearson's; 0 where one side never varies."""
+    a, b = ([value - mean(side) for value in side] for side in (x, y))
+    size = math.sqrt(math.fsum(v * v for v in a) * math.fsum(v * v for v in b))
+    return math.fsum(v * w for v, w in zip(a, b, strict=True)) / size if size > 1e-15 else 0.0
+
+
+def trend(x: Sequence[float], y: Sequence[float]) -> float:
+    """Spearman's over the points there are; none at all (0) where it does not exist."""
+    pairs = [(a, b) for a, b in zip(x, y, strict=True) if not math.isnan(b)]
+    return correlation(ranks([a for a, _ in pairs]), ranks([b for _, b in pairs]))
+
+
+def line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
+    """Slope of the least squares line and its R squared; none of either where numbers lack."""
+    if any(math.isnan(value) for value in y):
+        return 0.0, 0.0
+    fit = statistics.linear_regression(x, y)
+    left = math.fsum((b - fit.intercept - fit.slope * a) ** 2 for a, b in zip(x, y, strict=True))
+    whole = math.fsum((b - mean(y)) ** 2 for b in y)
+    return fit.slope, 1 - left / whole if whole > 1e-15 else 0.0
+
+
+def median(values: Sequence[float]) -> float:
+    """Also of infinite numbers."""
+    return float(statistics.median(values))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A quantity as it should be; `drawn` says that chance decides where its interval ends."""
+
+    label: str
+    unit: str
+    value: float
+    low: float | None
+    high: float | None
+    seeds: int
+    drawn: bool = False
+
+
+def over(
+    label: str, unit: str, statistic: Callable[[Sequence[int]], float], seeds: Sequence[int] = SEEDS
+) -> Expected:
+    """A statistic of the seeds, and 95% of its values over all resamples of them."""
+    value = statistic(seeds)
+    if len(seeds) < 2 or math.isnan(value):
+        return Expected(label, unit, value, None, None, len(seeds))
+    every = itertools.product(seeds, repeat=len(seeds))
+    drawn = sorted(each for each in map(statistic, every) if not math.isnan(each))
+    low = drawn[math.floor(0.025 * (len(drawn) - 1))]
+    high = drawn[math.ceil(0.975 * (len(drawn) - 1))]
+    return Expected(label, unit, value, low, high, len(seeds))
+
+
+def over_mean(label: str, unit: str, per_seed: Mapping[int, float]) -> Expected:
+    """The mean over the seeds that have a number."""
+    present = [seed for seed, value in per_seed.items() if not math.isnan(value)]
+    return over(label, unit, lambda seeds: mean(per_seed[k] for k in seeds), present)
+
+
+def measured(measure: str, source: Results, **arguments: Any) -> list[Quantity]:
+    return MEASURES[measure](Evidence(source), **arguments)
+
+
+def check(found: Sequence[Quantity], expected: Mapping[str, Expected]) -> None:
+    """Every quantity is there, with its words, its unit, its value and its interval."""
+    assert sorted(quantity.name for quantity in found) == sorted(expected)
+    for quantity in found:
+        name, wanted = quantity.name, expected[quantity.name]
+        words = (quantity.label, quantity.unit, quantity.seeds)
+        assert words == (wanted.label, wanted.unit, wanted.seeds), name
+        assert quantity.value == pytest.approx(wanted.value, rel=1e-9, nan_ok=True), name
+        if wanted.drawn:
+            assert quantity.low is not None and quantity.high is not None, name
+            assert quantity.low < quantity.value < quantity.high, name
+        elif wanted.low is None:
+            assert (quantity.low, quantity.high) == (None, None), name
+        else:
+            ends = (quantity.low, quantity.high)
+            assert ends == pytest.approx((wanted.low, wanted.high), rel=1e-9), name

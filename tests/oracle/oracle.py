@@ -1,0 +1,286 @@
+"""A slow reading of the papers' equations in NumPy float64: one example, step and unit at a time.
+
+It shares no code with the package and never imports torch. Letters are the papers':
+x_t input, s_t^n state, y_t^n output, h_t^n halting unit, N(t) steps, R(t) remainder, p_t^n weight.
+Graves is arXiv 1603.08983, Banino arXiv 2107.05407, Fojo the ICLR 2018 workshop paper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from oracle.oracle_cells import Array, State, log_sigmoid, sigmoid
+
+# --- weights of the ponder steps --------------------------------------------------------------
+
+
+@dataclass
+class Pondering:
+    """What one example did at one input time."""
+
+    steps: int
+    weights: list[float]  # p^1 .. p^N
+    remainder: float = math.nan
+    outputs: list[Array] = field(default_factory=list)  # y^1 .. y^N
+    states: list[State] = field(default_factory=list)  # s^1 .. s^N
+    logits: list[float] = field(default_factory=list)
+    output: Array | None = None
+    state: State = ()
+
+
+def act_weights(
+    h: list[float], epsilon: float, max_steps: int, forced: int | None = None
+) -> tuple[int, float, list[float]]:
+    """N, R and p of Graves Eqs. 6-8 with the cap of Eq. 13; `forced` holds N constant (Eq. 14)."""
+    steps = forced
+    if steps is None:
+        total = 0.0
+        for n in range(1, max_steps + 1):
+            total += h[n - 1]
+            if total >= 1.0 - epsilon or n == max_steps:
+                steps = n
+                break
+    assert steps is not None
+    remainder = 1.0
+    for n in range(1, steps):
+        remainder -= h[n - 1]
+    return steps, remainder, [*h[: steps - 1], remainder]
+
+
+def pondernet_log_weights(logits: list[float]) -> list[float]:
+    """log p_n = log lambda_n + sum_{j<n} log(1 - lambda_j) (Banino Eq. 2); the rest to the last."""
+    result = []
+    rest = 0.0
+    for n, logit in enumerate(logits, start=1):
+        result.append(rest + log_sigmoid(logit) if n < len(logits) else rest)
+        rest += log_sigmoid(-logit)
+    return result
+
+
+def pondernet_steps(logits: list[float], epsilon: float | None, max_steps: int) -> int:
+    """N: the cap, or the first n whose cumulated lambda_n prod(1 - lambda_j) exceeds 1 - eps."""
+    if epsilon is None:
+        return max_steps
+    still_running = 1.0
+    for n in range(1, max_steps + 1):
+        still_running *= 1.0 - sigmoid(logits[n - 1])
+        if 1.0 - still_running > 1.0 - epsilon:
+            return n
+    return max_steps
+
+
+def geometric_prior(lambda_p: float, steps: int) -> list[float]:
+    """Geometric(lambda_p) truncated at `steps` and normalised: its mass is 1."""
+    masses = [lambda_p * (1.0 - lambda_p) ** (n - 1) for n in range(1, steps + 1)]
+    return [mass / sum(masses) for mass in masses]
+
+
+def kl_divergence(logits: list[float], lambda_p: float) -> float:
+    """KL(p || prior), p first (Banino Eq. 3); a step with p = 0 adds its limit, 0."""
+    prior = geometric_prior(lambda_p, len(logits))
+    total = 0.0
+    for log_p, g in zip(pondernet_log_weights(logits), prior, strict=True):
+        p = math.exp(log_p)
+        if p > 0.0:
+            total += p * (log_p - math.log(g))
+    return total
+
+
+def expected_steps(p: list[float]) -> float:
+    return sum(n * value for n, value in enumerate(p, start=1))
+
+
+# --- one example through the network ----------------------------------------------------------
+
+
+@dataclass
+class Model:
+    """The parts of a network: a cell, an output head (Eq. 4) and a halting head (Eq. 5)."""
+
+    cell: Callable[[Array, State], State]  # takes the input with its flag
+    state_sizes: tuple[int, ...]
+    W_y: Array
+    b_y: Array
+    w_h: Array
+    b_h: float
+    flag: bool = True  # first-step flag
+    embed: Callable[[Array], Array] = lambda x: x  # done once per input
+
+    def steps(self, x: Array, state: State, count: int) -> Pondering:
+        """`count` steps from `state` on input x: states (Eq. 3), outputs and halting logits."""
+        result = Pondering(steps=count, weights=[])
+        x = self.embed(x)
+        for n in range(1, count + 1):
+            # x_t^n: one extra element, 1 at n = 1 and 0 after.
+            x_n = np.append(x, 1.0 if n == 1 else 0.0) if self.flag else x
+            state = self.cell(x_n, state)
+            result.states.append(state)
+            result.outputs.append(self.W_y @ state[0] + self.b_y)
+            result.logits.append(float(self.w_h @ state[0] + self.b_h))
+        return result
+
+
+Rule = Callable[..., Pondering]  # (model, x, state, forced N or None)
+
+
+def act(epsilon: float, max_steps: int) -> Rule:
+    """One input time of ACT: mean-field output and state (Eq. 9), cell state included."""
+
+    def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
+        done = model.steps(x, state, max_steps)
+        h = [sigmoid(logit) for logit in done.logits]
+        done.steps, done.remainder, done.weights = act_weights(h, epsilon, max_steps, forced)
+        return _mean_field(done)
+
+    return rule
+
+
+def pondernet(epsilon: float | None, max_steps: int) -> Rule:
+    """One input time of PonderNet. On sequences the paper is silent; here the state is averaged."""
+
+    def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
+        done = model.steps(x, state, max_steps)
+        done.steps = forced or pondernet_steps(done.logits, epsilon, max_steps)
+        kept = done.logits[: done.steps]
+        done.weights = [math.exp(v) for v in pondernet_log_weights(kept)]
+        return _mean_field(done)
+
+    return rule
+
+
+def repeat(rho: int) -> Rule:
+    """One input time of Fojo's Repeat-RNN: output and state of the last of rho repetitions."""
+
+    def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
+        done = model.steps(x, state, rho)
+        done.weights = [0.0] * (rho - 1) + [1.0]
+        return _mean_field(done)
+
+    return rule
+
+
+def _mean_field(done: Pondering) -> Pondering:
+    """Drop the steps after N and sum outputs and states under p (Eq. 9)."""
+    n = done.steps
+    done.outputs, done.states, done.logits = done.outputs[:n], done.states[:n], done.logits[:n]
+    done.output = _mix(done.weights, done.outputs)
+    parts = range(len(done.states[0]))
+    done.state = tuple(_mix(done.weights, [s[part] for s in done.states]) for part in parts)
+    return done
+
+
+def _mix(weights: list[float], values: list[Array]) -> Array:
+    total = np.zeros_like(values[0])
+    for weight, value in zip(weights, values, strict=True):
+        total = total + weight * value
+    return total
+
+
+def unroll(
+    model: Model,
+    rule: Rule,
+    xs: Array,
+    mask: Array | None = None,
+    forced: list[Pondering | None] | None = None,
+) -> list[Pondering | None]:
+    """One example's sequence; None where masked, and there the state stands still."""
+    state: State = tuple(np.zeros(size) for size in model.state_sizes)
+    result: list[Pondering | None] = []
+    for t in range(len(xs)):
+        if mask is not None and not mask[t]:
+            result.append(None)
+            continue
+        held = forced[t].steps if forced and forced[t] else None
+        done = rule(model, xs[t], state, held)
+        state = done.state
+        result.append(done)
+    return result
+
+
+# --- gradients --------------------------------------------------------------------------------
+
+
+def act_cost_gradient(steps: int, count: int) -> list[float]:
+    """dP/dh^n = -1 for n < N(t), 0 at and after N(t) (Graves Eq. 14)."""
+    return [-1.0 if n < steps else 0.0 for n in range(1, count + 1)]
+
+
+def act_halting_gradient(
+    d_output: Array,
+    d_state: State,
+    outputs: list[Array],
+    states: list[State],
+    steps: int,
+    tau: float,
+) -> list[float]:
+    """dL_hat/dh^n by hand: Graves Eqs. 15-20 with p^N = 1 - sum_{n<N} h^n.
+
+    d_output = dL/dy_t and d_state = dL/ds_t are the derivatives at the mean-field output and
+    state. dp^n/dh^n = 1 and dp^N/dh^n = -1 for n < N; the time penalty adds -tau (Eq. 14).
+    """
+
+    def value_of(n: int) -> float:
+        """dL/dp^n = dL/dy . y^n + dL/ds . s^n."""
+        total = float(d_output @ outputs[n - 1])
+        for d_part, part in zip(d_state, states[n - 1], strict=True):
+            total += float(d_part @ part)
+        return total
+
+    gradient = []
+    for n in range(1, len(outputs) + 1):
+        gradient.append(value_of(n) - value_of(steps) - tau if n < steps else 0.0)
+    return gradient
+
+
+def central_differences(
+    function: Callable[[dict[str, Array]], float], values: dict[str, Array], step: float = 1e-6
+) -> dict[str, Array]:
+    """d function / d every element of every array in `values`."""
+    gradient = {}
+    for name, array in values.items():
+        slope = np.zeros_like(array)
+        for index in np.ndindex(array.shape):
+            one = np.zeros_like(array)
+            one[index] = 1.0
+            slope[index] = slope_along(function, values, name, one, step)
+        gradient[name] = slope
+    return gradient
+
+
+def slope_along(
+    function: Callable[[dict[str, Array]], float],
+    values: dict[str, Array],
+    name: str,
+    direction: Array,
+    step: float = 1e-6,
+) -> float:
+    """Central difference of the function along a direction of one of the arrays."""
+    above = function({**values, name: values[name] + step * direction})
+    below = function({**values, name: values[name] - step * direction})
+    return (above - below) / (2 * step)
+
+
+# --- losses of one example at one input time --------------------------------------------------
+
+Score = Callable[[Array], float]
+
+
+def act_loss(done: Pondering, score: Score, tau: float) -> float:
+    """L(y_t) + tau (N + R) (Graves Eqs. 10-12)."""
+    return score(done.output) + tau * (done.steps + done.remainder)
+
+
+def pondernet_loss(done: Pondering, score: Score, lambda_p: float, beta: float) -> float:
+    """sum_n p_n L(y_n) + beta KL(p || prior) (Banino Eq. 3)."""
+    total = beta * kl_divergence(done.logits, lambda_p)
+    for p, y in zip(done.weights, done.outputs, strict=True):
+        total += p * score(y)
+    return total
+
+
+def binary_cross_entropy(y: Array, target: Array) -> float:
+    """-sum log P(target) for sigmoid outputs with logits y."""
+    return -sum(log_sigmoid(a if t > 0.5 else -a) for a, t in zip(y, target, strict=True))

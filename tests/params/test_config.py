@@ -1,0 +1,291 @@
+"""params.yaml: what is accepted, and the one line for everything else."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+from support import tiny
+
+from pondering.params.read import PROFILES, ExperimentConfig, deep_merge, load_params
+from pondering.project.errors import UserError
+from pondering.tasks import make_task
+
+ROOT = Path(__file__).parents[2]
+REAL = ROOT / "params.yaml"
+
+
+@pytest.fixture(params=PROFILES)
+def real(request: pytest.FixtureRequest) -> dict[str, ExperimentConfig]:
+    return load_params(REAL, request.param).experiments
+
+
+def refusal(folder: Path, values: dict[str, Any], profile: str | None = None) -> str:
+    """The line without the file's name, which it must begin with."""
+    path = tiny.write(folder, values)
+    with pytest.raises(UserError) as caught:
+        load_params(path, profile)
+    return one_line(str(caught.value), path)
+
+
+def one_line(message: str, path: Path) -> str:
+    assert message.startswith(f"{path}: ")
+    assert len(message.splitlines()) == 1
+    assert message.isprintable()
+    assert len(message) < 600
+    return message.removeprefix(f"{path}: ")
+
+
+def changed(key: str, value: Any, home: str = "quick") -> dict[str, Any]:
+    """The tiny document with `a.b.c` of a profile set to a value."""
+    values = tiny.document()
+    *path, last = key.split(".")
+    block = values["tiny"][home]
+    for part in path:
+        block = block[part]
+    block[last] = value
+    return values
+
+
+def test_the_real_parameters_load_in_every_profile(real: dict[str, ExperimentConfig]) -> None:
+    assert {"parity", "mnist", "mnist_rotated", "parity_extrapolation"} <= set(real)
+    for name, config in real.items():
+        assert make_task(config.task, name).name == config.task["name"]
+        for mechanism in ("repeat", "act", "pondernet"):
+            count = len(config.settings(mechanism)) * len(config.seeds)
+            assert len(config.replicas(mechanism)) == count > 0
+
+
+def test_the_paper_profile_has_the_papers_grids() -> None:
+    paper = load_params(REAL, "paper").experiments
+    graves = paper["parity"]
+    grid = {round(i * 10.0**-j, 9) for i in range(1, 11) for j in range(1, 5)}
+    assert {round(tau, 9) for tau in graves.act.tau} == grid
+    assert graves.seeds == tuple(range(20))
+    assert graves.training.batch == 128
+    assert graves.training.learning_rate == 1e-4
+    assert graves.halting.max_steps == 100
+    assert graves.halting.halt_bias == 1.0
+    banino = paper["parity_extrapolation"]
+    assert banino.task["train_nonzero"] == [1, 48]
+    assert banino.task["test_nonzero"]["extrapolation"] == [49, 96]
+    assert banino.pondernet.lambda_p == tuple(round(0.1 * i, 1) for i in range(1, 10))
+    assert len(banino.seeds) == 10
+
+
+def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
+    """A comment on the value's line, or on the line of a key above it that holds it."""
+    silent = []
+    top, profile, above = "", "", {}
+    for number, line in enumerate(REAL.read_text().splitlines(), 1):
+        code, _, comment = line.partition("#")
+        if not code.strip():
+            continue
+        indent = len(code) - len(code.lstrip())
+        key, _, value = code.strip().partition(":")
+        top = top if indent else key
+        if indent <= 2:
+            profile = key if indent == 2 and top not in ("cost_hours", "download") else ""
+        above = {depth: said for depth, said in above.items() if depth < indent}
+        if profile in ("reduced", "paper") and value and not comment and not any(above.values()):
+            silent.append(f"{number}: {code.strip()}")
+        above[indent] = bool(comment) and indent > 2
+    assert silent == []
+
+
+def test_a_profile_overrides_the_common_values_key_by_key() -> None:
+    merged = deep_merge({"a": {"b": 1, "c": [1, 2]}, "d": 1}, {"a": {"c": [3]}, "d": {"e": 2}})
+    assert merged == {"a": {"b": 1, "c": [3]}, "d": {"e": 2}}
+
+
+def test_what_a_run_depends_on_leaves_the_other_mechanisms_out(tmp_path: Path) -> None:
+    config = tiny.config(tmp_path)
+    values = config.of_mechanism("act")
+    assert "pondernet" not in values
+    assert "repeat" not in values
+    assert "evaluation" not in values
+    assert {"task", "network", "halting", "act", "training", "seeds"} <= set(values)
+
+
+def test_a_mechanisms_own_updates_and_learning_rate_win(tmp_path: Path) -> None:
+    config = tiny.config(tmp_path, act={"updates": 7, "learning_rate": 0.5})
+    assert (config.updates("act"), config.updates("repeat")) == (7, 30)
+    assert (config.learning_rate("act"), config.learning_rate("pondernet")) == (0.5, 0.01)
+
+
+# key below tiny.quick, bad value, what the line must say
+RANGES = [
+    ("act.tau", [0.01, -0.1], "-0.1", "greater than or equal to 0"),
+    ("pondernet.lambda_p", [0.0], "0.0", "greater than 0"),
+    ("pondernet.lambda_p", [0.2, 1.0], "1.0", "less than 1"),
+    ("pondernet.lambda_p", [1.5], "1.5", "less than 1"),
+    ("halting.epsilon", 0.0, "0.0", "greater than 0"),
+    ("halting.epsilon", 1.0, "1.0", "less than 1"),
+    ("pondernet.epsilon", -0.5, "-0.5", "greater than 0"),
+    ("halting.max_steps", 0, "0", "greater than or equal to 1"),
+    ("pondernet.max_steps", -3, "-3", "greater than or equal to 1"),
+    ("pondernet.beta", -1.0, "-1.0", "greater than or equal to 0"),
+    ("repeat", {"rho": [0]}, "0", "greater than or equal to 1"),
+    ("seeds", [], "[]", "at least 1 item"),
+    ("seeds", [1, 1], "[1, 1]", "must not name a value twice"),
+    ("seeds", [-1], "-1", "greater than or equal to 0"),
+    ("seeds", [2**80], str(2**80), "less than"),
+    ("act.tau", [], "[]", "at least 1 item"),
+    ("act.tau", [0.1234567, 0.1234568], "0.1234567", "equal in six digits"),
+    ("pondernet.lambda_p", [0.3, 0.3000001], "0.3000001", "equal in six digits"),
+    ("training.updates", 0, "0", "greater than or equal to 1"),
+    ("training.batch", 10**30, str(10**30), "less than or equal to"),
+    ("training.learning_rate", 0.0, "0.0", "greater than 0"),
+    ("training.learning_rate", 1e40, "1e+40", "less than or equal to"),
+    ("evaluation.examples", 0, "0", "greater than or equal to 1"),
+]
+NAN, INFINITY = float("nan"), float("inf")
+TYPES = [
+    ("act.tau", ["0.1"], "'0.1'", "valid number"),
+    ("act.tau", [True], "True", "valid number"),
+    ("act.tau", [NAN], "nan", "should be less than or equal to"),
+    ("act.tau", [INFINITY], "inf", "less than or equal to"),
+    ("act.tau", 0.1, "0.1", "valid tuple"),
+    ("pondernet.lambda_p", [NAN], "nan", "should be less than 1"),
+    ("halting.epsilon", NAN, "nan", "should be less than 1"),
+    ("halting.halt_bias", NAN, "nan", "should be less than or equal to"),
+    ("halting.halt_bias", "one", "'one'", "valid number"),
+    ("halting.first_step_flag", "yes", "'yes'", "valid boolean"),
+    ("halting.first_step_flag", 1, "1", "valid boolean"),
+    ("halting.max_steps", 2.5, "2.5", "valid integer"),
+    ("halting.max_steps", True, "True", "valid integer"),
+    ("training.updates", "many", "'many'", "valid integer"),
+    ("training.updates", 30.0, "30.0", "valid integer"),
+    ("training.learning_rate", None, "None", "valid number"),
+    ("training.learning_rate", "1e-4", "'1e-4'", "valid number"),
+    ("training.clip", False, "False", "valid number"),
+    ("seeds", 3, "3", "valid tuple"),
+    ("seeds", "0", "'0'", "valid tuple"),
+    ("network.cell", 5, "5", "valid string"),
+    ("network.cell", "", "''", "at least 1 character"),
+    ("network", 5, "5", "dictionary"),
+    ("training", None, "None", "dictionary"),
+    ("task.bits", {1: 2}, "{1: 2}", "may hold"),
+    ("task.bits", NAN, "nan", "finite"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "shown", "allowed"), RANGES + TYPES)
+def test_a_bad_value_is_named_with_its_key_and_what_is_allowed(
+    tmp_path: Path, key: str, value: Any, shown: str, allowed: str
+) -> None:
+    line = refusal(tmp_path, changed(key, value))
+    assert line.startswith(f"tiny.quick.{'task' if key.startswith('task') else key}")
+    assert shown in line
+    assert allowed in line.split(" is not allowed: ")[1]
+
+
+def test_the_key_is_named_where_it_stands(tmp_path: Path) -> None:
+    assert refusal(tmp_path, changed("halting.epsilon", 2.0, "common")).startswith(
+        "tiny.common.halting.epsilon: 2.0 is not allowed"
+    )
+    assert refusal(tmp_path, changed("repeat.rho", [0], "common")).startswith(
+        "tiny.common.repeat.rho.0: 0 is not allowed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("block", "right", "wrong"),
+    [
+        ("training", "learning_rate", "learning_rat"),
+        ("training", "clip", "clipp"),
+        ("halting", "max_steps", "max_step"),
+        ("act", "tau", "taus"),
+        ("pondernet", "lambda_p", "lamda_p"),
+        ("evaluation", "examples", "example"),
+    ],
+)
+def test_a_misspelt_key_is_met_with_the_right_one(
+    tmp_path: Path, block: str, right: str, wrong: str
+) -> None:
+    values = tiny.document()
+    values["tiny"]["quick"][block][wrong] = values["tiny"]["quick"][block].pop(right)
+    line = refusal(tmp_path, values)
+    assert line == f"tiny.quick.{block}.{wrong}: unknown key; did you mean {right!r}?"
+
+
+def test_misspelt_keys_of_every_level(tmp_path: Path) -> None:
+    def line(change: Any) -> str:
+        values = tiny.document()
+        change(values)
+        return refusal(tmp_path, values)
+
+    assert line(lambda v: v.update(devise="cpu")) == "devise: unknown key; did you mean 'device'?"
+    said = line(lambda v: v.update(compute={"threads": 1, "insist": False, "checkpoint_second": 1}))
+    assert said == "compute.checkpoint_second: unknown key; did you mean 'checkpoint_seconds'?"
+    said = line(lambda v: v["tiny"].update(qick={}))
+    assert said == "tiny.qick: unknown key; did you mean 'quick'?"
+    said = line(lambda v: v["tiny"]["quick"].update(trainin={}))
+    assert said == "tiny.quick.trainin: unknown key; did you mean 'training'?"
+    said = line(lambda v: v["tiny"]["common"].update(trainin={}))
+    assert said == "tiny.common.trainin: unknown key; did you mean 'training'?"
+    said = line(lambda v: v["download"]["files"]["words"]["all"].update(sha257="0"))
+    assert said == "download.files.words.all.sha257: unknown key; did you mean 'sha256'?"
+    said = line(lambda v: v["tiny"]["quick"]["network"].update(zzz=1))
+    assert said == "tiny.quick.network.zzz: unknown key; allowed: cell, hidden"
+
+
+def test_missing_blocks_and_keys(tmp_path: Path) -> None:
+    for key in tiny.DOCUMENT:
+        values = tiny.document()
+        del values[key]
+        line = refusal(tmp_path, values)
+        missing = f"{key}: missing" if key != "tiny" else "experiments: 'tiny' has no block"
+        assert line.startswith(missing)
+    values = tiny.document()
+    del values["tiny"]["quick"]
+    assert refusal(tmp_path, values) == "tiny.quick: None; must be a mapping"
+    values = tiny.document()
+    del values["tiny"]["quick"]["training"]["batch"]
+    line = refusal(tmp_path, values)
+    assert line.startswith("tiny.quick.training.batch: missing; the keys there are updates, batch,")
+    values = tiny.document()
+    del values["tiny"]["quick"]["seeds"]
+    assert refusal(tmp_path, values).startswith("tiny.quick.seeds: missing; the keys there are")
+
+
+def test_profiles_devices_experiments_and_mechanisms(tmp_path: Path) -> None:
+    values = tiny.document()
+    line = refusal(tmp_path, values | {"profile": "quik"})
+    assert line == "profile: 'quik' is unknown; allowed: quick, reduced, paper"
+    assert refusal(tmp_path, values, "papr").startswith("profile: 'papr' is unknown; allowed:")
+    assert refusal(tmp_path, values, "").startswith("profile: '' is unknown; allowed:")
+    line = refusal(tmp_path, values | {"device": "gpu"})
+    assert line == "device: 'gpu' is not allowed: Input should be 'auto', 'cpu' or 'cuda'"
+    for names in (5, [], ["tiny", "tiny"], None):
+        assert refusal(tmp_path, values | {"experiments": names}).startswith("experiments: ")
+    for name in ("other", 1, [1], {"a": 1}, None):
+        line = refusal(tmp_path, values | {"experiments": ["tiny", name]})
+        assert line.endswith("has no block of its own")
+    line = refusal(tmp_path, values | {"../x": values["tiny"], "experiments": ["../x"]})
+    assert "letters, digits and _ alone" in line
+    assert refusal(tmp_path, values | {"mechanisms": ["act"]}).startswith("mechanisms: ['act'];")
+    line = refusal(tmp_path, values, "reduced")
+    assert line == "tiny.reduced: None; must be a mapping"
+
+
+def test_an_experiments_block_may_stand_unused(tmp_path: Path) -> None:
+    values = tiny.document()
+    values["another"] = copy.deepcopy(values["tiny"])
+    assert list(load_params(tiny.write(tmp_path, values)).experiments) == ["tiny"]
+
+
+def test_an_unknown_experiment_names_those_there_are(tmp_path: Path) -> None:
+    params = load_params(tiny.write(tmp_path, tiny.document()))
+    with pytest.raises(UserError, match="experiments: 'tni' is unknown; allowed: tiny"):
+        params.experiment("tni")
+
+
+def test_the_yaml_of_a_test_says_what_was_meant(tmp_path: Path) -> None:
+    """Guards the fuzzers: an unchanged document is accepted, and nothing is lost in writing."""
+    path = tiny.write(tmp_path, tiny.document())
+    assert YAML(typ="safe").load(path.read_text()) == tiny.document()
+    assert load_params(path).experiment("tiny").seeds == (0, 7)

@@ -1,0 +1,99 @@
+"""The real params.yaml: every stage of `paper` runs, and claims and figures find their splits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from pondering.claims.claims import load_claims
+from pondering.data.frozen import write_arrays
+from pondering.params.read import MECHANISMS, PROFILES, load_params
+from pondering.results.aggregates import failure_error
+from pondering.tasks import TASKS, make_task
+from pondering.tasks.base import Task
+from pondering.train.build import make_network
+from pondering.train.sweep import Plan, Sweep
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = tuple(load_params(ROOT / "params.yaml").experiments)
+READ_DATA = ("wikipedia", "mnist", "mnist_rotated")
+
+
+@pytest.fixture(scope="module")
+def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of the real data's form and a small size."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("data") / "all.npz"
+    text = rng.integers(0, 256, 60_000).astype(np.uint8)
+    arrays = {"text": text, "kinds": np.zeros_like(text)}
+    for part, count in (("train", 256), ("validation", 32), ("test", 32)):
+        arrays[f"{part}_images"] = rng.integers(0, 256, (count, 28, 28)).astype(np.uint8)
+        arrays[f"{part}_labels"] = rng.integers(0, 10, count).astype(np.uint8)
+    write_arrays(path, arrays)
+    return path
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_every_paper_stage_runs_two_updates_of_two_replicas(
+    experiment: str, mechanism: str, stand_ins: Path
+) -> None:
+    config = load_params(ROOT / "params.yaml", "paper").experiments[experiment]
+    task: Task = make_task(config.task, experiment, stand_ins)
+    if experiment == "wikipedia":  # real sizes but for the length: 500 bytes take minutes
+        task = replace(task, sequence=8)  # type: ignore[type-var]
+    replicas = config.replicas(mechanism)[:2]
+    network = make_network(config, mechanism, task, replicas)
+    before = {name: p.detach().clone() for name, p in network.named_parameters()}
+    plan = Plan(2, config.training.batch, config.learning_rate(mechanism), None, 2)
+    sweep = Sweep(network, task, replicas, plan)
+    sweep.run(lambda _: None, lambda: False)
+    assert sweep.status() == ["finished", "finished"]
+    for row in sweep.rows():
+        assert row["loss"] > 0 and 1 <= row["ponder_time"] <= config.halting.max_steps
+    moved = [not torch.equal(before[n], p) for n, p in network.named_parameters()]
+    assert sum(moved) >= len(moved) - 2  # a plain network's flag or halting unit may rest
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_claim_names_splits_that_its_tasks_have(profile: str, stand_ins: Path) -> None:
+    experiments = load_params(ROOT / "params.yaml", profile).experiments
+    for claim in load_claims(ROOT / "claims.yaml"):
+        arguments = claim.arguments
+        name, split = arguments.get("experiment"), arguments.get("split")
+        if name is None or split is None or name in READ_DATA:
+            continue
+        task = make_task(experiments[str(name)].task, str(name), stand_ins)
+        assert split in task.evaluation_sets(1), claim.id
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_training_and_report_agree_on_the_error_of_a_failure(profile: str) -> None:
+    """The report knows no torch and so no task: it has a number of its own."""
+    for name, config in load_params(ROOT / "params.yaml", profile).experiments.items():
+        task = TASKS[config.task["name"]]
+        assert failure_error(name) == getattr(task, "worst_error", 1.0), name
+
+
+def test_in_quick_act_and_pondernet_solve_their_parity_and_a_plain_network_does_not() -> None:
+    table = pd.read_csv(ROOT / "reports" / "quick" / "tables" / "parity_interpolation.csv")
+    error = table.groupby(["mechanism", "setting", "prediction"])["error"].mean()
+    assert error["act"].min() < 0.05
+    assert error["pondernet"].xs("sampled", level="prediction").min() < 0.05
+    assert error["repeat"].loc[1.0].min() > 0.2
+    easiest, hardest = table["difficulty"].min(), table["difficulty"].max()
+    steps = table[table["mechanism"] == "act"].groupby(["setting", "difficulty"])["ponder_time"]
+    ponder = steps.mean().unstack()
+    assert (ponder[hardest] > ponder[easiest]).all()
+
+
+def test_in_quick_ponder_rises_with_the_gates_of_logic() -> None:
+    table = pd.read_csv(ROOT / "reports" / "quick" / "tables" / "logic.csv")
+    act = table[table["mechanism"] == "act"]
+    ponder = act.groupby(["setting", "difficulty"])["ponder_time"].mean().unstack()
+    assert (ponder.iloc[:, -1] > ponder.iloc[:, 0]).sum() >= 2

@@ -1,0 +1,250 @@
+"""The pages of the report: read back, followed link by link, and opened in a browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from markupsafe import escape
+from playwright.sync_api import Browser, Page
+from support.claim_tables import results, rows
+from support.published import CLAIMS, HOSTILE, hostile_results, publish
+
+from pondering.report.figures import FIGURES
+from pondering.report.pages import build_index
+from pondering.report.pages.markdown import escaped
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A published report of a part of the experiments, with the page that leads to it."""
+    folder = tmp_path_factory.mktemp("project") / "reports"
+    publish(hostile_results(), folder)
+    build_index(folder)
+    (folder.parent / "README.md").write_text("# Pondering\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def html(site: Path) -> str:
+    return (site / "quick" / "index.html").read_text(encoding="utf-8")
+
+
+def opened(browser: Browser, path: Path, width: int, scheme: str) -> tuple[Page, list[str]]:
+    """A page in the browser, and everything that went wrong while it opened."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda problem: wrong.append(f"error: {problem}"))
+    page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
+    page.on("dialog", lambda dialog: (wrong.append("dialog"), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith(("file:", "data:"))
+            else wrong.append(f"network: {request.url}")
+        ),
+    )
+    page.goto(path.as_uri())
+    return page, wrong
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_report_opens_clean_and_shows_every_figure(
+    browser: Browser, site: Path, width: int, scheme: str
+) -> None:
+    page, wrong = opened(browser, site / "quick" / "index.html", width, scheme)
+    assert wrong == []
+    drawn = {path.stem for path in (site / "quick" / "figures").glob("*.svg")}
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll("figure")].map(f => {
+             const image = f.querySelector(".drawing svg, .drawing img");
+             const box = image.getBoundingClientRect();
+             return [f.id, box.width, box.height, image.naturalWidth ?? -1,
+                     image.getAttribute("aria-label") ?? image.alt,
+                     f.getBoundingClientRect().right]; })"""
+    )
+    assert {box[0] for box in boxes} == {f"figure-{name}" for name in drawn}
+    for name, across, tall, natural, alternative, right in boxes:
+        assert across > 440 and tall > 100 and natural != 0, f"{name} is too small to read"
+        assert right <= width and len(alternative) > 60, name
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", dark))) < 200) == (scheme == "dark")
+    card = page.evaluate("getComputedStyle(document.querySelector('.drawing')).backgroundColor")
+    assert sum(map(int, re.findall(r"\d+", card))) > 700, "figures keep a light card"
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("name", ["index.html", "quick/provenance.html"])
+def test_the_other_pages_open_clean(browser: Browser, site: Path, name: str, width: int) -> None:
+    page, wrong = opened(browser, site / name, width, "light")
+    assert wrong == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+def test_the_provenance_page_has_trainings_and_evaluations(site: Path) -> None:
+    text = (site / "quick/provenance.html").read_text(encoding="utf-8")
+    cards = dict(re.findall(r'(?s)<section id="([^"]+)"(.*?)</section>', text))
+    act = [f"{name}-{each}" for name in ("parity", "wikipedia") for each in ("repeat", "act")]
+    assert {*act, "parity-evaluation", "wikipedia-evaluation"} <= set(cards)
+    assert list(cards).index("parity-evaluation") < list(cards).index("wikipedia-repeat")
+    assert "3f9c2ab" in cards["parity-evaluation"] and "66.7 min" in cards["parity-evaluation"]
+    assert f"repeat 1ee7, act {escape(HOSTILE)}" in cards["parity-evaluation"]
+    assert "before evaluations left a record" in cards["wikipedia-evaluation"]
+    assert ">Parity: ACT</h2>" in cards["parity-act"]
+    assert all(f'<a href="#{name}">' in text for name in cards)
+    settings = cards["parity-act"][cards["parity-act"].index("Settings") :]
+    assert "act: tau 0.001 and 0.01\ntraining: clip 1" in settings and "None" not in settings
+    assert "Nothing was recorded of this run." in cards["parity-pondernet"]
+
+
+def test_text_of_a_figure_can_be_selected_and_a_table_reached_by_keyboard(
+    browser: Browser, site: Path
+) -> None:
+    page, _ = opened(browser, site / "quick" / "index.html", 1280, "light")
+    selected = page.evaluate(
+        """() => { const text = document.querySelector("#figure-graves-04 svg text");
+             getSelection().selectAllChildren(text); return getSelection().toString(); }"""
+    )
+    assert selected.strip()
+    reachable = page.evaluate(
+        """() => [...document.querySelectorAll(".scroll")].every(one => one.tabIndex === 0
+             && one.getAttribute("aria-label"))"""
+    )
+    assert reachable
+    page.context.close()
+
+
+def test_the_tinted_text_speaks_on_hover_and_on_focus_by_arrow_keys(
+    browser: Browser, site: Path
+) -> None:
+    page, _ = opened(browser, site / "quick" / "index.html", 1280, "light")
+    letters = page.locator(".running").first.locator(".c")
+    said = "one => getComputedStyle(one, '::after').content"
+    letters.nth(4).hover()
+    assert "N " in letters.nth(4).evaluate(said) and "R 0.30" in letters.nth(4).evaluate(said)
+    page.mouse.move(0, 0)
+    letters.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    focused = letters.nth(1)
+    assert focused.evaluate("one => one === document.activeElement")
+    assert "loss" in focused.evaluate(said) and "entropy" in focused.evaluate(said)
+    colours = {letters.nth(i).evaluate("one => getComputedStyle(one).backgroundColor")
+               for i in range(12)}  # fmt: skip
+    assert len(colours) > 1
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [380, 1280])
+def test_what_hovering_says_covers_the_readout_and_no_text(
+    browser: Browser, site: Path, width: int
+) -> None:
+    page, _ = opened(browser, site / "quick" / "index.html", width, "light")
+    first = page.locator(".running").first.locator(".c").nth(0)
+    first.hover()
+    said = first.evaluate("one => parseFloat(getComputedStyle(one, '::after').height)")
+    readout = page.locator(".tinted .readout").first.bounding_box()
+    assert readout is not None and abs(said - readout["height"]) <= 1
+    page.context.close()
+
+
+def test_the_pages_read_without_scripts(browser: Browser, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "quick" / "index.html").as_uri())
+    assert page.locator("#claims .verdict").first.is_visible()
+    assert page.locator(".running .c").first.get_attribute("tabindex") == "0"
+    assert page.locator("#figure-graves-04 svg").is_visible()
+    context.close()
+
+
+def test_strings_from_files_are_escaped_everywhere(site: Path, html: str) -> None:
+    pages = [html, *((site / name).read_text() for name in ("index.html", "quick/provenance.html"))]
+    for page in pages:
+        assert HOSTILE not in page and "<img src=x" not in page
+        assert page.count("<script") == page.count("</script") <= 1
+    assert str(escape(HOSTILE)) in pages[0] and str(escape(HOSTILE)) in pages[2]
+    markdown = (site / "quick" / "report.md").read_text(encoding="utf-8")
+    assert "<script" not in markdown and "<img" not in markdown
+    assert escaped("a|b<c>*d*_e_[f]") == r"a\|b&lt;c&gt;\*d\*\_e\_\[f\]"
+
+
+def test_no_page_refers_to_anything_foreign(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        found = re.findall(r'(?:src|href|xlink:href)="([^"]*)"', text)
+        assert not [url for url in found if re.match(r"(?!data:)[a-z]+:|//", url)]
+        assert "@import" not in text and "url(http" not in text
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    ids = {path: set(re.findall(r'\bid="([^"]+)"', text)) for path, text in pages.items()}
+    for path, text in pages.items():
+        for url in re.findall(r'<a [^>]*href="([^"]*)"', text) + re.findall(r'src="([^"]*)"', text):
+            name, _, anchor = url.partition("#")
+            target = (path.parent / unquote(name)).resolve() if name else path
+            assert target.exists(), f"{path.name}: {url}"
+            if anchor and target in ids:
+                assert unquote(anchor) in {unquote(i) for i in ids[target]}, f"{path.name}: {url}"
+
+
+def test_ids_are_unique_and_every_inner_reference_resolves(html: str) -> None:
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    inner = re.findall(r'url\(#([^)]+)\)|xlink:href="#([^"]+)"', html)
+    assert inner and all((a or b) in set(ids) for a, b in inner)
+
+
+def test_markdown_tables_have_as_many_cells_in_every_row(site: Path) -> None:
+    text = (site / "quick" / "report.md").read_text(encoding="utf-8")
+    for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
+    images = re.findall(r"\]\((figures/[^)]+)\)", text)
+    assert images and all((site / "quick" / name).exists() for name in images)
+
+
+def test_every_claim_stands_first_with_its_verdict_figure_and_runs(html: str) -> None:
+    assert html.index('id="claims"') < html.index('id="parity"')
+    for claim in CLAIMS:
+        row = html[html.index(f'<tbody id="claim-{claim.id}">') :]
+        row = row[: row.index("</tbody>\n<tbody") if "</tbody>\n<tbody" in row else None]
+        assert str(escape(claim.statement)) in row and str(escape(claim.paper_value)) in row
+        assert 'class="verdict' in row and "#sign-" in row
+    row = html[html.index('<tbody id="claim-G1">') : html.index('<tbody id="claim-G2">')]
+    assert 'href="#figure-graves-04"' in row and "provenance.html#parity-act" in row
+    assert re.search(r"\d%? \(.+ to .+\)", row) and "3 seeds a setting" in row
+
+
+def test_a_figure_stands_beside_the_paper_its_command_settings_and_runs(html: str) -> None:
+    figure = html[html.index('id="figure-graves-06"') :]
+    figure = figure[: figure.index("</figure>")]
+    spec = next(spec for spec in FIGURES if spec.id == "graves-06")
+    assert str(escape(spec.paper_value)) in figure
+    assert "dvc repro evaluate@quick-parity\ndvc repro report@quick" in figure
+    assert 'href="#settings-parity"' in figure and "provenance.html#parity-act" in figure
+    assert 'href="figures/graves-06.png"' in figure and "tables/parity.csv" in figure
+
+
+def test_stand_in_data_are_flagged_on_page_section_and_figure(html: str) -> None:
+    assert html.count("Stand-in data") >= 2 + html.count('id="figure-')
+    real = results([rows("parity", "act", [0.1], lambda s, k, d: 0.0)])
+    assert real.stand_ins(["parity"]) == []
+
+
+def test_no_line_breaks_inside_a_number(html: str) -> None:
+    assert re.search(r'τ = <span class="whole">\d+e-\d+</span>', html)
+
+
+def test_what_was_not_run_is_said(html: str) -> None:
+    part = html[html.index('id="not-run"') :]
+    assert "<li>Logic</li>" in part and "<li>Parity</li>" not in part
+    assert "Graves 2016, Fig. 12. " in part

@@ -1,0 +1,106 @@
+"""Reading the result files: what is absent, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.synthetic_results import FEW, card_of, curves_of, table_of, traces_of
+
+from pondering.project.errors import UserError
+from pondering.results.results import Results
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    reports, tasks = tmp_path / "reports", tmp_path / "tasks"
+    for name in ("tables", "curves", "traces"):
+        (reports / "quick" / name).mkdir(parents=True)
+    (tasks / "quick").mkdir(parents=True)
+    table_of("mnist_rotated", FEW, 2).to_csv(reports / "quick/tables/mnist_rotated.csv")
+    curves = curves_of("parity_scattered", FEW, 2, diverged=("act", 0.1, 1))
+    for mechanism, rows in curves.groupby("mechanism"):
+        rows.to_csv(reports / f"quick/curves/parity_scattered-{mechanism}.csv", index=False)
+    traces = {"experiment": "sort", "traces": traces_of("sort")}
+    (reports / "quick/traces/sort.json").write_text(json.dumps(traces))
+    (tasks / "quick/mnist_rotated.json").write_text(json.dumps(card_of("mnist_rotated")))
+    return reports, tasks
+
+
+def test_load_reads_what_is_there(folders: tuple[Path, Path]) -> None:
+    results = Results.load(folders[0], "quick", folders[1])
+    assert list(results.tables) == ["mnist_rotated"]
+    assert list(results.curves) == ["parity_scattered"]
+    wanted = curves_of("parity_scattered", FEW, 2, diverged=("act", 0.1, 1))
+    curves = results.curves["parity_scattered"]
+    assert len(curves) == len(wanted)
+    assert curves["error"].isna().sum() == wanted["error"].isna().sum() == 30
+    assert set(curves["mechanism"]) == {"act", "pondernet", "repeat"}
+    assert len(results.traces["sort"]) == 3
+    assert results.stand_ins(["parity", "mnist_rotated", "mnist_rotated"]) == [
+        "scikit-learn's handwritten digits, 8 x 8 pixels"
+    ]
+
+
+def test_cards_beside_the_reports_come_before_those_of_the_tasks(
+    folders: tuple[Path, Path],
+) -> None:
+    (folders[0] / "quick/cards").mkdir()
+    card = {"what": "16 elements, leading", "stand_in": False}
+    (folders[0] / "quick/cards/mnist_rotated.json").write_text(json.dumps(card))
+    assert Results.load(folders[0], "quick").cards == {"mnist_rotated": card}
+    assert Results.load(folders[0], "quick", folders[1]).cards == {"mnist_rotated": card}
+
+
+def test_load_of_nothing_is_empty(tmp_path: Path) -> None:
+    results = Results.load(tmp_path / "reports", "paper", tmp_path / "tasks")
+    assert results == Results("paper")
+
+
+def test_a_table_without_rows_is_absent(folders: tuple[Path, Path]) -> None:
+    table_of("parity", FEW, 1).head(0).to_csv(folders[0] / "quick/tables/parity.csv")
+    assert "parity" not in Results.load(folders[0], "quick", folders[1]).tables
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("reports/quick/tables/parity.csv", "", "not a readable CSV"),
+        ("reports/quick/tables/parity.csv", "experiment,mechanism\nparity,act\n", "'split'"),
+        ("reports/quick/traces/parity.json", "{", "not readable as JSON"),
+        ("reports/quick/traces/parity.json", "[]", "'traces'"),
+        ("reports/quick/traces/parity.json", '{"traces": [{"seed": 0}]}', "'mechanism'"),
+        ("tasks/quick/parity.json", '{"what": "bits"}', "'stand_in'"),
+        ("tasks/quick/parity.json", '{"what": "bits", "stand_in": "no"}', "not a bool"),
+    ],
+)
+def test_malformed_files_are_named(
+    folders: tuple[Path, Path], file: str, content: str, said: str
+) -> None:
+    path = folders[0].parent / file
+    path.write_text(content)
+    with pytest.raises(UserError) as caught:
+        Results.load(folders[0], "quick", folders[1])
+    message = str(caught.value)
+    assert str(path) in message and said in message and "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("error", "wrong", "'wrong' is not a number"),
+        ("seed", "", "a value is missing"),
+        ("seed", "inf", "inf is not a whole number"),
+        ("seed", "1e30", r"1e\+30 is not a whole number"),
+        ("seed", "0.5", "0.5 is not a whole number"),
+    ],
+)
+def test_malformed_cells_are_named_with_their_line(
+    folders: tuple[Path, Path], column: str, value: str, said: str
+) -> None:
+    rows = table_of("parity", FEW, 1).astype({column: object})
+    rows.loc[3, column] = value
+    rows.to_csv(folders[0] / "quick/tables/parity.csv", index=False)
+    with pytest.raises(UserError, match=f"column '{column}', line 5: {said}"):
+        Results.load(folders[0], "quick", folders[1])

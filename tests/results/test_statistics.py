@@ -1,0 +1,153 @@
+"""Means, intervals and fits against values worked out by hand or by another route."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.synthetic_results import rows_of
+
+from pondering.results import aggregates, statistics
+
+
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_mean_and_standard_error_by_hand() -> None:
+    found = statistics.mean_and_standard_error([1.0, 2.0, 3.0, 6.0])
+    # deviations -2 -1 0 3: variance 14 / 3
+    assert found.mean == pytest.approx(3.0)
+    assert found.standard_error == pytest.approx(math.sqrt(14 / 3 / 4))
+    assert found.count == 4
+
+
+def test_mean_leaves_out_seeds_without_a_value() -> None:
+    found = statistics.mean_and_standard_error([1.0, math.nan, 3.0])
+    assert (found.mean, found.count) == (2.0, 2)
+    assert found.standard_error == pytest.approx(1.0)
+    alone = statistics.mean_and_standard_error([4.0])
+    assert alone.mean == 4.0 and math.isnan(alone.standard_error)
+    assert math.isnan(statistics.mean_and_standard_error([]).mean)
+
+
+def test_bootstrap_mean_covers_as_often_as_it_says() -> None:
+    draw = generator(1)
+    hits = 0
+    for _ in range(300):
+        found = statistics.bootstrap_mean(draw.normal(size=30), draw, resamples=500)
+        hits += found.low <= 0.0 <= found.high
+    # nominal 95%; the percentile bootstrap of 30 values covers a little less
+    assert 0.88 < hits / 300 < 0.98
+
+
+def test_bootstrap_mean_is_reproducible_and_ordered() -> None:
+    values = [0.1, 0.2, 0.2, 0.9, 0.4]
+    first = statistics.bootstrap_mean(values, generator(7))
+    assert first == statistics.bootstrap_mean(values, generator(7))
+    assert first != statistics.bootstrap_mean(values, generator(8))
+    assert first.low < first.estimate < first.high
+    narrow = statistics.bootstrap_mean(values, generator(7), level=0.5)
+    assert first.low < narrow.low and narrow.high < first.high
+
+
+def test_bootstrap_mean_equals_the_enumeration_of_two_values() -> None:
+    # resamples of {0, 1}: means 0, 1/2, 1 with chances 1/4, 1/2, 1/4
+    found = statistics.bootstrap_mean([0.0, 1.0], generator(), level=0.4)
+    assert (found.low, found.high) == (0.5, 0.5)
+    found = statistics.bootstrap_mean([0.0, 1.0], generator(), level=0.6)
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_one_seed_has_no_interval() -> None:
+    found = statistics.bootstrap_mean([0.3], generator())
+    assert found.estimate == 0.3 and math.isnan(found.low) and math.isnan(found.high)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    # Wilson's bounds solve (p - x/n)^2 = z^2 p (1 - p) / n; checked as roots below too
+    [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0), (1, 3, 0.0615, 0.7923)],
+)
+def test_wilson_against_published_bounds(
+    successes: int, trials: int, low: float, high: float
+) -> None:
+    found = statistics.wilson(successes, trials)
+    assert (found.low, found.high) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+    for bound in (found.low, found.high):
+        if 0 < bound < 1:
+            deviation = (bound - successes / trials) ** 2
+            assert deviation == pytest.approx(1.959964**2 * bound * (1 - bound) / trials, rel=1e-5)
+
+
+def test_wilson_refuses_the_impossible_and_knows_nothing_without_trials() -> None:
+    with pytest.raises(ValueError, match=r"0\.\.3"):
+        statistics.wilson(4, 3)
+    nothing = statistics.wilson(0, 0)
+    assert math.isnan(nothing.estimate) and (nothing.low, nothing.high) == (0.0, 1.0)
+
+
+def test_solve_rate_counts_the_missing_as_unsolved() -> None:
+    found = statistics.solve_rate([0.01, 0.05, 0.3, math.nan], threshold=0.05)
+    assert found.estimate == 0.25 and found.count == 4
+
+
+def test_spearman() -> None:
+    assert statistics.spearman([1, 2, 3, 4], [1, 8, 9, 100]) == pytest.approx(1.0)
+    assert statistics.spearman([1, 2, 3, math.nan], [3, 2, 1, 9]) == pytest.approx(-1.0)
+    # ranks 1 2.5 2.5 4 against 1 2 3 4: covariance 4.5, variances 4.5 and 5
+    assert statistics.spearman([1, 2, 2, 3], [1, 2, 3, 4]) == pytest.approx(4.5 / math.sqrt(22.5))
+    assert math.isnan(statistics.spearman([1, 1], [1, 2]))
+
+
+def small_table() -> pd.DataFrame:
+    settings: dict[str, list[float]] = {"repeat": [1, 2], "act": [0.01], "pondernet": [0.2]}
+    return pd.DataFrame(rows_of("parity", "test", [1, 2, 3], settings, 2, ("act", 0.01, 1)))
+
+
+def test_evaluated_keeps_one_prediction_and_counts_divergence_as_failure() -> None:
+    table = small_table()
+    table.loc[table["status"] == "diverged", ["error", "ponder_time"]] = [0.3, 7.0]
+    rows = aggregates.evaluated(table, split="test")
+    assert set(rows["prediction"]) == {"mixture", "sampled"}
+    gone = rows[rows["status"] == "diverged"]
+    assert len(gone) == 3
+    assert (gone["error"] == 1.0).all() and gone["ponder_time"].isna().all()
+    assert (table.loc[table["status"] == "diverged", "error"] == 0.3).all(), "input untouched"
+    text = aggregates.evaluated(table.assign(experiment="wikipedia"))
+    assert (text.loc[text["status"] == "diverged", "error"] == 8.0).all()
+    assert aggregates.evaluated(table, split="none of these").empty
+
+
+def test_per_seed_weighs_difficulties_alike() -> None:
+    table = small_table()
+    # a difficulty with more examples weighs no more
+    table.loc[table["difficulty"] == 3, "examples"] = 100_000
+    seeds = aggregates.per_seed(aggregates.evaluated(table, split="test"))
+    assert len(seeds) == 4 * 2
+    own = table[(table["mechanism"] == "repeat") & (table["setting"] == 2) & (table["seed"] == 1)]
+    row = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] == 2) & (seeds["seed"] == 1)]
+    assert float(row["error"].iloc[0]) == pytest.approx(sum(own["error"]) / 3)
+    gone = seeds[(seeds["mechanism"] == "act") & (seeds["seed"] == 1)]
+    assert float(gone["error"].iloc[0]) == 1.0 and gone["ponder_time"].isna().all()
+
+
+def test_per_setting_and_best_setting() -> None:
+    seeds = pd.DataFrame(
+        [("act", 0.1, 0, 0.2, 2.0), ("act", 0.1, 1, 0.4, 4.0), ("act", 0.2, 0, 0.3, 1.0),
+         ("act", 0.2, 1, 0.3, math.nan), ("repeat", 1, 0, 0.0, 1.0), ("repeat", 2, 0, 0.5, 2.0)],
+        columns=["mechanism", "setting", "seed", "error", "ponder_time"],
+    )  # fmt: skip
+    means = aggregates.per_setting(seeds).set_index(["mechanism", "setting"])
+    assert means.loc[("act", 0.1), "error"] == pytest.approx(0.3)
+    assert means.loc[("act", 0.1), "error_se"] == pytest.approx(0.1)
+    assert means.loc[("act", 0.1), "ponder_se"] == pytest.approx(1.0)
+    assert means.loc[("act", 0.2), "seeds"] == 2
+    assert means.loc[("act", 0.2), "ponder_time"] == 1.0
+    assert math.isnan(means.loc[("repeat", 2), "error_se"])
+    # equal errors: less ponder wins; the plain network is no repeat count to choose
+    assert aggregates.best_setting(seeds, "act") == 0.2
+    assert aggregates.best_setting(seeds, "repeat") == 2
+    assert aggregates.best_setting(seeds, "pondernet") is None

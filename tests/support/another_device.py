@@ -1,0 +1,172 @@
+"""A device that is not the CPU, on any machine: tensors lie "there" in name, and compute here.
+
+A GPU refuses an operation on tensors of which some lie on the CPU, but for single numbers in
+pointwise ones and for indices, and NumPy cannot read what lies on it. So does this device, and its
+tensors say `is_cuda`. What it cannot show is a GPU's speed, memory and rounding, nor code that asks
+for a device of type `cuda`.
+
+Run as a script: `python another_device.py DEVICE THERE HERE` trains and evaluates all of the
+project THERE on `cuda` or on `stand-in`, and of HERE on the CPU; every training is stopped once,
+and goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils import backend_registration
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+NAME = "standin"
+ATEN = torch.ops.aten
+TRANSFERS = {ATEN._to_copy.default, ATEN.copy_.default}
+FILLS = {ATEN.fill_.Tensor, ATEN.masked_fill.Tensor, ATEN.masked_fill_.Tensor}
+READS = {ATEN._local_scalar_dense.default}  # x.item()
+INDEXED = {ATEN.index.Tensor, ATEN.index_put_.default}
+
+
+class There(torch.Tensor):
+    """A tensor of the stand-in device; its numbers are those of `here`, a tensor of the CPU."""
+
+    here: torch.Tensor
+    is_cuda = True  # type: ignore[assignment]
+
+    @staticmethod
+    def __new__(cls, here: torch.Tensor) -> There:
+        there: There = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+            cls, here.size(), strides=here.stride(), storage_offset=here.storage_offset(),
+            dtype=here.dtype, device=f"{NAME}:0",
+        )  # fmt: skip
+        there.here = here
+        return there
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return call(func, args, kwargs or {})
+
+    def tolist(self) -> Any:
+        return self.here.tolist()
+
+    def numpy(self, **_: Any) -> Any:
+        raise TypeError("can't convert a device's tensor to numpy; use Tensor.cpu() first")
+
+    __array__ = numpy
+
+
+class Device(TorchDispatchMode):
+    """Calls that make tensors, which have none among their arguments."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return call(func, args, kwargs or {})
+
+
+def call(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """An operation of torch; the results lie where a GPU would leave them.
+
+    Raises:
+        RuntimeError: some tensors lie there and others on the CPU.
+    """
+    tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    theirs = [each for each in tensors if isinstance(each, There)]
+    goes = bool(theirs)
+    if kwargs.get("device") is not None:
+        goes = torch.device(kwargs["device"]).type == NAME
+        kwargs = kwargs | {"device": torch.device("cpu")}
+    elif func is ATEN.copy_.default:
+        goes = isinstance(args[0], There)
+    if goes and kwargs.get("generator") is not None:
+        raise RuntimeError(f"Expected a generator of the device: {func}")
+    if theirs and func not in TRANSFERS and _strays(func, args, tensors):
+        raise RuntimeError(f"Expected all tensors to be on the same device: {func}")
+    found = func(*tree_map(_here, args), **tree_map(_here, kwargs))
+    if not goes or func in READS:
+        return found
+    known = {id(each.here): each for each in theirs}  # of calls in place
+    return tree_map(lambda each: _there(each, known), found)
+
+
+def _strays(func: Any, args: Any, tensors: list[torch.Tensor]) -> bool:
+    """Whether a tensor of the CPU stands where a GPU wants its own."""
+    if func._schema.is_mutable and not isinstance(tensors[0], There):
+        return True
+    if func in INDEXED:  # (x, indices, values)
+        tensors = [args[0], *args[2:3]]
+    numbers = torch.Tag.pointwise in func.tags or func in FILLS or func in INDEXED
+    return any(not isinstance(each, There) and not (numbers and not each.dim()) for each in tensors)
+
+
+def _here(x: Any) -> Any:
+    return x.here if isinstance(x, There) else x
+
+
+def _there(x: Any, known: dict[int, There]) -> Any:
+    if not isinstance(x, torch.Tensor):
+        return x
+    return known[id(x)] if id(x) in known else There(x)
+
+
+def _from_data(make: Callable[..., Any]) -> Callable[..., Any]:
+    """`torch.tensor` and its like fill memory of the device without a call that is seen here."""
+
+    def made(data: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        x = data.clone() if isinstance(data, There) else make(data, *args, **kwargs)
+        return x.to(device=device, dtype=kwargs.get("dtype"))
+
+    return made
+
+
+@contextlib.contextmanager
+def stand_in() -> Iterator[torch.device]:
+    """Make the device known to this process, for good."""
+    backend_registration._setup_privateuseone_for_python_backend(NAME)
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    torch.tensor, torch.as_tensor = _from_data(torch.tensor), _from_data(torch.as_tensor)
+    with Device():
+        yield torch.device(NAME, 0)
+
+
+def train_and_evaluate(root: Path, device: torch.device) -> None:
+    """All of a project. Each training is stopped at its first point, and goes on; in that of the
+    first experiment a replica diverges at once.
+    """
+    from pondering.evaluate import stage as evaluation
+    from pondering.params.mechanisms import MECHANISMS
+    from pondering.params.read import load_params
+    from pondering.project.errors import Interrupted
+    from pondering.train import stage as training
+    from pondering.train import sweep
+
+    training.pick_device = evaluation.pick_device = lambda wanted: device
+    forward = sweep.forward
+
+    def ill(*arguments: Any) -> Any:
+        losses, pondered = forward(*arguments)
+        more = torch.zeros(len(losses), 1, device=device)
+        more[1] = torch.inf
+        return losses + more, pondered
+
+    params = load_params(root / "params.yaml")
+    for number, experiment in enumerate(params.experiments):
+        sweep.forward = forward if number else ill
+        for mechanism in MECHANISMS:
+            with contextlib.suppress(Interrupted):
+                stage = training.TrainStage(params, experiment, mechanism, root)
+                stage.run(lambda rows: signal.raise_signal(signal.SIGINT))
+                raise AssertionError(f"{stage.label} was not stopped")
+            training.TrainStage(params, experiment, mechanism, root).run()
+        evaluation.EvaluateStage(params, experiment, root).run()
+
+
+if __name__ == "__main__":
+    name, there, here = sys.argv[1:]
+    torch.backends.cudnn.allow_tf32 = False  # ten bits of every product
+    with stand_in() if name == "stand-in" else contextlib.nullcontext(torch.device(name)) as device:
+        train_and_evaluate(Path(there), device)
+    train_and_evaluate(Path(here), torch.device("cpu"))

@@ -1,0 +1,36 @@
+"""Any command line of the project, run in this process."""
+
+from __future__ import annotations
+
+import runpy
+from functools import cache
+from pathlib import Path
+
+import click
+from click.testing import CliRunner, Result
+
+from pondering.cli.main import COMMANDS, main
+
+PIPELINE = Path(__file__).parents[2] / "pipeline"
+EVERY = [*COMMANDS, *sorted(path.name for path in PIPELINE.glob("*.py"))]
+
+
+@cache
+def script(name: str) -> click.Command:
+    """The command of a stage script, as `train.py`."""
+    command: click.Command = runpy.run_path(str(PIPELINE / name))["main"]
+    return command
+
+
+def command(name: str) -> click.Command:
+    """A subcommand, or a stage script by its file name."""
+    found = script(name) if name.endswith(".py") else main.get_command(click.Context(main), name)
+    assert found is not None
+    return found
+
+
+def run(*words: str) -> Result:
+    """`pondering WORDS`; where the first is a file name, that stage script."""
+    if words and words[0] in EVERY and words[0].endswith(".py"):
+        return CliRunner().invoke(script(words[0]), list(words[1:]))
+    return CliRunner().invoke(main, list(words))

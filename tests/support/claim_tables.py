@@ -1,0 +1,112 @@
+"""Results made to order: error, steps and curves as functions of setting, seed and difficulty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pondering.results.results import Results
+
+SEEDS = (0, 1, 2)
+Rule = Callable[[float, int, float], float]
+
+
+def rows(
+    experiment: str,
+    mechanism: str,
+    settings: Sequence[float],
+    error: Rule,
+    ponder: Rule = lambda setting, seed, level: 1.0,
+    *,
+    levels: Sequence[float] = (0.0,),
+    split: str = "test",
+    seeds: Sequence[int] = SEEDS,
+    status: Callable[[float, int], str] = lambda setting, seed: "finished",
+) -> pd.DataFrame:
+    """Evaluation rows of one mechanism; PonderNet gets a wrong second prediction as well."""
+    predictions = ("sampled", "expected") if mechanism == "pondernet" else ("mixture",)
+    return pd.DataFrame(
+        [
+            {
+                "experiment": experiment, "mechanism": mechanism, "setting": float(setting),
+                "seed": seed, "split": split, "difficulty": float(level),
+                "prediction": prediction, "examples": 1000,
+                "error": 0.77 if prediction == "expected" else error(setting, seed, level),
+                "loss": 0.1, "ponder_time": ponder(setting, seed, level), "ponder_sd": 0.0,
+                "remainder": 0.0, "status": status(setting, seed),
+            }
+            for setting in settings
+            for seed in seeds
+            for level in levels
+            for prediction in predictions
+        ]
+    )  # fmt: skip
+
+
+def curve(
+    experiment: str,
+    mechanism: str,
+    settings: Sequence[float],
+    error: Callable[[float, int, float], float],
+    ponder: Callable[[float, float], float] = lambda setting, share: 2.0,
+    *,
+    updates: int = 10_000,
+    seeds: Sequence[int] = SEEDS,
+) -> pd.DataFrame:
+    """Training curves; `error` and `ponder` take the share of training done, 0.05 to 1."""
+    parts = []
+    for setting in settings:
+        for seed in seeds:
+            share = np.linspace(0.05, 1, 20)
+            steps = np.array([ponder(setting, each) for each in share])
+            parts.append(pd.DataFrame({
+                "experiment": experiment, "mechanism": mechanism, "setting": float(setting),
+                "seed": seed, "update": share * updates, "loss": 0.1,
+                "error": [error(setting, seed, each) for each in share], "ponder_time": steps,
+                "remainder": 0.1, "active_share": 0.5,
+                "computed_steps": np.cumsum(steps) * 1000,
+            }))  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+def results(
+    tables: Sequence[pd.DataFrame],
+    curves: Sequence[pd.DataFrame] = (),
+    traces: dict[str, list[dict[str, Any]]] | None = None,
+    profile: str = "reduced",
+    stand_in: bool = False,
+) -> Results:
+    """Results of the given parts, each with a data card."""
+    gathered: list[dict[str, pd.DataFrame]] = []
+    for parts in (tables, curves):
+        names = dict.fromkeys(str(part["experiment"].iloc[0]) for part in parts)
+        gathered.append({
+            name: pd.concat(
+                [part for part in parts if part["experiment"].iloc[0] == name], ignore_index=True
+            )
+            for name in names
+        })  # fmt: skip
+    cards = {name: {"what": f"{name} data", "stand_in": stand_in} for name in gathered[0]}
+    return Results(profile, gathered[0], gathered[1], traces or {}, cards)
+
+
+def trace(
+    kind: str,
+    steps: Sequence[dict[str, Any]],
+    mechanism: str = "act",
+    seed: int = 0,
+    setting: float = 6e-3,
+) -> dict[str, Any]:
+    """One trace."""
+    return {"mechanism": mechanism, "setting": setting, "seed": seed, "kind": kind, "steps": steps}
+
+
+def step(read: str, target: str, ponder: float, loss: float = 0.1, **more: Any) -> dict[str, Any]:
+    """One time step of a trace."""
+    return {
+        "input": read, "target": target, "prediction": target, "ponder_time": ponder,
+        "remainder": 0.2, "loss": loss, "entropy": loss, "halting": [1.0], **more,
+    }  # fmt: skip

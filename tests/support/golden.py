@@ -1,0 +1,92 @@
+"""One update's numbers for every cell, mechanism and path: what `golden.json` keeps.
+
+`python -m support.golden`, run in `tests`, writes the file anew where numbers are meant to change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pondering.model.cells import CELLS
+from pondering.model.halting import ACT, FixedRepeat, PonderNet
+from pondering.model.network import Network
+from pondering.model.stacking import stack
+from pondering.project import provenance
+
+FILE = Path(__file__).with_name("golden.json")
+REPLICAS, ROWS, TIMES, INPUTS, HIDDEN, OUTPUTS = 2, 8, 3, 5, 32, 3
+PATHS = ("readable", "fast", "compiled")
+MECHANISMS = {
+    "act": lambda: ACT(torch.tensor([0.01, 0.1]), 0.01, 6),
+    "pondernet": lambda: PonderNet(torch.tensor([0.2, 0.5]), 0.01, 6),
+    "pondernet_epsilon": lambda: PonderNet(torch.tensor([0.2, 0.5]), 0.01, 6, 0.3),
+    "repeat": lambda: FixedRepeat(torch.tensor([1.0, 3.0])),
+}
+NAMES = ["-".join(names) for names in itertools.product(CELLS, MECHANISMS, PATHS)]
+
+
+def numbers(name: str) -> dict[str, Any]:
+    """Losses, gradient norms and a hash of all bits, of one training step and one evaluation.
+
+    Args:
+        name: one of `NAMES`.
+    """
+    cell, mechanism, path = name.split("-")
+    image = cell == "conv_mlp"
+    size, times = (784, 1) if image else (INPUTS, TIMES)
+    halting = MECHANISMS[mechanism]()
+    networks = []
+    for seed in range(REPLICAS):
+        generator = torch.Generator().manual_seed(seed)
+        made = CELLS[cell](size, HIDDEN, not image, generator)
+        networks.append(Network(made, halting, OUTPUTS, 0.0, generator))
+    network = stack(networks, halting)
+    network.path = path
+    source = torch.Generator().manual_seed(7)
+    inputs = torch.randn(times, REPLICAS, ROWS, size, generator=source)
+    mask = torch.ones(times, REPLICAS, ROWS, dtype=torch.bool)
+    mask[1:, :, ROWS // 2 :] = False
+
+    def score(outputs: torch.Tensor) -> torch.Tensor:
+        return outputs.square().mean(-1)
+
+    pondered = network(inputs, mask)
+    losses = network.halting.objective(score, pondered)
+    losses = torch.where(mask, losses, 0.0).sum(0).mean(-1)
+    losses.sum().backward()
+    gradients = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
+    network.halting = halting.at_inference(torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        seen = network(inputs, mask)
+        prediction = network.halting.predict(seen)
+        steps = network.halting.ponder_time(seen)
+    steps = torch.where(mask, steps, 0.0)
+    prediction = torch.where(mask.unsqueeze(-1), prediction, 0.0)
+    parts = [losses, *gradients.values(), prediction, steps]
+    content = b"".join(part.detach().contiguous().numpy().tobytes() for part in parts)
+    norms = {n: g.reshape(REPLICAS, -1).norm(dim=1).tolist() for n, g in gradients.items()}
+    return {
+        "loss": losses.tolist(),
+        "gradient_norms": norms,
+        "prediction": prediction.mean((0, 2, 3)).tolist(),
+        "steps": steps.mean((0, 2)).tolist(),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def write() -> None:
+    """Make the file anew."""
+    torch.set_num_threads(1)
+    found = {name: numbers(name) for name in NAMES}
+    kept = {"processor": provenance.processor(), "torch": torch.__version__, "cases": found}
+    FILE.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    write()

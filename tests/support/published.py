@@ -1,0 +1,58 @@
+"""A report published from made-up results with strings of an attacker in them, for the tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support.synthetic_results import made_up_results
+
+from pondering.claims.claims import load_claims
+from pondering.report.pages import build
+from pondering.results.results import Results
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = load_claims(ROOT / "claims.yaml")
+HOSTILE = "<script>alert('x')</script>"
+
+
+def publish(source: Results, folder: Path) -> Path:
+    """Write results as the stages do, then their report; returns the profile's folder."""
+    home = folder / source.profile
+    for kind in ("tables", "curves", "provenance"):
+        (home / kind).mkdir(parents=True, exist_ok=True)
+    for name, table in source.tables.items():
+        table.to_csv(home / "tables" / f"{name}.csv", index=False)
+        for mechanism in ("repeat", "act"):
+            origin = {"commit": "3f9c2ab", "device": HOSTILE, "wall_seconds": 4000.4,
+                      "versions": {"torch": "2.13.0"}, "updates": 30000,
+                      "config": {"act": {"updates": None, "tau": [0.001, 0.01]},
+                                 "training": {"clip": 1.0}}}  # fmt: skip
+            path = home / "provenance" / f"{name}-{mechanism}.json"
+            path.write_text(json.dumps(origin))
+        if name == "parity":  # another was evaluated before evaluations left a record
+            trained = {"trained_hash": {"repeat": "1ee7", "act": HOSTILE}}
+            path.with_stem(name).write_text(json.dumps(origin | trained))
+    for name, curves in source.curves.items():
+        for mechanism, part in curves.groupby("mechanism"):
+            part.to_csv(home / "curves" / f"{name}-{mechanism}.csv", index=False)
+    build(source, CLAIMS, home)
+    return home
+
+
+def hostile_results() -> Results:
+    """Results of two experiments, with strings of an attacker wherever a file may hold one."""
+    source = made_up_results(seeds=3, points=20)
+    kept = ("parity", "wikipedia")
+    cards = {name: {"what": f"{HOSTILE} {name}", "stand_in": True, "source": HOSTILE}
+             for name in kept}  # fmt: skip
+    step = {"input": '"><img src=x onerror=alert(1)>', "target": HOSTILE, "prediction": "a",
+            "ponder_time": 2.0, "remainder": None, "loss": 1.0, "entropy": None,
+            "halting": [1.0]}  # fmt: skip
+    traces = dict(source.traces)
+    text = traces["wikipedia"][0]
+    traces["wikipedia"] = [text | {"steps": [*text["steps"], step]}]
+    tables = {name: source.tables[name] for name in kept}
+    tables["extra"] = source.tables["parity"].assign(experiment="extra", split=HOSTILE)
+    curves = {name: source.curves[name] for name in kept}
+    return Results("quick", tables, curves, traces, cards)

@@ -1,0 +1,164 @@
+"""Stage scripts as processes of their own, without paying for torch's import at each one.
+
+A server process imports once and is forked for each stage: a stage has its own working folder,
+output, signals and exit status, as from a shell.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import multiprocessing
+import os
+import runpy
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from support import tiny
+
+ROOT = Path(__file__).parents[2]
+QUICK = ("--profile", "quick", "--experiment", "tiny")
+MECHANISMS = ("repeat", "act", "pondernet")
+SERVER = multiprocessing.get_context("forkserver")
+ROOMS = ("train.stage", "evaluate.stage", "track", "model.paths.compiled.operations", "data.fetch")
+ROOMS += ("data.frozen", "report.pages")
+PRELOAD = ["torch", "pandas", "click", *(f"pondering.{room}" for room in ROOMS)]
+PATIENCE = 60.0  # seconds; for a loaded machine, far from what anything here takes
+
+
+@dataclass
+class Done:
+    """How a stage ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+class Stage:
+    """A stage script at work in a project: `Stage(folder, "train", "--profile", "quick")`.
+
+    `before` is called in its process: it may arrange a fault.
+    """
+
+    def __init__(
+        self, project: Path, name: str, *arguments: str, before: Callable[[], object] | None = None
+    ) -> None:
+        SERVER.set_forkserver_preload(PRELOAD)
+        folder = _outputs()  # not in the project, whose disk may be full
+        self._files = [
+            folder / f"{name}-{time.monotonic_ns()}.{stream}" for stream in ("out", "err")
+        ]
+        for file in self._files:
+            file.touch()
+        job = (str(project), name, arguments, [str(file) for file in self._files], before)
+        self._process: BaseProcess = SERVER.Process(target=_work, args=job)
+        self._process.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.is_alive()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to it; one that has ended and been waited for gets none."""
+        assert self._process.pid is not None
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process.pid, number)
+
+    def said(self) -> str:
+        """What it has written so far."""
+        return "".join(file.read_text() for file in self._files)
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for something to become true while it runs."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert self.running, f"it has ended: {self.said()}"
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.005)
+
+    def wait(self) -> Done:
+        """Wait for its end."""
+        self._process.join(PATIENCE)
+        assert not self.running, "it does not end"
+        status = self._process.exitcode
+        assert status is not None
+        return Done(status, *(file.read_text() for file in self._files))
+
+
+@cache
+def _outputs() -> Path:
+    """Where what the stages print goes."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def _work(
+    project: str,
+    name: str,
+    arguments: tuple[str, ...],
+    files: list[str],
+    before: Callable[[], object] | None,
+) -> None:
+    """The forked process: take the place of `python pipeline/NAME.py ...`."""
+    gc.freeze()  # no time for garbage among all that torch has loaded
+    for stream, file in zip((1, 2), files, strict=True):
+        handle = os.open(file, os.O_WRONLY | os.O_APPEND)
+        os.dup2(handle, stream)
+        os.close(handle)
+    os.chdir(project)
+    os.environ["PONDERING_TRACKING"] = "off"
+    os.environ.pop("PONDERING_MIRROR", None)
+    script = f"pipeline/{name}.py"
+    sys.argv = [script, *arguments]
+    if before is not None:
+        before()
+    runpy.run_path(script, run_name="__main__")
+
+
+def run(
+    project: Path, name: str, *arguments: str, before: Callable[[], object] | None = None
+) -> Done:
+    """A stage from beginning to end."""
+    return Stage(project, name, *arguments, before=before).wait()
+
+
+def new_project(folder: Path) -> Path:
+    """A project's folder with the stage scripts."""
+    shutil.copytree(ROOT / "pipeline", folder / "pipeline")
+    return folder
+
+
+@cache
+def finished_project() -> Path:
+    """The tiny project after every stage has run once; not to be changed."""
+    temporary = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    folder = new_project(temporary / "project")
+    tiny.write(folder, tiny.document())
+    train = [("train", *QUICK, "--mechanism", mechanism) for mechanism in MECHANISMS]
+    for name, *arguments in (("datasets", *QUICK), *train, ("evaluate", *QUICK)):
+        done = run(folder, name, *arguments)
+        assert (done.status, done.err) == (0, ""), done.err
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Everything that the stages wrote, checkpoints left out."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for top in ("data", "reports")
+        for path in sorted((folder / top).rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,114 @@
+"""A whole project small enough for seconds: parity of four elements, two penalties, two seeds."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from pondering.params.read import ExperimentConfig, load_params
+from pondering.tasks import make_task
+from pondering.train.build import make_network
+from pondering.train.plateau import Plateau
+from pondering.train.sweep import Plan, Sweep
+
+BLOCK: dict[str, Any] = {
+    "common": {
+        "task": {"name": "parity", "layout": "leading"},
+        "network": {"cell": "tanh_rnn"},
+        "halting": {"epsilon": 0.01, "halt_bias": 0.0, "first_step_flag": True},
+        "repeat": {"rho": [1, 2]},
+        "pondernet": {"beta": 0.01},
+    },
+    "quick": {
+        "task": {"bits": 3, "train_nonzero": [1, 3], "test_nonzero": {"test": [1, 3]}},
+        "network": {"hidden": 16},
+        "halting": {"max_steps": 4},
+        "act": {"tau": [0.01, 0.1]},
+        "pondernet": {"lambda_p": [0.3, 0.6]},
+        "training": {
+            "updates": 30, "batch": 8, "learning_rate": 0.01, "clip": 1.0, "log_points": 10,
+        },
+        "seeds": [0, 7],
+        "evaluation": {"examples": 10, "trace": {"tau": 0.01, "sequences": 2}},
+    },
+}  # fmt: skip
+DOCUMENT: dict[str, Any] = {
+    "profile": "quick",
+    "device": "cpu",
+    "compute": {"threads": 1, "checkpoint_seconds": 0.2, "insist": False},
+    "experiments": ["tiny"],
+    "mechanisms": ["repeat", "act", "pondernet"],
+    "cost_hours": {"quick": {"tiny": 0.1}},
+    "download": {
+        "mirror": None,
+        "needs": {"quick": []},
+        "files": {
+            "words": {
+                "all": {
+                    "unpacked": "words/all.txt",
+                    "bytes": 10,
+                    "sha256": "0" * 64,
+                    "urls": ["https://example.org/all.txt"],
+                    "mirror": ["words/all.txt"],
+                }
+            }
+        },
+    },
+    "tiny": BLOCK,
+}
+
+
+def document(**quick: dict[str, Any]) -> dict[str, Any]:
+    """The parameters as plain data, with keys of the quick profile changed, mappings key by key."""
+    whole = copy.deepcopy(DOCUMENT)
+    block = whole["tiny"]["quick"]
+    for key, value in quick.items():
+        block[key] = block.get(key, {}) | value if isinstance(value, dict) else value
+    whole["tiny"]["paper"] = copy.deepcopy(block)
+    return whole
+
+
+def write(folder: Path, values: dict[str, Any]) -> Path:
+    """`params.yaml` in a folder."""
+    path = folder / "params.yaml"
+    with path.open("w", encoding="utf-8") as file:
+        YAML().dump(values, file)
+    return path
+
+
+def config(folder: Path, **quick: Any) -> ExperimentConfig:
+    """The tiny experiment."""
+    return load_params(write(folder, document(**quick))).experiment("tiny")
+
+
+def config_of_sequences(folder: Path) -> ExperimentConfig:
+    """The tiny experiment with sums of one to three digits in place of parity."""
+    values = document()
+    task = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 2}
+    values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
+    return load_params(write(folder, values)).experiment("tiny")
+
+
+def sweep(
+    values: ExperimentConfig,
+    mechanism: str = "act",
+    replicas: list[tuple[float, int]] | None = None,
+    plateau: Plateau | None = None,
+) -> Sweep:
+    """An untrained sweep of an experiment; by default all its replicas."""
+    chosen = list(values.replicas(mechanism)) if replicas is None else replicas
+    task = make_task(values.task, "tiny")
+    training = values.training
+    plan = Plan(
+        training.updates, training.batch, training.learning_rate, training.clip, training.log_points
+    )
+    return Sweep(make_network(values, mechanism, task, chosen), task, chosen, plan, plateau)
+
+
+def train(sweep: Sweep, updates: int | None = None) -> Sweep:
+    """Train to the end, or until `updates` are done."""
+    sweep.run(lambda _: None, lambda: updates is not None and sweep.update >= updates)
+    return sweep

@@ -1,0 +1,116 @@
+"""A project with tiny sweeps, trained by the stage itself, and `pondering show` run in it."""
+
+from __future__ import annotations
+
+import atexit
+import re
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import torch
+from click.testing import CliRunner, Result
+
+from pondering.cli.main import main
+from pondering.data.frozen import freeze
+from pondering.evaluate.load import Trained, load_trained
+from pondering.model.halting import Pondered
+from pondering.params.read import load_params
+from pondering.project.paths import Layout
+from pondering.tasks import make_task
+from pondering.train.plateau import replicate
+from pondering.train.stage import TrainStage
+
+COMMON = """
+    halting: {max_steps: 5, epsilon: 0.01, halt_bias: -1.0, first_step_flag: true}
+    repeat: {rho: [1, 3]}
+    act: {tau: [0.001, 0.1]}
+    pondernet: {lambda_p: [0.3], beta: 0.01}
+    training: {updates: 3, batch: 8, learning_rate: 0.01, log_points: 1}
+    seeds: [0, 1]
+    evaluation: {examples: 4, trace: {tau: 0.001}}
+  quick: {}
+  reduced: {}
+  paper: {}
+"""
+HEAD = """
+profile: quick
+device: cpu
+compute: {threads: 1, checkpoint_seconds: 100, insist: false}
+mechanisms: [repeat, act, pondernet]
+cost_hours: {}
+download: {mirror: null, needs: {}, files: {}}
+"""
+PARAMS = f"""{HEAD}
+experiments: [parity, logic, mnist]
+parity:
+  common:
+    task: {{name: parity, bits: 8, layout: leading, train_nonzero: [1, 8], test_nonzero: {{test: [1, 8]}}}}
+    network: {{cell: tanh_rnn, hidden: 6}}{COMMON}
+logic:
+  common:
+    task: {{name: logic, gates: 2, length: [1, 3], test_length: 3}}
+    network: {{cell: gru, hidden: 6}}{COMMON}
+mnist:
+  common:
+    task: {{name: digits, data: sklearn_digits, train_rotation: 0.0, test_rotations: [], test_angles: [], validation: 200}}
+    network: {{cell: conv_mlp, hidden: 6}}{COMMON}
+"""  # noqa: E501
+TRAINED = (
+    ("parity", "repeat"),
+    ("parity", "act"),
+    ("parity", "pondernet"),
+    ("logic", "act"),
+    ("mnist", "pondernet"),
+)
+
+
+SIGNS = "+-+0+"
+
+
+@cache
+def trained() -> Path:
+    """The project's folder; to be copied, not written to."""
+    torch.set_num_threads(1)
+    root = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    (root / "params.yaml").write_text(PARAMS)
+    params = load_params(root / "params.yaml")
+    layout = Layout(root, "quick")
+    for experiment, config in params.experiments.items():
+        frozen = layout.frozen(experiment)
+        freeze(make_task(config.task, experiment, frozen), layout.raw, frozen, 4)
+    for experiment, mechanism in TRAINED:
+        TrainStage(params, experiment, mechanism, root).run()
+    return root
+
+
+def run(*arguments: str, charset: str = "utf-8") -> Result:
+    return CliRunner(charset=charset).invoke(main, ["show", *arguments])
+
+
+def shown(*arguments: str, charset: str = "utf-8") -> str:
+    result = run(*arguments, charset=charset)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def refused(*arguments: str) -> str:
+    """The one line that a mistake ends in."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Trained, Pondered]:
+    """All replicas on one input, without any of the code under test."""
+    config = load_params(root / "params.yaml").experiment(experiment)
+    task = make_task(config.task, experiment)
+    found = load_trained(Layout(root, "quick"), config, experiment, mechanism, task)
+    batch = replicate(task.parse(text).torch(), slice(None), len(found.replicas))
+    found.network.path = "readable"
+    with torch.no_grad():
+        return found, found.network(batch.inputs, batch.mask)

@@ -1,0 +1,69 @@
+"""The evaluation of a tiny experiment whose replicas have done no update: nothing to wait for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from support import tiny
+from support.stages import MECHANISMS
+
+from pondering.data.frozen import freeze
+from pondering.evaluate.load import Trained, load_trained
+from pondering.evaluate.stage import EvaluateStage
+from pondering.params.read import load_params
+from pondering.project.atomic import atomic_write, write_json
+from pondering.project.paths import Layout
+from pondering.tasks import make_task
+from pondering.train import checkpoint
+from pondering.train.build import make_network
+
+
+def stage_of(
+    folder: Path, task: dict[str, Any], diverged: Collection[tuple[float, int]] = (), **quick: Any
+) -> EvaluateStage:
+    """The stage with all that it reads.
+
+    Args:
+        task: its block in `params.yaml`.
+        diverged: the replicas, by setting and seed, that are said to have done so.
+        quick: further keys, as of `tiny.document`.
+    """
+    values = tiny.document(**quick)
+    values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
+    params, layout = load_params(tiny.write(folder, values)), Layout(folder, "quick")
+    config, frozen = params.experiment("tiny"), layout.frozen("tiny")
+    made = make_task(config.task, "tiny", frozen)
+    freeze(made, layout.raw, frozen, config.evaluation.examples)
+    for mechanism in MECHANISMS:
+        replicas, run = config.replicas(mechanism), layout.run("tiny", mechanism)
+        record = [
+            {"setting": s, "seed": n, "status": "diverged" if (s, n) in diverged else "running"}
+            for s, n in replicas
+        ]
+        whole = {"config": config.of_mechanism(mechanism), "replicas": record}
+        write_json(run / "run.json", whole)
+        parameters = dict(make_network(config, mechanism, made, replicas).named_parameters())
+        content = checkpoint.parameters(parameters, len(replicas))
+        atomic_write(run / "parameters.safetensors", content)
+    return EvaluateStage(params, "tiny", folder)
+
+
+def read_back(stage: EvaluateStage, mechanism: str) -> Trained:
+    """The replicas of a mechanism."""
+    return load_trained(stage.layout, stage.config, "tiny", mechanism, stage.task)
+
+
+def table_of(stage: EvaluateStage) -> pd.DataFrame:
+    """What the stage writes for tables."""
+    stage.run()
+    return pd.read_csv(stage.layout.table("tiny"))
+
+
+def traces_of(stage: EvaluateStage, mechanism: str) -> list[dict[str, Any]]:
+    """What it has written of one mechanism's steps."""
+    document = json.loads(stage.layout.traces("tiny").read_text())
+    return [each for each in document["traces"] if each["mechanism"] == mechanism]

@@ -1,0 +1,299 @@
+"""Image files: idx, the split, the stand-in, prepared arrays and a picture of the user's own."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+import pickle
+import struct
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pondering.data.frozen import write_arrays
+from pondering.project.errors import UserError
+from pondering.tasks.digits.files import (
+    load_arrays,
+    prepare,
+    read_idx,
+    read_picture,
+)
+from pondering.tasks.digits.task import DEVIATION, MEAN, Digits, pixels
+
+DIGITS = Digits(
+    train_rotation=0, test_rotations=(), test_angles=(), data="sklearn_digits", validation=200
+)
+PARTS = {"train": 1237, "validation": 200, "test": 360}
+
+
+def idx(array: np.ndarray) -> bytes:
+    """The bytes of an idx file, written from its description."""
+    return struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.tobytes()
+
+
+def tiny_mnist(folder: Path, counts: tuple[int, int] = (60, 20)) -> Path:
+    rng = np.random.default_rng(1)
+    (folder / "mnist").mkdir(parents=True)
+    for name, count in zip(("train", "t10k"), counts, strict=True):
+        images = rng.integers(0, 256, (count, 28, 28), dtype=np.uint8)
+        labels = rng.integers(0, 10, count, dtype=np.uint8)
+        (folder / f"mnist/{name}-images-idx3-ubyte").write_bytes(idx(images))
+        (folder / f"mnist/{name}-labels-idx1-ubyte").write_bytes(idx(labels))
+    return folder
+
+
+def test_idx_is_read(tmp_path: Path) -> None:
+    array = np.arange(2 * 3 * 5, dtype=np.uint8).reshape(2, 3, 5)
+    (tmp_path / "a").write_bytes(idx(array))
+    (tmp_path / "b").write_bytes(gzip.compress(idx(array)))
+    np.testing.assert_array_equal(read_idx(tmp_path / "a"), array)
+    np.testing.assert_array_equal(read_idx(tmp_path / "b"), array)
+    (tmp_path / "c").write_bytes(idx(array[:0]))
+    assert read_idx(tmp_path / "c").shape == (0, 3, 5)
+
+
+WHOLE = idx(np.zeros((4, 28, 28), np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, r"cannot be read \(no such file\)"),
+        (b"", "not an idx file"),
+        (b"\0\0\x0d\x03" + WHOLE[4:], "not an idx file"),
+        (b"<html>", "not an idx file"),
+        (WHOLE[:10], "truncated within its header"),
+        (WHOLE[:4], "truncated within its header"),
+        (WHOLE[:-1], "3,135 bytes of data where its header .* says 3,136"),
+        (WHOLE + b"x", "3,137 bytes of data where"),
+        (b"\0\0\x08\x03" + b"\xff" * 12 + b"x", "bytes of data where"),
+        (gzip.compress(WHOLE, mtime=0)[:-9], r"cannot be read \(Compressed file ended"),
+    ],
+)
+def test_damaged_idx_is_named(tmp_path: Path, content: bytes | None, reason: str) -> None:
+    path = tmp_path / "train-images-idx3-ubyte"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError, match=reason) as error:
+        read_idx(path)
+    assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
+
+
+def test_mnist_is_split_without_loss(tmp_path: Path) -> None:
+    raw = tiny_mnist(tmp_path)
+    arrays = prepare("mnist", raw, 10)
+    assert {name: array.shape for name, array in arrays.items()} == {
+        "train_images": (50, 28, 28), "train_labels": (50,),
+        "validation_images": (10, 28, 28), "validation_labels": (10,),
+        "test_images": (20, 28, 28), "test_labels": (20,),
+    }  # fmt: skip
+    assert {array.dtype for array in arrays.values()} == {np.dtype(np.uint8)}
+    images = read_idx(raw / "mnist/train-images-idx3-ubyte")
+    labels = read_idx(raw / "mnist/train-labels-idx1-ubyte")
+    pairs = sorted((i.tobytes(), int(n)) for i, n in zip(images, labels, strict=True))
+    split = sorted(
+        (image.tobytes(), int(label))
+        for part in ("train", "validation")
+        for image, label in zip(arrays[f"{part}_images"], arrays[f"{part}_labels"], strict=True)
+    )
+    assert split == pairs
+    test = read_idx(raw / "mnist/t10k-images-idx3-ubyte")
+    np.testing.assert_array_equal(arrays["test_images"], test)
+    assert not np.array_equal(arrays["validation_images"], images[:10])
+    assert not np.array_equal(arrays["validation_images"], images[-10:])
+
+
+@pytest.mark.parametrize("validation", [1, 59])
+def test_any_split_with_an_image_on_either_side_will_do(tmp_path: Path, validation: int) -> None:
+    arrays = prepare("mnist", tiny_mnist(tmp_path), validation)
+    sizes = [len(arrays[f"{part}_labels"]) for part in ("train", "validation")]
+    assert sizes == [60 - validation, validation]
+
+
+def test_images_and_labels_must_belong_together(tmp_path: Path) -> None:
+    raw = tiny_mnist(tmp_path)
+    path = raw / "mnist/train-labels-idx1-ubyte"
+    for labels in (np.zeros(59, np.uint8), np.full(60, 10, np.uint8)):
+        path.write_bytes(idx(labels))
+        with pytest.raises(UserError, match=r"train (images|labels)"):
+            prepare("mnist", raw, 10)
+    for name, nothing in (("images-idx3", (0, 28, 28)), ("labels-idx1", (0,))):
+        (raw / f"mnist/train-{name}-ubyte").write_bytes(idx(np.zeros(nothing, np.uint8)))
+    with pytest.raises(UserError, match="train labels are not digits"):
+        prepare("mnist", raw, 10)
+
+
+@pytest.mark.parametrize(
+    ("data", "validation", "reason"),
+    [
+        ("mnist", 60, "task.validation: 60 is not allowed; 1 to 59"),
+        ("mnist", 0, "task.validation: 0"),
+        ("cifar", 10, "task.data: 'cifar' is unknown; allowed: mnist, sklearn_digits"),
+        ("sklearn_digits", 1437, "task.validation: 1437 is not allowed; 1 to 1436"),
+    ],
+)
+def test_prepare_refuses(tmp_path: Path, data: str, validation: int, reason: str) -> None:
+    with pytest.raises(UserError, match=reason):
+        prepare(data, tiny_mnist(tmp_path), validation)
+
+
+def test_stand_in_looks_like_mnist() -> None:
+    arrays = prepare("sklearn_digits", "never read", 200)
+    for part, count in PARTS.items():
+        images, labels = arrays[f"{part}_images"], arrays[f"{part}_labels"]
+        assert images.shape == (count, 28, 28) and labels.shape == (count,)
+        assert images.dtype == labels.dtype == np.uint8
+        frame = images.copy()
+        frame[:, 4:24, 4:24] = 0
+        assert not frame.any()  # MNIST's digits fill the inner 20x20 pixels
+        assert set(labels.tolist()) == set(range(10))
+    everything = np.concatenate([arrays[f"{part}_images"] for part in PARTS])
+    assert everything.max() == 255
+    assert abs(everything.mean() / 255 - MEAN) < 0.05
+
+
+def test_stand_in_enlarges_bilinearly() -> None:
+    from sklearn.datasets import load_digits
+
+    small = load_digits().images[:20] * 255 / 16
+    arrays = prepare("sklearn_digits", "", 200)
+    everything = np.concatenate([arrays[f"{part}_images"] for part in PARTS])
+    known = {image.tobytes() for image in everything}
+    for image in small:
+        large = np.zeros((28, 28), np.uint8)
+        for row in range(20):
+            for column in range(20):
+                y, x = (min(max((at + 0.5) * 0.4 - 0.5, 0), 7) for at in (row, column))
+                top, left = min(int(y), 6), min(int(x), 6)
+                value = sum(
+                    image[top + down, left + right]
+                    * (1 - abs(y - top - down))
+                    * (1 - abs(x - left - right))
+                    for down in (0, 1)
+                    for right in (0, 1)
+                )
+                large[row + 4, column + 4] = math.floor(value + 0.5 + 1e-6)
+        assert large.tobytes() in known
+
+
+def test_prepared_arrays_come_back(tmp_path: Path) -> None:
+    arrays = prepare("mnist", tiny_mnist(tmp_path), 10)
+    path = tmp_path / "digits.npz"
+    write_arrays(path, arrays | {"eval/test/inputs": np.arange(3.0)})
+    loaded = load_arrays(path)
+    assert set(loaded) == set(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(loaded[name], array)
+
+
+def test_one_prepared_image_is_enough_and_none_is_not(tmp_path: Path) -> None:
+    arrays = prepare("mnist", tiny_mnist(tmp_path), 10)
+    path = tmp_path / "digits.npz"
+    write_arrays(path, {name: array[:1] for name, array in arrays.items()})
+    assert len(load_arrays(path)["train_labels"]) == 1
+    write_arrays(path, {name: array[:0] for name, array in arrays.items()})
+    with pytest.raises(UserError, match="are not digits"):
+        load_arrays(path)
+
+
+def test_bad_prepared_files_are_named(tmp_path: Path) -> None:
+    arrays = prepare("mnist", tiny_mnist(tmp_path), 10)
+    path = tmp_path / "mnist.npz"
+    with pytest.raises(UserError, match=r"mnist\.npz: no such file; run the datasets stage"):
+        load_arrays(path)
+    np.savez(path, **arrays)
+    whole = path.read_bytes()
+    objects = tmp_path / "objects.npz"
+    np.savez(objects, **{name: np.array([print], object) for name in arrays})
+    damaged = [
+        b"", b"text", whole[:-100], whole[: len(whole) // 2], pickle.dumps(print),
+        whole.replace(arrays["test_labels"].tobytes(), bytes(reversed(range(20)))),
+        objects.read_bytes(),
+    ]  # fmt: skip
+    for content in damaged:
+        path.write_bytes(content)
+        with pytest.raises(UserError, match=r"mnist\.npz: not a file of prepared digits"):
+            load_arrays(path)
+    wrong = (
+        {"train_images": arrays["train_images"][:, :27]},
+        {"test_labels": arrays["test_labels"][:-1]},
+        {"test_labels": arrays["test_labels"].astype(np.int64)},
+        {"validation_labels": np.uint8(3)},
+    )
+    for change in wrong:
+        write_arrays(path, arrays | {name: np.asarray(array) for name, array in change.items()})
+        with pytest.raises(UserError, match="are not digits"):
+            load_arrays(path)
+
+
+def test_mnist_needs_its_prepared_file(tmp_path: Path) -> None:
+    task = replace(DIGITS, data="mnist", validation=10)
+    with pytest.raises(UserError, match="run the datasets stage"):
+        task.training_block(0, 0, 4)
+    path = tmp_path / "digits.npz"
+    write_arrays(path, prepare("mnist", tiny_mnist(tmp_path), 10))
+    batch = replace(task, path=str(path)).training_block(0, 0, 4)
+    assert batch.inputs.shape == (1, 32, 784)
+
+
+def picture(path: Path, array: np.ndarray, **how: Any) -> str:
+    from PIL import Image
+
+    Image.fromarray(array).save(path, **how)
+    return str(path)
+
+
+def test_picture_keeps_its_pixels_and_bright_paper_is_inverted(tmp_path: Path) -> None:
+    image = prepare("sklearn_digits", "", 200)["test_images"][0]
+    dark, bright = tmp_path / "dark.png", tmp_path / "bright.png"
+    np.testing.assert_array_equal(read_picture(picture(dark, image)), image)
+    np.testing.assert_array_equal(read_picture(picture(bright, 255 - image)), image)
+    batch = DIGITS.parse(str(bright))
+    np.testing.assert_array_equal(pixels(batch, 0), image)
+    assert batch.inputs.shape == (1, 1, 784) and batch.mask.all() and not batch.scored.any()
+    assert batch.targets.shape == batch.scored.shape == (1, 1) and batch.difficulty.shape == (1,)
+    assert batch.inputs.dtype == np.float32 and batch.targets.dtype == np.int64
+
+
+@pytest.mark.parametrize(("grey", "seen"), [(127, 127), (128, 127)])
+def test_paper_is_bright_from_the_upper_half_of_greys_on(
+    tmp_path: Path, grey: int, seen: int
+) -> None:
+    sheet = picture(tmp_path / "sheet.png", np.full((28, 28), grey, np.uint8))
+    assert set(read_picture(sheet).flatten().tolist()) == {seen}
+
+
+def test_large_pictures_in_colour_and_with_transparency(tmp_path: Path) -> None:
+    ink = np.full((140, 280, 4), (255, 0, 0, 0), np.uint8)  # transparent: white paper shows
+    ink[20:120, 130:150] = (0, 0, 128, 255)
+    seen = read_picture(picture(tmp_path / "one.png", ink))
+    assert seen.shape == (28, 28)
+    assert seen[9:19, 13:15].min() > 200  # the stroke, bright now
+    assert seen[:9].max() == 0 and seen[:, :12].max() == 0  # paper, and what makes it square
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no picture", b"\x89PNG\r\n\x1a\n" + bytes(30)])
+def test_unreadable_pictures_are_named(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "digit.png"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError, match=r"digit\.png: (no such file|not a picture)"):
+        DIGITS.parse(str(path))
+    with pytest.raises(UserError, match="not a picture"):
+        DIGITS.parse(str(tmp_path))
+
+
+@pytest.mark.skipif("PONDERING_MIRROR" not in os.environ, reason="needs a mirror of MNIST")
+def test_real_mnist(tmp_path: Path) -> None:
+    (tmp_path / "mnist").mkdir()
+    for path in (Path(os.environ["PONDERING_MIRROR"]) / "mnist").iterdir():
+        (tmp_path / "mnist" / path.name.removesuffix(".gz")).symlink_to(path.absolute())
+    arrays = prepare("mnist", tmp_path, 5000)
+    assert [len(arrays[f"{part}_labels"]) for part in PARTS] == [55_000, 5_000, 10_000]
+    train = np.concatenate([arrays["train_images"], arrays["validation_images"]]) / np.float32(255)
+    assert float(train.mean(dtype=np.float64)) == pytest.approx(MEAN, abs=5e-5)
+    assert float(train.std(dtype=np.float64)) == pytest.approx(DEVIATION, abs=5e-5)

@@ -1,0 +1,184 @@
+"""Losses, masks and streams that the tasks share, against plain loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from pondering.project.errors import UserError
+from pondering.tasks import TASKS
+from pondering.tasks.addition import Addition
+from pondering.tasks.base import (
+    Batch,
+    check_span,
+    check_whole,
+    random_stream,
+    sigmoid_loss,
+    softmax_loss,
+)
+from pondering.tasks.logic import Logic
+from pondering.tasks.parity import Parity
+from pondering.tasks.sort import Sort
+
+TASKS_AND_FLAWS = [
+    Parity(bits=6, layout="scattered", train_nonzero=(1, 6), test_nonzero={"test": (1, 6)}),
+    Logic(gates=3, length=(1, 4), test_length=3),
+    Addition(digits=2, length=(2, 4), test_length=3),
+    Sort(length=(2, 5)),
+]
+named = pytest.mark.parametrize("task", TASKS_AND_FLAWS, ids=lambda task: task.name)
+
+
+def perfect_outputs(task: object, batch: Batch) -> torch.Tensor:
+    """Logits that say the target everywhere, built with loops: (T, B, C)."""
+    times, examples = batch.targets.shape[:2]
+    outputs = torch.zeros(times, examples, task.output_size)
+    for t in range(times):
+        for b in range(examples):
+            if batch.targets.ndim == 3:
+                for place, digit in enumerate(batch.targets[t, b]):
+                    outputs[t, b, 11 * place + int(digit)] = 9.0
+            elif task.output_size == 1:
+                outputs[t, b, 0] = 9.0 if batch.targets[t, b] == 1 else -9.0
+            else:
+                outputs[t, b, int(batch.targets[t, b])] = 9.0
+    return outputs
+
+
+def test_sigmoid_loss_is_the_naive_formula_under_extra_axes() -> None:
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn(3, 4, 2, 5, generator=generator, dtype=torch.float64)  # T, N, K, B
+    targets = torch.randint(0, 2, (3, 2, 5), generator=generator)
+    loss = sigmoid_loss(logits, targets)
+    assert loss.shape == logits.shape
+    for t, n, k, b in np.ndindex(3, 4, 2, 5):
+        said = 1 / (1 + math.exp(-float(logits[t, n, k, b])))
+        chance = said if targets[t, k, b] == 1 else 1 - said
+        assert float(loss[t, n, k, b]) == pytest.approx(-math.log(chance), rel=1e-10)
+
+
+def test_sigmoid_loss_of_sure_outputs_neither_overflows_nor_vanishes() -> None:
+    loss = sigmoid_loss(torch.tensor([[20.0, -300.0]]), torch.tensor([[1, 1]]))
+    assert float(loss[0, 0]) == pytest.approx(math.exp(-20), rel=1e-5)
+    assert float(loss[0, 1]) == pytest.approx(300.0)
+
+
+def test_softmax_loss_is_the_naive_formula_under_extra_axes_and_parts() -> None:
+    generator = torch.Generator().manual_seed(2)
+    logits = torch.randn(2, 3, 2, 4, 2, 5, generator=generator, dtype=torch.float64)
+    classes = torch.randint(0, 5, (2, 2, 4, 2), generator=generator).to(torch.uint8)
+    loss = softmax_loss(logits, classes)  # T, N, K, B, parts
+    assert loss.shape == logits.shape[:-1]
+    for t, n, k, b, part in np.ndindex(2, 3, 2, 4, 2):
+        row = [math.exp(float(each)) for each in logits[t, n, k, b, part]]
+        chance = row[int(classes[t, k, b, part])] / sum(row)
+        assert float(loss[t, n, k, b, part]) == pytest.approx(-math.log(chance), rel=1e-10)
+
+
+@named
+def test_one_mistake_makes_its_sequence_wrong_and_no_other(task: object) -> None:
+    batch = task.training_block(3, 0, 1).torch()
+    outputs = perfect_outputs(task, batch)
+    assert task.correct(outputs, batch).all() and not task.error(outputs, batch).any()
+    for t, b in torch.nonzero(batch.scored).tolist():
+        flawed = outputs.clone()
+        flawed[t, b, :11] = -flawed[t, b, :11] - 1e-3 * torch.arange(flawed[t, b, :11].numel())
+        right = task.correct(flawed, batch)
+        assert not right[b]
+        assert int(right.sum()) == len(right) - 1
+        assert torch.equal(task.error(flawed, batch), 1.0 - right.float())
+
+
+@named
+def test_what_is_not_scored_gives_no_loss_no_gradient_and_no_mistake(task: object) -> None:
+    batch = task.training_block(4, 0, 1).torch()
+    outputs = perfect_outputs(task, batch)
+    outputs[~batch.scored] = torch.randn(
+        int((~batch.scored).sum()), task.output_size, generator=torch.Generator().manual_seed(0)
+    )
+    outputs.requires_grad_()
+    loss = task.loss(outputs, batch)
+    loss.sum().backward()
+    assert loss.shape == batch.scored.shape
+    assert (loss[~batch.scored] == 0).all()
+    assert (loss[batch.scored] > 0).all()
+    assert (outputs.grad[~batch.scored] == 0).all()
+    assert (outputs.grad[batch.scored] != 0).any(dim=-1).all()
+    assert task.correct(outputs, batch).all()
+    assert bool((batch.scored <= batch.mask).all())
+
+
+@named
+def test_steps_and_replicas_between_time_and_batch_score_as_alone(task: object) -> None:
+    first, second = (task.training_block(seed, 0, 1).torch() for seed in (0, 1))
+    both = Batch(
+        *(torch.stack([a, b], dim=1) for a, b in zip(first[:4], second[:4], strict=True)),
+        torch.stack([first.difficulty, second.difficulty]),
+    )
+    shape = (len(first.mask), 3, 2, first.mask.shape[1], task.output_size)  # T, N, K, B, C
+    outputs = torch.randn(shape, generator=torch.Generator().manual_seed(5))
+    loss = task.loss(outputs, both)
+    correct = task.correct(outputs, both)
+    assert loss.shape == shape[:-1] and correct.shape == shape[1:-1]
+    for n in range(3):
+        for k, alone in enumerate((first, second)):
+            assert torch.equal(loss[:, n, k], task.loss(outputs[:, n, k], alone))
+            assert torch.equal(correct[n, k], task.correct(outputs[:, n, k], alone))
+    same_data = task.loss(outputs, first)  # without a replica axis of its own
+    assert torch.equal(same_data[:, 1, 1], task.loss(outputs[:, 1, 1], first))
+
+
+@named
+def test_blocks_depend_on_their_names_alone_and_share_nothing(task: object) -> None:
+    block = task.training_block(0, 3, 2)
+    task.training_block(0, 1, 2)
+    task.evaluation_sets(2)
+    for mine, again in zip(block, task.training_block(0, 3, 2), strict=True):
+        np.testing.assert_array_equal(mine, again)
+    assert block.inputs.shape[1] == 2 * task.block_updates
+    for other in (task.training_block(0, 4, 2), task.training_block(1, 3, 2)):
+        assert not np.array_equal(block.inputs, other.inputs)
+
+
+def test_training_and_evaluation_draw_different_sequences() -> None:
+    task = Sort(length=(3, 6))
+    trained = {
+        float(value)
+        for block in range(4)
+        for value in task.training_block(0, block, 4).inputs[..., 0].ravel()
+    } - {0.0}
+    tested = {float(value) for value in task.evaluation_sets(50)["test"].inputs[..., 0].ravel()}
+    assert len(trained) > 3000 and len(tested) > 800
+    # float32 normals meet by chance, about 3000 x 800 x 4e-8 times; a shared stream always.
+    assert len(trained & tested) < 5
+
+
+def test_streams_are_independent_and_repeatable() -> None:
+    names = [("parity", "train", 0, 1), ("parity", "train", 1, 0), ("parity", "test", "test", 1)]
+    draws = [random_stream(*name).random(1000) for name in names]
+    np.testing.assert_array_equal(draws[0], random_stream(*names[0]).random(1000))
+    correlation = np.corrcoef(draws) - np.eye(3)
+    assert np.abs(correlation).max() < 0.15  # 4.7 standard errors
+
+
+def test_every_task_is_listed_under_its_name() -> None:
+    assert set(TASKS) == {"parity", "logic", "addition", "sort", "wikipedia", "digits"}
+    assert all(kind.name == name for name, kind in TASKS.items())
+
+
+@pytest.mark.parametrize("value", [0, 11, 2.0, True, "3", None])
+def test_whole_numbers_are_checked(value: object) -> None:
+    with pytest.raises(UserError, match=r"^task\.bits: .* is not allowed; .*1 to 10 is$"):
+        check_whole("task.bits", value, 1, 10)
+
+
+@pytest.mark.parametrize(
+    "value", [[0, 3], [3, 2], [1, 11], [1], [1, 2, 3], 4, "12", [1.0, 2], None]
+)
+def test_spans_are_checked(value: object) -> None:
+    with pytest.raises(UserError, match=r"^task\.length: .* is not allowed; .* <= 10 are$"):
+        check_span("task.length", value, 1, 10)
+    assert check_span("task.length", [2, 2], 1, 10) == (2, 2)

@@ -1,0 +1,121 @@
+"""Parity against counting by hand, at every difficulty of both papers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pondering.project.errors import UserError
+from pondering.tasks.base import random_stream
+from pondering.tasks.parity import Parity
+
+GRAVES = {"bits": 64, "train_nonzero": (1, 64), "test_nonzero": {"test": (1, 64)}}
+
+
+@pytest.mark.parametrize("layout", ["leading", "scattered"])
+@pytest.mark.parametrize("bits", [64, 96])
+def test_labels_at_every_difficulty(layout: str, bits: int) -> None:
+    task = Parity(bits, layout, (1, bits), {"test": (1, bits)})
+    batch = task.evaluation_sets(4)["test"]
+    assert batch.inputs.shape == (1, 4 * bits, bits) and batch.inputs.dtype == np.float32
+    assert batch.mask.all() and batch.scored.all()
+    seen = []
+    for row, vector in enumerate(batch.inputs[0].tolist()):
+        assert set(vector) <= {-1.0, 0.0, 1.0}
+        ones = nonzero = 0
+        for value in vector:
+            ones += value == 1.0
+            nonzero += value != 0.0
+        assert batch.targets[0, row] == ones % 2
+        assert batch.difficulty[row] == nonzero
+        if layout == "leading":
+            assert all(value != 0.0 for value in vector[:nonzero])
+        seen.append(nonzero)
+    assert seen == [k for k in range(1, bits + 1) for _ in range(4)]
+
+
+def test_splits_have_their_own_ranges() -> None:
+    ranges = {"interpolation": (1, 48), "extrapolation": (49, 96)}
+    sets = Parity(96, "scattered", (1, 48), ranges).evaluation_sets(2)
+    for split, (low, high) in ranges.items():
+        assert set(sets[split].difficulty.tolist()) == set(range(low, high + 1))
+
+
+def test_training_draws_every_count_equally_often_and_both_signs() -> None:
+    task = Parity(96, "scattered", (1, 48), {"test": (1, 96)})
+    batch = task.training_block(0, 0, 128)
+    counts = np.bincount(batch.difficulty.astype(int), minlength=97)
+    assert counts[0] == 0 and counts[49:].sum() == 0
+    expected = len(batch.difficulty) / 48
+    assert ((counts[1:49] - expected) ** 2 / expected).sum() < 100  # 47 degrees of freedom
+    plus, minus = (batch.inputs == 1).sum(), (batch.inputs == -1).sum()
+    assert abs(plus - minus) < 5 * np.sqrt(plus + minus)
+    assert abs(batch.targets.mean() - 0.5) < 5 * 0.5 / np.sqrt(len(batch.difficulty))
+
+
+@pytest.mark.parametrize("bits", [1, 3, 64])
+def test_signs_are_what_numpy_draws_as_integers(bits: int) -> None:
+    """Three calls from one generator, the number of bytes a multiple of four or not."""
+    ours, plain = (np.random.Generator(np.random.Philox(5)) for _ in range(2))
+    task = Parity(bits, "leading", (1, bits), {"test": (1, bits)})
+    for count in (5, 128, 1001):
+        batch = task.draw(ours, count)
+        nonzero = plain.integers(1, bits + 1, count)
+        signs = 2 * plain.integers(0, 2, (count, bits), dtype=np.int8) - 1
+        wanted = np.where(np.arange(bits) < nonzero[:, None], signs, 0)
+        assert (batch.inputs[0] == wanted).all()
+        assert (batch.targets[0] == (wanted == 1).sum(1) % 2).all()
+
+
+def test_scattered_elements_are_anywhere_equally_often() -> None:
+    task = Parity(16, "scattered", (1, 16), {"test": (1, 16)})
+    batch = task.draw(random_stream("a test"), 16_000, 4)
+    assert set(batch.difficulty.tolist()) == {4.0}
+    share = (batch.inputs[0] != 0).mean(axis=0)
+    assert np.abs(share - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 16_000)
+    assert len({tuple(row) for row in (batch.inputs[0] != 0).tolist()}) == 1820  # 16 choose 4
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(alphabet="+-0", min_size=1, max_size=12))
+def test_a_written_vector_is_read_and_described(signs: str) -> None:
+    task = Parity(12, "leading", (1, 12), {"test": (1, 12)})
+    batch = task.parse(signs)
+    odd = signs.count("+") % 2 == 1
+    assert batch.inputs.shape == (1, 1, 12)
+    assert bool(batch.targets[0, 0]) == odd
+    assert batch.difficulty[0] == 12 - (signs + "0" * (12 - len(signs))).count("0")
+    step = task.describe(torch.full((1, 1, 1), 2.0), batch, 0)
+    words = {"target": "odd" if odd else "even", "prediction": "odd"}
+    assert step == [{"input": signs.ljust(12, "0"), **words}]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "+-x", "+" * 13, "1 0"])
+def test_what_is_no_vector_is_refused(text: str) -> None:
+    task = Parity(12, "leading", (1, 12), {"test": (1, 12)})
+    with pytest.raises(UserError, match=r"^parity: .* 1 to 12 of the signs \+ - 0 are$"):
+        task.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"bits": 0}, "bits"),
+        ({"layout": "any"}, "layout"),
+        ({"train_nonzero": (1, 65)}, "train_nonzero"),
+        ({"train_nonzero": (0, 64)}, "train_nonzero"),
+        ({"test_nonzero": {"test": (2, 1)}}, "test_nonzero.test"),
+        ({"test_nonzero": {}}, "test_nonzero"),
+    ],
+)
+def test_impossible_values_are_refused_by_name(change: dict[str, object], key: str) -> None:
+    with pytest.raises(UserError, match=rf"^task\.{key}: .* is not allowed; .*$"):
+        Parity(**{**GRAVES, "layout": "leading", **change})
+
+
+def test_lists_from_a_file_do_as_tuples() -> None:
+    listed = {"bits": 64, "train_nonzero": [1, 64], "test_nonzero": {"test": [1, 64]}}
+    assert Parity(layout="leading", **listed) == Parity(layout="leading", **GRAVES)

@@ -1,0 +1,101 @@
+"""Sort against repeated search for the smallest value, at every length."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pondering.project.errors import UserError
+from pondering.tasks.sort import Sort
+
+
+def positions_in_order(values: list[float]) -> list[int]:
+    """Positions from the smallest to the largest value, found one at a time."""
+    left = list(range(len(values)))
+    order = []
+    while left:
+        best = left[0]
+        for position in left[1:]:
+            if values[position] < values[best]:
+                best = position
+        order.append(best)
+        left.remove(best)
+    return order
+
+
+def check_against_brute_force(task: Sort, batch: object) -> list[int]:
+    times, examples = batch.mask.shape
+    assert batch.inputs.shape == (2 * task.length[1], examples, 2)
+    lengths = []
+    for b in range(examples):
+        flags = batch.inputs[:, b, 1].tolist()
+        assert sorted(flags) == [0.0] * (times - 1) + [1.0]
+        length = flags.index(1.0) + 1
+        values = batch.inputs[:length, b, 0].tolist()
+        order = positions_in_order(values)
+        for t in range(times):
+            assert bool(batch.mask[t, b]) == (t < 2 * length)
+            assert bool(batch.scored[t, b]) == (length <= t < 2 * length)
+            if batch.scored[t, b]:
+                assert batch.targets[t, b] == order[t - length]
+        assert not batch.inputs[length:, b].any()
+        assert batch.difficulty[b] == length
+        lengths.append(length)
+    return lengths
+
+
+def test_order_at_every_length() -> None:
+    task = Sort()
+    batch = task.evaluation_sets(30)["test"]
+    assert batch.mask.shape == (30, 14 * 30)
+    lengths = check_against_brute_force(task, batch)
+    assert lengths == [length for length in range(2, 16) for _ in range(30)]
+
+
+def test_order_in_training_and_that_values_are_standard_normal() -> None:
+    task = Sort()
+    batch = task.training_block(0, 0, 32)
+    lengths = np.bincount(check_against_brute_force(task, batch), minlength=16)
+    expected = 2048 / 14
+    assert np.abs(lengths[2:] - expected).max() < 5 * np.sqrt(expected)
+    values = batch.inputs[..., 0][batch.mask & ~batch.scored]
+    assert abs(values.mean()) < 5 / np.sqrt(len(values))
+    assert abs(values.std() - 1) < 5 / np.sqrt(2 * len(values))
+
+
+numbers = st.floats(-1000, 1000, width=32)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(numbers, min_size=2, max_size=15))
+def test_a_written_sequence_is_read_and_answered(values: list[float]) -> None:
+    task = Sort()
+    batch = task.parse(", ".join(map(repr, values)))
+    order = positions_in_order(values)
+    assert batch.targets[len(values) : 2 * len(values), 0].tolist() == order
+    assert batch.inputs[: len(values), 0, 0].tolist() == values
+    assert batch.mask.sum() == 2 * len(values) and batch.scored.sum() == len(values)
+
+
+def test_a_sequence_in_words() -> None:
+    task = Sort(length=(2, 4))
+    outputs = torch.zeros(8, 1, 4)
+    outputs[:, :, 2] = 1.0
+    steps = task.describe(outputs, task.parse("0.5 -1.25 3"), 0)
+    assert [step["input"] for step in steps] == ["0.50", "-1.25", "3.00", "", "", ""]
+    assert [step["target"] for step in steps] == ["", "", "", "1", "0", "2"]
+    assert [step["prediction"] for step in steps] == ["", "", "", "2", "2", "2"]
+
+
+@pytest.mark.parametrize("text", ["", "1", "1 two", "nan 1", "inf 1", "1e40 1", "1 2 3 4 5"])
+def test_what_is_no_sequence_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match=r"^sort: .* is not allowed; 2 to 4 numbers between"):
+        Sort(length=(2, 4)).parse(text)
+
+
+def test_impossible_values_are_refused_by_name() -> None:
+    with pytest.raises(UserError, match=r"^task\.length: \[1, 15\] is not allowed; .*$"):
+        Sort(length=[1, 15])

@@ -1,0 +1,280 @@
+"""Wikipedia: windows, splits, bits per character, and the kinds of the made text."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from pondering.project.errors import UserError
+from pondering.tasks import wikipedia
+from pondering.tasks.wikipedia.made_text import KINDS, generate, text_kinds
+from pondering.tasks.wikipedia.task import Wikipedia, bits_per_character, prepare
+
+
+def counting_file(folder: Path, size: int) -> str:
+    """A file of bytes whose every three consecutive ones tell where they stand."""
+    place = np.arange(size)
+    text = np.choose(place % 3, [place // 3 % 251, place // 753 % 251, np.full(size, 255)])
+    arrays = {"text": text.astype(np.uint8), "kinds": (place % 7).astype(np.uint8)}
+    path = folder / "wikipedia.npz"
+    np.savez(path, **arrays)
+    return str(path)
+
+
+def place_of(window: list[int]) -> int:
+    """Where a window of a counting file begins, from its first six bytes."""
+    marker = window.index(255)
+    low, high = window[marker + 1], window[marker + 2]
+    return 3 * (low + 251 * high) - marker - 1
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Wikipedia:
+    return Wikipedia("generated", sequence=20, path=counting_file(tmp_path, 20_000))
+
+
+def test_targets_are_the_next_bytes_and_windows_stay_in_their_part(task: Wikipedia) -> None:
+    text = np.load(task.path)["text"]
+    bounds = {"train": (0, 18_000), "heldout": (19_000, 20_000)}
+    blocks = [("train", task.training_block(0, block, 64)) for block in range(4)]
+    for part, batch in [*blocks, *task.evaluation_sets(400).items()]:
+        first, last = bounds[part]
+        starts = []
+        assert batch.inputs.dtype == batch.targets.dtype == np.uint8
+        for b in range(batch.inputs.shape[1]):
+            window = [*batch.inputs[:, b].tolist(), int(batch.targets[-1, b])]
+            start = place_of(window)
+            assert window == text[start : start + 21].tolist()
+            assert batch.targets[:, b].tolist() == window[1:]
+            assert first <= start and start + 21 <= last
+            starts.append(start)
+        assert len(set(starts)) > 0.3 * len(starts)
+        assert batch.mask.all() and batch.scored.all() and not batch.difficulty.any()
+        assert batch.mask.shape == batch.inputs.shape == (20, len(starts))
+
+
+def test_windows_reach_both_ends_of_their_part(tmp_path: Path) -> None:
+    task = Wikipedia("generated", sequence=20, path=counting_file(tmp_path, 900))
+    batch = task.evaluation_sets(4000)
+    for part, (first, last) in {"train": (0, 810), "heldout": (855, 900)}.items():
+        starts = {place_of(column.tolist()) for column in batch[part].inputs.T}
+        assert min(starts) == first and max(starts) == last - 21
+
+
+def test_training_blocks_are_repeatable_and_differ(task: Wikipedia) -> None:
+    block = task.training_block(0, 2, 4)
+    assert block.inputs.shape == (20, 8 * 4)
+    task.training_block(0, 0, 4)
+    np.testing.assert_array_equal(block.inputs, task.training_block(0, 2, 4).inputs)
+    for other in (task.training_block(0, 3, 4), task.training_block(1, 2, 4)):
+        assert not np.array_equal(block.inputs, other.inputs)
+    assert not np.array_equal(block.inputs[:, :4], task.evaluation_sets(4)["train"].inputs)
+
+
+def test_kinds_are_those_of_the_traced_windows(task: Wikipedia) -> None:
+    batch, kinds = task.traced(50)
+    assert kinds.shape == (20, 50)
+    first, last = task.bounds("heldout")
+    for b in range(50):
+        start = place_of(batch.inputs[:, b].tolist())
+        assert first <= start <= last - 21
+        assert kinds[:, b].tolist() == [KINDS[(start + t) % 7] for t in range(20)]
+
+
+def test_every_other_traced_window_lies_about_an_id_number() -> None:
+    task = Wikipedia("generated", sequence=40)
+    batch, kinds = task.traced(24)
+    again, _ = task.traced(24)
+    np.testing.assert_array_equal(batch.inputs, again.inputs)
+    numbers = []
+    for b in range(1, 24, 2):
+        inside = kinds[:, b] == "id"
+        begins = np.flatnonzero(inside[1:] & ~inside[:-1]) + 1
+        (begin,) = begins[(begins >= 10) & (begins <= 20)][:1]  # a quarter to a half of 40
+        numbers.append(bytes(batch.inputs[begin:, b]))
+        assert numbers[-1][:1].isdigit()
+    text, known = generate(1_000_000)
+    first, last = task.bounds("heldout")
+    inside = np.pad(known[first:last] == KINDS.index("id"), (1, 0))
+    begins = np.flatnonzero(inside[1:] & ~inside[:-1]) + first
+    for place, number in ((begins[0], numbers[0]), (begins[-1], numbers[-1])):
+        assert bytes(text[place : place + len(number)]) == number
+    assert len({bytes(batch.inputs[:, b]) for b in range(24)}) == 24
+
+
+def test_a_text_without_id_numbers_is_traced_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "plain.npz"
+    text = np.arange(1000, dtype=np.int64).astype(np.uint8)
+    np.savez(path, text=text, kinds=np.zeros(1000, dtype=np.uint8))
+    batch, kinds = Wikipedia("generated", sequence=10, path=str(path)).traced(7)
+    assert batch.inputs.shape == kinds.shape == (10, 7)
+
+
+def test_a_uniform_model_needs_eight_bits(task: Wikipedia) -> None:
+    batch = task.evaluation_sets(10)["heldout"].torch()
+    outputs = torch.zeros(20, 3, 2, 10, 256)  # T, N, K, B, C
+    loss = task.loss(outputs, batch)
+    assert loss.shape == outputs.shape[:-1]
+    assert bits_per_character(float(loss[:, 1, 1].sum()), 200) == pytest.approx(8.0, abs=1e-5)
+    error = task.error(outputs, batch)
+    assert error.shape == (3, 2, 10)
+    torch.testing.assert_close(error, torch.full((3, 2, 10), 8.0))
+
+
+def test_error_and_entropy_of_one_sequence_by_hand() -> None:
+    task = Wikipedia("generated", sequence=2)
+    batch = task.parse("abc").torch()
+    outputs = torch.full((2, 1, 256), -math.inf)
+    outputs[0, 0, [ord("b"), ord("x")]] = 0.0  # a half
+    outputs[1, 0, [ord("c"), ord("x"), ord("y"), ord("z")]] = 0.0  # a quarter
+    assert task.error(outputs, batch).tolist() == pytest.approx([1.5])
+    entropy = task.entropy(outputs.clamp(min=-1e9))
+    assert entropy[:, 0].tolist() == pytest.approx([math.log(2), math.log(4)])
+
+
+def test_one_wrong_byte_makes_the_sequence_wrong(task: Wikipedia) -> None:
+    batch = task.evaluation_sets(5)["train"].torch()
+    outputs = torch.zeros(20, 5, 256)
+    for t in range(20):
+        for b in range(5):
+            outputs[t, b, int(batch.targets[t, b])] = 1.0
+    assert task.correct(outputs, batch).all()
+    outputs[7, 3, (int(batch.targets[7, 3]) + 1) % 256] = 2.0
+    assert task.correct(outputs, batch).tolist() == [True, True, True, False, True]
+
+
+def test_a_text_is_read_and_described() -> None:
+    task = Wikipedia("generated", sequence=20)
+    batch = task.parse("Añ,\n")
+    assert batch.inputs[:, 0].tolist() == [65, 0xC3, 0xB1, 44]
+    assert batch.targets[:, 0].tolist() == [0xC3, 0xB1, 44, 10]
+    outputs = torch.zeros(4, 1, 256)
+    outputs[..., ord("q")] = 1.0
+    steps = task.describe(outputs, batch, 0)
+    assert [step["input"] for step in steps] == ["A", "\ufffd", "\ufffd", ","]
+    assert [step["target"] for step in steps] == ["\ufffd", "\ufffd", ",", "\n"]
+    assert {step["prediction"] for step in steps} == {"q"}
+
+
+@pytest.mark.parametrize("text", ["", "a"])
+def test_too_short_a_text_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match=r"^wikipedia: .* is not allowed; a text of two bytes"):
+        Wikipedia("generated").parse(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"source": "enwik9"}, "source"),
+        ({"sequence": 0}, "sequence"),
+        ({"splits": (90, 5, 6)}, "splits"),
+        ({"splits": (95, 5)}, "splits"),
+        ({"splits": "905"}, "splits"),
+    ],
+)
+def test_impossible_values_are_refused_by_name(change: dict[str, object], key: str) -> None:
+    with pytest.raises(UserError, match=rf"^task\.{key}: .* is not allowed; .*$"):
+        Wikipedia(**{"source": "generated", **change})
+
+
+def test_too_long_a_sequence_for_the_text_is_refused(task: Wikipedia) -> None:
+    long = dataclasses.replace(task, sequence=1000)
+    long.training_block(0, 0, 1)
+    with pytest.raises(UserError, match=r"^task\.sequence: 1000 .* up to 999 are$"):
+        long.evaluation_sets(1)
+
+
+def test_missing_and_cut_files_are_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.npz").touch()
+    for name in ("nowhere.npz", "empty.npz"):
+        with pytest.raises(UserError, match=rf"task\.path: .*{name}: no npz of a text"):
+            Wikipedia("generated", path=str(tmp_path / name)).evaluation_sets(1)
+    with pytest.raises(UserError, match="task\\.path: 'enwik8' needs the file"):
+        Wikipedia("enwik8").training_block(0, 0, 1)
+    with pytest.raises(UserError, match=r"enwik8-4000000: a file of 4000000 bytes is needed"):
+        prepare("enwik8-4000000", tmp_path)
+    (tmp_path / "enwik8").mkdir()
+    (tmp_path / "enwik8" / "enwik8-4000000").write_bytes(b"short")
+    with pytest.raises(UserError, match=r"enwik8-4000000: a file of 4000000 bytes is needed"):
+        prepare("enwik8-4000000", tmp_path)
+
+
+def test_a_real_text_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = b"<page>\n  <id>17</id> It is 1,234.5 m, [[so]] to say.\n</page>"
+    monkeypatch.setitem(wikipedia.SOURCES, "enwik8-4000000", len(real))
+    (tmp_path / "enwik8").mkdir()
+    (tmp_path / "enwik8" / "enwik8-4000000").write_bytes(real)
+    arrays = prepare("enwik8-4000000", tmp_path)
+    assert arrays["text"].tobytes() == real
+    signs = dict(zip(KINDS, "a_,.<t#|?", strict=True))
+    marks = "".join(signs[KINDS[code]] for code in arrays["kinds"])
+    assert marks == "<ttttt|||<ttt##<tttt_aa_aa_???????_a,_??aa??_aa_aaa.|<tttttt"
+
+
+def test_the_made_text_knows_every_byte() -> None:
+    text, kinds = generate(200_000)
+    assert len(text) == len(kinds) == 200_000 and text.dtype == kinds.dtype == np.uint8
+    np.testing.assert_array_equal(kinds, text_kinds(text))  # told apart from the bytes alone
+    raw = text.tobytes().decode("ascii")
+    by_kind = {
+        kind: {raw[place] for place in np.flatnonzero(kinds == code)}
+        for code, kind in enumerate(KINDS)
+    }
+    assert by_kind["space"] == {" "} and by_kind["comma"] == {","} and by_kind["stop"] == {"."}
+    assert by_kind["bracket"] == {"<"} and by_kind["id"] == set("0123456789")
+    assert by_kind["layout"] == {"\n", " "} and not by_kind["other"]
+    assert all(letter.isalpha() for letter in by_kind["letter"])
+
+
+def test_the_made_text_has_the_structure_of_a_wiki() -> None:
+    raw = generate(300_000)[0].tobytes().decode("ascii")
+    pages = re.findall(
+        r"\n  <page>\n    <title>([A-Z][a-z]+)</title>\n    <id>(\d{7})</id>\n    <revision>\n"
+        r"      <id>(\d{8})</id>\n      <text>([^<]*)</text>\n    </revision>\n  </page>",
+        raw,
+    )
+    assert len(pages) == raw.count("</page>") > 300
+    digits = np.bincount([int(digit) for page in pages for digit in page[1] + page[2]])
+    assert ((digits / digits.sum() - 0.1) ** 2 * digits.sum() / 0.1).sum() < 28  # 9 degrees
+    sentence = re.compile(r"[A-Z][a-z]*( [a-z]+)+(, [a-z]+( [a-z]+)+){0,2}\.")
+    for _, _, _, body in pages:
+        assert body.endswith(".")
+        assert all(sentence.fullmatch(each + ".") for each in body[:-1].split(". "))
+    words = re.findall(r"[a-z]+", " ".join(page[3] for page in pages).lower())
+    counts = sorted((words.count(word) for word in set(words)), reverse=True)
+    assert counts[0] > 20 * counts[60] and len(counts) > 500
+    assert counts[0] / counts[1] == pytest.approx(2, abs=0.25)  # the first two determiners
+
+
+def test_the_made_text_is_always_the_same_and_grows_at_its_end() -> None:
+    short, long = generate(5_000), generate(9_000)
+    for mine, other in zip(short, long, strict=True):
+        np.testing.assert_array_equal(mine, other[:5_000])
+    arrays = prepare("generated", "no folder is read")
+    assert len(arrays["text"]) == 1_000_000
+    np.testing.assert_array_equal(arrays["text"][:9_000], long[0])
+
+
+@pytest.mark.parametrize(
+    ("byte", "shown"),
+    [
+        (32, " "),
+        (126, "~"),
+        (10, "\n"),
+        (9, "\t"),
+        (31, "\ufffd"),
+        (127, "\ufffd"),
+        (200, "\ufffd"),
+    ],
+)
+def test_bytes_that_are_no_characters_are_shown_as_such(byte: int, shown: str) -> None:
+    batch = Wikipedia("generated", sequence=1).parse("ab").torch()
+    batch.inputs[0, 0] = byte
+    (step,) = Wikipedia("generated", sequence=1).describe(torch.zeros(1, 1, 256), batch, 0)
+    assert step["input"] == shown

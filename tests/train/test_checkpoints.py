@@ -1,0 +1,255 @@
+"""Checkpoints: whole or refused in one line, replaced in one step, and never a pickle."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import os
+import pickle
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors.torch import save as to_bytes
+from support import tiny
+
+import pondering
+from pondering.params.read import ExperimentConfig
+from pondering.project import atomic
+from pondering.project.errors import UserError
+from pondering.tasks import make_task
+from pondering.train import checkpoint
+from pondering.train.plateau import Plateau
+from pondering.train.sweep import Sweep
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> ExperimentConfig:
+    return tiny.config(tmp_path_factory.mktemp("tiny"))
+
+
+def make(config: ExperimentConfig, updates: int = 0) -> Sweep:
+    batch = make_task(config.task, "tiny").training_block(9, 0, 4).torch()
+    return tiny.train(tiny.sweep(config, plateau=Plateau(batch, 5, 0.5, 2, 9, 4)), updates)
+
+
+@pytest.fixture
+def saved(config: ExperimentConfig, tmp_path: Path) -> Path:
+    path = tmp_path / "checkpoint.safetensors"
+    checkpoint.save(make(config, 7), path, "key")
+    return path
+
+
+def refused(config: ExperimentConfig, path: Path, key: str = "key") -> str:
+    with pytest.raises(UserError) as caught:
+        checkpoint.load(make(config), path, key)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert len(message.splitlines()) == 1
+    return message
+
+
+def check_is_as_saved(sweep: Sweep, before: Sweep) -> None:
+    assert sweep.update == sweep.optimiser.updates == 7
+    assert sweep.seconds == 0
+    for name, parameter in before.parameters.items():
+        assert torch.equal(sweep.parameters[name], parameter)
+        assert sweep.parameters[name].requires_grad
+    for name, tensor in before.optimiser.state().items():
+        assert torch.equal(sweep.optimiser.state()[name], tensor)
+    for name in ("alive", "diverged", "window", "computed_steps"):
+        assert torch.equal(getattr(sweep, name), getattr(before, name))
+    assert torch.equal(torch.stack(sweep.curves), torch.stack(before.curves))
+    assert sweep.plateau is not None and before.plateau is not None
+    assert torch.equal(sweep.plateau.best, before.plateau.best)
+    assert sweep.plateau.best.min() >= 0
+
+
+def test_what_is_saved_comes_back(config: ExperimentConfig, saved: Path) -> None:
+    sweep = make(config)
+    checkpoint.load(sweep, saved, "key")
+    check_is_as_saved(sweep, make(config, 7))
+
+
+def test_the_wall_time_spent_is_kept(config: ExperimentConfig, tmp_path: Path) -> None:
+    sweep = make(config, 2)
+    sweep.seconds = 12.5
+    checkpoint.save(sweep, tmp_path / "c", "key")
+    again = make(config)
+    checkpoint.load(again, tmp_path / "c", "key")
+    assert again.seconds == 12.5
+
+
+def test_a_checkpoint_before_the_first_logging_point(
+    config: ExperimentConfig, tmp_path: Path
+) -> None:
+    checkpoint.save(make(config, 1), tmp_path / "c", "key")
+    sweep = make(config)
+    checkpoint.load(sweep, tmp_path / "c", "key")
+    assert (sweep.update, sweep.curves) == (1, [])
+
+
+def test_another_configuration_is_refused(config: ExperimentConfig, saved: Path) -> None:
+    assert "key: a checkpoint of another configuration; delete it" in refused(
+        config, saved, "other"
+    )
+
+
+def test_a_file_that_is_not_there(config: ExperimentConfig, tmp_path: Path) -> None:
+    assert "no such file" in refused(config, tmp_path / "none")
+    (tmp_path / "folder").mkdir()
+    assert "folder" in refused(config, tmp_path / "folder")
+
+
+def test_truncated_at_any_length(config: ExperimentConfig, saved: Path) -> None:
+    whole = saved.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    for length in (0, 1, 7, 8, 9, header // 2, header, header + 1, len(whole) // 2, len(whole) - 1):
+        saved.write_bytes(whole[:length])
+        assert "truncated or damaged" in refused(config, saved), length
+
+
+def test_a_changed_byte_of_any_part_is_refused(config: ExperimentConfig, saved: Path) -> None:
+    whole = saved.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    for place in np.linspace(header, len(whole) - 1, 30, dtype=int):
+        saved.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert "what it holds has another sha256" in refused(config, saved), place
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(garbage=st.binary(max_size=300))
+def test_garbage_is_refused(config: ExperimentConfig, tmp_path: Path, garbage: bytes) -> None:
+    path = tmp_path / "garbage"
+    path.write_bytes(garbage)
+    assert "truncated or damaged" in refused(config, path)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_a_damaged_header_is_refused_or_means_the_same(
+    config: ExperimentConfig, saved: Path, data: st.DataObject
+) -> None:
+    """Only a UserError may come of it."""
+    sweep, before = make(config), make(config, 7)
+    whole = bytearray(saved.read_bytes())
+    header = 8 + int.from_bytes(whole[:8], "little")
+    for _ in range(data.draw(st.integers(1, 3))):
+        whole[data.draw(st.integers(0, header - 1))] = data.draw(st.integers(0, 255))
+    path = saved.with_name("damaged")
+    path.write_bytes(whole)
+    try:
+        checkpoint.load(sweep, path, "key")
+        check_is_as_saved(sweep, before)
+    except UserError as error:
+        assert len(str(error).splitlines()) == 1
+
+
+@pytest.mark.parametrize("old", [b'"update":"7"', b'"seconds":"0.0"', b'"sha256"', b'"key":"key"'])
+def test_a_changed_word_of_the_header_is_refused(
+    config: ExperimentConfig, saved: Path, old: bytes
+) -> None:
+    whole = saved.read_bytes()
+    assert whole.count(old) == 1
+    place = whole.index(old) + len(old) - 2
+    saved.write_bytes(whole[:place] + b"9" + whole[place + 1 :])
+    assert "sha256" in refused(config, saved)
+
+
+def rewritten(path: Path, drop: str = "", **replaced: Any) -> None:
+    """Without one part, or with others, and with the checksum of that."""
+    tensors, metadata = checkpoint.read(path)
+    kept = {name: t for name, t in tensors.items() if name != drop} | replaced
+    said = {k: v for k, v in metadata.items() if k not in (drop, "sha256")}
+    path.write_bytes(to_bytes(kept, said | {"sha256": checkpoint._checksum(kept, said)}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "parameter.heads.weight", "adam.mean.0", "adam.learning_rate", "alive", "window",
+        "computed_steps", "plateau.best", "update",
+    ],
+)  # fmt: skip
+def test_a_missing_part_is_refused(config: ExperimentConfig, saved: Path, name: str) -> None:
+    rewritten(saved, drop=name)
+    message = refused(config, saved)
+    assert "not a whole checkpoint" in message
+    assert name.rpartition("plateau.")[2].removeprefix("adam.") in message
+
+
+@pytest.mark.parametrize("name", ["alive", "parameter.heads.bias"])
+def test_a_part_of_another_shape_is_refused(
+    config: ExperimentConfig, saved: Path, name: str
+) -> None:
+    rewritten(saved, **{name: torch.zeros(5, 7)})
+    assert "not a whole checkpoint" in refused(config, saved)
+
+
+def test_a_refused_checkpoint_is_left_alone(config: ExperimentConfig, saved: Path) -> None:
+    rewritten(saved, drop="window")
+    before = saved.read_bytes()
+    refused(config, saved)
+    assert saved.read_bytes() == before
+
+
+def full_disk(*_: object) -> NoReturn:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace", "fdopen"])
+def test_a_failed_write_leaves_the_last_checkpoint(
+    config: ExperimentConfig, saved: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    before = saved.read_bytes()
+    sweep = make(config, 9)
+    monkeypatch.setattr(atomic.os, call, full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        checkpoint.save(sweep, saved, "key")
+    monkeypatch.undo()
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+class Bomb:
+    """Unpickling it leaves a file behind."""
+
+    def __reduce__(self) -> Any:
+        return (open, ("pickle-was-loaded", "w"))
+
+
+def test_a_pickle_is_never_loaded(
+    config: ExperimentConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "checkpoint.safetensors"
+    path.write_bytes(pickle.dumps(Bomb()))
+    refused(config, path)
+    torch.save({"parameter.heads.weight": Bomb()}, path)
+    refused(config, path)
+    assert not Path("pickle-was-loaded").exists()
+
+
+def test_nothing_in_the_package_can_load_a_pickle() -> None:
+    """No import of a pickle module, no torch.load, and np.load only with pickles forbidden."""
+    root = Path(pondering.__file__).parent
+    for path in [*root.rglob("*.py"), *(root.parents[1] / "pipeline").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name.split(".")[0] for alias in node.names}
+                names.add(str(getattr(node, "module", "")).split(".")[0])
+                assert not names & {"pickle", "joblib", "shelve", "dill", "marshal"}, path
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in ("torch.load", "pd.read_pickle", "pandas.read_pickle"), path
+                if called.endswith((".read_pickle", "np.load", "numpy.load")):
+                    arguments = {k.arg: ast.unparse(k.value) for k in node.keywords}
+                    assert arguments.get("allow_pickle", "False") == "False", path

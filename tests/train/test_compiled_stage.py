@@ -1,0 +1,207 @@
+"""The compiled path in a project, and what it refuses."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from click.testing import CliRunner
+from support import stages, tiny
+from torch import Tensor, nn
+
+from pondering.cli.commands import check
+from pondering.model.cells import CELLS
+from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.model.network import Network, PathName
+from pondering.model.paths.compiled.loops import act
+from pondering.model.stacking import stack
+from pondering.params.read import load_params
+from pondering.project.errors import UserError
+from pondering.train import checkpoint
+from pondering.train.build import check_path, path_of
+from pondering.train.stage import TrainStage
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = stages.new_project(tmp_path / "project")
+    tiny.write(folder, tiny.document())
+    assert stages.run(folder, "datasets", *stages.QUICK).status == 0
+    return folder
+
+
+def train(
+    folder: Path, path: str, mechanism: str = "act", values: dict[str, Any] | None = None
+) -> TrainStage:
+    """The tiny project's training on a path."""
+    values = values or tiny.document()
+    values["compute"] |= {"path": path}
+    tiny.write(folder, values)
+    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", mechanism, folder)
+    stage.run()
+    return stage
+
+
+def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, real = [], act.forward
+    monkeypatch.setattr(act, "forward", lambda *given: (calls.append(1), real(*given))[1])
+    curves, keys = {}, set()
+    for path in ("fast", "compiled"):
+        stage = train(project, path)
+        curves[path] = pd.read_csv(stage.layout.curves("tiny", "act"))
+        record = json.loads(stage.layout.provenance("tiny", "act").read_text())
+        assert record["path"] == path
+        assert "numba" in record["versions"]
+        assert (path == "compiled") == bool(calls)
+        keys.add(record["key"])
+    assert len(keys) == 2, "a checkpoint of one path would go on by the other"
+    both = [each.drop(columns="active_share") for each in curves.values()]
+    pd.testing.assert_frame_equal(*both, rtol=1e-3)
+    shares = curves["compiled"].groupby("update")["active_share"].mean()
+    np.testing.assert_allclose(shares, 1, rtol=1e-5)  # no row is computed that has halted
+
+
+def test_without_its_packages_one_line_says_what_to_install(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pondering.model.paths.compiled.operations", None)
+    with pytest.raises(UserError, match=r"compute\.path: compiled: .*packages again"):
+        train(project, "compiled")
+    assert not (project / ".checkpoints").exists()
+
+
+def test_a_gpu_trains_without_its_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pondering.model.paths.compiled.operations", None)
+    config, gpu = tiny.config(tmp_path), torch.device("cuda")
+    assert path_of("compiled", config, "act", gpu) == "fast"
+    assert path_of("readable", config, "act", gpu) == "readable"
+    check_path("compiled", gpu)
+
+
+def test_what_has_no_loops_is_recorded_as_the_fast_path_and_goes_on_by_it(project: Path) -> None:
+    gru = tiny.document(network={"cell": "gru"})
+    keys = [train(project, path, "repeat", gru).key for path in ("fast", "compiled")]
+    assert keys[0] == keys[1]
+    record = json.loads((project / "reports/quick/provenance/tiny-repeat.json").read_text())
+    assert record["path"] == "fast" and record["command"] == "dvc repro train@quick-tiny-repeat"
+
+
+@pytest.mark.parametrize(("path", "note"), [("fast", " # compute.path: fast"), ("compiled", "")])
+def test_the_command_of_a_record_names_a_path_that_is_not_the_default(
+    project: Path, path: str, note: str
+) -> None:
+    stage = train(project, path)
+    command = json.loads(stage.layout.provenance("tiny", "act").read_text())["command"]
+    assert command == f"dvc repro train@quick-tiny-act{note}"
+
+
+@pytest.mark.parametrize(
+    ("problem", "remedy"),
+    [
+        (ModuleNotFoundError("No module named 'numba'"), "packages again, or set it to fast"),
+        (OSError("Could not find/load shared object file 'x.so'"), "or set it to fast"),
+        (RuntimeError("cannot cache function 'tanh': no locator available for file 'x'"),
+         "set NUMBA_CACHE_DIR to a folder"),
+    ],
+)  # fmt: skip
+def test_the_check_before_all_work_says_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: Exception, remedy: str
+) -> None:
+    values = tiny.document()
+    values["compute"] |= {"path": "compiled"}
+    tiny.write(tmp_path, values)
+    monkeypatch.chdir(tmp_path)
+    real = importlib.import_module
+
+    def broken(name: str) -> Any:
+        if name == "pondering.model.paths.compiled.operations":
+            raise problem
+        return real(name)
+
+    monkeypatch.setattr(importlib, "import_module", broken)
+    done = CliRunner().invoke(check)
+    assert done.exit_code == 2
+    said = rf"error: params\.yaml: compute\.path: compiled: .*{remedy}.*\n"
+    assert re.fullmatch(said, done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("error", [ImportError(), OSError(), RuntimeError()])
+def test_out_of_memory_there_is_no_matter_of_the_packages(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    error.__cause__ = MemoryError()
+    monkeypatch.setattr(importlib, "import_module", lambda _: (_ for _ in ()).throw(error))
+    with pytest.raises(type(error)):
+        check_path("compiled", torch.device("cpu"))
+
+
+def pondered(path: PathName) -> tuple[Network, Tensor]:
+    """Two replicas, and what they make of a batch."""
+    generator = torch.Generator().manual_seed(0)
+    cell: nn.Module = CELLS["tanh_rnn"](4, 8, True, generator)
+    solo = Network(cell, ACT(0.1, max_steps=5), 2, 0.0, generator)
+    network = stack([solo, solo], solo.halting)
+    network.path = path
+    return network, network(torch.randn(2, 2, 3, 4, generator=generator)).mixture.pow(2).sum()
+
+
+@pytest.mark.parametrize("path", ["fast", "compiled"])
+def test_a_second_backward_pass_is_refused(path: PathName) -> None:
+    _, total = pondered(path)
+    total.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="second backward pass"):
+        total.backward()
+
+
+@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
+@pytest.mark.parametrize(
+    "halting", [ACT(0.1, max_steps=4), FixedRepeat(2), PonderNet(0.3, max_steps=4)]
+)
+def test_weights_changed_before_the_backward_pass_are_refused(
+    path: PathName, halting: Halting
+) -> None:
+    network = stack([Network(CELLS["lstm"](3, 8), halting, 2)] * 2, halting)
+    network.path = path
+    done = network(torch.randn(2, 2, 5, 3))
+    with torch.no_grad():
+        network.cell.recurrent.add_(1)
+    with pytest.raises(RuntimeError, match="inplace operation"):
+        (done.mixture.sum() + done.cost.sum()).backward()
+
+
+def test_it_cannot_be_differentiated_twice() -> None:
+    network, total = pondered("compiled")
+    (gradient,) = torch.autograd.grad(total, [network.cell.recurrent], create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
+
+
+def test_a_path_of_another_name_is_refused() -> None:
+    network, _ = pondered("compiled")
+    with pytest.raises(ValueError, match="'compield' is unknown; allowed: readable, fast, comp"):
+        network.path = "compield"  # type: ignore[assignment]
+    assert network.path == "compiled"
+
+
+def test_a_training_that_stopped_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    config, found = tiny.config(tmp_path), []
+    for stops in ((), (13,)):
+        sweep = tiny.sweep(config)
+        sweep.network.path = "compiled"
+        for updates in stops:
+            tiny.train(sweep, updates)
+            checkpoint.save(sweep, tmp_path / "checkpoint", "key")
+            sweep = tiny.sweep(config)
+            sweep.network.path = "compiled"
+            checkpoint.load(sweep, tmp_path / "checkpoint", "key")
+        found.append(tiny.train(sweep).parameters)
+    for name, value in found[0].items():
+        torch.testing.assert_close(found[1][name], value, rtol=0, atol=0, equal_nan=True)

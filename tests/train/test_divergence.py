@@ -1,0 +1,110 @@
+"""What counts as diverged, and what the rows say from then on."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from support import tiny
+from torch import Tensor
+
+from pondering.model.halting import Pondered
+from pondering.params.read import ExperimentConfig
+from pondering.train import sweep
+from pondering.train.sweep import Sweep
+
+SICK = 2
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ExperimentConfig:
+    return tiny.config(tmp_path)
+
+
+def add_to_loss(value: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A constant, which leaves the gradients alone."""
+    forward = sweep.forward
+    more = torch.zeros(4, 1)
+    more[SICK] = value
+
+    def changed(*arguments: Any) -> tuple[Tensor, Pondered]:
+        losses, pondered = forward(*arguments)
+        return losses + more, pondered
+
+    monkeypatch.setattr(sweep, "forward", changed)
+
+
+def set_gradient(sweep: Sweep, value: float) -> None:
+    """One number of the gradient, which leaves the loss alone."""
+
+    def changed(gradient: Tensor) -> Tensor:
+        new = gradient.clone()
+        new[SICK, 0] = value
+        return new
+
+    sweep.parameters["heads.bias"].register_hook(changed)
+
+
+def poison(sweep: Sweep, replicas: list[int]) -> None:
+    with torch.no_grad():
+        for parameter in sweep.parameters.values():
+            parameter[replicas] = torch.nan
+
+
+@pytest.mark.parametrize("part", ["loss", "gradient"])
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_a_loss_or_a_gradient_that_is_no_number_is_divergence(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch, part: str, value: float
+) -> None:
+    sweep = tiny.sweep(config)
+    before = {name: p.detach()[SICK].clone() for name, p in sweep.parameters.items()}
+    if part == "loss":
+        add_to_loss(value, monkeypatch)
+    else:
+        set_gradient(sweep, value)
+    tiny.train(sweep, 2)
+    assert sweep.diverged.tolist() == [False, False, True, False]
+    assert sweep.status() == ["running", "running", "diverged", "running"]
+    for name, parameter in sweep.parameters.items():
+        assert torch.equal(parameter[SICK], before[name]), name
+
+
+@pytest.mark.parametrize("part", ["loss", "gradient"])
+def test_large_numbers_are_no_divergence(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    sweep = tiny.sweep(config)
+    if part == "loss":
+        add_to_loss(1e30, monkeypatch)
+    else:
+        set_gradient(sweep, 1e15)
+    tiny.train(sweep, 2)
+    assert not sweep.diverged.any() and sweep.alive.all()
+    assert sweep.status() == ["running"] * 4
+
+
+def test_the_progress_line_has_means_over_the_living(config: ExperimentConfig) -> None:
+    sweep = tiny.train(tiny.sweep(config), 2)
+    assert sweep.summary() == {}
+    tiny.train(sweep, 7)
+    poison(sweep, [SICK])
+    tiny.train(sweep, 9)
+    last = [row for row in sweep.rows() if row["update"] == 9]
+    found = sweep.summary()
+    assert list(found) == ["loss", "error", "ponder"]
+    for name, column in zip(found, ("loss", "error", "ponder_time"), strict=True):
+        living = [row[column] for k, row in enumerate(last) if k != SICK]
+        assert found[name] == pytest.approx(sum(living) / 3)
+
+
+def test_an_early_end_between_logging_points_is_logged(config: ExperimentConfig) -> None:
+    sweep = tiny.train(tiny.sweep(config), 3)
+    poison(sweep, [0, 1, 2, 3])
+    points: list[tuple[int, int]] = []
+    sweep.run(lambda s: points.append((s.update, len(s.curves))), lambda: False)
+    assert sweep.finished
+    assert points == [(4, 2)]
+    assert [row["update"] for row in sweep.rows()] == [3] * 4 + [4] * 4

@@ -1,0 +1,208 @@
+"""Stacked Adam against torch's own, one replica at a time."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from pondering.model.stacking import gradient_norms
+from pondering.train.adam import StackedAdam
+
+SHAPES = ((3, 4, 5), (3, 5), (3,))  # matrices, vectors and one number per replica
+RATES = torch.tensor([0.1, 0.003, 1.0], dtype=torch.float64)
+UPDATES = 40
+
+
+def random(*shape: int, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def stacked(dtype: torch.dtype = torch.float64) -> list[nn.Parameter]:
+    return [nn.Parameter(random(*shape, seed=i).to(dtype)) for i, shape in enumerate(SHAPES)]
+
+
+def give_gradients(parameters: list[nn.Parameter], update: int) -> None:
+    """Gradients over many orders of magnitude, some exactly zero."""
+    for i, p in enumerate(parameters):
+        gradient = random(*p.shape, seed=100 * update + i) * 10.0 ** (update % 7 - 4)
+        gradient[gradient.abs() < 1e-4] = 0.0
+        p.grad = gradient.to(p.dtype)
+
+
+def test_each_replica_is_updated_as_by_torchs_adam_with_its_own_rate() -> None:
+    parameters = stacked()
+    solo = [[nn.Parameter(p.detach()[k].clone()) for p in parameters] for k in range(3)]
+    theirs = [torch.optim.Adam(solo[k], lr=float(RATES[k])) for k in range(3)]
+    ours = StackedAdam(parameters, RATES.clone())
+    for update in range(UPDATES):
+        give_gradients(parameters, update)
+        for k in range(3):
+            for one, p in zip(solo[k], parameters, strict=True):
+                assert p.grad is not None
+                one.grad = p.grad[k].clone()
+            theirs[k].step()
+        ours.step()
+    for k in range(3):
+        for one, p in zip(solo[k], parameters, strict=True):
+            torch.testing.assert_close(p[k], one, rtol=1e-12, atol=1e-14)
+
+
+def test_a_missing_gradient_counts_as_zero() -> None:
+    parameters = stacked()
+    adam = StackedAdam(parameters, RATES.clone())
+    give_gradients(parameters, 4)
+    adam.step()
+    before = [p.detach().clone() for p in parameters]
+    adam.zero_grad()
+    assert all(p.grad is None for p in parameters)
+    explicit = copy.deepcopy(parameters)
+    other = StackedAdam(explicit, RATES.clone())
+    other.restore({name: t.clone() for name, t in adam.state().items()}, 1)
+    for p in explicit:
+        p.grad = torch.zeros_like(p)
+    adam.step()
+    other.step()
+    for p, q, old in zip(parameters, explicit, before, strict=True):
+        assert torch.equal(p, q)
+        assert not torch.equal(p, old), "momentum goes on"
+
+
+@pytest.mark.parametrize("poison", [float("nan"), float("inf"), 1e38])
+def test_a_dead_replica_keeps_its_parameters_bit_for_bit(poison: float) -> None:
+    """Whatever its gradients are; and its neighbours do not notice."""
+    sick, well = stacked(torch.float32), stacked(torch.float32)
+    rates = RATES.float()
+    ours, reference = StackedAdam(sick, rates.clone()), StackedAdam(well, rates.clone())
+    for update in range(6):
+        give_gradients(sick, update)
+        give_gradients(well, update)
+        ours.step()
+        reference.step()
+    dead = [p.detach()[1].clone() for p in sick]
+    alive = torch.tensor([True, False, True])
+    for update in range(6, 20):
+        give_gradients(sick, update)
+        give_gradients(well, update)
+        for p in sick:
+            assert p.grad is not None
+            p.grad[1] = poison
+        ours.step(alive)
+        reference.step()
+    for p, q, old in zip(sick, well, dead, strict=True):
+        assert torch.equal(p[1], old)
+        assert torch.equal(p[[0, 2]], q[[0, 2]])
+    assert all(bool(t.isfinite().all()) for t in ours.state().values())
+
+
+def test_clipping_is_per_replica_and_leaves_small_gradients_alone() -> None:
+    parameters = stacked()
+    give_gradients(parameters, 4)
+    for p in parameters:
+        assert p.grad is not None
+        p.grad[0] *= 100.0
+        p.grad[2] *= 1e-3
+    before = copy.deepcopy([p.grad for p in parameters])
+    norms = gradient_norms(parameters)
+    assert norms[0] > 1.0 > norms[2]
+    StackedAdam(parameters, RATES).clip(norms, 1.0)
+    after = gradient_norms(parameters)
+    want = [min(float(n), 1.0) for n in norms]
+    assert after.tolist() == pytest.approx(want, rel=1e-12)
+    for p, old in zip(parameters, before, strict=True):
+        assert p.grad is not None and old is not None
+        assert torch.equal(p.grad[2], old[2])
+        torch.testing.assert_close(p.grad[0] * norms[0], old[0])
+
+
+def test_clipping_equals_torchs_on_a_solo_run() -> None:
+    parameters = stacked()
+    give_gradients(parameters, 5)
+    solo = [nn.Parameter(p.detach()[1].clone()) for p in parameters]
+    for one, p in zip(solo, parameters, strict=True):
+        assert p.grad is not None
+        one.grad = p.grad[1].clone()
+    norms = gradient_norms(parameters)
+    total = nn.utils.clip_grad_norm_(solo, 0.25)
+    assert float(norms[1]) == pytest.approx(float(total), rel=1e-12)
+    StackedAdam(parameters, RATES).clip(norms, 0.25)
+    for one, p in zip(solo, parameters, strict=True):
+        assert p.grad is not None and one.grad is not None
+        # torch divides by norm + 1e-6
+        torch.testing.assert_close(p.grad[1], one.grad, rtol=1e-5, atol=0)
+
+
+def test_clipping_passes_over_a_missing_gradient() -> None:
+    parameters = stacked()
+    give_gradients(parameters, 6)
+    parameters[1].grad = None
+    StackedAdam(parameters, RATES).clip(gradient_norms(parameters), 0.5)
+    assert parameters[1].grad is None
+    assert gradient_norms(parameters).tolist() == pytest.approx([0.5] * 3)
+
+
+def test_a_norm_of_zero_clips_to_zero_and_not_to_nan() -> None:
+    parameters = stacked()
+    for p in parameters:
+        p.grad = torch.zeros_like(p)
+    StackedAdam(parameters, RATES).clip(gradient_norms(parameters), 1.0)
+    assert all(p.grad is not None and not p.grad.any() for p in parameters)
+
+
+def test_restoring_the_state_goes_on_bit_for_bit() -> None:
+    whole, first = stacked(), stacked()
+    ours, half = StackedAdam(whole, RATES.clone()), StackedAdam(first, RATES.clone())
+    for update in range(20):
+        give_gradients(whole, update)
+        ours.step()
+        if update < 10:
+            give_gradients(first, update)
+            half.step()
+    half.learning_rate[1] = 5e-4
+    ours_lowered = half.learning_rate.clone()
+    second = [nn.Parameter(p.detach().clone()) for p in first]
+    resumed = StackedAdam(second, torch.zeros(3, dtype=torch.float64))
+    resumed.restore({name: t.clone() for name, t in half.state().items()}, half.updates)
+    assert torch.equal(resumed.learning_rate, ours_lowered)
+    resumed.learning_rate[1] = RATES[1]
+    for update in range(10, 20):
+        give_gradients(second, update)
+        resumed.step()
+    for p, q in zip(whole, second, strict=True):
+        assert torch.equal(p, q)
+
+
+def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
+    shapes = ((4, 32, 5), (4, 7), (4, 16), (4, 20), (4, 24), (4, 33), (4, 101))  # vectors or not
+    generator = torch.Generator().manual_seed(8)
+    stacks = [torch.randn(shape, generator=generator) for shape in shapes]
+    together = [nn.Parameter(each.clone()) for each in stacks]
+    apart = [nn.Parameter(each.clone()) for each in stacks]
+    one_call = StackedAdam(together, torch.full((4,), 3e-3))
+    a_call_each = StackedAdam(apart, torch.tensor([3e-3, 3e-3, 3e-3, 1e-3]))  # rates differ
+    for _ in range(300):
+        for p, q in zip(together, apart, strict=True):
+            p.grad = torch.randn(p.shape, generator=generator)
+            q.grad = p.grad.clone()
+        one_call.step()
+        a_call_each.step()
+    for p, q in zip(together, apart, strict=True):
+        assert torch.equal(p[:3], q[:3])
+        assert not torch.equal(p[3], q[3])
+
+
+def test_a_gradient_may_lie_in_memory_in_any_order() -> None:
+    """Autograd gives transposed ones for transposed uses of a parameter."""
+    start, slope = random(3, 4, 5, seed=0), random(3, 4, 5, seed=1)
+    found = []
+    for gradient in (slope, slope.mT.contiguous().mT, slope[:, :1, :1].expand(3, 4, 5)):
+        for rates in (RATES, RATES[:1].expand(3)):
+            parameter, plain = (nn.Parameter(start.clone()) for _ in range(2))
+            parameter.grad, plain.grad = gradient, gradient.contiguous()
+            for each in (parameter, plain):
+                StackedAdam([each], rates.clone()).step()
+            found.append(torch.equal(parameter, plain))
+    assert all(found)

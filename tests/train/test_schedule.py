@@ -1,0 +1,234 @@
+"""Plateau schedule and early stopping: every replica on its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from support import tiny
+from torch import Tensor
+
+from pondering.params.read import ExperimentConfig
+from pondering.tasks import make_task
+from pondering.tasks.base import Batch
+from pondering.train import checkpoint, plateau
+from pondering.train.plateau import Plateau, replicate, validation_error
+from pondering.train.sweep import Sweep
+
+RATE = 0.01
+# Validation errors by replica and validation, every third update.
+ERRORS = torch.tensor(
+    [
+        [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0],  # always better
+        [0.5, 0.5, 0.6, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5],  # equal is not better
+        [0.5, 0.6, 0.6, 0.4, 0.6, 0.6, 0.6, 0.3, 0.6, 0.6],  # better now and then
+        [0.5, 0.4, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9],
+    ]
+)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ExperimentConfig:
+    return tiny.config(tmp_path)
+
+
+def validation_batch(config: ExperimentConfig, size: int = 20) -> Batch:
+    block = make_task(config.task, "tiny").training_block(99, 0, size).torch()
+    return Batch._make([*(part[:, :size] for part in block[:-1]), block.difficulty[:size]])
+
+
+def scripted(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+    return ERRORS[:, sweep.update // 3 - 1]
+
+
+def make(config: ExperimentConfig) -> Sweep:
+    plateau = Plateau(validation_batch(config), 3, 0.5, 1, 4, 4)
+    return tiny.sweep(config, plateau=plateau)
+
+
+def test_rates_fall_and_replicas_stop_each_on_its_own(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Patience 1: halved at the second validation in a row without a better one; 4 stop."""
+    monkeypatch.setattr(plateau, "validation_error", scripted)
+    sweep = make(config)
+    rates, alive = [], []
+    for update in range(3, 31, 3):
+        tiny.train(sweep, update)
+        rates.append(sweep.optimiser.learning_rate / RATE)
+        alive.append(sweep.alive.clone())
+        sweep.optimiser.learning_rate = sweep.optimiser.learning_rate.clone()
+    assert torch.stack(rates).T.tolist() == [
+        pytest.approx([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+        pytest.approx([1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625, 0.0625]),
+        pytest.approx([1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.125]),
+        pytest.approx([1, 1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625]),
+    ]
+    assert torch.stack(alive).T.tolist() == [
+        [True] * 10,
+        [True] * 4 + [False] * 6,
+        [True] * 10,
+        [True] * 5 + [False] * 5,
+    ]
+    assert sweep.finished
+    assert sweep.status() == ["finished"] * 4
+
+
+def test_a_stopped_replica_keeps_its_parameters_and_is_no_failure(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plateau, "validation_error", scripted)
+    sweep = tiny.train(make(config), 15)
+    assert not sweep.alive[1]
+    before = {name: p.detach().clone() for name, p in sweep.parameters.items()}
+    steps = sweep.computed_steps.clone()
+    tiny.train(sweep)
+    for name, parameter in sweep.parameters.items():
+        assert torch.equal(parameter[1], before[name][1])
+    assert any(not torch.equal(p[0], before[name][0]) for name, p in sweep.parameters.items())
+    assert sweep.computed_steps[1] == steps[1]
+    assert (sweep.computed_steps[[0, 2]] > steps[[0, 2]]).all()
+    assert not sweep.diverged.any()
+
+
+def test_when_all_have_stopped_the_sweep_ends(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plateau, "validation_error", lambda *_: torch.full((4,), 0.5))
+    sweep = tiny.train(make(config))
+    assert sweep.update == 15
+    assert sweep.finished
+    assert sweep.status() == ["finished"] * 4
+    assert int(sweep.curves[-1][0, 0]) == 15
+
+
+@pytest.mark.parametrize("stop", [2, 3, 10, 14, 16])
+def test_a_resumed_run_keeps_its_schedule(
+    config: ExperimentConfig, tmp_path: Path, stop: int
+) -> None:
+    """With real validation, bit for bit."""
+    whole = tiny.train(make(config))
+    sweep = tiny.train(make(config), stop)
+    checkpoint.save(sweep, tmp_path / "c", "key")
+    sweep = make(config)
+    checkpoint.load(sweep, tmp_path / "c", "key")
+    tiny.train(sweep)
+    assert torch.equal(sweep.optimiser.learning_rate, whole.optimiser.learning_rate)
+    assert str(sweep.rows()) == str(whole.rows())
+    assert sweep.plateau is not None and whole.plateau is not None
+    for name, tensor in whole.plateau.state().items():
+        assert torch.equal(sweep.plateau.state()[name], tensor)
+    for name, parameter in whole.parameters.items():
+        assert torch.equal(sweep.parameters[name], parameter)
+
+
+@pytest.mark.parametrize("mechanism", ["repeat", "act", "pondernet"])
+def test_the_validation_error_counts_mistakes(config: ExperimentConfig, mechanism: str) -> None:
+    sweep = tiny.train(tiny.sweep(config, mechanism), 5)
+    batch = validation_batch(config, 37)
+    got = validation_error(sweep, batch, rows=10)
+    size = batch.targets.shape[1]
+    wrong = [0] * 4
+    with torch.no_grad():
+        for b in range(size):
+            one = batch.inputs[:, b : b + 1].unsqueeze(1).expand(1, 4, 1, -1)
+            mixture = sweep.network(one).mixture
+            for k in range(4):
+                wrong[k] += (float(mixture[0, k, 0, 0]) > 0) != bool(batch.targets[0, b])
+    assert got.tolist() == pytest.approx([count / size for count in wrong], abs=1e-6)
+    assert float(got.min()) > 0
+
+
+def stalling(config: ExperimentConfig) -> Sweep:
+    """Validated at every update; a replica stops when three in a row are no better."""
+    return tiny.sweep(config, plateau=Plateau(validation_batch(config), 1, 0.5, 9, 3, 4))
+
+
+def stall(replicas: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """These replicas are never better than at first, the others always."""
+
+    def errors(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+        found = torch.full((4,), 0.9 - 0.01 * sweep.update)
+        found[replicas] = 0.5
+        return found
+
+    monkeypatch.setattr(plateau, "validation_error", errors)
+
+
+def test_the_last_row_of_a_stopped_replica_is_of_the_updates_it_was_trained_in(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stops after the first of the three updates of a window."""
+    stall([1], monkeypatch)
+    sweep = tiny.train(stalling(config), 4)
+    assert sweep.alive.tolist() == [True, False, True, True]
+    loss, error, ponder, remainder = sweep.window[1, :4].tolist()  # sums over one update
+    steps = float(sweep.computed_steps[1])
+    rows = tiny.train(sweep, 12).rows()
+    mine = [row for row in rows if (row["setting"], row["seed"]) == sweep.replicas[1]]
+    assert [row["update"] for row in mine] == [3, 6]
+    last = mine[-1]
+    assert [last["loss"], last["error"]] == [loss, error]
+    assert [last["ponder_time"], last["remainder"]] == [ponder, remainder]
+    assert last["computed_steps"] == steps
+    assert [row["update"] for row in rows] == [3] * 4 + [6] * 4 + [9] * 3 + [12] * 3
+
+
+def test_an_end_between_two_logging_points_is_logged(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stall([0, 1, 2, 3], monkeypatch)
+    sweep = stalling(config)
+    points: list[int] = []
+    sweep.run(lambda s: points.append(s.update), lambda: False)
+    assert sweep.update == 4
+    assert points == [3, 4]
+    assert [row["update"] for row in sweep.rows()] == [3] * 4 + [4] * 4
+
+
+def test_a_diverged_replica_stays_so_however_well_it_validates(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stall([], monkeypatch)
+    sweep = tiny.train(stalling(config), 5)
+    with torch.no_grad():
+        sweep.parameters["heads.bias"][2] = torch.nan
+    tiny.train(sweep, 7)
+    assert sweep.alive.tolist() == [True, True, False, True]
+    assert sweep.diverged.tolist() == [False, False, True, False]
+
+
+def test_a_stopped_replica_does_not_diverge_any_more(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last update may have been one too many; nobody computes with it again."""
+    stall([1], monkeypatch)
+    sweep = tiny.train(stalling(config), 4)
+    with torch.no_grad():
+        for parameter in sweep.parameters.values():
+            parameter[1] = torch.nan
+    tiny.train(sweep, 12)
+    assert sweep.alive.tolist() == [True, False, True, True]
+    assert not sweep.diverged.any()
+
+
+def test_an_accuracy_of_zero_is_better_than_none(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first validation is no stalled one, whatever it finds."""
+    monkeypatch.setattr(plateau, "validation_error", lambda *_: torch.ones(4))
+    sweep = tiny.train(make(config))
+    assert sweep.update == 15
+    assert sweep.plateau is not None and sweep.plateau.best.tolist() == [0.0] * 4
+
+
+def test_all_replicas_see_the_examples_asked_for(config: ExperimentConfig) -> None:
+    batch = validation_batch(config)
+    part = replicate(batch, slice(3, 7), 2)
+    for k in range(2):
+        for got, want in zip(part[:-1], batch[:-1], strict=True):
+            assert torch.equal(got[:, k], want[:, 3:7])
+        assert torch.equal(part.difficulty[k], batch.difficulty[3:7])
+    assert part.mask.shape == (1, 2, 4)
+    assert part.difficulty.shape == (2, 4)

@@ -1,0 +1,108 @@
+"""A sweep in shards: the cuts, and results that do not depend on them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from safetensors.torch import load_file
+from support import stages, tiny
+
+from pondering.params.read import load_params
+from pondering.train.shards import cut, fitting
+from pondering.train.stage import TrainStage
+
+PARAMETERS = "data/runs/quick/tiny/{}/parameters.safetensors"
+CURVES = "reports/quick/curves/tiny-{}.csv"
+
+
+def project(folder: Path, **compute: object) -> Path:
+    """The tiny project with its data."""
+    stages.new_project(folder)
+    values = tiny.document()
+    values["compute"] |= compute
+    tiny.write(folder, values)
+    assert stages.run(folder, "datasets", *stages.QUICK).status == 0
+    return folder
+
+
+def train(folder: Path, mechanism: str) -> stages.Done:
+    return stages.run(folder, "train", *stages.QUICK, "--mechanism", mechanism)
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "bounds"),
+    [(4, 4, [0, 4]), (4, 9, [0, 4]), (4, 2, [0, 2, 4]), (5, 2, [0, 2, 4, 5]), (3, 1, [0, 1, 2, 3])],
+)
+def test_cuts_are_few_and_equal(count: int, size: int, bounds: list[int]) -> None:
+    shards = cut(count, size, Path("here"))
+    assert [shard.first for shard in shards] == bounds[:-1]
+    assert [shard.last for shard in shards] == bounds[1:]
+    assert len({shard.path for shard in shards}) == len(shards)
+    if len(shards) == 1:
+        assert shards[0].path == Path("here/checkpoint.safetensors")
+
+
+@pytest.mark.parametrize("mechanism", stages.MECHANISMS)
+def test_shards_train_as_the_whole(tmp_path: Path, mechanism: str) -> None:
+    """The tiny sweep has four replicas; parameters agree to rounding, and so do the curves, but
+    for the share of computed rows that were at work: replicas of a stack wait for each other."""
+    folder = project(tmp_path / "project", replicas_at_once=3)
+    done = train(folder, mechanism)
+    assert (done.status, done.err) == (0, "")
+    assert len(list(folder.glob(f".checkpoints/quick/tiny-{mechanism}/*/replicas-*/*.safe*"))) == 2
+    whole = stages.finished_project()
+    ours, theirs = (load_file(f / PARAMETERS.format(mechanism)) for f in (folder, whole))
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        torch.testing.assert_close(ours[name], value, rtol=1e-4, atol=1e-5)
+    paths = [f / CURVES.format(mechanism) for f in (folder, whole)]
+    curves = [pd.read_csv(path).drop(columns="active_share") for path in paths]
+    pd.testing.assert_frame_equal(*curves, rtol=1e-3)
+
+
+def test_a_sweep_that_was_stopped_goes_on_shard_by_shard(tmp_path: Path) -> None:
+    folder = project(tmp_path / "project", replicas_at_once=1)
+    assert train(folder, "act").status == 0
+    before = stages.contents(folder)
+    checkpoints = sorted(folder.glob(".checkpoints/quick/tiny-act/*/replicas-*/*.safetensors"))
+    assert len(checkpoints) == 4
+    kept = checkpoints[0].stat().st_mtime_ns
+    for path in checkpoints[1:]:
+        path.unlink()
+    assert train(folder, "act").status == 0
+    assert checkpoints[0].stat().st_mtime_ns == kept, "what was finished was trained again"
+    after = stages.contents(folder)
+    for path in (PARAMETERS.format("act"), CURVES.format("act")):
+        assert after[path] == before[path]
+
+
+def test_what_fits_is_found_from_one_replica(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project(tmp_path / "project")
+    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    one = stage.sweep(0, 1)
+    plenty = fitting(one, 4)
+    assert plenty > 1000 and len(stage.shards()) == 1
+    numbers = sum(parameter.numel() for parameter in one.parameters.values())
+    need = 4 * (6 * numbers + 14 * 16 * 8 * 4)  # floats: parameters, and steps of 8 rows, 16 units
+    monkeypatch.setattr("pondering.train.shards.free_memory", lambda device: 2 * 2 * need)
+    assert fitting(one, 4) == 2 and len(stage.shards()) == 2
+    monkeypatch.setattr("pondering.train.shards.free_memory", lambda device: 1)
+    assert fitting(one, 4) == 1, "one is tried in any case"
+
+
+def test_a_run_goes_on_as_it_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = project(tmp_path / "project")
+    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    for free, others in ((1, 1e12), (1e12, 1)):
+        monkeypatch.setattr("pondering.train.shards.free_memory", lambda device, free=free: free)
+        begun = stage.shards()
+        stage.run()
+        monkeypatch.setattr("pondering.train.shards.free_memory", lambda device, free=others: free)
+        assert stage.shards() == begun
+        shutil.rmtree(stage.folder)

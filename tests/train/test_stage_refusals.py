@@ -1,0 +1,196 @@
+"""What the stage scripts refuse: one line, status 2, and not a file changed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+from support import stages, tiny
+from support.stages import QUICK, contents
+
+
+@pytest.fixture(scope="module")
+def project() -> Path:
+    return stages.finished_project()
+
+
+@pytest.fixture
+def copy(project: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy of it that a test may spoil."""
+    shutil.copytree(project, tmp_path / "copy")
+    yield tmp_path / "copy"
+    shutil.rmtree(tmp_path / "copy")
+
+
+def refused(folder: Path, name: str, *arguments: str) -> str:
+    """The one line of a stage that stops with status 2 and changes no file."""
+    before = contents(folder)
+    done = stages.run(folder, name, *arguments)
+    assert done.status == 2, done.err
+    assert done.err.startswith("error: ")
+    assert len(done.err.splitlines()) == 1
+    assert done.out == ""
+    assert contents(folder) == before
+    return done.err.removeprefix("error: ").rstrip()
+
+
+def test_evaluating_with_other_parameters_than_trained(copy: Path) -> None:
+    tiny.write(copy, tiny.document(training={"updates": 31}))
+    line = refused(copy, "evaluate", *QUICK)
+    assert line == (
+        "data/runs/quick/tiny/repeat/run.json: trained with other parameters than params.yaml; "
+        "run `dvc repro train@quick-tiny-repeat`"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"act": {"tau": [0.01, 0.2]}},
+        {"halting": {"max_steps": 5}},
+        {"seeds": [0, 8]},
+        {"task": {"train_nonzero": [1, 2]}},
+    ],
+)
+def test_no_other_parameter_may_differ_either(copy: Path, change: dict[str, Any]) -> None:
+    tiny.write(copy, tiny.document(**change))
+    line = refused(copy, "evaluate", *QUICK)
+    assert "run.json: trained with other parameters than params.yaml; run `dvc repro " in line
+
+
+def test_missing_files(project: Path, tmp_path: Path) -> None:
+    folder = stages.new_project(tmp_path)
+    line = refused(folder, "datasets", *QUICK)
+    assert line == "params.yaml: no such file; run from the project's root"
+    tiny.write(folder, tiny.document())
+    line = refused(folder, "train", *QUICK, "--mechanism", "act")
+    assert line == (
+        "data/tasks/quick/tiny.npz: no such file; run `dvc repro datasets@quick-tiny` first"
+    )
+    line = refused(folder, "evaluate", *QUICK)
+    assert line.startswith("data/tasks/quick/tiny.npz: no such file; run")
+    shutil.copytree(project / "data/tasks", folder / "data/tasks")
+    line = refused(folder, "evaluate", *QUICK)
+    assert line.startswith("data/runs/quick/tiny/repeat/run.json: no such file; run")
+
+
+def damage(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+
+
+@pytest.mark.parametrize(
+    "name", ["tasks/quick/tiny.npz", "runs/quick/tiny/act/parameters.safetensors"]
+)
+def test_a_truncated_file_is_named(copy: Path, name: str) -> None:
+    damage(copy / "data" / name)
+    assert refused(copy, "evaluate", *QUICK).startswith(f"data/{name}: truncated or damaged (")
+
+
+def test_a_damaged_record_or_one_of_another_network(copy: Path) -> None:
+    damage(copy / "data/runs/quick/tiny/repeat/run.json")
+    line = refused(copy, "evaluate", *QUICK)
+    assert line.startswith("data/runs/quick/tiny/repeat/run.json: damaged; run")
+    runs = copy / "data/runs/quick/tiny"
+    shutil.copy(runs / "act/parameters.safetensors", runs / "repeat/parameters.safetensors")
+    record = json.loads((runs / "act/run.json").read_text())
+    record["replicas"].pop()
+    (runs / "act/run.json").write_text(json.dumps(record))
+    shutil.rmtree(runs / "repeat")
+    assert stages.run(copy, "train", *QUICK, "--mechanism", "repeat").status == 0
+    line = refused(copy, "evaluate", *QUICK)
+    assert "act/parameters.safetensors: of another configuration; run" in line
+
+
+@pytest.mark.parametrize("record", ["{}", "[]", '{"replicas": [{"setting": 1, "seed": "x"}]}'])
+def test_a_record_that_lacks_what_it_should_hold_is_damaged(copy: Path, record: str) -> None:
+    (copy / "data/runs/quick/tiny/act/run.json").write_text(record)
+    line = refused(copy, "evaluate", *QUICK)
+    assert line == (
+        "data/runs/quick/tiny/act/run.json: damaged; run `dvc repro train@quick-tiny-act` again"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda replicas: [],
+        lambda replicas: replicas[::-1],
+        lambda replicas: replicas[:1] * 2,
+        lambda replicas: [replicas[0] | {"seed": float("inf")}],
+        lambda replicas: [replicas[0] | {"seed": 2**70}],
+        lambda replicas: [replicas[0] | {"setting": float("nan")}],
+    ],
+)
+def test_a_record_of_other_replicas_is_damaged(copy: Path, change: Any) -> None:
+    path = copy / "data/runs/quick/tiny/act/run.json"
+    record = json.loads(path.read_text())
+    record["replicas"] = change(record["replicas"])
+    path.write_text(json.dumps(record))
+    line = refused(copy, "evaluate", *QUICK)
+    assert line == f"{path.relative_to(copy)}: damaged; run `dvc repro train@quick-tiny-act` again"
+
+
+def test_parameters_of_which_some_are_missing_are_of_another_configuration(copy: Path) -> None:
+    path = copy / "data/runs/quick/tiny/act/parameters.safetensors"
+    tensors = load_file(path)
+    tensors.pop("heads.bias")
+    save_file(tensors, path)
+    line = refused(copy, "evaluate", *QUICK)
+    assert "act/parameters.safetensors: of another configuration; run" in line
+
+
+def test_a_damaged_checkpoint_is_named(copy: Path) -> None:
+    (path,) = (copy / ".checkpoints/quick/tiny-act").glob("*/checkpoint.safetensors")
+    damage(path)
+    line = refused(copy, "train", *QUICK, "--mechanism", "act")
+    assert line.startswith(f"{path.relative_to(copy)}: truncated or damaged (")
+    assert line.endswith("delete it")
+    path.unlink()
+    assert stages.run(copy, "train", *QUICK, "--mechanism", "act").status == 0
+
+
+def test_a_typo_stops_every_stage_before_any_work(tmp_path: Path) -> None:
+    folder = stages.new_project(tmp_path)
+    values: Any = tiny.document()
+    values["tiny"]["quick"]["training"]["learning_rat"] = 0.1
+    tiny.write(folder, values)
+    for name in ("download", "datasets", "train", "evaluate", "report"):
+        arguments = QUICK[:2] if name in ("download", "report") else QUICK
+        extra = ("--mechanism", "act") if name == "train" else ()
+        line = refused(folder, name, *arguments, *extra)
+        assert line == (
+            "params.yaml: tiny.quick.training.learning_rat: unknown key; "
+            "did you mean 'learning_rate'?"
+        )
+    assert {p.name for p in folder.iterdir() if p.name[0] != "."} == {"params.yaml", "pipeline"}
+    assert not (folder / ".checkpoints").exists()
+
+
+def test_names_that_do_not_exist(copy: Path) -> None:
+    line = refused(copy, "train", "--profile", "quik", *QUICK[2:], "--mechanism", "act")
+    assert line == "params.yaml: profile: 'quik' is unknown; allowed: quick, reduced, paper"
+    line = refused(copy, "evaluate", "--profile", "quick", "--experiment", "tinny")
+    assert line == "params.yaml: experiments: 'tinny' is unknown; allowed: tiny"
+    line = refused(copy, "train", *QUICK, "--mechanism", "acd")
+    assert line == (
+        "Invalid value for '--mechanism': 'acd' is not one of 'repeat', 'act', 'pondernet'."
+    )
+
+
+def test_paper_without_a_gpu_needs_insistence(copy: Path) -> None:
+    shutil.copytree(copy / "data/tasks/quick", copy / "data/tasks/paper")
+    paper = ("--profile", "paper", *QUICK[2:], "--mechanism", "act")
+    line = refused(copy, "train", *paper)
+    assert line.startswith("params.yaml: profile: paper needs a GPU: tiny act would take about ")
+    assert line.endswith("or insist with compute.insist: true or PONDERING_INSIST=1")
+    values = tiny.document()
+    values["compute"]["insist"] = True
+    tiny.write(copy, values)
+    assert stages.run(copy, "train", *paper).status == 0
+    assert (copy / "reports/paper/curves/tiny-act.csv").is_file()

@@ -1,0 +1,202 @@
+"""The curves' columns against a direct computation, and what counts as a step."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from support import tiny
+
+from pondering.params.read import MECHANISMS, ExperimentConfig
+from pondering.tasks.base import Batch
+from pondering.train.sweep import COLUMNS, Sweep
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ExperimentConfig:
+    return tiny.config(tmp_path)
+
+
+@pytest.fixture
+def sequences(tmp_path: Path) -> ExperimentConfig:
+    return tiny.config_of_sequences(tmp_path)
+
+
+def by_hand(sweep: Sweep) -> dict[str, list[float]]:
+    """One update's columns per replica, loop by loop, from the readable path."""
+    network, batch = copy.deepcopy(sweep.network), sweep.stream.batch(sweep.update)
+    network.path = "readable"
+    count, (times, _, rows) = len(sweep.replicas), batch.mask.shape
+    halting, beta = network.halting, 0.01
+    with torch.no_grad():
+        pondered = network(batch.inputs, batch.mask)
+    found: dict[str, list[float]] = {name: [0.0] * count for name in COLUMNS}
+    for k in range(count):
+        present = [(t, b) for t in range(times) for b in range(rows) if bool(batch.mask[t, k, b])]
+        total = mistakes = remainder = ponder = steps = 0.0
+        for t, b in present:
+            assert pondered.weights is not None
+            p = pondered.weights[t, :, k, b].tolist()
+            target = float(batch.targets[t, k, b])
+            mixture = float(pondered.mixture[t, k, b, 0])
+            taken = float(pondered.ponder_time[t, k, b])
+            if pondered.outputs is not None:  # PonderNet
+                y = pondered.outputs[t, :, k, b, 0].tolist()
+                loss = sum(w * cross_entropy(v, target) for w, v in zip(p, y, strict=True))
+                total += loss + beta * float(pondered.cost[t, k, b])
+                ponder += sum(n * w for n, w in enumerate(p, 1))
+            else:
+                total += cross_entropy(mixture, target)
+                if hasattr(halting, "tau"):
+                    left = 1 - sum(p[: int(taken) - 1])
+                    total += float(halting.tau[k]) * (taken + left)
+                    assert left == pytest.approx(float(pondered.remainder[t, k, b]), abs=1e-6)
+                ponder += taken
+            remainder += float(pondered.remainder[t, k, b])
+            mistakes += (mixture > 0) != bool(target)
+            steps += taken
+        most = int(pondered.weights.shape[1])
+        found["loss"][k] = total / rows
+        found["error"][k] = mistakes / rows
+        found["ponder_time"][k] = ponder / len(present)
+        found["remainder"][k] = remainder / len(present)
+        found["active_share"][k] = steps / (most * times * rows)
+        found["computed_steps"][k] = steps
+    return found
+
+
+def cross_entropy(logit: float, target: float) -> float:
+    probability = 1 / (1 + math.exp(-logit))
+    return -math.log(probability if target else 1 - probability)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_column_is_what_it_says(config: ExperimentConfig, mechanism: str) -> None:
+    """Two windows of three updates against a direct computation before each update."""
+    sweep = tiny.sweep(config, mechanism)
+    sweep.network.path = "readable"  # the share of rows is that of the dense unroll
+    computed = [0.0] * 4
+    for end in (3, 6):
+        window: list[dict[str, list[float]]] = []
+        while sweep.update < end:
+            window.append(by_hand(sweep))
+            tiny.train(sweep, sweep.update + 1)
+        rows = sweep.rows(end // 3 - 1)
+        for k, row in enumerate(rows):
+            assert (row["setting"], row["seed"], row["update"]) == (*sweep.replicas[k], end)
+            computed[k] += sum(each["computed_steps"][k] for each in window)
+            assert row["computed_steps"] == computed[k]
+            for name in COLUMNS[:-2]:
+                want = sum(each[name][k] for each in window) / 3
+                assert row[name] == pytest.approx(want, rel=1e-5, abs=1e-6), name
+            both = list(itertools.product(window, range(4)))
+            share = sum(each["computed_steps"][n] for each, n in both)
+            share /= sum(each["computed_steps"][n] / each["active_share"][n] for each, n in both)
+            assert row["active_share"] == pytest.approx(share, rel=1e-5)
+
+
+def test_the_packed_path_logs_the_same_but_its_share(config: ExperimentConfig) -> None:
+    fast, slow = tiny.sweep(config), tiny.sweep(config)
+    slow.network.path = "readable"
+    a, b = (torch.stack(tiny.train(sweep).curves) for sweep in (fast, slow))
+    torch.testing.assert_close(a[..., :5], b[..., :5], rtol=1e-4, atol=1e-6)
+    assert torch.equal(a[..., 6], b[..., 6])
+    assert (a[..., 5] >= b[..., 5] - 1e-9).all()
+
+
+def test_ponder_is_counted_per_input_vector_of_a_sequence(sequences: ExperimentConfig) -> None:
+    sweep = tiny.sweep(sequences, "repeat")
+    batches = [sweep.stream.batch(update) for update in range(3)]
+    tiny.train(sweep, 3)
+    for k, row in enumerate(sweep.rows()):
+        rho = sweep.replicas[k][0]
+        assert row["ponder_time"] == pytest.approx(rho)
+        vectors = sum(int(batch.mask[:, k].sum()) for batch in batches)
+        assert row["computed_steps"] == rho * vectors
+
+
+def test_the_loss_of_a_sequence_is_the_sum_over_its_vectors(sequences: ExperimentConfig) -> None:
+    sweep = tiny.sweep(sequences, "repeat")  # which adds no cost of pondering
+    batch = sweep.stream.batch(0)
+    times = len(batch.mask)
+    assert times > 1
+    with torch.no_grad():
+        mixture = sweep.network(batch.inputs, batch.mask).mixture
+        each = sweep.task.loss(mixture, batch)
+    want = [sum(float(each[t, k].sum()) for t in range(times)) / 8 for k in range(4)]
+    tiny.train(sweep, 1)
+    assert sweep.window[:, 0].tolist() == pytest.approx(want, rel=1e-5)
+
+
+def test_the_means_of_a_short_window_are_over_its_own_updates(tmp_path: Path) -> None:
+    """Logged are 3, 6, 9 and, with two updates, 11."""
+    config = tiny.config(tmp_path, training={"updates": 11, "log_points": 3})
+    sweep = tiny.train(tiny.sweep(config), 9)
+    window = [by_hand(sweep)]
+    tiny.train(sweep, 10)
+    window.append(by_hand(sweep))
+    last = tiny.train(sweep).rows(3)
+    assert [row["update"] for row in last] == [11] * 4
+    for name in ("loss", "error", "ponder_time", "remainder"):
+        want = [sum(each[name][k] for each in window) / 2 for k in range(4)]
+        assert [row[name] for row in last] == pytest.approx(want, rel=1e-5, abs=1e-6), name
+
+
+def test_a_long_run_counts_every_step(config: ExperimentConfig) -> None:
+    """2^30 + 1, which single precision cannot hold, is where the sums begin."""
+    usual, long = tiny.sweep(config), tiny.sweep(config)
+    many = 2.0**30 + 1
+    long.computed_steps += many
+    long.window += many
+    for sweep in (usual, long):
+        tiny.train(sweep, 1)
+    assert torch.equal(long.computed_steps - many, usual.computed_steps)
+    torch.testing.assert_close(long.window - many, usual.window, rtol=1e-5, atol=1e-5)
+
+
+def test_every_update_has_the_batch_of_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over more updates than are drawn at once."""
+    sweep = tiny.sweep(tiny.config(tmp_path, training={"updates": 70}))
+    asked: list[int] = []
+    batch = sweep.stream.batch
+
+    def spy(update: int) -> Batch:
+        asked.append(update)
+        return batch(update)
+
+    monkeypatch.setattr(sweep.stream, "batch", spy)
+    tiny.train(sweep)
+    assert asked == list(range(70))
+
+
+def test_the_row_of_a_point_is_there_when_it_is_told(config: ExperimentConfig) -> None:
+    told: list[list[int]] = []
+    sweep = tiny.sweep(config)
+    sweep.run(lambda s: told.append([row["update"] for row in s.rows()]), lambda: sweep.update >= 7)
+    assert told == [[3] * 4, [3] * 4 + [6] * 4]
+
+
+def test_sequences_of_many_lengths_count_by_their_vectors(sequences: ExperimentConfig) -> None:
+    """One a batch, so that a replica's may be over before its neighbours' is."""
+    one = sequences.training.model_copy(update={"batch": 1})
+    sweep = tiny.sweep(sequences.model_copy(update={"training": one}))
+    lengths, ponder, remainder = [], [], []
+    for update in range(3):
+        batch = sweep.stream.batch(update)
+        with torch.no_grad():
+            pondered = sweep.network(batch.inputs, batch.mask)
+        lengths.append(batch.mask.sum((0, 2)))
+        ponder.append(pondered.ponder_time.sum((0, 2)) / lengths[-1])
+        remainder.append(pondered.remainder.sum((0, 2)) / lengths[-1])
+        tiny.train(sweep, update + 1)
+    assert any(len(set(each.tolist())) > 1 for each in lengths)
+    rows = sweep.rows()
+    for name, want in (("ponder_time", ponder), ("remainder", remainder)):
+        mean = torch.stack(want).mean(0).tolist()
+        assert [row[name] for row in rows] == pytest.approx(mean, rel=1e-5), name
