@@ -1,0 +1,224 @@
+"""The rooms of the house and who may know of whom, read from the source, tried in new processes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import pondering
+
+ROOT = Path(pondering.__file__).parent
+HEAVY = ("torch", "mlflow", "dvc", "matplotlib", "sklearn", "pandas", "numpy", "pooch")
+
+# Each room and those below it that it may import. A room may also import its own files.
+KNOWS: dict[str, set[str]] = {
+    "model": set(),
+    "project": set(),
+    "params": {"project"},
+    "tasks": {"project"},
+    "results": {"params", "project"},
+    "data": {"params", "project", "tasks"},
+    "train": {"model", "params", "project", "tasks"},
+    "claims": {"params", "project", "results"},
+    "track": {"params", "project", "results"},
+    "evaluate": {"data", "model", "params", "project", "results", "tasks", "train"},
+    "report": {"claims", "params", "project", "results"},
+    "show": {"data", "evaluate", "model", "params", "project", "results", "tasks"},
+}
+KNOWS["cli"] = set(KNOWS)
+MOST_FLOORS = 7
+
+# Rooms inside a room: cells and halting mechanisms never know of each other.
+APART = {"model.cells": {"model.cells"}, "model.halting": {"model.halting"}}
+WITHOUT_TORCH = ("params", "results", "claims", "report")
+# Packages that only some rooms may import.
+ONLY = {
+    "mlflow": {"track"},
+    "pooch": {"data"},
+    "requests": {"data"},
+    "urllib3": {"data"},
+    "matplotlib": {"report"},
+    "numba": {"model"},
+    "ray": {"train"},
+}
+MODEL_USES = {"torch", "numpy", "numba", "scipy", "threadpoolctl"}
+
+
+def name_of(path: Path) -> str:
+    """The dotted name of a file below the package: `model.cells.lstm`, `model.cells`."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+@cache
+def imports_of(path: Path) -> frozenset[tuple[str, str]]:
+    """(module, name) of everything that a file imports, in functions and for type checks too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, "") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module and not node.level, f"{path.name}: a relative import"
+            found |= {(node.module, alias.name) for alias in node.names}
+    return frozenset(found)
+
+
+def own(path: Path) -> set[str]:
+    """The files of the package that a file imports, by dotted name."""
+    found = set()
+    for module, name in imports_of(path):
+        whole, folder = (f"{module}.{name}".partition(".")[2], module.partition(".")[2])
+        if module.partition(".")[0] == "pondering":
+            found.add(whole if whole in FILES else folder)
+    return found & set(FILES)
+
+
+def rooms_of(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in own(path)}
+
+
+def foreign(path: Path) -> set[str]:
+    """Packages of others that a file imports."""
+    tops = {module.partition(".")[0] for module, _ in imports_of(path)}
+    return tops - sys.stdlib_module_names - {"pondering"}
+
+
+def in_room(room: str) -> list[Path]:
+    return [path for name, path in FILES.items() if name == room or name.startswith(f"{room}.")]
+
+
+def in_fresh_process(code: str) -> list[str]:
+    """Run code that prints a JSON list."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    result: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def test_nothing_lies_outside_a_room() -> None:
+    flat = {path.name for path in ROOT.iterdir() if path.is_file()}
+    assert flat == {"__init__.py", "py.typed"}
+    assert {path.name for path in ROOT.iterdir() if path.is_dir()} - {"__pycache__"} == set(KNOWS)
+
+
+@pytest.mark.parametrize("room", KNOWS)
+def test_a_room_says_what_it_is_for(room: str) -> None:
+    said = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text()))
+    assert said
+
+
+@pytest.mark.parametrize("room", KNOWS)
+def test_a_room_knows_only_rooms_below_it(room: str) -> None:
+    for path in in_room(room):
+        assert rooms_of(path) <= KNOWS[room] | {room}, path.relative_to(ROOT)
+
+
+def test_there_are_few_floors_and_no_circle_of_rooms() -> None:
+    floors: dict[str, int] = {}
+    for room in TopologicalSorter(KNOWS).static_order():  # a circle raises CycleError
+        floors[room] = 1 + max((floors[below] for below in KNOWS[room]), default=0)
+    assert max(floors.values()) <= MOST_FLOORS
+
+
+def test_there_is_no_circle_of_files() -> None:
+    graph = {name: own(path) for name, path in FILES.items() if name}
+    TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("room", APART)
+def test_cells_and_halting_mechanisms_never_know_of_each_other(room: str) -> None:
+    for path in in_room(room):
+        assert all(name.startswith(tuple(APART[room])) for name in own(path)), path.name
+
+
+def test_the_model_needs_torch_and_numbers_alone() -> None:
+    assert set().union(*map(foreign, in_room("model"))) <= MODEL_USES
+    for part in ("model.cells", "model.halting"):
+        assert set().union(*map(foreign, in_room(part))) == {"torch"}
+
+
+@pytest.mark.parametrize("package", ONLY)
+def test_a_package_is_the_matter_of_one_room(package: str) -> None:
+    users = {name.partition(".")[0] for name, path in FILES.items() if package in foreign(path)}
+    assert users <= ONLY[package]
+
+
+def test_no_file_of_the_package_is_imported_by_a_string() -> None:
+    """Two need it: the public names and the commands, which are loaded where they are first used.
+
+    A mechanism's class is named in its entry, which must not load torch.
+    """
+    users = {name for name, path in FILES.items() if ("importlib", "") in imports_of(path)}
+    assert users <= {"", "cli.main", "train.build"}
+
+
+def test_the_rooms_of_tables_and_pages_run_without_torch() -> None:
+    modules = [f"pondering.{name_of(path)}" for room in WITHOUT_TORCH for path in in_room(room)]
+    code = (
+        "import importlib, json, sys\n"
+        "guilty = []\n"
+        f"for name in {modules!r}:\n"
+        "    importlib.import_module(name)\n"
+        "    if not guilty and ({'torch', 'mlflow', 'dvc'} & set(sys.modules)):\n"
+        "        guilty.append(name)\n"
+        "print(json.dumps(guilty))"
+    )
+    assert in_fresh_process(code) == []
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = (
+        "import json, sys, pondering\n"
+        f"heavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "print(json.dumps(heavy + [m for m in sys.modules if m.startswith('pondering.')]))"
+    )
+    assert in_fresh_process(code) == []
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import contextlib, io, json, sys\n"
+        "from pondering.cli.main import COMMANDS, main\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as said:\n"
+        "    main(['--help'], standalone_mode=False)\n"
+        "missing = [name for name in COMMANDS if name not in said.getvalue()]\n"
+        f"print(json.dumps(missing + [m for m in {HEAVY!r} if m in sys.modules]))"
+    )
+    assert in_fresh_process(code) == []
+
+
+def test_the_library_loads_no_tools_of_the_pipeline() -> None:
+    code = (
+        "import json, sys\n"
+        "from pondering import Network\n"
+        f"print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    )
+    loaded = set(in_fresh_process(code))
+    assert "torch" in loaded
+    assert not loaded & {"mlflow", "dvc", "matplotlib", "sklearn", "pandas", "pooch"}
+
+
+def test_every_public_name_resolves() -> None:
+    for name in pondering.__all__:
+        assert getattr(pondering, name).__name__ == name
+    with pytest.raises(AttributeError, match="Netwrok"):
+        _ = pondering.Netwrok
+
+
+@pytest.mark.parametrize("name", ["oracle.py", "oracle_cells.py"])
+def test_the_oracle_shares_no_code_with_the_package(name: str) -> None:
+    path = Path(__file__).parent / "oracle" / name
+    tops = {module.partition(".")[0] for module, _ in imports_of(path)}
+    assert tops <= sys.stdlib_module_names | {"numpy", "oracle"}
