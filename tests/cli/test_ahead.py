@@ -57,7 +57,7 @@ def repro() -> Result:
 
 
 def start_ahead(*names: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "pondering.cli.main", "ahead", *names])
+    return subprocess.Popen([sys.executable, "-m", "pondering.cli", "ahead", *names])
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -110,7 +110,7 @@ import subprocess, sys
 from pathlib import Path
 from pondering.project.locks import leading
 with leading(Path()):
-    ahead = subprocess.Popen([sys.executable, "-m", "pondering.cli.main", "ahead", sys.argv[1]])
+    ahead = subprocess.Popen([sys.executable, "-m", "pondering.cli", "ahead", sys.argv[1]])
     Path("pid").write_text(str(ahead.pid))
     ahead.wait()
 """

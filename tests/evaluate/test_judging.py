@@ -19,12 +19,13 @@ from support.untrained import read_back, stage_of, table_of, traces_of
 from pondering.evaluate import measure, traces
 from pondering.evaluate.stage import summary
 from pondering.model.halting import PonderNet
-from pondering.tasks import make_task, wikipedia
+from pondering.tasks import make_task
 from pondering.tasks.addition import Addition
 from pondering.tasks.base import SyntheticTask
 from pondering.tasks.digits.task import pixels
 from pondering.tasks.logic import Logic
 from pondering.tasks.sort import Sort
+from pondering.tasks.wikipedia import task as wikipedia
 from pondering.train.build import make_network
 
 SHORT = {"input", "target", "ponder_time"}

@@ -79,9 +79,9 @@ def test_a_folder_in_the_way_is_seen_before_anything_is_replaced(
 def test_what_a_killed_writer_left_goes_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
     target = tmp_path / "x[1].csv"
     code = (
-        "import os, sys, time; from pathlib import Path; from pondering import files\n"
-        "files.os.fsync = lambda handle: (print(flush=True), time.sleep(60))\n"
-        "files.atomic_write(sys.argv[1], 'a writer')\n"
+        "import os, sys, time; from pathlib import Path; from pondering.project import atomic\n"
+        "atomic.os.fsync = lambda handle: (print(flush=True), time.sleep(60))\n"
+        "atomic.atomic_write(sys.argv[1], 'a writer')\n"
     )
     writers = [
         subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)

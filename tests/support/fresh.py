@@ -80,7 +80,7 @@ def _work(project: str, command: str) -> int:
         if script.is_file():
             runpy.run_path(str(script), run_name="__main__")
         else:
-            runpy.run_module("pondering.cli.main", run_name="__main__")
+            runpy.run_module("pondering.cli", run_name="__main__")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except BaseException:

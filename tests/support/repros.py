@@ -23,7 +23,7 @@ PATIENCE = 4 * stages.PATIENCE  # `make repro` starts some six processes, one af
 COMMANDS = {
     "dvc": [sys.executable, "-m", "dvc", "repro"],
     "make": ["make", "--silent", "repro"],
-    "pondering": [sys.executable, "-m", "pondering.cli.main", "repro"],
+    "pondering": [sys.executable, "-m", "pondering.cli", "repro"],
 }
 
 
@@ -39,7 +39,7 @@ def new(folder: Path, values: dict[str, Any], mechanisms: list[str]) -> Path:
     (folder / "data/raw/quick").mkdir(parents=True)
     (folder / ".dvc").mkdir()
     (folder / ".dvc/config").write_text(CONFIG)
-    (folder / "Makefile").write_text(f"repro: ; @'{sys.executable}' -m pondering.cli.main repro\n")
+    (folder / "Makefile").write_text(f"repro: ; @'{sys.executable}' -m pondering.cli repro\n")
     imports.write(folder)
     return folder
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from pondering.project.errors import UserError
-from pondering.tasks import wikipedia
+from pondering.tasks.wikipedia import task as wikipedia
 from pondering.tasks.wikipedia.made_text import KINDS, generate, text_kinds
 from pondering.tasks.wikipedia.task import Wikipedia, bits_per_character, prepare
 

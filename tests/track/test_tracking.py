@@ -40,7 +40,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_importing_does_not_import_mlflow() -> None:
-    code = "import sys, pondering.tracking, pondering.tracking_cli; print('mlflow' in sys.modules)"
+    code = "import sys, pondering.track, pondering.cli.track; print('mlflow' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
 

@@ -95,7 +95,7 @@ def test_make_track_names_a_lock_that_stays(
     shutil.copy(stage.empty_database(), tmp_path)
     lock = sqlite3.connect(tmp_path / "mlflow.db")
     lock.execute("BEGIN EXCLUSIVE")
-    monkeypatch.setattr("pondering.tracking.database.LOCK_PATIENCE", 0.1)
+    monkeypatch.setattr("pondering.track.database.LOCK_PATIENCE", 0.1)
     result = CliRunner().invoke(track_command, ["--root", str(tmp_path)])
     assert result.exit_code == 2
     assert result.stderr.startswith("error: mlflow.db: locked by another process")

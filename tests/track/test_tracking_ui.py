@@ -21,7 +21,7 @@ from support.tracked_stage import leave, until
 from pondering import track
 from pondering.track.views import address
 
-UI = "from pondering.tracking_cli import ui_command; ui_command()"
+UI = "from pondering.cli.track import ui_command; ui_command()"
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ def _changed() -> list[str]:
 def _company(stages: list[str], count: int) -> Iterator[None]:
     """Other processes at work on the last stages first, until the block ends."""
     backwards = stages[::-1]
-    command = [sys.executable, "-m", "pondering.cli.main", "ahead", *backwards]
+    command = [sys.executable, "-m", "pondering.cli", "ahead", *backwards]
     wanted = min(count, len(stages) - 1)
     null = subprocess.DEVNULL  # DVC's run says it all
     others = [subprocess.Popen(command, stdout=null, stderr=null) for _ in range(wanted)]

@@ -220,7 +220,7 @@ def ensure_writer(place: Place) -> None:
     # `make repro | tee log` from ending.
     with (folder / "writer.log").open("w") as log:
         writer = subprocess.Popen(
-            [sys.executable, "-m", "pondering.tracking.writer", str(place.root)],
+            [sys.executable, "-m", "pondering.track.writer", str(place.root)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

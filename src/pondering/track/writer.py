@@ -1,4 +1,4 @@
-"""The background process that follows journals into MLflow: `python -m pondering.tracking.writer`.
+"""The background process that follows journals into MLflow: `python -m pondering.track.writer`.
 
 It holds one lock for its life, so there is one per backend, starts every journal from its
 beginning (deleting what an earlier writer left half-written), and leaves when nothing has been

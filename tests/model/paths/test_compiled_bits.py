@@ -119,7 +119,7 @@ def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
     assert names
     for name in names:
         (_, _, (code, _)), *_ = kept._load_data(name)
-        assert set(re.findall(rb"_ZN9pondering5loops\d(\w+?)B", code)) == {own}
+        assert set(re.findall(rb"_ZN9pondering5model5paths8compiled5loops\d(\w+?)B", code)) == {own}
 
 
 def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
