@@ -139,11 +139,11 @@ def test_a_sampled_halt_is_each_seeds_own_luck(tmp_path: Path) -> None:
         with torch.no_grad():
             for own, whole in zip(part.parameters(), network.parameters(), strict=True):
                 own.copy_(whole[:1].expand_as(own))
-        part.halting = measure.modes(part.halting, seeds)["sampled"]
-        return measure.measure(part, task, batch, len(seeds), rows).ponder_time
+        sampled = measure.modes(part.halting, seeds)["sampled"]
+        return measure.measure(part, sampled, task, batch, len(seeds), rows).ponder_time
 
-    network.halting = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
-    found = measure.measure(network, task, batch, 4, 64).ponder_time
+    sampled = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
+    found = measure.measure(network, sampled, task, batch, 4, 64).ponder_time
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[2], found[3])
     assert (found[0] != found[2]).mean() > 0.2
     assert abs(np.corrcoef(found[0], found[2])[0, 1]) < 0.2
@@ -182,7 +182,7 @@ def test_a_gallery_is_of_the_first_sets_images_of_most_and_of_fewest_steps(tmp_p
     batch = stage.sets["range"]
     for mechanism, chosen in (("act", (0.1, 3)), ("pondernet", (0.4, 3))):
         network, replicas = read_back(stage, mechanism)[1:3]
-        measured = measure.measure(network, stage.task, batch, len(replicas), 64)
+        measured = measure.measure(network, network.halting, stage.task, batch, len(replicas), 64)
         steps = measured.ponder_time[replicas.index(chosen)]
         order = np.argsort(steps, kind="stable")
         wanted = [("most", row) for row in order[::-1][: traces.GALLERY]]
@@ -240,8 +240,8 @@ def test_sampled_rows_are_each_seeds_own_luck_in_every_set(tmp_path: Path) -> No
     stage.sets["again"] = stage.sets["test"]
     table = table_of(stage)
     network, replicas = read_back(stage, "pondernet")[1:3]
-    network.halting = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
-    wanted = measure.measure(network, stage.task, stage.sets["test"], len(replicas), 100)
+    sampled = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
+    wanted = measure.measure(network, sampled, stage.task, stage.sets["test"], len(replicas), 100)
     for split in stage.sets:
         rows = table[(table["split"] == split) & (table["prediction"] == "sampled")]
         assert rows["ponder_time"].to_list() == pytest.approx(wanted.ponder_time.mean(1), abs=1e-4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from support.comparison import EXACT, loss_of
@@ -54,21 +56,19 @@ def test_a_rows_loss_has_no_gradient_in_other_rows(name: str) -> None:
 class FullUnroll(Network):
     """All max_steps steps, whoever has halted."""
 
-    def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
-        progress = self.halting.start(present)
+    def ponder(self, halting: Any, drive: Tensor, state: State, present: Tensor) -> Ponder:
+        progress = halting.start(present)
         totals = tuple(torch.zeros_like(part) for part in state)
         weights, outputs, mixture = [], [], torch.zeros(())
-        for n in range(1, self.halting.max_steps + 1):
+        for n in range(1, halting.max_steps + 1):
             state = self.cell.step(drive, state, n == 1)
             head = self.heads(state[0])
-            weight, progress = self.halting.step(n, head[..., -1], progress)
-            totals = tuple(
-                self.halting.carry(a, weight, b) for a, b in zip(totals, state, strict=True)
-            )
+            weight, progress = halting.step(n, head[..., -1], progress)
+            totals = tuple(halting.carry(a, weight, b) for a, b in zip(totals, state, strict=True))
             weights.append(weight)
             outputs.append(head[..., :-1])
-            mixture = self.halting.carry(mixture, weight, outputs[-1])
-        if not self.halting.scores_every_step:
+            mixture = halting.carry(mixture, weight, outputs[-1])
+        if not halting.scores_every_step:
             return Ponder(torch.stack(weights), None, None, totals, progress, 0)
         return Ponder(torch.stack(weights), torch.stack(outputs), mixture, totals, progress, 0)
 

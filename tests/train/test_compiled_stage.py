@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import sys
@@ -21,6 +20,7 @@ from pondering.cli.commands import check
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network, PathName
+from pondering.model.paths import compiled
 from pondering.model.paths.compiled.loops import act
 from pondering.model.stacking import stack
 from pondering.params.read import load_params
@@ -72,14 +72,14 @@ def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.Mon
 def test_without_its_packages_one_line_says_what_to_install(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pondering.model.paths.compiled.operations", None)
+    refuse(monkeypatch, ModuleNotFoundError("No module named 'numba'"))
     with pytest.raises(UserError, match=r"compute\.path: compiled: .*packages again"):
         train(project, "compiled")
     assert not (project / ".checkpoints").exists()
 
 
 def test_a_gpu_trains_without_its_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pondering.model.paths.compiled.operations", None)
+    refuse(monkeypatch, ModuleNotFoundError("No module named 'numba'"))
     config, gpu = tiny.config(tmp_path), torch.device("cuda")
     assert path_of("compiled", config, "act", gpu) == "fast"
     assert path_of("readable", config, "act", gpu) == "readable"
@@ -103,6 +103,19 @@ def test_the_command_of_a_record_names_a_path_that_is_not_the_default(
     assert command == f"dvc repro train@quick-tiny-act{note}"
 
 
+def refuse(monkeypatch: pytest.MonkeyPatch, problem: Exception) -> None:
+    """Let the import of the compiled path end in `problem`."""
+
+    class Finder:
+        def find_spec(self, name: str, *_: Any) -> None:
+            if name == f"{compiled.__name__}.operations":
+                raise problem
+
+    monkeypatch.delitem(sys.modules, f"{compiled.__name__}.operations", raising=False)
+    monkeypatch.delattr(compiled, "operations", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
+
+
 @pytest.mark.parametrize(
     ("problem", "remedy"),
     [
@@ -119,14 +132,7 @@ def test_the_check_before_all_work_says_it_too(
     values["compute"] |= {"path": "compiled"}
     tiny.write(tmp_path, values)
     monkeypatch.chdir(tmp_path)
-    real = importlib.import_module
-
-    def broken(name: str) -> Any:
-        if name == "pondering.model.paths.compiled.operations":
-            raise problem
-        return real(name)
-
-    monkeypatch.setattr(importlib, "import_module", broken)
+    refuse(monkeypatch, problem)
     done = CliRunner().invoke(check)
     assert done.exit_code == 2
     said = rf"error: params\.yaml: compute\.path: compiled: .*{remedy}.*\n"
@@ -138,7 +144,7 @@ def test_out_of_memory_there_is_no_matter_of_the_packages(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     error.__cause__ = MemoryError()
-    monkeypatch.setattr(importlib, "import_module", lambda _: (_ for _ in ()).throw(error))
+    refuse(monkeypatch, error)
     with pytest.raises(type(error)):
         check_path("compiled", torch.device("cpu"))
 

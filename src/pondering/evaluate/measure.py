@@ -70,23 +70,26 @@ def modes(halting: Halting, seeds: Sequence[int]) -> dict[str, Halting]:
 
 
 @torch.no_grad()
-def measure(network: Network, task: Task, batch: Batch, replicas: int, rows: int) -> Measured:
+def measure(
+    network: Network, halting: Halting, task: Task, batch: Batch, replicas: int, rows: int
+) -> Measured:
     """Run all replicas over one split.
 
     Args:
-        network: K stacked replicas, with the halting they are to be judged with.
+        network: K stacked replicas.
+        halting: what they are judged with.
         batch: tensors (T, B, ...), without replica axis.
         rows: examples at a time, which bounds the memory.
     """
     parts: list[list[Array]] = []
     for chunk in chunks(batch, rows, replicas):
-        pondered = network(chunk.inputs, chunk.mask)
-        prediction = network.halting.predict(pondered)
+        pondered = network(chunk.inputs, chunk.mask, halting=halting)
+        prediction = halting.predict(pondered)
         present = chunk.mask.sum(0).clamp(min=1)
         values = (
             task.error(prediction, chunk),
             task.loss(prediction, chunk).sum(0),
-            network.halting.ponder_time(pondered).sum(0) / present,
+            halting.ponder_time(pondered).sum(0) / present,
             pondered.remainder.sum(0) / present,
         )
         parts.append([value.double().cpu().numpy() for value in values])

@@ -101,15 +101,14 @@ class EvaluateStage:
     def _measure(self, trained: Trained) -> dict[tuple[str, str], Measured]:
         """Every split in every mode of prediction."""
         network, count = trained.network, len(trained.replicas)
-        training_halting, seeds = network.halting, [seed for _, seed in trained.replicas]
+        seeds = [seed for _, seed in trained.replicas]
         found = {}
         for split, batch in self.sets.items():
             # Not by the number of replicas: sampled halting draws piece by piece.
             rows = max(16, ROWS_AT_A_TIME // batch.mask.shape[0])
-            for mode, halting in measure.modes(training_halting, seeds).items():
-                network.halting = halting
-                found[split, mode] = measure.measure(network, self.task, batch, count, rows)
-        network.halting = training_halting
+            for mode, halting in measure.modes(network.halting, seeds).items():
+                work = network, halting, self.task, batch, count, rows
+                found[split, mode] = measure.measure(*work)
         return found
 
     def _rows(

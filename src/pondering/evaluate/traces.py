@@ -42,9 +42,8 @@ def sequences(
         one trace per example and chosen replica, as in `reports/<profile>/traces`.
     """
     every = replicate(batch, slice(None), len(replicas))
-    before, network.path = network.path, "readable"  # which keeps the halting distribution
-    pondered = network(every.inputs, every.mask)
-    network.path = before
+    # The readable path keeps the halting distribution.
+    pondered = network(every.inputs, every.mask, path="readable")
     assert pondered.weights is not None
     outputs = network.halting.predict(pondered)
     time_of = network.halting.ponder_time(pondered)

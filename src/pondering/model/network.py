@@ -1,26 +1,21 @@
 """Cell + heads + halting mechanism: the ponder loop and the unroll over time.
 
 `Network.ponder` is the readable path: every row computes every step until the last one has halted.
-The fast paths for stacked replicas give the same numbers and are pinned to it by the tests:
-`fused.py` trains ACT and fixed repeat with a gradient by hand, `unrolled.py` PonderNet with a
-constant N, and `packing.py` runs any cell without a gradient; rows that have halted leave.
-`compiled.py` trains them faster still on a CPU, PonderNet in small networks. `network.path`
-chooses.
+For stacked replicas `paths` has faster ways to the same numbers, which the tests pin to it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import torch
 from torch import Generator, Tensor, nn
 
+from pondering.model import paths
 from pondering.model.cells import Linear, State
 from pondering.model.halting import Halting, Pondered, Progress
-from pondering.model.paths import skipping
-from pondering.model.paths.fast import fused, unrolled
-
-PathName = Literal["readable", "fast", "compiled"]
+from pondering.model.paths import PathName
+from pondering.model.paths.fast.fused import Sequence
 
 
 class Ponder(NamedTuple):
@@ -58,7 +53,7 @@ class Network(nn.Module):
         super().__init__()
         self.cell: Any = cell  # a module with the members of cells.Cell
         self.halting = halting
-        self.path = "fast"
+        self.path = "compiled"
         # Both heads in one product: rows 0 .. C-1 give y_n (Eq. 4), row C the halting unit (Eq. 5).
         self.heads = Linear(cell.state_sizes[0], output_size + 1, generator)
         with torch.no_grad():
@@ -66,7 +61,7 @@ class Network(nn.Module):
 
     @property
     def path(self) -> PathName:
-        """How stacked replicas ponder in training; a network without replica axis: readable."""
+        """How stacked replicas ponder; a network without replica axis takes the readable path."""
         return self._path
 
     @path.setter
@@ -75,27 +70,41 @@ class Network(nn.Module):
             raise ValueError(f"path: {name!r} is unknown; allowed: {', '.join(get_args(PathName))}")
         self._path = name
 
-    def forward(self, inputs: Tensor, mask: Tensor | None = None) -> Pondered:
+    def forward(
+        self,
+        inputs: Tensor,
+        mask: Tensor | None = None,
+        *,
+        halting: Halting | None = None,
+        path: PathName | None = None,
+    ) -> Pondered:
         """Ponder over every input vector of a sequence.
 
         Args:
             inputs: (T, ..., B, D) floats, or (T, ..., B) integers for one-hot vectors.
             mask: (T, ..., B) bool, False where a sequence is over: there nothing is computed,
                 weights are zero and the state stands still. None: all True.
+            halting: another mechanism than the network's own, for this pass.
+            path: another path than the network's own, for this pass.
 
         Returns:
             the record of all T inputs; N is the most steps any row took.
         """
+        halting, path = halting or self.halting, path or self.path
         rows = inputs.shape[:-1] if inputs.is_floating_point() else inputs.shape
         if mask is None:
             mask = torch.ones(rows, dtype=torch.bool, device=inputs.device)
         drives = self._embed(inputs)
-        if self._is_fused(mask):
-            return self._record(self._fused(drives, mask))
+        if mask.dim() != 3:
+            path = "readable"  # the others are for stacked replicas
+        if torch.is_grad_enabled():
+            done = paths.sequence(path, self.cell, self.heads, halting, drives, mask)
+            if done is not None:
+                return self._record(done)
         state = tuple(drives.new_zeros(*rows[1:], size) for size in self.cell.state_sizes)
         records: list[Ponder] = []
         for t, (drive, present) in enumerate(zip(drives, mask, strict=True), 1):
-            record = self._ponder(drive, state, present, t < len(drives))
+            record = self._ponder(path, halting, drive, state, present, t < len(drives))
             there = present.unsqueeze(-1)
             state = tuple(
                 torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
@@ -103,61 +112,45 @@ class Network(nn.Module):
             records.append(record._replace(state=state))
         return self._gather(records)
 
-    def _is_fused(self, mask: Tensor) -> bool:
-        """Whether the whole sequence runs as one operation with its gradient by hand."""
-        learning = torch.is_grad_enabled() and self.path != "readable" and mask.dim() == 3
-        return learning and fused.supports(self.cell, self.halting)
-
-    def _fused(self, drives: Tensor, mask: Tensor) -> fused.Sequence:
-        """That operation: the compiled one where it was chosen and there is one."""
-        compiled = self._compiled(drives)
-        ponder = compiled.ponder if compiled else fused.ponder
-        done: fused.Sequence = ponder(self.cell, self.heads, self.halting, drives, mask)
-        return done
-
-    def _compiled(self, drives: Tensor) -> Any:
-        """The compiled path's module, where it was chosen and has loops for this network."""
-        if self.path != "compiled" or not torch.is_grad_enabled():
-            return None
-        from pondering.model.paths.compiled import operations  # it wants packages of its own
-
-        shape = type(self.cell), self.cell.state_sizes[0]
-        there = operations.supports(*shape, self.halting, drives.device, drives.dtype)
-        return operations if there else None
-
-    def _record(self, done: fused.Sequence) -> Pondered:
+    def _record(self, done: Sequence) -> Pondered:
         """The record of a sequence on the fused path."""
         mixture = self._heads_of(_folded(done.features, -2), len(done.features))
         _, _, steps, remainder, cost, expected = done.progress
         return Pondered(None, None, mixture, steps, remainder, cost, expected, done.computed)
 
-    def _ponder(self, drive: Tensor, state: State, present: Tensor, crosses: bool) -> Ponder:
-        """One input on the fast path where it applies, else on the readable one.
+    def _ponder(
+        self,
+        path: PathName,
+        halting: Halting,
+        drive: Tensor,
+        state: State,
+        present: Tensor,
+        crosses: bool,
+    ) -> Ponder:
+        """One input by the path, or by the readable one where the path does not apply.
 
         Args:
             crosses: another input follows; without one the state of a mechanism that scores every
                 step is read by nobody, and may be the one before.
         """
-        path = (self.cell, self.heads, self.halting, drive, state, present)
-        if self.path == "readable" or present.dim() != 2:
-            return self.ponder(drive, state, present)
-        if unrolled.supports(self.cell, self.halting):
-            unroll = (self._compiled(drive) or unrolled).unroll
-            return Ponder(*unrolled.ponder(*path, unroll, crosses))
-        if not torch.is_grad_enabled() and not self.halting.scores_every_step:
-            totals, progress, computed = skipping.ponder(*path)
-            return Ponder(None, None, None, totals, progress, computed)
-        return self.ponder(drive, state, present)
+        work = (path, self.cell, self.heads, halting, drive, state, present)
+        if (every := paths.every_step(*work, crosses)) is not None:
+            return Ponder(*every)
+        if not torch.is_grad_enabled():
+            found = paths.without_gradient(*work)
+            if found is not None:
+                return Ponder(None, None, None, *found)
+        return self.ponder(halting, drive, state, present)
 
-    def ponder(self, drive: Tensor, state: State, present: Tensor) -> Ponder:
+    def ponder(self, halting: Halting, drive: Tensor, state: State, present: Tensor) -> Ponder:
         """Ponder one input: step until every row has halted.
 
         Args:
+            halting: the mechanism.
             drive: (..., B, E), the embedded input.
             state: tensors (..., B, H), what the previous input left.
             present: (..., B) bool, the rows that have an input.
         """
-        halting = self.halting
         progress = halting.start(present)
         totals = tuple(torch.zeros_like(part) for part in state)
         weights: list[Tensor] = []

@@ -12,7 +12,7 @@ from torch import Generator
 
 from pondering.data.frozen import read_arrays, unpack
 from pondering.evaluate.stage import take
-from pondering.model.halting import Halting, Pondered, PonderNet
+from pondering.model.halting import Halting, PonderNet
 from pondering.model.network import Network
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
@@ -108,9 +108,9 @@ def replay(network: Network, task: Task, batch: Batch, generator: Generator) -> 
     """
     halting = network.halting
     watched: Any = _EveryOutput(halting)
-    pondered = _run(network, watched, batch)
+    pondered = network(batch.inputs, batch.mask, halting=watched)
     by_chance = halting.at_inference(generator)
-    guess = None if by_chance is halting else _run(network, by_chance, batch)
+    guess = None if by_chance is halting else network(batch.inputs, batch.mask, halting=by_chance)
     assert pondered.weights is not None and pondered.outputs is not None
     said = halting.predict(pondered)
     words = task.describe(said, batch, 0)
@@ -140,16 +140,6 @@ def replay(network: Network, task: Task, batch: Batch, generator: Generator) -> 
         )
         moments.append(moment)
     return moments
-
-
-def _run(network: Network, halting: Halting, batch: Batch) -> Pondered:
-    """One pass under another mechanism than the network's own."""
-    own, network.halting = network.halting, halting
-    try:
-        pondered: Pondered = network(batch.inputs, batch.mask)
-    finally:
-        network.halting = own
-    return pondered
 
 
 def _prior(halting: Halting, steps: int) -> tuple[float, ...]:

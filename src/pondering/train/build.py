@@ -10,7 +10,9 @@ import torch
 
 from pondering.model.cells import CELLS
 from pondering.model.halting import Halting
-from pondering.model.network import Network, PathName
+from pondering.model.network import Network
+from pondering.model.paths import PathName
+from pondering.model.paths.compiled import has_loops
 from pondering.model.stacking import stack
 from pondering.params.mechanisms import MECHANISMS, Mechanism
 from pondering.params.read import ExperimentConfig
@@ -98,7 +100,7 @@ def check_path(wanted: PathName, device: torch.device) -> None:
         return
     where = "params.yaml: compute.path: compiled"
     try:
-        importlib.import_module("pondering.model.paths.compiled.operations")
+        from pondering.model.paths.compiled import operations  # noqa: F401
     except (ImportError, OSError) as error:
         if out_of_memory(error):
             raise
@@ -124,10 +126,9 @@ def path_of(
         return wanted
     if device.type != "cpu":
         return "fast"
-    compiled = importlib.import_module("pondering.model.paths.compiled.operations")
     kind, hidden = cell_class(config.network.cell), config.network.hidden
     halting = make_halting(config, mechanism, config.settings(mechanism))
-    return "compiled" if compiled.supports(kind, hidden, halting, device) else "fast"
+    return "compiled" if has_loops(kind, hidden, halting, device) else "fast"
 
 
 def pick_device(wanted: str) -> torch.device:

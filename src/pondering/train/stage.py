@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from pondering.model.network import PathName
+from pondering.model.paths import PathName
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig, Params
 from pondering.params.schema import ComputeConfig

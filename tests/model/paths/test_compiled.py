@@ -31,6 +31,7 @@ from support.compiled_networks import (
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network
+from pondering.model.paths import compiled
 from pondering.model.paths.compiled import operations
 from pondering.model.paths.compiled.loops import act, steps
 from pondering.model.paths.fast import unrolled
@@ -199,7 +200,7 @@ def test_the_last_step_takes_what_is_left(cell: str, steps: int) -> None:
         ("gru", 8, FixedRepeat(2)),
         ("lstm", 8, PonderNet(0.3, max_steps=3, epsilon=0.05)),
         ("gru", 8, PonderNet(0.3, max_steps=3)),
-        ("tanh_rnn", operations.LARGEST + 4, PonderNet(0.3, max_steps=3)),
+        ("tanh_rnn", compiled.LARGEST + 4, PonderNet(0.3, max_steps=3)),
     ],
 )
 def test_elsewhere_the_fast_path_goes_on(
@@ -234,8 +235,8 @@ def test_no_record_says_that_a_subclass_was_trained_by_it() -> None:
         (FixedRepeat, _SharpRepeat, {"rho": 2}),
         (PonderNet, _SharpPonderNet, {"lambda_p": 0.1}),
     ):
-        assert operations.supports(lstm, 8, kind(**given), cpu)
-        assert not operations.supports(lstm, 8, other(**given), cpu)
+        assert compiled.has_loops(lstm, 8, kind(**given), cpu)
+        assert not compiled.has_loops(lstm, 8, other(**given), cpu)
 
 
 @pytest.mark.parametrize("halting", [_Sharp(0.1, max_steps=3), _SharpPonderNet(0.1, max_steps=3)])

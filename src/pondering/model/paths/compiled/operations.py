@@ -1,7 +1,4 @@
-"""The compiled path in training: `loops` as operations of torch, on every thread.
-
-Chosen with `compute.path: compiled`; where `supports` says no, the fast path goes on.
-"""
+"""The compiled path in training: `loops` as operations of torch, on every thread."""
 
 from __future__ import annotations
 
@@ -20,31 +17,16 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from pondering.model.cells import LSTM
-from pondering.model.halting import ACT, FixedRepeat, Progress
+from pondering.model.halting import Progress
+from pondering.model.paths.compiled import LARGEST
 from pondering.model.paths.compiled.loops import act, steps
-from pondering.model.paths.fast import unrolled
 from pondering.model.paths.fast.fused import Sequence
-from pondering.model.paths.fast.kernels import KERNELS, State
+from pondering.model.paths.fast.kernels import State
 
-LARGEST = 256  # hidden units; with more, the products are nearly all, and torch's are faster
 SMALL = 10**6  # multiplications of a product that OpenBLAS takes for a small one, with AVX-512
 LITTLE, MUCH = 32, 128  # rows that are walked together
 
 threadpool_limits(1, "blas")  # of the whole process: replicas are what is spread over threads
-
-
-def supports(
-    kind: type, hidden: int, halting: Any, device: torch.device, dtype: torch.dtype = torch.float32
-) -> bool:
-    """Whether there are loops for such cells and such a mechanism, and they are the faster way.
-
-    Args:
-        kind: the cell's class.
-        hidden: its units.
-    """
-    small = hidden <= LARGEST and unrolled.takes_all_steps(halting)
-    known = kind in KERNELS and (type(halting) in (ACT, FixedRepeat) or small)
-    return known and device.type == "cpu" and dtype == torch.float32
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:

@@ -133,11 +133,11 @@ def ponder(
     return weights, outputs, mixture, state, progress, weights.numel()
 
 
-def unroll(cell: Any, heads: Any, steps: int, drive: Tensor, state: State) -> tuple[State, Tensor]:
+def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tuple[State, Tensor]:
     """The states after each step, (K, N, B, H) each, and their heads, (K, N, B, C + 1)."""
-    states = _states(cell, steps, drive, state)
+    states = _states(cell, count, drive, state)
     replicas, _, rows, _ = states[0].shape
-    return states, heads(states[0].flatten(1, 2)).view(replicas, steps, rows, -1)
+    return states, heads(states[0].flatten(1, 2)).view(replicas, count, rows, -1)
 
 
 def _states(cell: Any, steps: int, drive: Tensor, state: State) -> State:
