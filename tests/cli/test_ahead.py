@@ -19,9 +19,10 @@ from filelock import FileLock
 from ruamel.yaml import YAML
 from support import stages, tiny
 
-from pondering.cli import imports
+from pondering.cli import keys
 from pondering.cli import repro as scheduler
 from pondering.cli.main import main
+from pondering.params.read import load_params
 
 ACT = "train@quick-tiny-act"
 CONFIG = "[core]\n    no_scm = true\n    analytics = false\n    check_update = false\n"
@@ -45,7 +46,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "data/raw/quick").mkdir(parents=True)
     (folder / ".dvc").mkdir()
     (folder / ".dvc/config").write_text(CONFIG)
-    imports.write(folder)
+    keys.write(folder, load_params(folder / "params.yaml"))
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PONDERING_TRACKING", "off")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

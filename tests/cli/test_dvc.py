@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import configparser
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +11,21 @@ import pytest
 from ruamel.yaml import YAML
 from support import tiny
 
-from pondering.cli import imports
+from pondering.cli import keys
 from pondering.data.frozen import card, freeze
 from pondering.params.read import MECHANISMS, PROFILES, load_params
-from pondering.project import provenance
-from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
 
 ROOT = Path(__file__).parents[2]
 STAGES: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
-ONLY_REPORT = ("figures", "report/", "claim", "statistics", "verdicts", "aggregates", "results")
-NEVER = ("tracking", "cli.py", "commands", "show", "dependencies", "_cli")
+KEYS = {
+    "download": "download",
+    "datasets": "datasets/E",
+    "train": "train/E-M",
+    "evaluate": "evaluate/E",
+    "report": "report",
+}
 ITEM = {"${item.profile}": "P", "${item.experiment}": "E", "${item.mechanism}": "M"}
 
 
@@ -47,101 +47,20 @@ def paths(stage: str, *kinds: str) -> list[str]:
     return found
 
 
-@pytest.fixture(scope="module")
-def code(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """Of each stage the files that data/imports/STAGE.json lists."""
-    root = tmp_path_factory.mktemp("project")
-    shutil.copytree(ROOT / "pipeline", root / "pipeline")
-    imports.write(root)
-    folder = root / imports.FOLDER
-    return {path.stem: list(json.loads(path.read_text())) for path in folder.iterdir()}
-
-
-def test_every_stage_depends_on_its_own_code(code: dict[str, list[str]]) -> None:
-    assert set(STAGES) == set(code) | {"imports"}
-    assert set(STAGES["imports"]["deps"]) == {"pipeline", "src/pondering"}
-    assert STAGES["imports"]["outs"] == [str(imports.FOLDER)]
-    for name in code:
+def test_every_stage_depends_on_its_key() -> None:
+    assert set(STAGES) == {*KEYS, "keys"}
+    assert set(STAGES["keys"]["deps"]) == {"params.yaml", "pipeline", "src/pondering"}
+    assert STAGES["keys"]["outs"] == [str(keys.FOLDER)]
+    for name, key in KEYS.items():
         assert f"python pipeline/{name}.py" in STAGES[name]["cmd"]
-        assert str(imports.FOLDER / f"{name}.json") in paths(name, "deps")
-        assert f"pipeline/{name}.py" in code[name]
-        assert all((ROOT / path).is_file() for path in code[name])
+        assert f"{keys.FOLDER}/{key}.json" in paths(name, "deps")
 
 
-@pytest.mark.parametrize("name", imports.STAGES)
+@pytest.mark.parametrize("name", KEYS)
 def test_what_a_stage_made_stays_until_it_makes_it_again(name: str) -> None:
     found = [*STAGES[name]["outs"], *STAGES[name].get("metrics", [])]
     assert all(isinstance(each, dict) for each in found), "an output without `persist`"
     assert all(kept["persist"] is True for each in found for kept in each.values())
-
-
-@pytest.mark.parametrize("name", imports.STAGES)
-def test_a_stages_code_is_what_its_script_really_imports(
-    name: str, code: dict[str, list[str]]
-) -> None:
-    """Compared with a process that has done all of the script's imports, those of `main` too."""
-    run = (
-        "import ast, json, runpy, sys\n"
-        f"path = 'pipeline/{name}.py'\n"
-        "runpy.run_path(path)\n"
-        "for node in ast.walk(ast.parse(open(path).read())):\n"
-        "    if isinstance(node, ast.Import | ast.ImportFrom):\n"
-        "        exec(compile(ast.Module([node], []), path, 'exec'))\n"
-        "found = [m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'pondering']\n"
-        "print(json.dumps(found))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", run], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    loaded = {str(Path(path).relative_to(ROOT)) for path in json.loads(done.stdout)}
-    listed = {path for path in code[name] if path.startswith("src/") and path.endswith(".py")}
-    assert loaded <= listed
-    late = listed - loaded  # imported inside a function
-    assert not late or len(late) < 0.7 * len(listed), late
-
-
-def test_a_change_of_code_reaches_the_stages_that_import_it_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline")
-    shutil.copytree(ROOT / "src", tmp_path / "src")
-    monkeypatch.setattr(provenance, "PACKAGE", tmp_path / "src/pondering")
-    folder = tmp_path / imports.FOLDER
-
-    def listed() -> dict[str, str]:
-        imports.write(tmp_path)
-        return {path.stem: path.read_text() for path in folder.iterdir()}
-
-    before = listed()
-    for changed, wanted in (
-        ("halting.py", {"train", "evaluate"}),
-        ("figures/style.py", {"report"}),
-        ("report/templates/profile.html.j2", {"report"}),
-        ("tracking/__init__.py", set()),
-    ):
-        path = provenance.PACKAGE / changed
-        path.write_text(path.read_text() + "\n")
-        after = listed()
-        assert {name for name in after if after[name] != before[name]} == wanted, changed
-        before = after
-
-
-def test_without_a_pipeline_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"download\.py: no such file; run from the project's root"):
-        imports.write(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["download", "datasets", "train", "evaluate"])
-def test_numbers_do_not_depend_on_how_they_are_shown(name: str, code: dict[str, list[str]]) -> None:
-    for path in code[name]:
-        below = path.removeprefix("src/pondering/")
-        assert not below.startswith(ONLY_REPORT + NEVER), path
-
-
-def test_the_report_depends_on_no_training_and_no_tracking(code: dict[str, list[str]]) -> None:
-    wanted = ("training", "runs", "halting", "cells", "network", "packing", "tasks/")
-    for path in code["report"]:
-        assert not path.removeprefix("src/pondering/").startswith(wanted + NEVER), path
 
 
 def test_stages_hand_their_files_to_the_next() -> None:
@@ -201,7 +120,7 @@ def test_dvc_itself_sees_these_stages(copy: Path, profile: str) -> None:
         stages = {str(stage.name): stage for stage in repo.index.stages}
         wanted = {f"{name}@{profile}-{e}" for name in ("datasets", "evaluate") for e in experiments}
         wanted |= {f"train@{profile}-{e}-{m}" for e in experiments for m in MECHANISMS}
-        assert set(stages) == wanted | {"imports", f"download@{profile}", f"report@{profile}"}
+        assert set(stages) == wanted | {"keys", f"download@{profile}", f"report@{profile}"}
         named = {str(name) for stage in stages.values() for p in stage.params for name in p.params}
     document = YAML(typ="safe").load(active)
     assert len(named) > 2 * len(experiments)

@@ -51,8 +51,9 @@ class Threshold(MeanField):
         return self
 '''
 ENTRY = (
-    '    "threshold": Mechanism("Threshold", "theta", "θ", values.Priors,'
-    ' "pondering.threshold:Threshold", ("max_steps",), {"sharpness": (values.Positive, 1.0)}),\n'
+    '    "threshold": Mechanism("Threshold", "theta", "θ", ranges.Priors,'
+    ' "pondering.model.halting.threshold:Threshold", ("max_steps",),'
+    ' {"sharpness": (ranges.Positive, 1.0)}),\n'
 )
 TINY = ("--profile quick", "--experiment tiny")
 SHOW = "show tiny --mechanism threshold"
@@ -66,8 +67,8 @@ def extended(folder: Path, entry: str = ENTRY, **block: Any) -> Path:
     for path in (stages.ROOT / "src").rglob("__init__.py"):
         shutil.copy(path, folder / path.relative_to(stages.ROOT))
     package = folder / "src/pondering"
-    (package / "threshold.py").write_text(NEW, encoding="utf-8")
-    table = package / "mechanisms.py"
+    (package / "model/halting/threshold.py").write_text(NEW, encoding="utf-8")
+    table = package / "params/mechanisms.py"
     before, mark, after = table.read_text(encoding="utf-8").rpartition("}  # fmt: skip")
     table.write_text(f"{before}{entry}{mark}{after}", encoding="utf-8")
     values = tiny.document(threshold=block)
@@ -89,7 +90,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """After every stage, with the other mechanisms' training from before."""
     root = extended(tmp_path_factory.mktemp("new") / "p", theta=[0.4, 0.6], sharpness=2.0)
     work = ("datasets", "train --mechanism threshold", "train --mechanism act", "evaluate")
-    for done in fresh.run(root, "imports", "check", *(" ".join((each, *TINY)) for each in work)):
+    for done in fresh.run(root, "keys", "check", *(" ".join((each, *TINY)) for each in work)):
         assert (done.status, done.err) == (0, ""), done
     as_parity(root / "reports/quick")
     (done,) = fresh.run(root, "report --profile quick")
@@ -157,27 +158,19 @@ def test_the_other_mechanisms_stay_as_trained(project: Path) -> None:
             assert (project / file).read_bytes() == (before / file).read_bytes()
 
 
-def test_its_file_is_code_of_the_stages_that_build_networks(project: Path) -> None:
-    for stage, wanted in (
-        ("train", True),
-        ("evaluate", True),
-        ("datasets", False),
-        ("report", False),
-    ):
-        listed = json.loads((project / f"data/imports/{stage}.json").read_text())
-        assert ("src/pondering/threshold.py" in listed) == wanted, stage
-
-
 def test_a_change_of_its_file_trains_it_again_and_no_other(project: Path, tmp_path: Path) -> None:
     root = shutil.copytree(project, tmp_path / "p")
-    path = root / "src/pondering/threshold.py"
-    path.write_text(path.read_text() + "\n")
-    runs = [root / ".checkpoints/quick" / f"tiny-{name}" for name in ("threshold", "act")]
-    before = [{each.name for each in run.iterdir()} for run in runs]
-    work = (f"train --mechanism {name} {' '.join(TINY)}" for name in ("threshold", "act"))
-    assert {done.status for done in fresh.run(root, *work)} == {0}
-    after = [{each.name for each in run.iterdir()} for run in runs]
-    assert before[0] != after[0] and before[1] == after[1]
+    names = ("threshold", "act", "pondernet", "repeat")
+    keys = [root / f"data/keys/train/tiny-{name}.json" for name in names]
+    before = [key.read_text() for key in keys]
+    path = root / "src/pondering/model/halting/threshold.py"
+    path.write_text(path.read_text() + "\n# a remark\n")
+    assert fresh.run(root, "keys")[0].status == 0
+    assert [key.read_text() for key in keys] == before
+    path.write_text(path.read_text().replace("n == self.max_steps", "n + 1 == self.max_steps"))
+    assert fresh.run(root, "keys")[0].status == 0
+    after = [key.read_text() for key in keys]
+    assert after[0] != before[0] and after[1:] == before[1:]
 
 
 WRONG: dict[str, dict[str, Any]] = {

@@ -16,7 +16,8 @@ from typing import Any
 from ruamel.yaml import YAML
 from support import stages, tiny
 
-from pondering.cli import imports
+from pondering.cli import keys
+from pondering.params.read import load_params
 
 CONFIG = "[core]\n    no_scm = true\n    analytics = false\n    check_update = false\n"
 PATIENCE = 4 * stages.PATIENCE  # `make repro` starts some six processes, one after another
@@ -40,7 +41,7 @@ def new(folder: Path, values: dict[str, Any], mechanisms: list[str]) -> Path:
     (folder / ".dvc").mkdir()
     (folder / ".dvc/config").write_text(CONFIG)
     (folder / "Makefile").write_text(f"repro: ; @'{sys.executable}' -m pondering.cli repro\n")
-    imports.write(folder)
+    keys.write(folder, load_params(folder / "params.yaml"))
     return folder
 
 
@@ -90,10 +91,10 @@ def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
 
 
 def results(project: Path) -> dict[str, bytes]:
-    """Everything that the stages wrote but `data/imports` and the wall times."""
+    """Everything that the stages wrote but `data/keys` and the wall times."""
     whole = stages.contents(project)
     return {
         name: data
         for name, data in whole.items()
-        if "/provenance/" not in name and not name.startswith("data/imports/")
+        if "/provenance/" not in name and not name.startswith("data/keys/")
     }

@@ -16,8 +16,9 @@ import pytest
 from click.testing import CliRunner
 from support import stages, tiny
 
-from pondering.cli import imports
+from pondering.cli import keys
 from pondering.cli.main import main
+from pondering.params.read import load_params
 
 TRAIN = ("train", *stages.QUICK, "--mechanism", "act")
 WRITTEN = ("parameters.safetensors", "run.json")
@@ -47,7 +48,7 @@ def project(result: Path, tmp_path: Path) -> Iterator[Path]:
     (folder / ".dvc").mkdir()
     config = "[core]\n    no_scm = true\n    analytics = false\n    check_update = false\n"
     (folder / ".dvc/config").write_text(config)
-    imports.write(folder)
+    keys.write(folder, load_params(folder / "params.yaml"))
     yield folder
     for pid in trainers(folder):
         os.kill(pid, signal.SIGKILL)

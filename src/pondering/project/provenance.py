@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib.metadata
 import json
@@ -14,7 +13,6 @@ from typing import Any
 
 from pondering.project.atomic import sha256_file
 
-PACKAGE = Path(__file__).parents[1]
 PACKAGES = (
     "torch",
     "numpy",
@@ -26,70 +24,6 @@ PACKAGES = (
     "pydantic",
     "safetensors",
 )
-
-
-def import_closure(files: Iterable[Path]) -> list[Path]:
-    """The files of this package that `files` import, directly or not, themselves left out.
-
-    Read from the source, so that nothing runs. Imports under `if TYPE_CHECKING:` do not count.
-
-    Returns:
-        sorted paths inside the package.
-    """
-    found: set[Path] = set()
-    waiting = list(files)
-    while waiting:
-        for path in _imported(waiting.pop()):
-            if path not in found:
-                found.add(path)
-                waiting.append(path)
-    return sorted(found)
-
-
-def _imported(file: Path) -> set[Path]:
-    """The package's files that one file imports, the `__init__` of their folders with them."""
-    paths: set[Path] = set()
-    for node in _running_nodes(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                paths |= files_of(alias.name)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            paths |= files_of(node.module)
-            for alias in node.names:
-                paths |= files_of(f"{node.module}.{alias.name}")
-    return paths
-
-
-def _running_nodes(tree: ast.AST) -> Iterable[ast.AST]:
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
-            yield node
-            children = ast.iter_child_nodes(node)  # of them no expression can hold an import
-            waiting += (child for child in children if not isinstance(child, ast.expr))
-
-
-def files_of(module: str) -> set[Path]:
-    """The files of a module of this package and of the packages above it; none for any other."""
-    parts = module.split(".")
-    if parts[0] != PACKAGE.name:
-        return set()
-    found = {PACKAGE / "__init__.py"}
-    for depth in range(1, len(parts)):
-        stem = PACKAGE.joinpath(*parts[1 : depth + 1])
-        for path in (stem / "__init__.py", stem.with_suffix(".py")):
-            if path.is_file():
-                found.add(path)
-    return found
-
-
-def hash_files(files: Iterable[Path]) -> str:
-    """One sha256 over names and contents."""
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 def hash_values(value: Any) -> str:

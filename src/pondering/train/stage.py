@@ -14,7 +14,6 @@ import pandas as pd
 import torch
 
 from pondering.model.paths import PathName
-from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig, Params
 from pondering.params.schema import ComputeConfig
 from pondering.project import locks, machine, provenance
@@ -24,7 +23,7 @@ from pondering.project.paths import Layout
 from pondering.project.progress import Progress, duration
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
-from pondering.train import checkpoint
+from pondering.train import checkpoint, keys
 from pondering.train.build import make_network, path_of, pick_device
 from pondering.train.plateau import Plateau
 from pondering.train.shards import (
@@ -78,14 +77,8 @@ class TrainStage:
 
     def _key(self) -> str:
         """Hash of all that decides the result: values, code, data."""
-        package = provenance.PACKAGE
-        roots = [package / "train/sweep.py", package / "model/cells/__init__.py"]
-        roots += provenance.files_of(type(self.task).__module__)
-        roots += provenance.files_of(MECHANISMS[self.mechanism].module)
-        code = {*roots, package / "train/build.py", *provenance.import_closure(roots)}
-        values = self.config.of_mechanism(self.mechanism)
-        parts = (values, provenance.hash_files(code), self.data_hash, self.device.type, self.path)
-        return provenance.hash_values(parts)
+        trained = keys.training_key(self.config, self.mechanism)
+        return provenance.hash_values((trained, self.data_hash, self.device.type, self.path))
 
     @property
     def folder(self) -> Path:

@@ -1,0 +1,114 @@
+"""Which program decides the numbers of a training: what its key is made of.
+
+A training goes out of date only where its numbers could change: by its task, its cell, its
+mechanism, the network, the path, the loop. What other tasks, cells and mechanisms do, how
+something is named, drawn, logged or stored, and every comment leave it up to date.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.schema import ExperimentConfig
+from pondering.project import provenance
+from pondering.project.code import Place, Program
+
+PACKAGE = Path(__file__).parents[1]
+TOP = PACKAGE.name
+LOOP = ((f"{TOP}.train.sweep", "Sweep"), (f"{TOP}.train.build", "make_network"))
+PLATEAU = (f"{TOP}.train.plateau", "Plateau")
+
+# Rooms that store, name, check and show: nothing there decides a number of a training.
+ASIDE = ("project", "params", "results", "claims", "report", "track", "show", "cli")
+
+TASKS = (f"{TOP}.tasks", "TASKS")
+CELLS = (f"{TOP}.model.cells", "CELLS")
+KERNELS = (f"{TOP}.model.paths.fast.kernels", "KERNELS")
+# Members of a task that name or show it, or draw what only evaluation sees.
+SHOWN = ("summary", "stand_in", "origin", "describe", "parse", "evaluation_sets", "prepared")
+
+# The ways of `model/paths` that the network may take, by what the mechanism asks for.
+DOOR = f"{TOP}.model.paths"
+WAYS = {
+    "act": ("sequence", "without_gradient"),
+    "repeat": ("sequence", "without_gradient"),
+    "pondernet": ("every_step",),
+}
+EVERY_WAY = ("sequence", "every_step", "without_gradient")
+
+
+@functools.cache
+def program() -> Program:
+    """This package as it lies on the disk."""
+    return Program({TOP: PACKAGE})
+
+
+def training_key(config: ExperimentConfig, mechanism: str, code: Program | None = None) -> str:
+    """The hash of all code and values that decide the numbers of a training.
+
+    Args:
+        config: the experiment.
+        mechanism: a name in `MECHANISMS`.
+        code: the package to read; None for this one.
+    """
+    address = program_of(config, mechanism, code or program())
+    return provenance.hash_values((config.of_mechanism(mechanism), address))
+
+
+def program_of(config: ExperimentConfig, mechanism: str, code: Program) -> str:
+    """The address of the program that trains an experiment with a mechanism."""
+    used = Used(config, (mechanism,), code)
+    ways = WAYS.get(mechanism, EVERY_WAY)
+    closed = {(DOOR, way) for way in EVERY_WAY if way not in ways}
+    validated = () if config.training.validation is None else (PLATEAU,)
+    return code.address(
+        (*LOOP, *validated, *used.classes),
+        spare=lambda place: place in closed or in_rooms(place, ASIDE) or used.spares(place),
+        entries=used.has_entry,
+        members=lambda place, name: place not in used.all_classes or name not in SHOWN,
+    )
+
+
+def in_rooms(place: Place, rooms: tuple[str, ...]) -> bool:
+    """Whether a definition lies in one of these rooms."""
+    parts = place[0].split(".")
+    return parts[0] == TOP and len(parts) > 1 and parts[1] in rooms
+
+
+class Used:
+    """Which task, cell and mechanisms a program uses of all that there are.
+
+    Args:
+        config: the experiment, which names task and cell.
+        mechanisms: names in `MECHANISMS`.
+        code: the package.
+    """
+
+    def __init__(
+        self, config: ExperimentConfig, mechanisms: tuple[str, ...], code: Program
+    ) -> None:
+        tasks, cells = code.table(TASKS), code.table(CELLS)
+        known = {name: _class_of(name, code) for name in MECHANISMS}
+        self._code = code
+        self._keys = {TASKS: repr(config.task["name"]), CELLS: repr(config.network.cell)}
+        found = [tasks.get(self._keys[TASKS]), cells.get(self._keys[CELLS])]
+        self.classes = [each for each in found if each] + [known[name] for name in mechanisms]
+        self.all_classes = {*tasks.values(), *cells.values(), *known.values()}
+
+    def spares(self, place: Place) -> bool:
+        """Whether a definition is a task, a cell or a mechanism that is not used."""
+        return place in self.all_classes and place not in self.classes
+
+    def has_entry(self, place: Place, key: str) -> bool:
+        """Whether an entry of a table of tasks, cells or kernels is used."""
+        if place == KERNELS:
+            return self._code.find(place[0], key) in self.classes
+        return key == self._keys.get(place, key)
+
+
+def _class_of(mechanism: str, code: Program) -> Place:
+    module, _, name = MECHANISMS[mechanism].path.partition(":")
+    found = code.find(module, name)
+    return found if isinstance(found, tuple) else (module, name)

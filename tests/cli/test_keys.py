@@ -1,0 +1,186 @@
+"""A stage goes out of date where its numbers could change, and only there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pondering.cli import keys
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.read import load_params
+from pondering.project.code import Program
+from pondering.project.errors import UserError
+from pondering.train import keys as training
+
+ROOT = Path(__file__).parents[2]
+PARAMS = load_params(ROOT / "params.yaml", "quick")
+EVERY = {f"train/{name}-{mechanism}" for name in PARAMS.experiments for mechanism in MECHANISMS}
+
+
+def found(code: Program) -> dict[str, str]:
+    """The keys of all trainings."""
+    return {
+        f"train/{name}-{mechanism}": training.training_key(config, mechanism, code)
+        for name, config in PARAMS.experiments.items()
+        for mechanism in MECHANISMS
+    }
+
+
+BEFORE = found(training.program())
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy of the package."""
+    ignored = shutil.ignore_patterns("__pycache__", "templates")
+    return shutil.copytree(training.PACKAGE, tmp_path / "pondering", ignore=ignored)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert text.count(old) >= 1, old
+    path.write_text(text.replace(old, new, 1))
+
+
+def changed(package: Path) -> set[str]:
+    """The trainings that an edit makes out of date."""
+    after = found(Program({training.TOP: package}))
+    return {name for name in EVERY if after[name] != BEFORE[name]}
+
+
+def of_cell(cell: str) -> set[str]:
+    names = {name for name, each in PARAMS.experiments.items() if each.network.cell == cell}
+    return {name for name in EVERY if name.removeprefix("train/").rpartition("-")[0] in names}
+
+
+def of_task(task: str) -> set[str]:
+    names = {name for name, each in PARAMS.experiments.items() if each.task["name"] == task}
+    return {name for name in EVERY if name.removeprefix("train/").rpartition("-")[0] in names}
+
+
+def of_mechanism(*mechanisms: str) -> set[str]:
+    return {name for name in EVERY if name.rpartition("-")[2] in mechanisms}
+
+
+SAME = {
+    "a comment": ("train/sweep.py", "import torch\n", "import torch  # what counts\n"),
+    "a docstring": ("model/halting/act.py", '"""Adaptive Computation Time', '"""ACT'),
+    "an annotation": ("model/stacking.py", "replica: int", "replica: Any"),
+    "a line break": ("train/adam.py", "\n\n\n", "\n\n\n\n\n"),
+    "an import of another name": (
+        "train/sweep.py", "from torch import Tensor\n", "from torch import Tensor, nn\n",
+    ),
+    "a title": ("params/mechanisms.py", '"Fixed repeat"', '"Repeat"'),
+    "words about a task": ("tasks/logic.py", "for bit in vector[:2]", "for bit in vector[:1]"),
+    "a new task": ("tasks/__init__.py", '"parity": Parity,', '"new": New, "parity": Parity,'),
+    "a new cell": ("model/cells/__init__.py", '"tanh_rnn": ', '"new": New, "tanh_rnn": '),
+    "a figure": ("report/figures/style.py", "import annotations", "import annotations\nX = 1"),
+    "a measure": ("claims/measures/text.py", "import annotations", "import annotations\nX = 1"),
+    "a file's layout": ("project/paths.py", '"reports"', '"report"'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_what_changes_no_number_leaves_every_training_up_to_date(package: Path, what: str) -> None:
+    path, old, new = SAME[what]
+    edit(package / path, old, new)
+    assert changed(package) == set()
+
+
+DIFFERENT = {
+    "a constant of a task's generator": ("tasks/parity.py", "rng.", "2 * rng.", of_task("parity")),
+    "a cell's step": (
+        "model/cells/lstm.py", "torch.sigmoid(f) *", "torch.sigmoid(f + 1) *", of_cell("lstm"),
+    ),
+    "what cells share": (
+        "model/cells/base.py", "1 / math.sqrt(hidden)", "2 / math.sqrt(hidden)",
+        EVERY - of_cell("conv_mlp"),
+    ),
+    "the optimiser": ("train/adam.py", "0.999", "0.99", EVERY),
+    "the loop": ("train/sweep.py", "self.update += 1", "self.update += 2", EVERY),
+    "a mechanism": (
+        "model/halting/act.py", "h < left - self.epsilon", "h < left", of_mechanism("act"),
+    ),
+    "ACT's fast path": (
+        "model/paths/fast/fused.py", "import annotations", "import annotations\nprint()",
+        of_mechanism("act", "repeat"),
+    ),
+    "PonderNet's loops": (
+        "model/paths/compiled/loops/steps.py", "import annotations", "import annotations\nprint()",
+        of_mechanism("pondernet"),
+    ),
+    "the schedule of those who validate": (
+        "train/plateau.py", "self.stalled + 1", "self.stalled + 2", of_task("digits"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+def test_a_change_of_numbers_reaches_the_trainings_that_it_concerns(
+    package: Path, what: str
+) -> None:
+    path, old, new, wanted = DIFFERENT[what]
+    edit(package / path, old, new)
+    assert changed(package) == wanted
+
+
+def test_a_moved_and_renamed_function_changes_nothing(package: Path) -> None:
+    """`gradient_norms` leaves stacking.py for a file of its own, under another name."""
+    source = package / "model/stacking.py"
+    text = source.read_text()
+    start = text.index("def gradient_norms")
+    end = text.index("\n\n\n", start)
+    head = "import torch\nfrom torch import Tensor\nfrom collections.abc import Iterable\n\n\n"
+    moved = text[start:end].replace("gradient_norms", "norms")
+    (package / "model/norms.py").write_text(f"{head}{moved}\n")
+    source.write_text(text[:start] + text[end:])
+    loop = package / "train/sweep.py"
+    old = "from pondering.model.stacking import gradient_norms"
+    edit(loop, old, "from pondering.model.norms import norms as gradient_norms")
+    assert changed(package) == set()
+    edit(package / "model/norms.py", "dim=0", "dim=-1")
+    assert changed(package) == EVERY
+
+
+def test_another_function_under_the_same_name_counts(package: Path) -> None:
+    old = "from torch.nn.functional import logsigmoid"
+    path = package / "model/halting/pondernet.py"
+    edit(path, old, "import torch.nn.functional as F\n\nlogsigmoid = F.logsigmoid")
+    assert changed(package) == of_mechanism("pondernet")
+    edit(path, "import torch.nn.functional as F\n\nlogsigmoid = F.logsigmoid", old)
+    assert changed(package) == set()
+    edit(path, old, "from torch.nn.functional import softsign as logsigmoid")
+    assert changed(package) == of_mechanism("pondernet")
+
+
+def test_the_keys_are_written_for_the_stages_of_the_profile(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline")
+    keys.write(tmp_path, PARAMS)
+    written = {
+        str(path.relative_to(tmp_path / keys.FOLDER).with_suffix("")): json.loads(path.read_text())
+        for path in (tmp_path / keys.FOLDER).rglob("*.json")
+    }
+    trainings = {name: {"key": key} for name, key in BEFORE.items()}
+    assert trainings.items() <= written.items()
+    others = {
+        f"{stage}/{name}" for stage in ("datasets", "evaluate") for name in PARAMS.experiments
+    }
+    assert set(written) == EVERY | others | {"download", "report"}
+
+
+def test_without_a_pipeline_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"pipeline: no such folder; run from the project's root"):
+        keys.write(tmp_path, PARAMS)
+
+
+def test_the_places_that_the_keys_name_exist() -> None:
+    code = training.program()
+    places = [*training.LOOP, training.PLATEAU, training.TASKS, training.CELLS, training.KERNELS]
+    places += [(training.DOOR, way) for way in training.EVERY_WAY]
+    for module, name in places:
+        assert code.find(module, name) == (module, name)
+    assert code.module(keys.LOOPS) and set(training.WAYS) == set(MECHANISMS)
+    assert set(training.ASIDE) | set(keys.UNSEEN) <= {p.name for p in training.PACKAGE.iterdir()}
