@@ -24,7 +24,7 @@ from pondering.project.machine import tune
 from pondering.report.figures.style import INK, MECHANISM_NAME, ORANGE, SKY, SYMBOL, style
 from pondering.tasks import make_task
 from pondering.train.build import make_network
-from pondering.train.sweep import Plan, Sweep
+from pondering.train.sweep import Schedule, Sweep
 
 EXPERIMENT = "parity_interpolation"  # of `quick`: learned in seconds, and only by pondering
 SETTINGS = {"act": 0.01, "pondernet": 0.4}
@@ -45,8 +45,8 @@ def curves(mechanism: str, path: PathName, updates: int, kind: str) -> dict[str,
     network = make_network(config, mechanism, task, pairs, torch.device(kind))
     network.path = path
     training = config.training
-    plan = Plan(updates, training.batch, training.learning_rate, training.clip, 40)
-    sweep = Sweep(network, task, pairs, plan)
+    schedule = Schedule(updates, training.batch, training.learning_rate, training.clip, 40)
+    sweep = Sweep(network, task, pairs, schedule)
     sweep.run(lambda _: None, lambda: False)
     points = [point[:, (0, 2)].tolist() for point in sweep.curves]
     updates_at = [point[0][0] for point in points]

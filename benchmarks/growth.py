@@ -28,7 +28,7 @@ from pondering.project.machine import tune
 from pondering.report.figures.style import PALETTE, style
 from pondering.tasks import make_task
 from pondering.train.build import make_network, path_of
-from pondering.train.sweep import Plan, Sweep
+from pondering.train.sweep import Schedule, Sweep
 
 ENOUGH = {False: 1.0, True: 0.02}  # seconds timed at least, or one update; True: `--quick`
 LARGEST_STACK = {128: 16, 512: 4}  # replicas timed at once, by hidden units; beyond, one
@@ -61,8 +61,8 @@ def made(
     pairs = [(setting, seed) for seed in range(replicas)]
     network = make_network(config, mechanism, task, pairs, device)
     network.path = path_of("compiled", config, mechanism, device)
-    plan = Plan(10**9, config.training.batch, STILL, config.training.clip, 1)
-    return Sweep(network, task, pairs, plan)
+    schedule = Schedule(10**9, config.training.batch, STILL, config.training.clip, 1)
+    return Sweep(network, task, pairs, schedule)
 
 
 def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]:

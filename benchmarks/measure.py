@@ -35,7 +35,7 @@ from pondering.tasks import make_task
 from pondering.train.batches import AT_ONCE, Stream
 from pondering.train.build import make_halting, make_network
 from pondering.train.shards import COPIES, FLOATS_KEPT, free_memory
-from pondering.train.sweep import Plan, Sweep
+from pondering.train.sweep import Schedule, Sweep
 
 STILL = 1e-8  # a learning rate at which ponder stays as it was set
 UPDATES = 4  # different batches of one group that are gone through again and again ...
@@ -125,10 +125,10 @@ class Bench:
         settings = [self.setting] * len(replicas)
         halting = make_halting(self.config, self.case.mechanism, settings, self.device)
         training = self.config.training
-        plan = Plan(10**9, training.batch, STILL, training.clip, 1)
+        schedule = Schedule(10**9, training.batch, STILL, training.clip, 1)
         network = stack([single] * len(replicas), halting)
         network.path = self.case.path
-        return Sweep(network, self.task, replicas, plan)
+        return Sweep(network, self.task, replicas, schedule)
 
     def _refuse(self, single: Network) -> None:
         """Before anything large is made, from one batch of one replica."""

@@ -31,7 +31,7 @@ from pondering.results.aggregates import best_rate
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train.build import make_network, path_of, pick_device
-from pondering.train.sweep import Plan, Sweep
+from pondering.train.sweep import Schedule, Sweep
 
 SEED = 1000
 RULE = "the rate with the least training error, mean over settings and seeds, at the last point"
@@ -68,8 +68,8 @@ class Search:
         network = make_network(config, self.mechanism, task, replicas, device)
         network.path = path_of(params.compute.path, config, self.mechanism, device)
         values = config.training
-        plan = Plan(self.updates, values.batch, self.rates[0], values.clip, self.points)
-        sweep = Sweep(network, task, replicas, plan)
+        schedule = Schedule(self.updates, values.batch, self.rates[0], values.clip, self.points)
+        sweep = Sweep(network, task, replicas, schedule)
         sweep.optimiser.learning_rate = torch.tensor([rate for rate, *_ in tried], device=device)
         sweep.run(lambda s: click.echo(f"{s.update}: {said(s, tried)}"), lambda: False)
         origin = provenance.record(

@@ -19,15 +19,16 @@ def main(profile: str, experiment: str, mechanism: str) -> None:
     """Train to the end of the plan, from the last checkpoint if there is one."""
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering.params.read import load_params
-        from pondering.train.stage import TrainStage
+        from pondering.train.plan import plan
+        from pondering.train.stage import run
 
         params = load_params(Path("params.yaml"), profile)
         params.experiment(experiment)
-        work = TrainStage(params, experiment, mechanism, Path())
+        work = plan(params, experiment, mechanism, Path())
         # Imported by name because it cannot change a result: no dependency of this stage.
         tracking = importlib.import_module("pondering.track")
         with tracking.live(tracking.RunInfo(**work.description())) as tracker:
-            work.run(tracker.log)
+            run(work, tracker.log)
 
 
 if __name__ == "__main__":

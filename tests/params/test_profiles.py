@@ -17,7 +17,7 @@ from pondering.results.aggregates import failure_error
 from pondering.tasks import TASKS, make_task
 from pondering.tasks.base import Task
 from pondering.train.build import make_network
-from pondering.train.sweep import Plan, Sweep
+from pondering.train.sweep import Schedule, Sweep
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = tuple(load_params(ROOT / "params.yaml").experiments)
@@ -50,8 +50,8 @@ def test_every_paper_stage_runs_two_updates_of_two_replicas(
     replicas = config.replicas(mechanism)[:2]
     network = make_network(config, mechanism, task, replicas)
     before = {name: p.detach().clone() for name, p in network.named_parameters()}
-    plan = Plan(2, config.training.batch, config.learning_rate(mechanism), None, 2)
-    sweep = Sweep(network, task, replicas, plan)
+    schedule = Schedule(2, config.training.batch, config.learning_rate(mechanism), None, 2)
+    sweep = Sweep(network, task, replicas, schedule)
     sweep.run(lambda _: None, lambda: False)
     assert sweep.status() == ["finished", "finished"]
     for row in sweep.rows():

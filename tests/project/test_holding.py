@@ -15,7 +15,8 @@ from pondering.project.errors import UserError
 from pondering.project.locks import KEPT, LEADER, Leader, alone, held, leading, prune
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
-from pondering.train.stage import TrainStage
+from pondering.train.plan import plan
+from pondering.train.stage import run
 
 OTHERS = [f"{'abcdef'[k] * 16}" for k in range(6)]  # from the oldest to the newest
 
@@ -110,8 +111,8 @@ def test_a_finished_training_prunes_its_own_kind(tmp_path: Path) -> None:
             config = params.experiment("tiny")
             freeze(make_task(config.task, "tiny"), tmp_path, layout.frozen("tiny"), 1)
         for mechanism in ("act", "repeat"):
-            stage = TrainStage(params, "tiny", mechanism, tmp_path)
-            stage.run()
+            stage = plan(params, "tiny", mechanism, tmp_path)
+            run(stage)
             assert (stage.folder / "checkpoint.safetensors").is_file()
             folders = list(stage.folder.parent.iterdir())
             assert len(folders) == min(updates, KEPT + 1)

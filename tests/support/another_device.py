@@ -140,10 +140,11 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
     from pondering.params.mechanisms import MECHANISMS
     from pondering.params.read import load_params
     from pondering.project.errors import Interrupted
-    from pondering.train import stage as training
+    from pondering.train import plan as planning
     from pondering.train import sweep
+    from pondering.train.stage import run
 
-    training.pick_device = evaluation.pick_device = lambda wanted: device
+    planning.pick_device = evaluation.pick_device = lambda wanted: device
     forward = sweep.forward
 
     def ill(*arguments: Any) -> Any:
@@ -157,10 +158,10 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
         sweep.forward = forward if number else ill
         for mechanism in MECHANISMS:
             with contextlib.suppress(Interrupted):
-                stage = training.TrainStage(params, experiment, mechanism, root)
-                stage.run(lambda rows: signal.raise_signal(signal.SIGINT))
+                stage = planning.plan(params, experiment, mechanism, root)
+                run(stage, lambda rows: signal.raise_signal(signal.SIGINT))
                 raise AssertionError(f"{stage.label} was not stopped")
-            training.TrainStage(params, experiment, mechanism, root).run()
+            run(planning.plan(params, experiment, mechanism, root))
         evaluation.EvaluateStage(params, experiment, root).run()
 
 

@@ -12,7 +12,7 @@ from pondering.params.read import ExperimentConfig, load_params
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 from pondering.train.plateau import Plateau
-from pondering.train.sweep import Plan, Sweep
+from pondering.train.sweep import Schedule, Sweep
 
 BLOCK: dict[str, Any] = {
     "common": {
@@ -102,10 +102,10 @@ def sweep(
     chosen = list(values.replicas(mechanism)) if replicas is None else replicas
     task = make_task(values.task, "tiny")
     training = values.training
-    plan = Plan(
+    schedule = Schedule(
         training.updates, training.batch, training.learning_rate, training.clip, training.log_points
     )
-    return Sweep(make_network(values, mechanism, task, chosen), task, chosen, plan, plateau)
+    return Sweep(make_network(values, mechanism, task, chosen), task, chosen, schedule, plateau)
 
 
 def train(sweep: Sweep, updates: int | None = None) -> Sweep:

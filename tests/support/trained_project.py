@@ -19,8 +19,8 @@ from pondering.model.halting import Pondered
 from pondering.params.read import load_params
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
-from pondering.train.plateau import replicate
-from pondering.train.stage import TrainStage
+from pondering.train.plan import plan
+from pondering.train.stage import run as train
 
 COMMON = """
     halting: {max_steps: 5, epsilon: 0.01, halt_bias: -1.0, first_step_flag: true}
@@ -82,7 +82,7 @@ def trained() -> Path:
         frozen = layout.frozen(experiment)
         freeze(make_task(config.task, experiment, frozen), layout.raw, frozen, 4)
     for experiment, mechanism in TRAINED:
-        TrainStage(params, experiment, mechanism, root).run()
+        train(plan(params, experiment, mechanism, root))
     return root
 
 
@@ -110,7 +110,7 @@ def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Tra
     config = load_params(root / "params.yaml").experiment(experiment)
     task = make_task(config.task, experiment)
     found = load_trained(Layout(root, "quick"), config, experiment, mechanism, task)
-    batch = replicate(task.parse(text).torch(), slice(None), len(found.replicas))
+    batch = task.parse(text).torch().replicate(len(found.replicas))
     found.network.path = "readable"
     with torch.no_grad():
         return found, found.network(batch.inputs, batch.mask)

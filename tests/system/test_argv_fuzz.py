@@ -15,7 +15,6 @@ from support.argv import EVERY, PIPELINE, command, run, script
 from support.trained_project import trained
 
 from pondering.project.errors import Interrupted
-from pondering.train.stage import TrainStage
 
 ODD = ["", "-", "--", "--=", "-x", "nan", "-inf", "-1", "0", "1e999", "9" * 5000, "\u0663", "1,,2"]
 ODD += ["a\nb", "\u2028", "\x1b[2J", "\udcff", "../x", "~", "%s", "{}", "x" * 300, "quick-parity-x"]
@@ -55,7 +54,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("PONDERING_TRACKING", "off")
-        patch.setattr(TrainStage, "run", begun)
+        patch.setattr("pondering.train.stage.run", begun)
         patch.setattr("pondering.cli.repro._changed", lambda: [])
         patch.setattr("pondering.track.rebuild", lambda root: (0, 0))
         patch.setattr("pondering.track.ui", begun)

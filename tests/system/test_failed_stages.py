@@ -9,7 +9,7 @@ import pytest
 from support import repros, tiny
 
 from pondering.params.read import load_params
-from pondering.train.stage import TrainStage
+from pondering.train.plan import plan
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_the_previous_results_are_intact(project: Path, tmp_path: Path) -> None:
     values = tiny.document(act={"tau": [0.05]})
     values["tiny"]["reduced"] = values["tiny"]["quick"]
     params = load_params(tiny.write(project, values))
-    damaged = TrainStage(params, "tiny", "act", project).folder / "checkpoint.safetensors"
+    damaged = plan(params, "tiny", "act", project).folder / "checkpoint.safetensors"
     damaged.parent.mkdir(parents=True)
     damaged.write_bytes(b"no checkpoint")
     assert repros.start(project, "dvc", log).wait(repros.PATIENCE) != 0

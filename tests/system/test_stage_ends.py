@@ -16,7 +16,8 @@ from pondering.project.command import stage
 from pondering.project.errors import Interrupted, UserError
 from pondering.project.paths import Layout
 from pondering.project.progress import Progress, duration
-from pondering.train.stage import TrainStage
+from pondering.train.plan import plan
+from pondering.train.stage import run
 
 
 def end_of(error: BaseException, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -181,7 +182,7 @@ def test_training_refreshes_it_at_every_update(
     ticks: list[int] = []
     monkeypatch.setattr(Progress, "tick", lambda self, done: ticks.append(done))
     values = tiny.document(training={"updates": 30, "log_points": 1})
-    TrainStage(load_params(tiny.write(tmp_path, values)), "tiny", "act", frozen(tmp_path)).run()
+    run(plan(load_params(tiny.write(tmp_path, values)), "tiny", "act", frozen(tmp_path)))
     assert sorted(set(ticks)) == list(range(31))
 
 

@@ -21,7 +21,8 @@ from pondering.project import locks
 from pondering.project.errors import Interrupted, UserError
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
-from pondering.train.stage import TrainStage
+from pondering.train.plan import plan
+from pondering.train.stage import run
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def trained(folder: Path, address: str | None = None, **training: int) -> tuple[
     """The tiny ACT sweep in two shards of two, here or on a cluster."""
     params = parameters(folder, address, **training)
     rows: list[Any] = []
-    TrainStage(params, "tiny", "act", prepared(folder)).run(rows.extend)
+    run(plan(params, "tiny", "act", prepared(folder)), rows.extend)
     return folder, rows
 
 
@@ -96,7 +97,7 @@ def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
     cluster: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "project"
-    stage = TrainStage(parameters(folder, None), "tiny", "act", prepared(folder))
+    stage = plan(parameters(folder, None), "tiny", "act", prepared(folder))
     damaged = stage.shards()[1].path
     damaged.parent.mkdir(parents=True)
     damaged.write_bytes(os.urandom(100))
@@ -122,14 +123,14 @@ def trained_again(folder: Path, address: str) -> None:
     values = load_params(folder / "params.yaml")
     compute = values.compute.model_copy(update={"executor": "ray", "ray_address": address})
     params = values.model_copy(update={"compute": compute})
-    TrainStage(params, "tiny", "act", folder).run()
+    run(plan(params, "tiny", "act", folder))
 
 
 def test_no_cluster_at_the_address_is_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     params = parameters(folder, "127.0.0.1:1")
     with pytest.raises(UserError, match=r"compute\.ray_address: 127\.0\.0\.1:1: "):
-        TrainStage(params, "tiny", "act", prepared(folder)).run()
+        run(plan(params, "tiny", "act", prepared(folder)))
 
 
 def test_a_missing_ray_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,4 +138,4 @@ def test_a_missing_ray_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     params = parameters(folder, "127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"compute\.executor: ray is not installed; pip install"):
-        TrainStage(params, "tiny", "act", prepared(folder)).run()
+        run(plan(params, "tiny", "act", prepared(folder)))

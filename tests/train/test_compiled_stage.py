@@ -27,7 +27,8 @@ from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.train import checkpoint
 from pondering.train.build import check_path, path_of
-from pondering.train.stage import TrainStage
+from pondering.train.plan import Plan, plan
+from pondering.train.stage import run
 
 
 @pytest.fixture
@@ -40,13 +41,13 @@ def project(tmp_path: Path) -> Path:
 
 def train(
     folder: Path, path: str, mechanism: str = "act", values: dict[str, Any] | None = None
-) -> TrainStage:
+) -> Plan:
     """The tiny project's training on a path."""
     values = values or tiny.document()
     values["compute"] |= {"path": path}
     tiny.write(folder, values)
-    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", mechanism, folder)
-    stage.run()
+    stage = plan(load_params(folder / "params.yaml"), "tiny", mechanism, folder)
+    run(stage)
     return stage
 
 

@@ -12,9 +12,10 @@ from torch import Tensor
 from pondering.params.read import ExperimentConfig
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch
-from pondering.train import checkpoint, plateau
-from pondering.train.plateau import Plateau, replicate, validation_error
-from pondering.train.sweep import Sweep
+from pondering.train import checkpoint
+from pondering.train import sweep as training
+from pondering.train.plateau import Plateau
+from pondering.train.sweep import Sweep, validation_error
 
 RATE = 0.01
 # Validation errors by replica and validation, every third update.
@@ -51,7 +52,7 @@ def test_rates_fall_and_replicas_stop_each_on_its_own(
     config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Patience 1: halved at the second validation in a row without a better one; 4 stop."""
-    monkeypatch.setattr(plateau, "validation_error", scripted)
+    monkeypatch.setattr(training, "validation_error", scripted)
     sweep = make(config)
     rates, alive = [], []
     for update in range(3, 31, 3):
@@ -78,7 +79,7 @@ def test_rates_fall_and_replicas_stop_each_on_its_own(
 def test_a_stopped_replica_keeps_its_parameters_and_is_no_failure(
     config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plateau, "validation_error", scripted)
+    monkeypatch.setattr(training, "validation_error", scripted)
     sweep = tiny.train(make(config), 15)
     assert not sweep.alive[1]
     before = {name: p.detach().clone() for name, p in sweep.parameters.items()}
@@ -95,7 +96,7 @@ def test_a_stopped_replica_keeps_its_parameters_and_is_no_failure(
 def test_when_all_have_stopped_the_sweep_ends(
     config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plateau, "validation_error", lambda *_: torch.full((4,), 0.5))
+    monkeypatch.setattr(training, "validation_error", lambda *_: torch.full((4,), 0.5))
     sweep = tiny.train(make(config))
     assert sweep.update == 15
     assert sweep.finished
@@ -153,7 +154,7 @@ def stall(replicas: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
         found[replicas] = 0.5
         return found
 
-    monkeypatch.setattr(plateau, "validation_error", errors)
+    monkeypatch.setattr(training, "validation_error", errors)
 
 
 def test_the_last_row_of_a_stopped_replica_is_of_the_updates_it_was_trained_in(
@@ -217,7 +218,7 @@ def test_an_accuracy_of_zero_is_better_than_none(
     config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first validation is no stalled one, whatever it finds."""
-    monkeypatch.setattr(plateau, "validation_error", lambda *_: torch.ones(4))
+    monkeypatch.setattr(training, "validation_error", lambda *_: torch.ones(4))
     sweep = tiny.train(make(config))
     assert sweep.update == 15
     assert sweep.plateau is not None and sweep.plateau.best.tolist() == [0.0] * 4
@@ -225,7 +226,7 @@ def test_an_accuracy_of_zero_is_better_than_none(
 
 def test_all_replicas_see_the_examples_asked_for(config: ExperimentConfig) -> None:
     batch = validation_batch(config)
-    part = replicate(batch, slice(3, 7), 2)
+    part = batch.take(slice(3, 7)).replicate(2)
     for k in range(2):
         for got, want in zip(part[:-1], batch[:-1], strict=True):
             assert torch.equal(got[:, k], want[:, 3:7])

@@ -12,8 +12,9 @@ from safetensors.torch import load_file
 from support import stages, tiny
 
 from pondering.params.read import load_params
+from pondering.train.plan import plan
 from pondering.train.shards import cut, fitting
-from pondering.train.stage import TrainStage
+from pondering.train.stage import run
 
 PARAMETERS = "data/runs/quick/tiny/{}/parameters.safetensors"
 CURVES = "reports/quick/curves/tiny-{}.csv"
@@ -84,7 +85,7 @@ def test_what_fits_is_found_from_one_replica(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = project(tmp_path / "project")
-    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    stage = plan(load_params(folder / "params.yaml"), "tiny", "act", folder)
     one = stage.sweep(0, 1)
     plenty = fitting(one, 4)
     assert plenty > 1000 and len(stage.shards()) == 1
@@ -98,11 +99,11 @@ def test_what_fits_is_found_from_one_replica(
 
 def test_a_run_goes_on_as_it_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = project(tmp_path / "project")
-    stage = TrainStage(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    stage = plan(load_params(folder / "params.yaml"), "tiny", "act", folder)
     for free, others in ((1, 1e12), (1e12, 1)):
         monkeypatch.setattr("pondering.train.shards.free_memory", lambda device, free=free: free)
         begun = stage.shards()
-        stage.run()
+        run(stage)
         monkeypatch.setattr("pondering.train.shards.free_memory", lambda device, free=others: free)
         assert stage.shards() == begun
         shutil.rmtree(stage.folder)

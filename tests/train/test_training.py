@@ -15,7 +15,7 @@ from pondering.model.network import PathName
 from pondering.params.read import MECHANISMS, ExperimentConfig
 from pondering.tasks import make_task
 from pondering.train import checkpoint
-from pondering.train.sweep import COLUMNS, Plan, Sweep
+from pondering.train.sweep import COLUMNS, Schedule, Sweep
 
 
 @pytest.fixture
@@ -227,8 +227,8 @@ def test_two_runs_are_bit_identical_and_the_seed_matters(config: ExperimentConfi
 
 @pytest.mark.parametrize("updates", [1, 9, 100, 199, 200, 1234])
 def test_curves_have_a_bounded_number_of_points_and_the_last_update(updates: int) -> None:
-    plan = Plan(updates, 8, 0.1, None, 100)
-    points = {u for u in range(1, updates + 1) if u % plan.log_every == 0} | {updates}
+    schedule = Schedule(updates, 8, 0.1, None, 100)
+    points = {u for u in range(1, updates + 1) if u % schedule.log_every == 0} | {updates}
     assert min(updates, 100) <= len(points) <= 200
 
 

@@ -27,17 +27,10 @@ from pondering.params.read import load_params
 from pondering.project import locks
 from pondering.project.command import stage
 from pondering.project.errors import Interrupted, UserError
-from pondering.train.shards import Outcome
-from pondering.train.stage import TrainStage
+from pondering.train.plan import plan
+from pondering.train.stage import train_all
 
 AT_MOST = 4  # processes that train at once; each wants some hundred MB
-
-
-class AheadStage(TrainStage):
-    """A training stage that ends with its checkpoint: the tables are DVC's to write."""
-
-    def _write(self, outcome: Outcome) -> None:
-        pass
 
 
 @click.command()
@@ -53,10 +46,11 @@ def ahead(stages: tuple[str, ...]) -> None:
             profile, _, run = name.removeprefix("train@").partition("-")
             experiment, _, mechanism = run.rpartition("-")
             params = load_params(Path("params.yaml"), profile)
-            work = AheadStage(params, experiment, mechanism, Path())
+            work = plan(params, experiment, mechanism, Path())
             work.folder.mkdir(parents=True, exist_ok=True)
             if not leader.gone() and not locks.held(work.folder / "lock"):
-                work.run()
+                with locks.alone(work.folder):
+                    train_all(work)  # the tables are DVC's to write
 
 
 @click.command()

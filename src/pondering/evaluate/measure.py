@@ -14,7 +14,6 @@ from torch import Generator, Tensor
 from pondering.model.halting import Halting, Progress, SampledHalting
 from pondering.model.network import Network
 from pondering.tasks.base import Batch, Task, random_stream
-from pondering.train.plateau import replicate
 
 Array = NDArray[Any]
 COLUMNS = (
@@ -101,7 +100,7 @@ def measure(
 def chunks(batch: Batch, rows: int, replicas: int) -> Iterator[Batch]:
     """A batch in pieces of at most `rows` examples, each seen by all replicas."""
     for start in range(0, batch.difficulty.shape[0], rows):
-        yield replicate(batch, slice(start, start + rows), replicas)
+        yield batch.take(slice(start, start + rows)).replicate(replicas)
 
 
 def table_rows(

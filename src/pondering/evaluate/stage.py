@@ -159,7 +159,7 @@ class EvaluateStage:
             picked = traces.longer(batch, self.config.evaluation.trace.sequences)
             if trained.mechanism == "act":
                 short = traces.in_short(network, task, batch, replicas, chosen)
-        full = traces.sequences(network, task, take(batch, picked), replicas, chosen[:1])
+        full = traces.sequences(network, task, batch.take(picked), replicas, chosen[:1])
         return [
             {"kind": kind} | trace
             for kind, found in (("sequence", full), ("mixed", short))
@@ -199,7 +199,7 @@ class EvaluateStage:
         for k in chosen:
             most, fewest = traces.extremes(measured[split, mode], k)
             for which, rows in (("most", most), ("fewest", fewest)):
-                part = take(batch, torch.tensor(rows))
+                part = batch.take(torch.tensor(rows))
                 listed = traces.sequences(trained.network, self.task, part, trained.replicas, [k])
                 for row, trace in enumerate(listed):
                     image = pixels(part, row).tolist()
@@ -208,11 +208,6 @@ class EvaluateStage:
                         trace | {"kind": "image", "which": which, "pixels": image, "label": label}
                     )
         return found
-
-
-def take(batch: Batch, rows: torch.Tensor) -> Batch:
-    """Some examples of a batch without replica axis."""
-    return Batch._make([*(part[:, rows] for part in batch[:-1]), batch.difficulty[rows]])
 
 
 def summary(table: pd.DataFrame) -> dict[str, dict[str, float]]:

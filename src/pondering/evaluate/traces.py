@@ -15,7 +15,6 @@ from torch import Tensor
 from pondering.evaluate.measure import Array, Measured
 from pondering.model.network import Network
 from pondering.tasks.base import Batch, SyntheticTask, Task, random_stream
-from pondering.train.plateau import replicate
 
 Trace = dict[str, Any]
 GALLERY = 8  # images of either kind
@@ -41,7 +40,7 @@ def sequences(
     Returns:
         one trace per example and chosen replica, as in `reports/<profile>/traces`.
     """
-    every = replicate(batch, slice(None), len(replicas))
+    every = batch.replicate(len(replicas))
     # The readable path keeps the halting distribution.
     pondered = network(every.inputs, every.mask, path="readable")
     assert pondered.weights is not None
@@ -117,7 +116,7 @@ def in_short(
     Returns:
         one trace per chosen replica and example; a step has input, target and ponder_time.
     """
-    every = replicate(batch, slice(None), len(replicas))
+    every = batch.replicate(len(replicas))
     pondered = network(every.inputs, every.mask)
     outputs = network.halting.predict(pondered)
     time_of = network.halting.ponder_time(pondered)

@@ -11,7 +11,6 @@ import torch
 from torch import Generator
 
 from pondering.data.frozen import read_arrays, unpack
-from pondering.evaluate.stage import take
 from pondering.model.halting import Halting, PonderNet
 from pondering.model.network import Network
 from pondering.project.errors import UserError
@@ -221,7 +220,7 @@ def pick(sets: dict[str, Batch], count: int, difficulty: float | None = None) ->
 
 
 def _alone(batch: Batch, index: int) -> Batch:
-    return take(batch.torch(), torch.tensor([index]))
+    return batch.torch().take(torch.tensor([index]))
 
 
 def _listed(levels: Sequence[float]) -> str:

@@ -38,6 +38,15 @@ class Batch(NamedTuple):
         """The same batch as tensors on `device`."""
         return Batch._make(torch.as_tensor(part).to(device) for part in self)
 
+    def take(self, rows: Any) -> Batch:
+        """Some examples, chosen by a slice or by indices, of a batch without replica axis."""
+        return Batch._make([*(part[:, rows] for part in self[:-1]), self.difficulty[rows]])
+
+    def replicate(self, count: int) -> Batch:
+        """A batch of tensors (T, B, ...) as `count` replicas see it: views (T, K, B, ...)."""
+        parts = [p.unsqueeze(1).expand(p.shape[0], count, *p.shape[1:]) for p in self[:-1]]
+        return Batch._make([*parts, self.difficulty.expand(count, -1)])
+
 
 class Task(Protocol):
     """The members every task has; T, B, D, C as in `Batch`."""

@@ -6,15 +6,11 @@ Source: the public MNIST notebook of PonderNet (torch's ReduceLROnPlateau and ea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from pondering.tasks.base import Batch
-
-if TYPE_CHECKING:
-    from pondering.train.sweep import Sweep
 
 
 @dataclass
@@ -47,15 +43,22 @@ class Plateau:
         """Whether to validate after this many updates."""
         return update % self.every == 0
 
-    def validate(self, sweep: Sweep) -> Tensor:
-        """Measure every replica's accuracy and act on it; returns who stops now, (K,) bool."""
-        accuracy = 1 - validation_error(sweep, self.batch)
+    def note(self, error: Tensor, rates: Tensor) -> Tensor:
+        """Act on a validation.
+
+        Args:
+            error: each replica's on the validation set, (K,).
+            rates: the learning rates, (K,), which are changed in place.
+
+        Returns:
+            who stops now, (K,) bool.
+        """
+        accuracy = 1 - error
         better = accuracy > self.best
         self.best = torch.where(better, accuracy, self.best)
         self.stalled = torch.where(better, 0, self.stalled + 1)
         self.waited = torch.where(better, 0, self.waited + 1)
         lower = self.waited > self.patience
-        rates = sweep.optimiser.learning_rate
         rates.copy_(torch.where(lower, rates * self.factor, rates))
         self.waited = torch.where(lower, 0, self.waited)
         stopped: Tensor = self.stalled >= self.stop_patience
@@ -71,25 +74,3 @@ class Plateau:
         self.best, self.waited, self.stalled = (
             state[name].to(device) for name in ("best", "waited", "stalled")
         )
-
-
-@torch.no_grad()
-def validation_error(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
-    """Error of every replica on a batch without replica axis, (K,), `rows` examples at a time."""
-    count = len(sweep.replicas)
-    total = torch.zeros(count, device=batch.targets.device)
-    size = batch.targets.shape[1]
-    for start in range(0, size, rows):
-        part = replicate(batch, slice(start, start + rows), count)
-        pondered = sweep.network(part.inputs, part.mask)
-        prediction = sweep.network.halting.predict(pondered)
-        total += sweep.task.error(prediction, part).sum(-1)
-    mean: Tensor = total / size
-    return mean
-
-
-def replicate(batch: Batch, rows: slice, count: int) -> Batch:
-    """Some examples of a batch (T, B, ...), seen by all replicas: (T, K, B', ...) views."""
-    chosen = [part[:, rows] for part in batch[:-1]]
-    spread = [part.unsqueeze(1).expand(part.shape[0], count, *part.shape[1:]) for part in chosen]
-    return Batch._make([*spread, batch.difficulty[rows].expand(count, -1)])

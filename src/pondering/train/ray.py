@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pondering.params.read import Params
 from pondering.project import locks, machine
@@ -21,11 +21,9 @@ from pondering.project.atomic import atomic_write
 from pondering.project.errors import Interrupted, UserError
 from pondering.project.progress import Progress
 from pondering.train import checkpoint
-from pondering.train.shards import Outcome, Shard, Watch, outcome
+from pondering.train.plan import Plan, plan
+from pondering.train.shards import Outcome, Shard, Watch, outcome, train
 from pondering.train.sweep import Row, Sweep
-
-if TYPE_CHECKING:
-    from pondering.train.stage import TrainStage
 
 ATTEMPTS = 3  # of a shard
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -101,20 +99,19 @@ def train_away(work: Work, home: Any) -> None:
     """Train a shard on this node; its checkpoints go home."""
     import ray
 
-    from pondering.train.stage import TrainStage
-
     machine.settle(work.params.compute.threads)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         frozen = root / "data" / "tasks" / work.params.profile / f"{work.experiment}.npz"
         atomic_write(frozen, work.frozen)
-        stage = TrainStage(work.params, work.experiment, work.mechanism, root)
-        if stage.key != work.key:
+        planned = plan(work.params, work.experiment, work.mechanism, root)
+        if planned.key != work.key:
             raise UserError("a node has other code or other versions than the one that asks it")
         shard = Shard(work.first, work.last, root / "checkpoint.safetensors")
         if content := ray.get(home.checkpoint.remote(work.number)):
             atomic_write(shard.path, content)
-        stage.train(shard, _Away(home, work.number))
+        sweep, every = planned.sweep(*shard[:2]), work.params.compute.checkpoint_seconds
+        train(sweep, shard.path, planned.shard_key(shard), every, _Away(home, work.number))
 
 
 @dataclass
@@ -154,7 +151,7 @@ class _Gathering:
 
 
 def train_on_cluster(
-    stage: TrainStage, shards: list[Shard], listen: Callable[[list[Row]], None]
+    planned: Plan, shards: list[Shard], listen: Callable[[list[Row]], None]
 ) -> list[Outcome]:
     """Train every shard on the cluster of `compute.ray_address`, else of the environment, else one
     on this machine.
@@ -164,30 +161,30 @@ def train_on_cluster(
         UserError: Ray is not installed, no cluster is there, or a shard failed three times; what
             the others did is kept.
     """
-    gpus = 1 if stage.device.type == "cuda" else 0
-    ray = _connected(stage)
+    gpus = 1 if planned.device.type == "cuda" else 0
+    ray = _connected(planned)
     node = ray.get_runtime_context().get_node_id()
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
     paths = [str(shard.path.absolute()) for shard in shards]
     home = ray.remote(Home).options(num_cpus=0, scheduling_strategy=here).remote(paths)
-    params = stage.params.model_copy(update={"device": stage.device.type})
-    frozen = stage.layout.frozen(stage.experiment).read_bytes()
-    cpus = stage.params.compute.threads
+    params = planned.params.model_copy(update={"device": planned.device.type})
+    frozen = planned.layout.frozen(planned.experiment).read_bytes()
+    cpus = planned.params.compute.threads
     task = ray.remote(train_away).options(num_cpus=cpus, num_gpus=gpus, max_retries=0)
 
     def start(number: int) -> Any:
         first, last, _ = shards[number]
-        names = stage.experiment, stage.mechanism, stage.key
+        names = planned.experiment, planned.mechanism, planned.key
         return task.remote(Work(params, *names, number, first, last, frozen), home)
 
     gathering, leader = _Gathering(start, len(shards)), locks.Leader()
-    total = len(shards) * stage.config.updates(stage.mechanism)
+    total = len(shards) * planned.config.updates(planned.mechanism)
     try:
-        with Progress(f"{stage.label}, {len(shards)} shards", total) as bar:
+        with Progress(f"{planned.label}, {len(shards)} shards", total) as bar:
             while gathering.running:
                 gathering.look()
                 rows, done, numbers = ray.get(home.news.remote())
-                listen(stage.named(rows))
+                listen(planned.named(rows))
                 bar.show(done, numbers)
                 if leader.gone():
                     raise Interrupted("stopped; the same command goes on from the checkpoints")
@@ -196,14 +193,14 @@ def train_on_cluster(
     if gathering.failures:
         number, reason = next(iter(gathering.failures.items()))
         raise UserError(
-            f"{stage.label}: {len(gathering.failures)} of {len(shards)} shards failed {ATTEMPTS} "
+            f"{planned.label}: {len(gathering.failures)} of {len(shards)} shards failed {ATTEMPTS} "
             f"times, shard {number + 1} with: {reason}; the rest is kept, the same command goes on"
         )
-    return [_read(stage, shard) for shard in shards]
+    return [_read(planned, shard) for shard in shards]
 
 
-def _connected(stage: TrainStage) -> Any:
-    address = stage.params.compute.ray_address
+def _connected(planned: Plan) -> Any:
+    address = planned.params.compute.ray_address
     try:
         import ray
         import ray.util.scheduling_strategies
@@ -222,8 +219,8 @@ def _connected(stage: TrainStage) -> Any:
     return ray
 
 
-def _read(stage: TrainStage, shard: Shard) -> Outcome:
+def _read(planned: Plan, shard: Shard) -> Outcome:
     """A finished shard, from its checkpoint."""
-    sweep = stage.sweep(shard.first, shard.last)
-    checkpoint.load(sweep, shard.path, stage.shard_key(shard))
+    sweep = planned.sweep(shard.first, shard.last)
+    checkpoint.load(sweep, shard.path, planned.shard_key(shard))
     return outcome(sweep)

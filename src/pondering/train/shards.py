@@ -168,7 +168,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Out
         watch.end()
     if not sweep.finished:
         raise Interrupted(
-            f"stopped at update {sweep.update:,} of {sweep.plan.updates:,}; "
+            f"stopped at update {sweep.update:,} of {sweep.schedule.updates:,}; "
             "the same command goes on from there"
         )
     return outcome(sweep)

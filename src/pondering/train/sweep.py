@@ -21,7 +21,7 @@ Row = dict[str, Any]
 COLUMNS = ("loss", "error", "ponder_time", "remainder", "active_share", "computed_steps")
 
 
-class Plan(NamedTuple):
+class Schedule(NamedTuple):
     """How long and how a sweep trains."""
 
     updates: int
@@ -55,14 +55,14 @@ class Sweep:
         network: K stacked replicas.
         task: what they learn.
         replicas: their (setting, seed).
-        plan: updates, batch, learning rate, clipping, logging.
+        schedule: updates, batch, learning rate, clipping, logging.
         plateau: learning-rate schedule and early stopping, or None.
     """
 
     network: Network
     task: Task
     replicas: Sequence[tuple[float, int]]
-    plan: Plan
+    schedule: Schedule
     plateau: Plateau | None = None
     update: int = 0
     seconds: float = 0.0  # wall time spent, kept by whoever checkpoints
@@ -72,19 +72,21 @@ class Sweep:
         self.parameters = dict(self.network.named_parameters())
         device = next(iter(self.parameters.values())).device
         count = len(self.replicas)
-        rates = torch.full((count,), self.plan.learning_rate, device=device)
+        rates = torch.full((count,), self.schedule.learning_rate, device=device)
         self.optimiser = StackedAdam(self.parameters.values(), rates)
         self.alive = torch.ones(count, dtype=torch.bool, device=device)
         self.diverged = torch.zeros(count, dtype=torch.bool, device=device)
         self.window = torch.zeros(count, 7, dtype=torch.float64, device=device)
         self.computed_steps = torch.zeros(count, dtype=torch.float64, device=device)
-        self.stream = Stream(self.task, [s for _, s in self.replicas], self.plan.batch, device)
+        self.stream = Stream(self.task, [s for _, s in self.replicas], self.schedule.batch, device)
         self._any_dead = False
 
     @property
     def finished(self) -> bool:
-        """Whether the plan is done or every replica has stopped."""
-        return self.update >= self.plan.updates or (self._any_dead and not bool(self.alive.any()))
+        """Whether the schedule is done or every replica has stopped."""
+        return self.update >= self.schedule.updates or (
+            self._any_dead and not bool(self.alive.any())
+        )
 
     def run(self, on_point: Callable[[Sweep], None], should_stop: Callable[[], bool]) -> None:
         """Train until finished or told to stop, which is asked before every update.
@@ -96,12 +98,13 @@ class Sweep:
         self.note_deaths()
         while not self.finished and not should_stop():
             self._update()
-            ends = self.update == self.plan.updates
+            ends = self.update == self.schedule.updates
             if self.plateau and self.plateau.is_due(self.update):
-                stopped = self.plateau.validate(self)
+                error = validation_error(self, self.plateau.batch)
+                stopped = self.plateau.note(error, self.optimiser.learning_rate)
                 self.alive &= ~stopped
                 self.note_deaths()
-            if self.update % self.plan.log_every == 0 or ends or self.finished:
+            if self.update % self.schedule.log_every == 0 or ends or self.finished:
                 self._log_point()
                 on_point(self)
 
@@ -120,8 +123,8 @@ class Sweep:
         self.diverged |= failed
         self.alive &= finite
         self.note_deaths()
-        if self.plan.clip is not None:
-            self.optimiser.clip(norms, self.plan.clip)
+        if self.schedule.clip is not None:
+            self.optimiser.clip(norms, self.schedule.clip)
         self.optimiser.step(self.alive if self._any_dead else None)
         self.update += 1
         self._accumulate(batch, pondered, loss)
@@ -190,3 +193,18 @@ class Sweep:
             return {}
         means = self.curves[-1][:, 1:4].nanmean(0).tolist()
         return dict(zip(("loss", "error", "ponder"), means, strict=True))
+
+
+@torch.no_grad()
+def validation_error(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+    """Error of every replica on a batch without replica axis, (K,), `rows` examples at a time."""
+    count = len(sweep.replicas)
+    total = torch.zeros(count, device=batch.targets.device)
+    size = batch.targets.shape[1]
+    for start in range(0, size, rows):
+        part = batch.take(slice(start, start + rows)).replicate(count)
+        pondered = sweep.network(part.inputs, part.mask)
+        prediction = sweep.network.halting.predict(pondered)
+        total += sweep.task.error(prediction, part).sum(-1)
+    mean: Tensor = total / size
+    return mean
