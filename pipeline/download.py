@@ -14,8 +14,7 @@ from pondering.project.command import Command, stage
 def main(profile: str) -> None:
     """Fetch what PROFILE needs, and list it with its sha256 in data/raw/PROFILE/files.json."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.data.fetch import fetch_all
-        from pondering.data.places import chosen_mirror
+        from pondering.data.fetch import chosen_mirror, fetch_all
         from pondering.params.read import load_params
         from pondering.project.atomic import write_json
         from pondering.project.paths import Layout

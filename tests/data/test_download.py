@@ -1,4 +1,4 @@
-"""Downloads that go well: packings, mirrors, what is there already, and the params block."""
+"""Downloads: packings, mirrors, faults, what is there already, and the params block."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from support.misbehaving_server import (  # noqa: F401
+    BODIES,
     CONTENT,
+    FAULTS,
     PACKED,
     landed,
-    names,
     raw_fixture,
     running_fixture,
     server_fixture,
     source,
-    waiting,
 )
 
-from pondering.data.fetch import fetch_all
-from pondering.data.places import chosen_mirror, places
+from pondering.data import fetch
+from pondering.data.fetch import chosen_mirror, fetch_all, places, shown
 from pondering.params.downloads import Download
 from pondering.project.errors import UserError
 
 
-@pytest.mark.parametrize("kind", ["gz", "plain", "zip", "zip-among-others"])
+@pytest.mark.parametrize("kind", ["gz", "plain", "zip"])
 def test_every_packing_is_unpacked_in_place(server: Any, raw: Path, kind: str) -> None:
     found = fetch_all([source(f"{server.url}/{kind}")], raw, None)
     assert (raw / "set/letters").read_bytes() == CONTENT
     assert landed(raw) == ["set/letters"]
-    assert not waiting(raw)
+    assert not (raw.parent / ".partial").exists()
     digest = hashlib.sha256(CONTENT).hexdigest()
     assert found == {"set/letters": {"bytes": len(CONTENT), "sha256": digest}}
 
@@ -48,7 +48,7 @@ def test_wrong_file_in_place_is_replaced_or_kept_and_named(server: Any, raw: Pat
     (raw / "set").mkdir(parents=True)
     target = raw / "set/letters"
     target.write_bytes(b"other")
-    with pytest.raises(UserError, match=r"there, but its sha256 is wrong"):
+    with pytest.raises(UserError, match=r"raw/set/letters \(5 bytes unpacked where"):
         fetch_all([source(f"{server.url}/wrong")], raw, None)
     assert target.read_bytes() == b"other"
     fetch_all([source(f"{server.url}/gz")], raw, None)
@@ -74,14 +74,14 @@ def test_wrong_mirror_falls_back_to_urls(server: Any, raw: Path) -> None:
     said: list[str] = []
     fetch_all([source(f"{server.url}/gz")], raw / "raw", str(mirror), say=said.append)
     assert (raw / "raw/set/letters").read_bytes() == CONTENT
-    assert names(server) == ["gz"]
+    assert server.asked == ["gz"]
     assert any(str(mirror) in line and "5 bytes unpacked" in line for line in said)
 
 
 def test_mirror_url_comes_first(server: Any, raw: Path) -> None:
     wanted = source("http://127.0.0.1:1/never", mirror=("gz",))
     fetch_all([wanted], raw, server.url + "/")
-    assert names(server) == ["gz"]
+    assert server.asked == ["gz"]
 
 
 def test_packed_file_put_by_hand_is_taken(server: Any, raw: Path) -> None:
@@ -129,6 +129,88 @@ def test_mirror_of_another_kind_is_refused(raw: Path, mirror: str) -> None:
     with pytest.raises(UserError, match="a folder or an http") as error:
         list(places(source(), raw, mirror))
     assert "hidden" not in str(error.value)
+
+
+BAD = {
+    "zip-two": "a zip of 2 files",
+    "zip-damaged": "damaged archive",
+    "gz-damaged": "damaged archive",
+    "gz-cut": "damaged archive",
+    "short": "319,999 bytes unpacked where 320,000",
+    "long": "320,001 bytes unpacked where 320,000",
+    "wrong": "wrong sha256",
+    "page": "bytes unpacked where",
+    "reset": "broke off",
+    "stall": "stalled",
+    "truncated": "broke off",
+    "loop": "no connection",
+    "404": "HTTP 404",
+    "500": "HTTP 500",
+}
+
+
+def test_every_fault_of_the_server_is_among_the_bad_ones() -> None:
+    assert set(BODIES) | set(FAULTS) <= set(BAD) | {"gz", "plain", "zip"}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_wrong_bytes_never_land_and_the_next_url_is_tried(
+    server: Any, raw: Path, fault: str
+) -> None:
+    with pytest.raises(UserError) as error:
+        fetch_all([source(f"{server.url}/{fault}")], raw, None)
+    assert f"/{fault} (" in str(error.value) and BAD[fault] in str(error.value)
+    assert "\n" not in str(error.value)
+    assert landed(raw.parent) == [".partial.lock"]
+    fetch_all([source(f"{server.url}/{fault}", f"{server.url}/gz")], raw, None)
+    assert landed(raw) == ["set/letters"]
+    assert (raw / "set/letters").read_bytes() == CONTENT
+
+
+def test_a_url_is_tried_again(server: Any, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "RETRIES", 1)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with pytest.raises(UserError):
+        fetch_all([source(f"{server.url}/truncated")], raw, None)
+    assert server.asked == ["truncated", "truncated"]
+
+
+def test_what_a_killed_run_left_is_removed(server: Any, raw: Path) -> None:
+    (raw.parent / ".partial").mkdir()
+    (raw.parent / ".partial/packed").write_bytes(PACKED[:1000])
+    fetch_all([source(f"{server.url}/gz")], raw, None)
+    assert landed(raw.parent) == [".partial.lock", "raw/set/letters"]
+
+
+def test_no_network_and_no_mirror_in_one_line(raw: Path, server: Any) -> None:
+    urls = ("http://127.0.0.1:1/a.gz", "http://127.0.0.1:1/b.gz")
+    with pytest.raises(UserError) as error:
+        fetch_all([source(*urls)], raw, str(raw / "nowhere"))
+    text = str(error.value)
+    assert "\n" not in text and text.startswith("set/letters:")
+    for part in (
+        *urls,
+        f"{raw}/nowhere/set/letters.gz (no such file",
+        "three ways out",
+        "set PONDERING_MIRROR to a folder",
+        f"at {raw}/set/letters by hand",
+        hashlib.sha256(CONTENT).hexdigest(),
+    ):
+        assert part in text
+    assert landed(raw) == []
+
+
+def test_credentials_are_never_told(server: Any, raw: Path, caplog: Any, capfd: Any) -> None:
+    host = server.url.removeprefix("http://")
+    urls = [f"http://user:hidden@{host}/{name}?token=hidden#hidden" for name in ("404", "stall")]
+    urls += ["http://user:hidden@127.0.0.1:1/x?token=hidden", "http://user:hidden@[bad/x"]
+    said: list[str] = []
+    with pytest.raises(UserError) as error:
+        fetch_all([source(*urls)], raw, f"http://u:hidden@{host}/404?t=hidden", say=said.append)
+    told = [str(error.value), *said, caplog.text, *capfd.readouterr()]
+    assert f"http://{host}/404 (HTTP 404)" in told[0]
+    assert not any("hidden" in text for text in told)
+    assert "hidden" not in shown("https://u:hidden@h:1/p?hidden#hidden")
 
 
 BLOCK: dict[str, Any] = {
@@ -179,4 +261,4 @@ def test_needs_must_name_known_data() -> None:
 
 def test_nothing_needed_leaves_no_trace(raw: Path) -> None:
     assert fetch_all([], raw / "raw", None) == {}
-    assert not (raw / "raw").exists()
+    assert not raw.exists()

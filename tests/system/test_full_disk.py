@@ -116,13 +116,13 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def results(project: Path, name: str = "") -> dict[str, bytes]:
-    """What stages wrote, without downloads kept to be resumed and what a stage does first."""
+    """What stages wrote, without downloads under way and what a stage does first."""
     found = stages.contents(project)
     apart = DONE_FIRST.get(name, set())
     return {
         path: data
         for path, data in found.items()
-        if path not in apart and "raw/.partial/" not in path
+        if path not in apart and "raw/.partial" not in path
     }
 
 

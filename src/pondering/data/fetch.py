@@ -1,49 +1,43 @@
-"""Fetching the public data sets: a mirror first, then each url; the only network access.
+"""Fetching the public data sets from a mirror or their urls; the only network access.
 
-Pooch keeps what is there, checks sha256 and moves; this module gives it a downloader that resumes,
-gives up on a stalled server and never unpacks more than the file's own size.
+Pooch downloads, tries again and unpacks. What lands in data/raw is checked by size and sha256 of
+the unpacked bytes, because mirrors pack the same bytes differently.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
+import gzip
 import os
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import shutil
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import filelock
 import pooch
 import requests
-import urllib3.exceptions
-from tqdm import tqdm
 
-from pondering.data.archives import WrongContent, move_into_place, unpack
-from pondering.data.places import nowhere, places, shown
 from pondering.params.downloads import Source
 from pondering.project.atomic import sha256_file
-from pondering.project.command import REMEDIES
 from pondering.project.errors import UserError
 
-CONNECT_SECONDS = 10.0
-STALL_SECONDS = 30.0
-SLOWEST = 100  # bytes per second; a slower server counts as stalled
-LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
-MOST_TRIES = 20  # of one url, as long as each brings something new
-CUT_LIMIT = 1 << 28  # bytes of an archive of which only the beginning is wanted
-
-_NETWORK = (requests.RequestException, urllib3.exceptions.HTTPError, ConnectionError, TimeoutError)
+MIRROR_VARIABLE = "PONDERING_MIRROR"
+SECONDS = (10.0, 30.0)  # to connect, and between two pieces of a download
+RETRIES = 1  # of one url
+_DAMAGED = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
 
 
 class Refused(Exception):
     """One place does not give the file; the message says why and holds no url."""
 
 
-class _Interrupted(Exception):
-    """The transfer broke off; what has arrived is kept and may be resumed."""
+def chosen_mirror(parameter: str | None) -> str | None:
+    """The mirror to use: the environment variable PONDERING_MIRROR, else the parameter."""
+    return os.environ.get(MIRROR_VARIABLE) or parameter
 
 
 def fetch_all(
@@ -51,246 +45,167 @@ def fetch_all(
     raw: Path,
     mirror: str | None,
     say: Callable[[str], None] = lambda line: None,
-    stall_seconds: float = STALL_SECONDS,
 ) -> dict[str, dict[str, Any]]:
-    """Bring files below `raw`; one that is there with the right sha256 is kept, no network used.
+    """Bring files below `raw`; one that is there with the right sha256 is kept.
 
     Args:
         sources: what to fetch.
-        raw: the folder of unpacked files; what has not wholly arrived waits in .partial beside it.
+        raw: the folder of unpacked files. Downloads wait in .partial beside it.
         mirror: a folder or url to try first, or None.
         say: takes one line of progress.
-        stall_seconds: a server silent for so long is given up.
 
     Returns:
         by path below `raw`: {"bytes", "sha256"}.
 
     Raises:
-        UserError: no place gave a file, the disk is full or cannot be written.
+        UserError: no place gave a file.
+        OSError: the disk is full or cannot be written.
     """
-    waiting = raw.parent / ".partial"  # beside `raw`: DVC empties its folders before a run
     for source in sources:
-        try:
-            waiting.mkdir(parents=True, exist_ok=True)
-            with filelock.FileLock(waiting / "lock"):
-                _fetch(source, raw, waiting, mirror, say, stall_seconds)
-        except OSError as failure:
-            raise _disk_error(failure, raw, source) from failure
+        waiting = raw.parent / ".partial"  # beside `raw`, or it would be part of DVC's output
+        waiting.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(raw.parent / ".partial.lock"):
+            try:
+                _fetch(source, raw, waiting, mirror, say)
+            finally:
+                shutil.rmtree(waiting)
     return {file.unpacked: {"bytes": file.bytes, "sha256": file.sha256} for file in sources}
 
 
 def _fetch(
-    source: Source,
-    raw: Path,
-    waiting: Path,
-    mirror: str | None,
-    say: Callable[[str], None],
-    stall: float,
+    source: Source, raw: Path, waiting: Path, mirror: str | None, say: Callable[[str], None]
 ) -> None:
     """Fetch one file from the first place that gives it."""
     target = raw / source.unpacked
-    present = target.is_file()
-    if present and sha256_file(target) == source.sha256:
+    if target.is_file() and sha256_file(target) == source.sha256:
         say(f"{source.unpacked}: there, sha256 right")
         return
-    pooch.get_logger().setLevel("WARNING")
-    tried = [f"{target} (there, but its sha256 is wrong)"] if present else []
+    tried = []
     for place in places(source, raw, mirror):
-        if isinstance(place, str):
-            say(f"{source.unpacked}: from {shown(place)}")
+        say(f"{source.unpacked}: from {shown(place)}")
+        shutil.rmtree(waiting)
+        waiting.mkdir()
         try:
-            move_into_place(_retrieve(place, source, waiting, say, stall), target)
+            file = _unpack(_bring(place, waiting))
+            _check(file, source)
         except Refused as refusal:
             tried.append(f"{shown(place)} ({refusal})")
             say(f"{source.unpacked}: {tried[-1]}")
             continue
-        for pattern in (f"{_stem(source)}*.part", "tmp*"):  # tmp: left by a killed process
-            for leftover in waiting.glob(pattern):
-                leftover.unlink()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(file, target)
         say(f"{source.unpacked}: {source.bytes:,} bytes, sha256 right")
         return
-    raise nowhere(source, target, tried)
+    raise UserError(
+        f"{source.unpacked}: no place gave this file; tried {'; '.join(tried)}; three ways out: "
+        f"set {MIRROR_VARIABLE} to a folder that holds {source.mirror[0]}, or to the http(s) url "
+        f"of such a folder, or put the unpacked file ({source.bytes:,} bytes, sha256 "
+        f"{source.sha256}) at {target} by hand"
+    )
 
 
-def _stem(source: Source) -> str:
-    """The beginning of the names of this file's partial downloads."""
-    return f"{Path(source.unpacked).name}-{source.sha256[:8]}"
+def places(source: Source, raw: Path, mirror: str | None) -> Iterator[str | Path]:
+    """What to try, in order: files put into `raw` by hand, the mirror, each url.
 
+    Args:
+        source: the file that is looked for.
+        raw: the folder of unpacked files, data/raw/PROFILE.
+        mirror: a folder, an http(s) url, or None.
 
-def _retrieve(
-    place: str | Path, source: Source, waiting: Path, say: Callable[[str], None], stall: float
-) -> Path:
-    """Let pooch take the file from one place, check it and name where it waits."""
-    # One partial file per url: mirrors pack the same bytes differently.
-    key = hashlib.sha256(str(place).encode()).hexdigest()[:12]
-    for _ in range(2):
-        downloader = _Downloader(place, source, waiting / f"{_stem(source)}-{key}.part", say, stall)
-        try:
-            found = pooch.retrieve(
-                url=shown(place),  # for its log only: the downloader knows the place
-                known_hash=f"sha256:{source.sha256}",
-                fname=_stem(source),
-                path=waiting,
-                downloader=downloader,
+    Returns:
+        paths, which may be missing, and urls.
+
+    Raises:
+        UserError: the mirror is of another kind.
+    """
+    yield from (raw / name for name in source.mirror if (raw / name).is_file())
+    if mirror and mirror.startswith(("http://", "https://")):
+        base, _, query = mirror.partition("?")
+        for name in source.mirror:
+            yield f"{base.rstrip('/')}/{name}" + (f"?{query}" if query else "")
+    elif mirror:
+        if "://" in mirror and not mirror.startswith("file://"):
+            raise UserError(
+                f"{MIRROR_VARIABLE} or download.mirror: {shown(mirror)} is no mirror; "
+                "allowed: a folder or an http(s) url"
             )
-            return Path(found)
-        except (WrongContent, ValueError) as failure:
-            downloader.part.unlink(missing_ok=True)
-            wrong = failure
-        if not downloader.resumed:
-            break  # else the file may have changed between two halves: once more from zero
-    raise Refused(str(wrong) if isinstance(wrong, WrongContent) else "wrong sha256") from None
+        folder = Path(unquote(mirror[7:]) if mirror.startswith("file://") else mirror)
+        yield from (folder.expanduser() / name for name in source.mirror)
+    yield from source.urls
 
 
-@dataclass
-class _Downloader:
-    """What pooch calls to bring the unpacked bytes into a temporary file."""
-
-    place: str | Path
-    source: Source
-    part: Path
-    say: Callable[[str], None]
-    stall: float
-    resumed: bool = field(default=False, init=False)
-    most: int = field(default=0, init=False)  # bytes that arrived in the best try
-
-    def __call__(self, url: str, output_file: Any, pooch: Any = None) -> None:
-        archive = self.place
-        if isinstance(archive, str):
-            self._transfer(archive)
-            archive = self.part
-        elif not archive.is_file():
-            raise Refused("no such file")
-        elif not os.access(archive, os.R_OK):
-            raise Refused("not readable")
-        name = Path(self.source.unpacked).name
-        with open(output_file, "wb") as output:
-            unpack(archive, output, self.source.bytes, self.source.cut, name)
-
-    def _transfer(self, url: str) -> None:
-        """Fill the partial file, resuming as long as each try brings something new."""
-        self.most = self._have()
-        for _ in range(MOST_TRIES):
-            try:
-                self._receive(url)
-                return
-            except _Interrupted as interruption:
-                if self._have() <= self.most:
-                    raise Refused(str(interruption)) from None
-                self.most = self._have()
-                self.say(f"{self.source.unpacked}: {interruption} at {self.most:,} bytes; resuming")
-        raise Refused(f"broke off {MOST_TRIES} times")
-
-    def _have(self) -> int:
-        return self.part.stat().st_size if self.part.exists() else 0
-
-    def _receive(self, url: str) -> None:
-        """One request, from where the partial file ends."""
-        have = self._have()
-        # Without "identity" a server may pack the packed file once more.
-        headers = {"Accept-Encoding": "identity"}
-        if have:
-            headers["Range"] = f"bytes={have}-"
-        try:
-            with requests.get(
-                url, headers=headers, stream=True, timeout=(CONNECT_SECONDS, self.stall)
-            ) as response:
-                content_range = response.headers.get("Content-Range", "")
-                if response.status_code == 416 and content_range.strip() == f"bytes */{have}":
-                    self.resumed = True  # complete already
-                    return
-                if response.status_code == 206 and content_range.startswith(f"bytes {have}-"):
-                    self.resumed = True
-                    self._copy(response, have)
-                    return
-                if response.status_code == 200:
-                    self._copy(response, 0)  # Range was not asked for or was ignored
-                    return
-                if response.status_code not in (206, 416) or not have:
-                    raise Refused(f"HTTP {response.status_code}")
-        except _NETWORK as failure:
-            raise _Interrupted(_reason(failure)) from None
-        self.part.unlink()  # the server cannot go on from here
-        self.most = 0
-        self._receive(url)
-
-    def _copy(self, response: requests.Response, have: int) -> None:
-        """Append a response's body to the partial file, from `have` on."""
-        length = response.headers.get("Content-Length", "")
-        total = have + int(length) if length.isdigit() else None
-        # No packed file is much longer than what it holds; an endless one must not fill the disk.
-        limit = CUT_LIMIT if self.source.cut else self.source.bytes + (1 << 20)
-        if total is not None and total > limit:
-            raise WrongContent(f"{total:,} bytes long where at most {limit:,} can be right")
-        since, arrived = time.monotonic(), 0
-        with (
-            open(self.part, "r+b" if have else "wb") as file,
-            _Progress(self.source.unpacked, have, total, self.say) as progress,
-        ):
-            file.seek(have)
-            while block := response.raw.read1(1 << 16, decode_content=False):
-                have += len(block)
-                arrived += len(block)
-                if have > limit:
-                    raise WrongContent(f"longer than the {limit:,} bytes that can be right")
-                file.write(block)
-                progress.update(len(block))
-                if time.monotonic() - since > self.stall:
-                    if arrived < SLOWEST * self.stall:
-                        raise _Interrupted(f"stalled after {have:,} bytes")
-                    since, arrived = time.monotonic(), 0
+def shown(place: str | Path) -> str:
+    """A place as messages may print it: urls without user, password, query and fragment."""
+    if isinstance(place, Path):
+        return str(place)
+    try:
+        parts = urlsplit(place)
+        port = f":{parts.port}" if parts.port else ""
+        return urlunsplit((parts.scheme, f"{parts.hostname or ''}{port}", parts.path, "", ""))
+    except ValueError:
+        return "(an unreadable url)"
 
 
-class _Progress:
-    """A bar on a terminal, elsewhere a line now and then."""
-
-    def __init__(self, name: str, have: int, total: int | None, say: Callable[[str], None]):
-        self._name, self._say, self._line = name, say, time.monotonic()
-        self._bar = tqdm(
-            desc=name, initial=have, total=total, unit="B", unit_scale=True, disable=None
-        )
-        self._have, self._total = have, total
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-    def update(self, count: int) -> None:
-        """Count bytes that arrived."""
-        self._bar.update(count)
-        self._have += count
-        if self._bar.disable and time.monotonic() - self._line > LINE_SECONDS:
-            self._line = time.monotonic()
-            of = f" of {self._total / 1e6:.1f}" if self._total else ""
-            self._say(f"{self._name}: {self._have / 1e6:.1f}{of} MB")
-
-
-def _reason(failure: BaseException) -> str:
-    """A network failure in words; its own text may hold the url with credentials."""
-    text = f"{type(failure).__name__} {failure}"
-    if isinstance(failure, requests.ConnectTimeout):
-        return f"no connection within {CONNECT_SECONDS:.0f} s"
-    if "timed out" in text.lower() or "timeout" in text.lower():
-        return "stalled"
-    if "NameResolution" in text or "Name or service" in text:
-        return "no such host, or no network"
-    if isinstance(failure, requests.exceptions.SSLError):
-        return "its certificate is not trusted"
-    if "reset" in text or "RemoteDisconnected" in text or "IncompleteRead" in text:
-        return "connection broke off"
-    if isinstance(failure, requests.ConnectionError):
-        return "no connection"
-    return type(failure).__name__
+def _bring(place: str | Path, waiting: Path) -> Path:
+    """Copy or download the file, packed as it is, into the folder `waiting`."""
+    packed = waiting / "packed"
+    if isinstance(place, Path):
+        if not os.access(place, os.R_OK):
+            raise Refused("no such file, or not readable")
+        shutil.copyfile(place, packed)
+        return packed
+    pooch.get_logger().setLevel("ERROR")  # its other lines hold urls with passwords
+    fetcher = pooch.create(
+        path=waiting,
+        base_url="",
+        registry={packed.name: None},  # the packed bytes have no hash of their own
+        urls={packed.name: place},
+        retry_if_failed=RETRIES,
+    )
+    # Without "identity" a server may pack the packed file once more.
+    downloader = pooch.HTTPDownloader(
+        progressbar=sys.stderr.isatty(),
+        chunk_size=1 << 16,
+        timeout=SECONDS,
+        headers={"Accept-Encoding": "identity"},
+    )
+    try:
+        return Path(fetcher.fetch(packed.name, downloader=downloader))
+    except requests.HTTPError as failure:
+        status = "failure" if failure.response is None else failure.response.status_code
+        raise Refused(f"HTTP {status}") from None
+    except requests.Timeout:
+        raise Refused("stalled") from None
+    except requests.RequestException as failure:
+        stalled = "timed out" in str(failure).lower()  # within the body
+        raise Refused("stalled" if stalled else "no connection, or it broke off") from None
+    except ValueError:
+        raise Refused("not a url that can be asked") from None
 
 
-def _disk_error(failure: OSError, raw: Path, source: Source) -> UserError:
-    """The one line for a disk that does not take what arrived."""
-    if failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return UserError(
-            f"{source.unpacked}: no space left below {raw} ({failure.strerror}); free at least "
-            f"{2 * source.bytes:,} bytes and run again: what has arrived is kept and resumed"
-        )
-    reason = REMEDIES.get(failure.errno or 0, failure.strerror or type(failure).__name__)
-    return UserError(f"{source.unpacked}: cannot write {failure.filename or raw}: {reason}")
+def _unpack(packed: Path) -> Path:
+    """The one file in a gzip or zip file, told by its first bytes; any other file is itself."""
+    with packed.open("rb") as file:
+        start = file.read(2)
+    try:
+        if start == b"\x1f\x8b":
+            return Path(pooch.Decompress(method="gzip")(str(packed), "download", None))
+        if start == b"PK":
+            files = pooch.Unzip()(str(packed), "download", None)
+            if len(files) != 1:
+                raise Refused(f"a zip of {len(files)} files, where one is due")
+            return Path(files[0])
+    except _DAMAGED as failure:
+        raise Refused(f"a damaged archive ({type(failure).__name__})") from None
+    return packed
+
+
+def _check(file: Path, source: Source) -> None:
+    """Refuse unpacked bytes of another size or sha256; cut what is wanted in part."""
+    size = file.stat().st_size
+    if source.cut and size > source.bytes:
+        os.truncate(file, source.bytes)
+    elif size != source.bytes:
+        raise Refused(f"{size:,} bytes unpacked where {source.bytes:,} are due")
+    if sha256_file(file) != source.sha256:
+        raise Refused("wrong sha256")
