@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pondering.tasks.base import Batch, Task
 
-AT_ONCE = 8  # updates laid side by side: so few that the memory of the last ones is used again
+AT_ONCE = 8  # updates that are drawn together; with more, the memory of a block is not reused
 
 
 class Stream:

@@ -23,10 +23,10 @@ from pondering.train import checkpoint
 from pondering.train.sweep import Row, Sweep
 
 NAME = "checkpoint.safetensors"
-FLOATS_KEPT = 14  # per hidden unit and ponder step, that the gradient needs, about
-COPIES = 6  # of the parameters: gradient, two moments, and passing ones
-AWAY = 16  # replicas in a shard that another machine trains, at most: a sweep is to be spread
-LIKELY_STEPS = 20  # of an input vector; a cap of 100 is reached by few
+FLOATS_KEPT = 14  # about so many per hidden unit and ponder step are kept for the gradient
+COPIES = 6  # of the parameters: gradient, two moments of Adam, and temporary ones
+AWAY = 16  # replicas at most in a shard for another machine, so that many machines get one
+LIKELY_STEPS = 20  # ponder steps of an input vector; few reach a cap of 100
 SHARE = 0.5  # of the free memory
 
 
@@ -49,7 +49,7 @@ class Outcome(NamedTuple):
 
 
 class Watch:
-    """Told how a training gets on; by itself it says nothing."""
+    """Callbacks during training. This base class ignores them."""
 
     def start(self, sweep: Sweep) -> None:
         """Before the first update, after a checkpoint was read."""

@@ -23,8 +23,8 @@ class Kernel(NamedTuple):
 
 
 LANES = 32
-"""Floats in two of the widest vectors, a stride of torch. Rows of whole strides leave no rest at
-the end of a tensor, which would be rounded in another way; of several threads each has an end."""
+"""torch computes so many floats at a time and treats a shorter remainder with another formula, so
+only rows of a multiple of them round alike everywhere, with any number of threads."""
 _MINUS_ONE = torch.tensor(-1.0)
 
 

@@ -293,7 +293,7 @@ def gather(tape: Tape, first: int, end: int, begins: bool, into: Array, d_flag: 
 
 @loop
 def receive(job: Job, k: int, t: int, d_features: Array, total: Array, d_drives: Array) -> None:
-    """Begin with an input: what its features' gradient is, and that rows without one have none."""
+    """Begin an input's backward pass: add its features' gradient; rows without input have none."""
     for row in range(job.mask.shape[2]):
         add(total, row, d_features[t, k], row)
         if not job.mask[t, k, row]:
@@ -302,7 +302,7 @@ def receive(job: Job, k: int, t: int, d_features: Array, total: Array, d_drives:
 
 @loop
 def hand_over(tape: Tape, used: int, n: int, later: Array, total: Array) -> None:
-    """After step 1, whose n rows have an input: to the state before it."""
+    """Hand the gradient of step 1 over to the state before the input, for its n rows."""
     for i in range(n):
         put(total, tape.row[used + i], later, i)
 

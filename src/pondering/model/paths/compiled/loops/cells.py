@@ -1,7 +1,7 @@
 """Steps of cells and their gradients, of rows `first` to `end - 1` of a tape.
 
-Each inner loop runs over one row's numbers from 0 on, and writes to no part of an array that it
-reads elsewhere: what else there is, is not made of the CPU's vectors.
+An inner loop runs over one row's numbers from 0 on. It writes to no array that it also reads: LLVM
+would not vectorise it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TURNED = 16  # floats of a line in the cache
 def tanh(x: Float) -> Float:
     """tanh x to 5e-7 of its value, as a quotient of polynomials (the coefficients are Eigen's).
 
-    Beyond +-7.9 it is what it is there. NaN stays NaN.
+    The argument is clamped to +-7.9, where tanh is 1 in float32. NaN stays NaN.
     """
     x = f4(7.9053111) if x > f4(7.9053111) else x
     x = f4(-7.9053111) if x < f4(-7.9053111) else x
