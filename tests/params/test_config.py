@@ -88,7 +88,7 @@ def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
         key, _, value = code.strip().partition(":")
         top = top if indent else key
         if indent <= 2:
-            profile = key if indent == 2 and top not in ("cost_hours", "download") else ""
+            profile = key if indent == 2 and top != "download" else ""
         above = {depth: said for depth, said in above.items() if depth < indent}
         if profile in ("reduced", "paper") and value and not comment and not any(above.values()):
             silent.append(f"{number}: {code.strip()}")
@@ -289,3 +289,10 @@ def test_the_yaml_of_a_test_says_what_was_meant(tmp_path: Path) -> None:
     path = tiny.write(tmp_path, tiny.document())
     assert YAML(typ="safe").load(path.read_text()) == tiny.document()
     assert load_params(path).experiment("tiny").seeds == (0, 7)
+
+
+def test_gravess_penalties_have_a_name() -> None:
+    grid = [digit / 10**decimals for decimals in (4, 3, 2, 1) for digit in range(1, 10)] + [1.0]
+    paper = load_params(ROOT / "params.yaml", "paper")
+    assert paper.experiment("parity").settings("act") == tuple(grid)
+    assert paper.experiment("wikipedia").settings("act") == tuple(grid[9:])

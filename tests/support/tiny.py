@@ -41,7 +41,6 @@ DOCUMENT: dict[str, Any] = {
     "compute": {"threads": 1, "checkpoint_seconds": 0.2, "insist": False},
     "experiments": ["tiny"],
     "mechanisms": ["repeat", "act", "pondernet"],
-    "cost_hours": {"quick": {"tiny": 0.1}},
     "download": {
         "mirror": None,
         "needs": {"quick": []},

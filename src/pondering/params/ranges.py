@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 LARGEST = 10**9  # keeps sizes and rates within what torch and float32 can hold
 
@@ -21,6 +21,20 @@ def _told_apart(values: tuple[float, ...]) -> tuple[float, ...]:
     return values
 
 
+def _grid(decimals: int) -> tuple[float, ...]:
+    """i x 10^-j for i = 1..10 and j = `decimals`..1, in rising order (Graves 2016, Sec. 3)."""
+    steps = [(i, j) for j in range(decimals, 0, -1) for i in range(1, 11)]
+    return tuple(dict.fromkeys(round(i * 10.0**-j, j) for i, j in steps))
+
+
+# Graves's penalties by name: those of his synthetic tasks, and of Wikipedia.
+GRIDS = {"graves": _grid(4), "graves_text": _grid(3)}
+
+
+def _named(values: Any) -> Any:
+    return GRIDS.get(values, values) if isinstance(values, str) else values
+
+
 # Strict: "0.1" in quotes is a word and true is no number; a whole number may stand for a float.
 Count = Annotated[int, Field(ge=1, le=LARGEST, strict=True)]
 Open = Annotated[float, Field(gt=0, lt=1, strict=True)]
@@ -28,7 +42,12 @@ Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
 NotNegative = Annotated[float, Field(ge=0, le=LARGEST, strict=True)]
 Bias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
 Counts = Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_told_apart)]
-Penalties = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_told_apart)]
+Penalties = Annotated[
+    tuple[NotNegative, ...],
+    Field(min_length=1),
+    BeforeValidator(_named),
+    AfterValidator(_told_apart),
+]
 Priors = Annotated[tuple[Open, ...], Field(min_length=1), AfterValidator(_told_apart)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]

@@ -22,7 +22,7 @@ from pondering.project.errors import UserError
 
 __all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
 
-_TOP = ("profile", "device", "compute", "download", "cost_hours", "experiments", "mechanisms")
+_TOP = ("profile", "device", "compute", "download", "experiments", "mechanisms")
 LONGEST_VALUE = 80
 LONGEST_LINE = 400
 

@@ -179,7 +179,6 @@ class Params(_Model):
     compute: ComputeConfig
     download: Download
     experiments: dict[str, ExperimentConfig]
-    cost_hours: dict[str, dict[str, NotNegative]]
 
     @field_validator("experiments", mode="before")
     @classmethod
