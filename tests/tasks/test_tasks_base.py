@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import torch
 
 from pondering.project.errors import UserError
-from pondering.tasks import TASKS
+from pondering.tasks import TASKS, base
 from pondering.tasks.addition import Addition
 from pondering.tasks.base import (
     Batch,
@@ -143,17 +144,25 @@ def test_blocks_depend_on_their_names_alone_and_share_nothing(task: object) -> N
         assert not np.array_equal(block.inputs, other.inputs)
 
 
-def test_training_and_evaluation_draw_different_sequences() -> None:
-    task = Sort(length=(3, 6))
-    trained = {
-        float(value)
-        for block in range(4)
-        for value in task.training_block(0, block, 4).inputs[..., 0].ravel()
-    } - {0.0}
-    tested = {float(value) for value in task.evaluation_sets(50)["test"].inputs[..., 0].ravel()}
-    assert len(trained) > 3000 and len(tested) > 800
-    # float32 normals meet by chance, about 3000 x 800 x 4e-8 times; a shared stream always.
-    assert len(trained & tested) < 5
+@named
+def test_training_and_evaluation_draw_from_different_streams(
+    task: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evaluation sees no stream of training; that streams differ is tested below."""
+    asked: list[tuple[str | int, ...]] = []
+
+    def noted(*names: str | int) -> np.random.Generator:
+        asked.append(names)
+        return random_stream(*names)
+
+    monkeypatch.setattr(base, "random_stream", noted)
+    for seed, block in itertools.product(range(3), range(3)):
+        task.training_block(seed, block, 2)
+    trained = set(asked)
+    asked.clear()
+    task.evaluation_sets(3)
+    assert len(trained) == 9 and asked
+    assert not trained & set(asked)
 
 
 def test_streams_are_independent_and_repeatable() -> None:
