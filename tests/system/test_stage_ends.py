@@ -15,7 +15,7 @@ from pondering.project import progress
 from pondering.project.command import stage
 from pondering.project.errors import Interrupted, UserError
 from pondering.project.paths import Layout
-from pondering.project.progress import Progress, duration
+from pondering.project.progress import ProgressBar, duration
 from pondering.train.plan import plan
 from pondering.train.stage import run
 
@@ -133,7 +133,7 @@ def test_lines_now_and_then_where_there_is_no_terminal(
 ) -> None:
     now = 100.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    with Progress("quick parity act", 1000, 100) as bar:
+    with ProgressBar("quick parity act", 1000, 100) as bar:
         for done, seconds in ((110, 1), (200, 30), (300, 31), (550, 60)):
             now = 100.0 + seconds
             bar.show(done, {"loss": 0.51234, "error": 0.25, "ponder": 2.0})
@@ -159,7 +159,7 @@ def test_a_bar_moves_every_second_between_logging_points(
     now, screen = 100.0, _Screen()
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     monkeypatch.setattr(progress.sys, "stderr", screen)
-    with Progress("quick parity act", 1000) as bar:
+    with ProgressBar("quick parity act", 1000) as bar:
         drawn = []
         for done in range(1, 41):  # eight updates a second
             now += 1 / 8
@@ -180,7 +180,7 @@ def test_training_refreshes_it_at_every_update(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ticks: list[int] = []
-    monkeypatch.setattr(Progress, "tick", lambda self, done: ticks.append(done))
+    monkeypatch.setattr(ProgressBar, "tick", lambda self, done: ticks.append(done))
     values = tiny.document(training={"updates": 30, "log_points": 1})
     run(plan(load_params(tiny.write(tmp_path, values)), "tiny", "act", frozen(tmp_path)))
     assert sorted(set(ticks)) == list(range(31))

@@ -10,7 +10,7 @@ import torch
 from pondering.project import provenance
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # of mallopt(3)
-LARGEST = 2**26  # bytes of a block that is kept when it is freed; larger ones leave holes
+LARGEST_KEPT = 2**26  # bytes of a block that is kept when it is freed; larger ones leave holes
 
 
 def settle(threads: int) -> None:
@@ -45,5 +45,7 @@ def keep_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):  # another C library
         return False
-    kept = mallopt(MMAP_THRESHOLD, LARGEST) or mallopt(MMAP_THRESHOLD, LARGEST // 2)  # an old glibc
+    kept = mallopt(MMAP_THRESHOLD, LARGEST_KEPT) or mallopt(
+        MMAP_THRESHOLD, LARGEST_KEPT // 2
+    )  # an old glibc
     return bool(mallopt(TRIM_THRESHOLD, 2**31 - 1) and kept)

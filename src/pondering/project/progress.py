@@ -12,7 +12,7 @@ SECONDS_BETWEEN_LINES = 30.0
 SECONDS_BETWEEN_DRAWINGS = 1.0  # of the bar
 
 
-class Progress:
+class ProgressBar:
     """A bar or lines with time left and the latest numbers.
 
     Args:
@@ -62,7 +62,7 @@ class Progress:
         share = f"{self._done:,} of {self._total:,} updates"
         print(f"{self._label}: {share}, {duration(left)} left{values}", flush=True)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(

@@ -25,7 +25,7 @@ CURVE_NUMBERS = (
 MAY_BE_BLANK = frozenset(
     ("loss", "error", "ponder_time", "ponder_sd", "remainder", "active_share", "computed_steps")
 )
-LARGEST = 2**53  # from here on a float skips whole numbers
+FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
 TRACE_KEYS = ("mechanism", "setting", "seed", "kind", "steps")
 
 
@@ -119,7 +119,7 @@ def _read_csv(path: Path, text: Sequence[str], numbers: Sequence[str]) -> pd.Dat
             line = int(wrong.to_numpy().argmax()) + 2
             raise UserError(f"{path}: column {name!r}, line {line}: {value!r} is not a number")
         rows[name] = values.astype(float)
-    wrong = ~(rows["seed"].abs() < LARGEST) | (rows["seed"] % 1 != 0)
+    wrong = ~(rows["seed"].abs() < FLOAT_SKIPS) | (rows["seed"] % 1 != 0)
     if wrong.any():
         line = int(wrong.to_numpy().argmax()) + 2
         value = float(rows["seed"][wrong].iloc[0])

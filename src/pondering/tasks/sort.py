@@ -21,7 +21,7 @@ from pondering.tasks.base import (
     where_scored,
 )
 
-LARGEST = 1000.0  # of a value of the user's own; those drawn stay below 7
+BOUND = 1000.0  # of a value of the user's own; those drawn stay below 7
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,10 @@ class Sort(SyntheticTask):
             values = np.array([float(word) for word in words])
         except ValueError:
             values = np.empty(0)
-        if not 2 <= len(values) <= high or not (abs(values) <= LARGEST).all():
+        if not 2 <= len(values) <= high or not (abs(values) <= BOUND).all():
             raise UserError(
-                f"sort: {text!r} is not allowed; 2 to {high} numbers between -{LARGEST:.0f} and "
-                f"{LARGEST:.0f} are (0.3 -1.2 2)"
+                f"sort: {text!r} is not allowed; 2 to {high} numbers between -{BOUND:.0f} and "
+                f"{BOUND:.0f} are (0.3 -1.2 2)"
             )
         return _batch(values.astype(np.float32)[:, None], np.array([len(values)]))
 

@@ -19,10 +19,10 @@ from pondering.params.read import Params
 from pondering.project import locks, machine
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import Interrupted, UserError
-from pondering.project.progress import Progress
+from pondering.project.progress import ProgressBar
 from pondering.train import checkpoint
 from pondering.train.plan import Plan, plan
-from pondering.train.shards import Outcome, Shard, Watch, outcome, train
+from pondering.train.shards import Shard, ShardResult, Watch, outcome, train
 from pondering.train.sweep import Row, Sweep
 
 ATTEMPTS = 3  # of a shard
@@ -152,7 +152,7 @@ class _Gathering:
 
 def train_on_cluster(
     planned: Plan, shards: list[Shard], listen: Callable[[list[Row]], None]
-) -> list[Outcome]:
+) -> list[ShardResult]:
     """Train every shard on the cluster of `compute.ray_address`, else of the environment, else one
     on this machine.
 
@@ -180,7 +180,7 @@ def train_on_cluster(
     gathering, leader = _Gathering(start, len(shards)), locks.Leader()
     total = len(shards) * planned.config.updates(planned.mechanism)
     try:
-        with Progress(f"{planned.label}, {len(shards)} shards", total) as bar:
+        with ProgressBar(f"{planned.label}, {len(shards)} shards", total) as bar:
             while gathering.running:
                 gathering.look()
                 rows, done, numbers = ray.get(home.news.remote())
@@ -219,7 +219,7 @@ def _connected(planned: Plan) -> Any:
     return ray
 
 
-def _read(planned: Plan, shard: Shard) -> Outcome:
+def _read(planned: Plan, shard: Shard) -> ShardResult:
     """A finished shard, from its checkpoint."""
     sweep = planned.sweep(shard.first, shard.last)
     checkpoint.load(sweep, shard.path, planned.shard_key(shard))

@@ -38,7 +38,7 @@ class Shard(NamedTuple):
     path: Path
 
 
-class Outcome(NamedTuple):
+class ShardResult(NamedTuple):
     """What trained replicas leave for the tables."""
 
     parameters: Mapping[str, Tensor]  # (K, ...) each
@@ -121,7 +121,7 @@ def free_memory(device: torch.device) -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Outcome:
+def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> ShardResult:
     """Train an untrained sweep to its end, from its last checkpoint if there is one.
 
     Args:
@@ -174,18 +174,18 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Out
     return outcome(sweep)
 
 
-def outcome(sweep: Sweep) -> Outcome:
+def outcome(sweep: Sweep) -> ShardResult:
     """Of a finished sweep."""
-    return Outcome(sweep.parameters, sweep.rows(), sweep.status(), sweep.update, sweep.seconds)
+    return ShardResult(sweep.parameters, sweep.rows(), sweep.status(), sweep.update, sweep.seconds)
 
 
-def gathered(outcomes: Sequence[Outcome], replicas: Sequence[tuple[float, int]]) -> Outcome:
+def gathered(outcomes: Sequence[ShardResult], replicas: Sequence[tuple[float, int]]) -> ShardResult:
     """Shards in their order as one; curve rows in the order in which a whole sweep has them."""
     place = {replica: number for number, replica in enumerate(replicas)}
     rows = [row for each in outcomes for row in each.rows]
     rows.sort(key=lambda row: (row["update"], place[row["setting"], row["seed"]]))
     names = outcomes[0].parameters
-    return Outcome(
+    return ShardResult(
         {name: torch.cat([each.parameters[name].detach().cpu() for each in outcomes])
          for name in names},
         rows,

@@ -12,10 +12,10 @@ import pandas as pd
 from pondering.project import locks, machine
 from pondering.project.atomic import json_text, write_together
 from pondering.project.errors import UserError
-from pondering.project.progress import Progress, duration
+from pondering.project.progress import ProgressBar, duration
 from pondering.train import checkpoint, ray
 from pondering.train.plan import Plan
-from pondering.train.shards import Outcome, Shard, Watch, gathered, train
+from pondering.train.shards import Shard, ShardResult, Watch, gathered, train
 from pondering.train.sweep import Row, Sweep
 
 Listener = Callable[[list[Row]], None]
@@ -28,7 +28,7 @@ def run(plan: Plan, listen: Listener = lambda rows: None) -> None:
         locks.prune(plan.folder)
 
 
-def train_all(plan: Plan, listen: Listener = lambda rows: None) -> Outcome:
+def train_all(plan: Plan, listen: Listener = lambda rows: None) -> ShardResult:
     """Train every shard to its end, here or on a cluster; what is left is checkpoints.
 
     Args:
@@ -49,7 +49,7 @@ def train_all(plan: Plan, listen: Listener = lambda rows: None) -> Outcome:
     return gathered(execute(plan, shards, listen), plan.replicas)
 
 
-def train_here(plan: Plan, shards: list[Shard], listen: Listener) -> list[Outcome]:
+def train_here(plan: Plan, shards: list[Shard], listen: Listener) -> list[ShardResult]:
     """Train one shard after another in this process."""
     every = plan.params.compute.checkpoint_seconds
     return [
@@ -64,7 +64,7 @@ def train_here(plan: Plan, shards: list[Shard], listen: Listener) -> list[Outcom
     ]
 
 
-def write(plan: Plan, outcome: Outcome) -> None:
+def write(plan: Plan, outcome: ShardResult) -> None:
     """Curves, parameters, the list of replicas, and where they came from."""
     names = ("setting", "seed", "status")
     states = zip(plan.replicas, outcome.status, strict=True)
@@ -120,7 +120,7 @@ class _Local(Watch):
         part = "" if whole else f" {shard.first + 1}-{shard.last} of {len(plan.replicas)}"
         self._label = plan.label + part
         self._tell: Listener = lambda rows: listen(plan.named(rows))
-        self._bar: Progress | None = None
+        self._bar: ProgressBar | None = None
         self._leader = locks.Leader()
 
     def start(self, sweep: Sweep) -> None:
@@ -130,7 +130,7 @@ class _Local(Watch):
             return
         if sweep.update:
             print(f"{self._label}: going on from update {sweep.update:,}", flush=True)
-        self._bar = Progress(self._label, sweep.schedule.updates, sweep.update)
+        self._bar = ProgressBar(self._label, sweep.schedule.updates, sweep.update)
 
     def point(self, sweep: Sweep, since: int) -> None:
         self._tell(sweep.rows(since))

@@ -114,7 +114,7 @@ def test_one_count_for_all_replicas_is_a_number(calls: list[str]) -> None:
 def test_large_networks_have_the_products_of_torch(
     cell: str, mechanism: str, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(operations, "LARGEST", HIDDEN - 1)
+    monkeypatch.setattr(operations, "MOST_HIDDEN", HIDDEN - 1)
     products, real = [], operations._product
     monkeypatch.setattr(operations, "_product", lambda *given: products.append(real(*given)))
     monkeypatch.setattr(operations, "_in_python", operations._in_python.__wrapped__)  # nothing kept
@@ -200,7 +200,7 @@ def test_the_last_step_takes_what_is_left(cell: str, steps: int) -> None:
         ("gru", 8, FixedRepeat(2)),
         ("lstm", 8, PonderNet(0.3, max_steps=3, epsilon=0.05)),
         ("gru", 8, PonderNet(0.3, max_steps=3)),
-        ("tanh_rnn", compiled.LARGEST + 4, PonderNet(0.3, max_steps=3)),
+        ("tanh_rnn", compiled.MOST_HIDDEN + 4, PonderNet(0.3, max_steps=3)),
     ],
 )
 def test_elsewhere_the_fast_path_goes_on(

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from pondering.claims.measures.evidence import Curves, Evidence, InsufficientError, Sweep
+from pondering.claims.measures.evidence import Cube, Curves, Evidence, InsufficientError
 from pondering.claims.measures.quantities import (
     Array,
     Quantity,
@@ -244,7 +244,7 @@ def best_accuracy(errors: Array) -> float:
     return float(1 - average(errors, axis=0).min())
 
 
-def _needs_settings(sweep: Sweep, name: str, minimum: int) -> None:
+def _needs_settings(sweep: Cube, name: str, minimum: int) -> None:
     count = len(sweep.settings)
     if count < minimum:
         raise InsufficientError(f"{count} settings of {name} were run, {minimum} are needed")
@@ -270,7 +270,7 @@ def _median(values: Array) -> float:
     return float(np.median(present)) if present.size else float("nan")
 
 
-def _same_setting(curves: Curves, sweep: Sweep) -> int:
+def _same_setting(curves: Curves, sweep: Cube) -> int:
     return int(np.argmin(abs(curves.settings - sweep.settings[sweep.best()])))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pondering.claims.measures.banino import _median_ratio, best_accuracy
-from pondering.claims.measures.evidence import Evidence, InsufficientError, Sweep
+from pondering.claims.measures.evidence import Cube, Evidence, InsufficientError
 from pondering.claims.measures.quantities import (
     Array,
     Quantity,
@@ -146,13 +146,13 @@ def repeat_against_act(
     return quantities
 
 
-def _accuracy(sweep: Sweep) -> Array:
+def _accuracy(sweep: Cube) -> Array:
     """[K] share of all examples right: classes weigh by their size, as in a test accuracy."""
     weights = sweep.examples / sweep.examples.sum()
     return np.asarray(1 - average(sweep.error, axis=1) @ weights, dtype=np.float64)
 
 
-def _at_prior(sweep: Sweep, lambda_p: float) -> Sweep:
+def _at_prior(sweep: Cube, lambda_p: float) -> Cube:
     return sweep.where(lambda prior: np.isclose(prior, lambda_p), f"λp = {lambda_p:g}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pondering.claims.measures.evidence import Evidence, InsufficientError, Sweep
+from pondering.claims.measures.evidence import Cube, Evidence, InsufficientError
 from pondering.claims.measures.penalty import small_tau
 from pondering.claims.measures.quantities import (
     Array,
@@ -211,14 +211,14 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
     ]
 
 
-def _needs_levels(sweep: Sweep, minimum: int) -> None:
+def _needs_levels(sweep: Cube, minimum: int) -> None:
     if len(sweep.difficulties) < minimum:
         raise InsufficientError(
             f"{len(sweep.difficulties)} difficulties were run, {minimum} are needed"
         )
 
 
-def _needs_range(sweep: Sweep, last: float) -> None:
+def _needs_range(sweep: Cube, last: float) -> None:
     low, high = sweep.difficulties.min(), sweep.difficulties.max()
     if low > 1 or high < last:
         raise InsufficientError(

@@ -24,8 +24,8 @@ class InsufficientError(Exception):
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """The replicas of one mechanism in one experiment and split.
+class Cube:
+    """The replicas of one mechanism in one experiment and split: seeds x settings x difficulties.
 
     Args:
         settings: [S] ascending rho, tau or lambda_p.
@@ -43,7 +43,7 @@ class Sweep:
     ponder: Array
     examples: Array
 
-    def where(self, keep: Callable[[Array], Any], words: str) -> Sweep:
+    def where(self, keep: Callable[[Array], Any], words: str) -> Cube:
         """The settings for which `keep` holds.
 
         Raises:
@@ -111,7 +111,7 @@ class Evidence:
     replicas: dict[str, int] = field(default_factory=dict)
     seeds: list[int] = field(default_factory=list)
 
-    def sweep(self, experiment: str, mechanism: str, split: str = "test") -> Sweep:
+    def sweep(self, experiment: str, mechanism: str, split: str = "test") -> Cube:
         """The evaluation of one mechanism; PonderNet by its sampled prediction, as its paper.
 
         Raises:
@@ -135,7 +135,7 @@ class Evidence:
         cells = cells.reindex(index)
         shape = (len(seeds), len(settings), len(levels))
         examples = rows.groupby("difficulty")["examples"].first().reindex(levels)
-        return Sweep(
+        return Cube(
             settings,
             seeds,
             levels,
@@ -144,7 +144,7 @@ class Evidence:
             examples.to_numpy(float),
         )
 
-    def plain(self, experiment: str, split: str = "test") -> Sweep:
+    def plain(self, experiment: str, split: str = "test") -> Cube:
         """The plain network: the fixed repeat with rho = 1."""
         sweep = self.sweep(experiment, "repeat", split)
         try:

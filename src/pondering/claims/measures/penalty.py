@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pondering.claims.measures.evidence import Evidence, InsufficientError, Sweep
+from pondering.claims.measures.evidence import Cube, Evidence, InsufficientError
 from pondering.claims.measures.quantities import (
     Array,
     Quantity,
@@ -152,13 +152,13 @@ def solved_at_every_tau(
     ]
 
 
-def small_tau(sweep: Sweep, tau_at_most: float) -> Sweep:
+def small_tau(sweep: Cube, tau_at_most: float) -> Cube:
     return sweep.where(
         lambda tau: (tau > 0) & (tau <= tau_at_most * (1 + 1e-9)), f"0 < τ ≤ {tau_at_most:g}"
     )
 
 
-def _with_settings(sweep: Sweep, minimum: int) -> Sweep:
+def _with_settings(sweep: Cube, minimum: int) -> Cube:
     if len(sweep.settings) < minimum:
         raise InsufficientError(
             f"{len(sweep.settings)} settings were run, {minimum} are needed to see a trend"

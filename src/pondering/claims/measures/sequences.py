@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pondering.claims.measures.evidence import Evidence, Sweep
+from pondering.claims.measures.evidence import Cube, Evidence
 from pondering.claims.measures.quantities import Array, Quantity, average, mean_over_seeds
 
 NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})
@@ -17,7 +17,7 @@ NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", 
 Steps = Sequence[Mapping[str, Any]]
 
 
-def tracking(evidence: Evidence, experiment: str, learned: Sweep) -> Quantity:
+def tracking(evidence: Evidence, experiment: str, learned: Cube) -> Quantity:
     """Correlation, within sequences, of steps with the digits of the longer of the two summands.
 
     Digits and steps are taken from their means in the sequence first, so that a seed or a sequence

@@ -27,7 +27,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
 }
 """Experiment -> title and what it asks, in the order of the report."""
 
-MECHANISMS = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
+TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
 
 SYMBOLS = {name: each.symbol for name, each in mechanisms.MECHANISMS.items()}
 

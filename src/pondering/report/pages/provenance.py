@@ -43,7 +43,7 @@ class Origin:
         if not is_training(self.run):
             return "evaluation"
         mechanism = self.run.rsplit("-", 1)[1]
-        return names.MECHANISMS.get(mechanism, mechanism)
+        return names.TITLES.get(mechanism, mechanism)
 
     @property
     def id(self) -> str:

@@ -36,13 +36,13 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
         experiment, _, rest = path.stem.partition("-")
         mechanism = rest.partition("-")[0]
         record = path.with_suffix(".json")
-        if mechanism not in names.MECHANISMS or not record.is_file():
+        if mechanism not in names.TITLES or not record.is_file():
             continue
         try:
             words = _words(json.loads(record.read_text(encoding="utf-8")), mechanism)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
             raise UserError(f"{record}: not a record of a search ({problem!r})") from None
-        link = SearchLink(names.MECHANISMS[mechanism], words, f"search/{path.name}")
+        link = SearchLink(names.TITLES[mechanism], words, f"search/{path.name}")
         found[experiment] = (*found.get(experiment, ()), link)
     return found
 

@@ -183,7 +183,7 @@ def _runs(results: Results) -> list[str]:
     found = []
     for name in names.ordered(list(results.tables)):
         there = set(results.tables[name]["mechanism"])
-        found += [f"{name}-{each}" for each in names.MECHANISMS if each in there]
+        found += [f"{name}-{each}" for each in names.TITLES if each in there]
         found.append(name)
     return found
 

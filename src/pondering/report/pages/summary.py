@@ -52,7 +52,7 @@ def summary_rows(table: pd.DataFrame, experiment: str) -> list[SummaryRow]:
         after its sampled prediction.
     """
     rows = []
-    for mechanism in names.MECHANISMS:
+    for mechanism in names.TITLES:
         of_mechanism = table[table["mechanism"] == mechanism]
         for prediction in ("sampled", "expected"):
             if prediction == "expected" and not (of_mechanism["prediction"] == "expected").any():
@@ -83,7 +83,7 @@ def _row(
     low, high = scale * interval.low, scale * interval.high
     name = names.setting_text(mechanism, setting)
     return SummaryRow(
-        names.MECHANISMS[mechanism],
+        names.TITLES[mechanism],
         f"{name}, {label}" if label else name,
         names.SPLITS.get(split, split),
         _plus_minus(scale * error.mean, scale * error.standard_error, digits, unit),
@@ -131,7 +131,7 @@ def settings_in_words(
             f"halting bias {halting.halt_bias:g}, {flag} first-step flag",
         ),
     ]
-    for mechanism, name in names.MECHANISMS.items():
+    for mechanism, name in names.TITLES.items():
         values = ", ".join(f"{value:g}" for value in config.settings(mechanism))
         own = ", ".join(_own_values(config, mechanism))
         more = f"; {own}" if own else ""
@@ -179,7 +179,7 @@ def _settings_of(table: pd.DataFrame | None) -> list[tuple[str, str]]:
     if table is None:
         return []
     lines = []
-    for mechanism, name in names.MECHANISMS.items():
+    for mechanism, name in names.TITLES.items():
         rows = table[table["mechanism"] == mechanism]
         if len(rows):
             values = ", ".join(f"{value:g}" for value in sorted(rows["setting"].unique()))
@@ -190,7 +190,7 @@ def _settings_of(table: pd.DataFrame | None) -> list[tuple[str, str]]:
 
 def _each(config: ExperimentConfig, what: str) -> str:
     """One value, or one for each mechanism where they differ."""
-    values = {name: getattr(config, what)(key) for key, name in names.MECHANISMS.items()}
+    values = {name: getattr(config, what)(key) for key, name in names.TITLES.items()}
     if len(set(values.values())) == 1:
         return _plain(next(iter(values.values())))
     return ", ".join(f"{_plain(value)} ({name})" for name, value in values.items())

@@ -165,10 +165,10 @@ def _section(
     searches: tuple[SearchLink, ...],
 ) -> Section:
     table, card = results.tables[name], results.cards.get(name)
-    missing = [m for m in names.MECHANISMS if not (table["mechanism"] == m).any()]
+    missing = [m for m in names.TITLES if not (table["mechanism"] == m).any()]
     rows = tuple(summary_rows(table, name))
     texts = tinted_texts(
-        results.traces.get(name, []), names.setting_text, names.MECHANISMS, _caps(config)
+        results.traces.get(name, []), names.setting_text, names.TITLES, _caps(config)
     )
     title, question = names.EXPERIMENTS.get(name, (name, ""))
     return Section(
@@ -179,7 +179,7 @@ def _section(
         stand_in=bool(card and card["stand_in"]),
         settings=tuple(settings_in_words(table, card, config)),
         rows=rows,
-        mechanisms_missing=tuple(names.MECHANISMS[m] for m in missing),
+        mechanisms_missing=tuple(names.TITLES[m] for m in missing),
         unfinished=_running(results, name),
         figures=tuple(view for view in views if view.spec.experiment == (name,)),
         texts=tuple(texts),
@@ -196,7 +196,7 @@ def _figure(
     runs = []
     for name in present:
         mechanisms = set(results.tables[name]["mechanism"])
-        runs += [f"{name}-{m}" for m in names.MECHANISMS if m in mechanisms]
+        runs += [f"{name}-{m}" for m in names.TITLES if m in mechanisms]
     profile, alternative = results.profile, alt_text(spec, results)
     commands = [f"dvc repro evaluate@{profile}-{name}" for name in present]
     return FigureView(

@@ -10,7 +10,7 @@ from pondering.model.halting import ACT, FixedRepeat
 from pondering.model.paths.fast.kernels import KERNELS
 from pondering.model.paths.fast.unrolled import takes_all_steps
 
-LARGEST = 256  # hidden units; with more, the products are nearly all, and torch's are faster
+MOST_HIDDEN = 256  # hidden units; with more, the products are nearly all, and torch's are faster
 
 
 def has_loops(
@@ -23,6 +23,6 @@ def has_loops(
         hidden: its units.
         halting: the mechanism; a subclass of one that has loops has none.
     """
-    small = hidden <= LARGEST and takes_all_steps(halting)
+    small = hidden <= MOST_HIDDEN and takes_all_steps(halting)
     known = kind in KERNELS and (type(halting) in (ACT, FixedRepeat) or small)
     return known and device.type == "cpu" and dtype == torch.float32

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from pondering.model.cells import LSTM
 from pondering.model.halting import Progress
-from pondering.model.paths.compiled import LARGEST
+from pondering.model.paths.compiled import MOST_HIDDEN
 from pondering.model.paths.compiled.loops import act, steps
 from pondering.model.paths.fast.fused import Sequence
 from pondering.model.paths.fast.kernels import State
@@ -66,7 +66,7 @@ class _Ponder(torch.autograd.Function):
         features = np.empty((times, replicas, size, hidden), np.float32)
         taken, remainder, expected = np.zeros((3, times, replicas, size), np.float32)
         out = features, taken, remainder, expected
-        large = hidden > LARGEST
+        large = hidden > MOST_HIDDEN
         walk = _in_python(act.forward) if large else act.forward
         parts = [(0, replicas)] if large else _parts(replicas)
         ctx.tapes = _together(lambda a, b: (a, b, walk(a, b, job, *out)), parts)
@@ -90,7 +90,7 @@ class _Ponder(torch.autograd.Function):
             np.empty_like(job.drives), np.zeros_like(job.flag), np.empty_like(job.recurrent),
             np.zeros_like(job.units), np.zeros_like(job.bias),
         ]  # fmt: skip
-        walk = _in_python(act.backward) if shape[-1] > LARGEST else act.backward
+        walk = _in_python(act.backward) if shape[-1] > MOST_HIDDEN else act.backward
         _together(lambda a, b, tape: walk(a, b, job, tape, d_features, d_cost, *found), tapes)
         drives, flag, *others = map(torch.from_numpy, found)
         return None, drives, flag if ctx.flag else None, *others
