@@ -101,6 +101,9 @@ DIFFERENT = {
     ),
     "the optimiser": ("train/adam.py", "0.999", "0.99", EVERY),
     "the loop": ("train/sweep.py", "self.update += 1", "self.update += 2", EVERY),
+    "how a training is planned": (
+        "train/plan.py", "config.training.clip", "None", EVERY,
+    ),
     "a mechanism": (
         "model/halting/act.py", "h < left - self.epsilon", "h < left", of_mechanism("act"),
     ),

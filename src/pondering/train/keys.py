@@ -19,6 +19,8 @@ PACKAGE = Path(__file__).parents[1]
 TOP = PACKAGE.name
 LOOP = ((f"{TOP}.train.sweep", "Sweep"), (f"{TOP}.train.build", "make_network"))
 PLATEAU = (f"{TOP}.train.plateau", "Plateau")
+PLAN = (f"{TOP}.train.plan", "Plan")
+PLANNED = {"sweep", "replicas"}  # of the plan what builds a training; `_plateau` where it validates
 
 # Rooms that store, name, check and show: nothing there decides a number of a training.
 ASIDE = ("project", "params", "results", "claims", "report", "track", "show", "cli")
@@ -53,8 +55,11 @@ def training_key(config: ExperimentConfig, mechanism: str, code: Program | None 
         mechanism: a name in `MECHANISMS`.
         code: the package to read; None for this one.
     """
+    entry, replicas = MECHANISMS[mechanism], config.replicas(mechanism)
+    used = config.updates(mechanism), config.learning_rate(mechanism), [list(r) for r in replicas]
+    built = entry.setting, entry.shares, sorted(entry.own)  # its class is part of the program
     address = program_of(config, mechanism, code or program())
-    return provenance.hash_values((config.of_mechanism(mechanism), address))
+    return provenance.hash_values((config.of_mechanism(mechanism), used, built, address))
 
 
 def program_of(config: ExperimentConfig, mechanism: str, code: Program) -> str:
@@ -62,12 +67,18 @@ def program_of(config: ExperimentConfig, mechanism: str, code: Program) -> str:
     used = Used(config, (mechanism,), code)
     ways = WAYS.get(mechanism, EVERY_WAY)
     closed = {(DOOR, way) for way in EVERY_WAY if way not in ways}
-    validated = () if config.training.validation is None else (PLATEAU,)
+    planned = PLANNED if config.training.validation is None else PLANNED | {"_plateau"}
+
+    def counts(place: Place, name: str) -> bool:
+        if place == PLAN:
+            return name in planned
+        return place not in used.all_classes or name not in SHOWN
+
     return code.address(
-        (*LOOP, *validated, *used.classes),
+        (*LOOP, PLAN, *used.classes),
         spare=lambda place: place in closed or in_rooms(place, ASIDE) or used.spares(place),
         entries=used.has_entry,
-        members=lambda place, name: place not in used.all_classes or name not in SHOWN,
+        members=counts,
     )
 
 
