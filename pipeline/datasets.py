@@ -20,12 +20,13 @@ def main(profile: str, experiment: str) -> None:
         from pondering.project.paths import Layout
         from pondering.tasks import make_task
 
-        config = load_params(Path("params.yaml"), profile).experiment(experiment)
+        params = load_params(Path("params.yaml"), profile)
+        config = params.experiment(experiment)
         layout = Layout(Path(), profile)
         frozen = layout.frozen(experiment)
         task = make_task(config.task, experiment, frozen)
         freeze(task, layout.raw, frozen, config.evaluation.examples)
-        card(task, config, frozen, layout.card(experiment))
+        card(task, config, params.about.get(experiment), frozen, layout.card(experiment))
         click.echo(f"datasets: {frozen} holds the frozen evaluation sets of {experiment}")
 
 

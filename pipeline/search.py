@@ -27,7 +27,7 @@ from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.report.figures.rates import figure_rates
 from pondering.report.figures.style import save
-from pondering.results.aggregates import best_rate
+from pondering.results.tables import best_rate
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train.build import make_network, path_of, pick_device
@@ -171,13 +171,14 @@ def main(
             write_together({path: content, record: json_text(origin)})
         try:
             found = pd.read_csv(path)
-            what = search.task(json.loads(record.read_text())["config"]["task"]).summary
+            task = search.task(json.loads(record.read_text())["config"]["task"])
         except (ValueError, LookupError, TypeError):
             raise UserError(
                 f"{path} or {record.name} is damaged; without --draw both are made again"
             ) from None
-        save(figure_rates(found, f"Profile {profile}: {what}"), path.with_suffix(""))
-        click.echo(f"{path}: {RULE}: {best_rate(found):g}")
+        what, worst = f"Profile {profile}: {task.summary}", task.worst_error
+        save(figure_rates(found, what, task.unit, worst), path.with_suffix(""))
+        click.echo(f"{path}: {RULE}: {best_rate(found, worst):g}")
 
 
 if __name__ == "__main__":

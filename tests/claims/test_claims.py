@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from claim_cases import CASES
 from claim_cases_graves import TAUS, with_and_without
@@ -135,12 +136,23 @@ def test_act_that_leaves_nothing_to_improve_is_a_finding_at_the_papers_size() ->
     assert "nothing to improve" in judgement.reason
 
 
-def test_a_diverged_run_counts_as_a_failure_whatever_its_rows_say() -> None:
+def lost(source: Results, experiment: str, gone: pd.Series) -> Results:
+    """Some replicas as an evaluation writes them when they have diverged."""
+    table = source.tables[experiment]
+    return changed(
+        source,
+        experiment,
+        status=table["status"].mask(gone, "diverged"),
+        error=table["error"].mask(gone, 1.0),
+        ponder_time=table["ponder_time"].mask(gone),
+    )
+
+
+def test_a_diverged_run_counts_as_a_failure() -> None:
     source = CASES["G1"][0]
     table = source.tables["parity"]
     gone = (table["mechanism"] == "act") & (table["seed"] == 2)
-    status = table["status"].mask(gone, "diverged")
-    judgement = judge(CLAIMS["G1"], changed(source, "parity", status=status))
+    judgement = judge(CLAIMS["G1"], lost(source, "parity", gone))
     error = next(q for q in judgement.quantities if q.name == "act_error")
     assert error.value == pytest.approx((0.010 + 0.011 + 1.0) / 3)
     assert judgement.diverged == len(TAUS) and judgement.verdict == "not reproduced"
@@ -150,7 +162,7 @@ def test_a_diverged_run_has_no_trend_and_no_line() -> None:
     source = CASES["G3"][0]
     table = source.tables["parity"]
     gone = (table["mechanism"] == "act") & (table["seed"] == 2) & (table["setting"] == TAUS[0])
-    broken = changed(source, "parity", status=table["status"].mask(gone, "diverged"))
+    broken = lost(source, "parity", gone)
     before = {q.name: q.value for q in judge(CLAIMS["G3"], source).quantities}
     after = {q.name: q.value for q in judge(CLAIMS["G3"], broken).quantities}
     assert after["learned_settings"] == before["learned_settings"] - 1 / len(TAUS)

@@ -165,7 +165,7 @@ def test_what_changes_the_frozen_data_or_their_card_is_tracked(tmp_path: Path, v
         task = make_task(config.task, "tiny")
         frozen, target = tmp_path / "tiny.npz", tmp_path / "card.json"
         freeze(task, tmp_path, frozen, config.evaluation.examples)
-        card(task, config, frozen, target)
+        card(task, config, None, frozen, target)
         written.append(frozen.read_bytes() + target.read_bytes())
     if written[0] != written[1]:
         assert tracked("datasets", value)

@@ -77,7 +77,7 @@ SAME = {
     "words about a task": ("tasks/logic.py", "for bit in vector[:2]", "for bit in vector[:1]"),
     "a new task": ("tasks/__init__.py", '"parity": Parity,', '"new": New, "parity": Parity,'),
     "a new cell": ("model/cells/__init__.py", '"tanh_rnn": ', '"new": New, "tanh_rnn": '),
-    "a figure": ("report/figures/style.py", "import annotations", "import annotations\nX = 1"),
+    "a figure": ("report/figures/gallery.py", "import annotations", "import annotations\nX = 1"),
     "a measure": ("claims/measures/text.py", "import annotations", "import annotations\nX = 1"),
     "a file's layout": ("project/paths.py", '"reports"', '"report"'),
 }  # fmt: skip

@@ -79,7 +79,8 @@ def extended(folder: Path, entry: str = ENTRY, **block: Any) -> Path:
 
 
 def as_parity(reports: Path) -> None:
-    """The tables and curves of `tiny` again under the name that figures know."""
+    """The tables, curves and card of `tiny` again under the name that figures know."""
+    shutil.copy(reports / "cards/tiny.json", reports / "cards/parity.json")
     for path in [reports / "tables/tiny.csv", *(reports / "curves").glob("tiny-*.csv")]:
         rows = pd.read_csv(path).assign(experiment="parity")
         rows.to_csv(path.with_name(path.name.replace("tiny", "parity")), index=False)

@@ -22,7 +22,6 @@ from pondering.model.halting import PonderNet
 from pondering.tasks import make_task
 from pondering.tasks.addition import Addition
 from pondering.tasks.base import SyntheticTask
-from pondering.tasks.digits.task import pixels
 from pondering.tasks.logic import Logic
 from pondering.tasks.sort import Sort
 from pondering.tasks.wikipedia import task as wikipedia
@@ -191,7 +190,7 @@ def test_a_gallery_is_of_the_first_sets_images_of_most_and_of_fewest_steps(tmp_p
         for each, (which, row) in zip(found, wanted, strict=True):
             assert (each["kind"], each["which"]) == ("image", which)
             assert (each["setting"], each["seed"]) == chosen
-            assert each["pixels"] == pixels(batch, row).tolist()
+            assert each["pixels"] == stage.task.pixels(batch, row).tolist()
             assert each["label"] == int(batch.targets[0, row])
             assert each["steps"][0]["ponder_time"] == pytest.approx(steps[row], abs=1e-4)
 

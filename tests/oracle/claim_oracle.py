@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from support.claim_tables import rows
+from support.synthetic_results import card_of
 
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence
@@ -41,8 +42,8 @@ def table(
 ) -> pd.DataFrame:  # fmt: skip
     """Irregular evaluation rows in no order, with one split more than is asked about.
 
-    Steps are multiples of 1/4, so that they tie. `exact` fixes the error of a setting, of which
-    replica `gone` diverged: the first without numbers, the others with numbers that mean nothing.
+    Steps are multiples of 1/4, so that they tie. `exact` fixes the error of a setting. Replicas
+    `gone` diverged: as an evaluation writes them, with the worst error and without steps.
     """
     parts = []
     for split in (*splits, "decoy"):
@@ -61,9 +62,9 @@ def table(
     frame = pd.concat(parts).sample(frac=1, random_state=1)
     frame["examples"] = [int(draw(50, 900, "examples", level)) for level in frame["difficulty"]]
     frame.loc[frame["prediction"] == "expected", "ponder_time"] += 3
-    for setting, seed in gone[:1]:
-        lost = (frame["setting"] == setting) & (frame["seed"] == seed)
-        frame.loc[lost, ["error", "ponder_time"]] = NAN
+    lost = frame["status"] == "diverged"
+    frame.loc[lost, "error"] = card_of(experiment).worst_error
+    frame.loc[lost, "ponder_time"] = NAN
     return frame
 
 

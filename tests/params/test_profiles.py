@@ -13,8 +13,7 @@ import torch
 from pondering.claims.claims import load_claims
 from pondering.data.frozen import write_arrays
 from pondering.params.read import MECHANISMS, PROFILES, load_params
-from pondering.results.aggregates import failure_error
-from pondering.tasks import TASKS, make_task
+from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train.build import make_network
 from pondering.train.sweep import Schedule, Sweep
@@ -70,14 +69,6 @@ def test_every_claim_names_splits_that_its_tasks_have(profile: str, stand_ins: P
             continue
         task = make_task(experiments[str(name)].task, str(name), stand_ins)
         assert split in task.evaluation_sets(1), claim.id
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_training_and_report_agree_on_the_error_of_a_failure(profile: str) -> None:
-    """The report knows no torch and so no task: it has a number of its own."""
-    for name, config in load_params(ROOT / "params.yaml", profile).experiments.items():
-        task = TASKS[config.task["name"]]
-        assert failure_error(name) == getattr(task, "worst_error", 1.0), name
 
 
 def test_in_quick_act_and_pondernet_solve_their_parity_and_a_plain_network_does_not() -> None:

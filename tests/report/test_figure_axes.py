@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 from support.synthetic_results import curves_of, made_up_results
 
-from pondering.report.figures import FIGURES, style, words
-from pondering.report.figures.captions import unequal_sizes
-from pondering.report.figures.curves import first_end
+from pondering.report.figures import FIGURES, accuracy_by_compute, extrapolation, style
+from pondering.report.figures.layout import unequal_sizes
 from pondering.report.figures.rates import figure_rates
-from pondering.report.figures.ticks import difficulty_axis, steps_axis
+from pondering.report.figures.shapes.curves import first_end
 from pondering.results.results import Results
 
 BY_ID = {spec.id: spec for spec in FIGURES}
@@ -28,7 +27,7 @@ def test_steps_double_from_tick_to_tick_where_a_seed_took_many() -> None:
     figure, (few, many) = style.new_figure([1, 1])
     for axes, highest in ((few, 3.0), (many, 19.3)):
         axes.plot([1, highest], [0, 1])
-        steps_axis(axes, highest)
+        style.steps_axis(axes, highest)
     figure.canvas.draw()
     assert few.get_xscale() == "linear"
     assert list(many.get_xticks()) == [1, 2, 4, 8, 16] and many.get_xscale() == "log"
@@ -38,7 +37,7 @@ def test_difficulty_begins_at_its_lowest() -> None:
     _, (axes,) = style.new_figure([1])
     for lowest, highest in ((1, 64), (2, 15), (1, 5), (1, 1)):
         axes.plot([lowest, highest], [0, 1])
-        difficulty_axis(axes, lowest, highest)
+        style.difficulty_axis(axes, lowest, highest)
         ticks = axes.get_xticks()
         assert ticks[0] == lowest and max(ticks) <= highest
         assert all(tick == round(tick) for tick in ticks)
@@ -64,18 +63,24 @@ def test_a_mean_line_ends_with_its_first_seed(results: Results) -> None:
 
 
 def test_compute_is_told_with_its_range(results: Results) -> None:
-    assert "PonderNet, λp = 0.3: 7.68M." in words.of_compute(results)
+    assert "PonderNet, λp = 0.3: 7.68M." in accuracy_by_compute.words(
+        results, "parity_interpolation"
+    )
     curves = results.curves["parity_interpolation"]
     spent = curves["computed_steps"].where(curves["seed"] != 1, 0.5 * curves["computed_steps"])
     curves = {"parity_interpolation": curves.assign(computed_steps=spent)}
     changed = dataclasses.replace(results, curves=curves)
-    assert "PonderNet, λp = 0.3: 6.4M (3.84M to 7.68M)." in words.of_compute(changed)
+    assert "PonderNet, λp = 0.3: 6.4M (3.84M to 7.68M)." in accuracy_by_compute.words(
+        changed, "parity_interpolation"
+    )
 
 
 def test_layouts_of_different_size_are_no_controlled_comparison(results: Results) -> None:
     names = ("parity", "parity_scattered")
-    cards = {name: {"what": f"{size} elements, so; RNN", "stand_in": False}
-             for name, size in zip(names, (64, 10), strict=True)}  # fmt: skip
+    cards = {
+        name: dataclasses.replace(results.cards[name], what=f"{size} elements, so; RNN")
+        for name, size in zip(names, (64, 10), strict=True)
+    }
     said = unequal_sizes(dataclasses.replace(results, cards=cards), names)
     assert said == "64 elements against 10 elements: not a controlled comparison."
     same = {name: cards["parity"] for name in names}
@@ -97,7 +102,7 @@ def test_layout_panels_hold_all_of_their_lines(results: Results) -> None:
 
 
 def test_extrapolation_is_told_inside_and_beyond(results: Results) -> None:
-    said = words.of_extrapolation(results)
+    said = extrapolation.words(results, "parity_extrapolation")
     assert "PonderNet" in said and said.count(" inside, ") == said.count(" beyond") - 1
 
 
@@ -107,4 +112,6 @@ def test_one_learning_rate_is_no_search() -> None:
     two = pd.concat([one, curves.assign(learning_rate=1e-2)])
     for rows, title in ((one, "Parity, ACT: learning curves"),
                         (two, "Parity, ACT: learning rates tried")):  # fmt: skip
-        assert title in [text.get_text() for text in figure_rates(rows, "16 bits").texts]
+        assert title in [
+            text.get_text() for text in figure_rates(rows, "16 bits", "error rate", 1.0).texts
+        ]

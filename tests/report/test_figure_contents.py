@@ -16,13 +16,26 @@ from support.synthetic_results import (
     FEW,
     error_of,
     made_up_results,
+    only,
     table_of,
 )
 
-from pondering.report.figures import banino2021 as banino
-from pondering.report.figures import beyond, mnist, priors, style, traces, words
-from pondering.report.figures import graves2016 as graves
-from pondering.report.figures.curves import accuracy_by_compute, errors_by_update
+from pondering.report.figures import (
+    accuracy_and_steps,
+    by_difficulty,
+    digits,
+    error_by_penalty,
+    extrapolation,
+    fixed_repeat,
+    gallery,
+    learning,
+    long_prior,
+    seeds_by_setting,
+    sequences,
+    style,
+)
+from pondering.report.figures.shapes.curves import accuracy_by_compute, errors_by_update
+from pondering.report.figures.shapes.traces import choose_traces
 from pondering.results.results import Results
 
 
@@ -63,7 +76,7 @@ def seed_means(table: pd.DataFrame, mechanism: str, setting: float) -> list[tupl
 
 def test_error_bars_are_means_with_standard_errors(results: Results) -> None:
     table = results.tables["logic"]
-    axes = drawn(graves.figure_8(results)).axes[0]
+    axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
     order = [
         ("repeat", 1),
         *(("act", s) for s in FEW["act"]),
@@ -83,7 +96,9 @@ def test_error_bars_are_means_with_standard_errors(results: Results) -> None:
 def test_text_bars_read_the_training_split_and_diamonds_the_other() -> None:
     table = table_of("wikipedia", FEW, 2)
     table.loc[table["split"] == "heldout", "error"] = 2.5
-    axes = drawn(graves.figure_21(Results("quick", {"wikipedia": table}))).axes[0]
+    axes = drawn(
+        error_by_penalty.draw(only("wikipedia", tables={"wikipedia": table}), "wikipedia")
+    ).axes[0]
     wanted = np.mean([e for e, _ in seed_means(table[table["split"] == "train"], "repeat", 1)])
     assert bar_heights(axes)[0] == pytest.approx(wanted)
     assert (axes.lines[-1].get_ydata() == 2.5).all() and len(axes.lines[-1].get_ydata()) == 8
@@ -91,7 +106,7 @@ def test_text_bars_read_the_training_split_and_diamonds_the_other() -> None:
 
 def test_learning_curves_count_a_diverged_seed_as_a_failure(results: Results) -> None:
     curves = results.curves["parity"]
-    upper, lower = drawn(graves.figure_5(results)).axes
+    upper, lower = drawn(learning.draw(results, "parity")).axes
     own = curves[(curves["mechanism"] == "act") & (curves["setting"] == 0.1)]
     updates = sorted(set(own["update"]))
     mean = [own.loc[own["update"] == u, "error"].fillna(1.0).sum() / 3 for u in updates]
@@ -103,7 +118,7 @@ def test_learning_curves_count_a_diverged_seed_as_a_failure(results: Results) ->
 
 
 def test_ellipses_have_standard_errors_as_half_axes(results: Results) -> None:
-    lower = drawn(graves.figure_5(results)).axes[1]
+    lower = drawn(learning.draw(results, "parity")).axes[1]
     ellipses = [p for p in lower.patches if isinstance(p, Ellipse)]
     assert len(ellipses) == 3
     seeds = np.array(seed_means(results.tables["parity"], "act", 0.01))
@@ -115,7 +130,7 @@ def test_ellipses_have_standard_errors_as_half_axes(results: Results) -> None:
 
 def test_difficulty_panels_show_aggregated_ponder_and_error(results: Results) -> None:
     table = results.tables["sort"]
-    upper, lower = drawn(graves.figure_19(results)).axes
+    upper, lower = drawn(by_difficulty.draw(results, "sort")).axes
     for mechanism, setting in (("act", 0.01), ("act", 0.1), ("repeat", 1)):
         own = table[(table["mechanism"] == mechanism) & (table["setting"] == setting)]
         lengths = list(range(2, 16))
@@ -136,17 +151,18 @@ def test_difficulty_panels_show_aggregated_ponder_and_error(results: Results) ->
 def test_a_long_grid_is_thinned_evenly_and_says_so() -> None:
     settings: dict[str, list[float]] = {"repeat": [1], "act": [i / 1000 for i in range(1, 38)]}
     table = table_of("parity", settings, 1)
-    figure = drawn(graves.figure_6(Results("paper", {"parity": table})))
+    results = only("parity", profile="paper", tables={"parity": table})
+    figure = drawn(by_difficulty.draw(results, "parity"))
     assert len(figure.axes[0].lines) == 7 + 1
     legend = figure.legends[0]
     assert legend.get_title().get_text() == "7 of 37 settings"
     names = [text.get_text() for text in legend.get_texts()]
     assert names[0] == "τ = 1e-3" and names[6] == "τ = 0.037"
-    assert len(bar_heights(drawn(graves.figure_4(Results("p", {"parity": table}))).axes[0])) == 38
+    assert len(bar_heights(drawn(error_by_penalty.draw(results, "parity")).axes[0])) == 38
 
 
 def test_sequence_traces_show_inputs_outputs_and_ponder(results: Results) -> None:
-    axes = drawn(graves.figure_15(results)).axes
+    axes = drawn(sequences.draw(results, "addition", 9e-4)).axes
     assert len(axes) == 3
     steps = results.traces["addition"][0]["steps"]
     assert bar_heights(axes[0]) == [step["ponder_time"] for step in steps]
@@ -159,15 +175,15 @@ def test_traces_come_from_the_nearest_setting_and_the_first_seed() -> None:
     base = {"mechanism": "act", "kind": "sequence", "steps": [{}]}
     pool = [{**base, "setting": s, "seed": k} for s in (1e-4, 1e-2, 0.0) for k in (2, 1)]
     pool.append({**base, "setting": 1e-3, "seed": 0, "mechanism": "pondernet"})
-    assert [(t["setting"], t["seed"]) for t in traces.choose_traces(pool, "sequence", 9e-4)] == [
-        (1e-4, 1)
-    ]
-    assert traces.choose_traces(pool, "text", 9e-4) == []
+    results = Results("quick", traces={"addition": pool})
+    (chosen,) = choose_traces(results, "addition", "sequence", 9e-4)
+    assert (chosen["setting"], chosen["seed"]) == (1e-4, 1)
+    assert choose_traces(results, "addition", "text", 9e-4) == []
 
 
 def test_methods_are_compared_at_their_best_sampled_setting(results: Results) -> None:
     table = results.tables["parity_interpolation"]
-    upper, lower = drawn(banino.figure_1a(results)).axes
+    upper, lower = drawn(accuracy_and_steps.draw(results, "parity_interpolation", ("test",))).axes
     best = {}
     for mechanism in ("act", "pondernet"):
         errors = {
@@ -189,7 +205,8 @@ def test_extrapolation_keeps_the_settings_chosen_inside_the_trained_range() -> N
     # beyond the range another setting would win
     table.loc[outside & (table["mechanism"] == "act"), "error"] = 0.5
     table.loc[outside & (table["mechanism"] == "act") & (table["setting"] == 0.1), "error"] = 0.0
-    figure = drawn(banino.figure_1b(Results("quick", {"parity_extrapolation": table})))
+    name, splits = "parity_extrapolation", ("interpolation", "extrapolation")
+    figure = drawn(accuracy_and_steps.draw(only(name, tables={name: table}), name, splits))
     heights = bar_heights(figure.axes[0])
     assert len(heights) == 6 and heights[3] == 0.5
     assert "τ = 1e-3" in figure.axes[1].get_xticklabels()[1].get_text()
@@ -214,7 +231,7 @@ def test_early_stopping_keeps_the_last_error_and_divergence_does_not() -> None:
 def test_boxes_hold_the_quartiles_and_solve_rates_of_the_seeds() -> None:
     results = made_up_results(seeds=8, diverged=None, points=3)
     table = results.tables["parity_interpolation"]
-    upper, lower = drawn(banino.figure_2b(results)).axes
+    upper, lower = drawn(seeds_by_setting.draw(results, "parity_interpolation", "pondernet")).axes
     medians = [1 - np.median([e for e, _ in seed_means(table, "pondernet", s)])
                for s in FEW["pondernet"]]  # fmt: skip
     for place, median in enumerate(medians):
@@ -225,36 +242,39 @@ def test_boxes_hold_the_quartiles_and_solve_rates_of_the_seeds() -> None:
 
 
 def test_prior_figure_takes_a_tenth_or_the_smallest() -> None:
-    assert priors.prior_shown([0.3, 0.1, 0.05]) == 0.1
-    assert priors.prior_shown([0.3, 0.2]) == 0.2
+    assert long_prior.prior_shown([0.3, 0.1, 0.05]) == 0.1
+    assert long_prior.prior_shown([0.3, 0.2]) == 0.2
 
 
 def test_prior_figure_marks_the_mean_of_the_prior_cut_at_n() -> None:
     mass = [0.1 * 0.9 ** (n - 1) for n in range(1, 21)]
     mean = sum(n * p for n, p in zip(range(1, 21), mass, strict=True)) / sum(mass)
     assert mean == pytest.approx(7.23, abs=0.01)
-    assert priors.prior_mean(0.1, 20) == pytest.approx(mean)
-    assert priors.prior_mean(1.0, 20) == 1.0
-    assert priors.prior_mean(0.1, 10_000) == pytest.approx(10)
+    assert long_prior.prior_mean(0.1, 20) == pytest.approx(mean)
+    assert long_prior.prior_mean(1.0, 20) == 1.0
+    assert long_prior.prior_mean(0.1, 10_000) == pytest.approx(10)
     results = made_up_results(points=5)
-    upper, lower = drawn(priors.figure_2c(results)).axes
+    upper, lower = drawn(long_prior.draw(results, "parity_interpolation")).axes
     for value in (mean, 10):
         assert line_with(upper, [0, 1], [value, value]), value
         assert line_with(lower, [value, value], [0, 1]), value
-    assert "prior mean 7.23 when cut at N = 20 (1/λp = 10)" in words.of_prior(results)
+    assert "prior mean 7.23 when cut at N = 20 (1/λp = 10)" in long_prior.words(
+        results, "parity_interpolation"
+    )
 
 
 def test_steps_unrolled_are_counted_or_not_known() -> None:
     curves = made_up_results(points=5).curves["parity_interpolation"]
-    assert priors.steps_unrolled(curves) == 20
-    assert priors.steps_unrolled(curves[curves["mechanism"] != "repeat"]) is None
+    assert long_prior.steps_unrolled(curves) == 20
+    assert long_prior.steps_unrolled(curves[curves["mechanism"] != "repeat"]) is None
     early = curves["computed_steps"].where(curves["update"] < 3000, 0.9 * curves["computed_steps"])
-    assert priors.steps_unrolled(curves.assign(computed_steps=early)) is None
-    assert priors.steps_unrolled(None) is None
+    assert long_prior.steps_unrolled(curves.assign(computed_steps=early)) is None
+    assert long_prior.steps_unrolled(None) is None
 
 
 def test_few_seeds_have_no_box() -> None:
-    upper = drawn(banino.figure_2b(made_up_results(seeds=4, diverged=None, points=3))).axes[0]
+    results = made_up_results(seeds=4, diverged=None, points=3)
+    upper = drawn(seeds_by_setting.draw(results, "parity_interpolation", "pondernet")).axes[0]
     assert not upper.patches and len(upper.collections) == 3
     table = table_of("parity_interpolation", FEW, 4)
     median = 1 - np.median([e for e, _ in seed_means(table, "pondernet", 0.1)])
@@ -263,7 +283,7 @@ def test_few_seeds_have_no_box() -> None:
 
 def test_digits_by_angle_and_gallery(results: Results) -> None:
     table = results.tables["mnist_rotated"]
-    upper, lower = drawn(mnist.figure_range(results)).axes
+    upper, lower = drawn(digits.draw(results, "mnist_rotated", "range")).axes
     own = table[(table["mechanism"] == "act") & (table["setting"] == 1e-3)]
     own = own[own["split"] == "range"]
     angles = [22.5, 45, 67.5, 90]
@@ -273,7 +293,7 @@ def test_digits_by_angle_and_gallery(results: Results) -> None:
     assert line_with(
         lower, angles, [own.loc[own["difficulty"] == a, "ponder_time"].mean() for a in angles]
     )
-    cells = drawn(mnist.figure_gallery(results)).axes
+    cells = drawn(gallery.draw(results, "mnist")).axes
     pixels = results.traces["mnist"][0]["pixels"]
     np.testing.assert_array_equal(cells[0].images[0].get_array(), pixels)
     assert cells[0].get_title() == "9 steps\n0" and cells[2].get_title() == "8 steps\n7, is 2"
@@ -286,12 +306,12 @@ def test_updates_to_solve(results: Results) -> None:
          ("act", 0.1, 1, 100, 0.5), ("act", 0.1, 1, 200, math.nan)],
         columns=["mechanism", "setting", "seed", "update", "error"],
     )  # fmt: skip
-    found = beyond.updates_to_solve(curves)["update"]
+    found = fixed_repeat.updates_to_solve(curves)["update"]
     assert found[0] == 200 and math.isnan(found[1])
 
 
 def test_extrapolation_figure_shades_the_trained_range(results: Results) -> None:
-    upper, lower = drawn(beyond.figure_extrapolation(results)).axes
+    upper, lower = drawn(extrapolation.draw(results, "parity_extrapolation")).axes
     (box,) = [p for p in upper.patches if isinstance(p, Rectangle)]
     assert (box.get_x(), box.get_x() + box.get_width()) == (0.5, 8.5)
     wanted = [error_of("repeat", 1, d) for d in (1, 16)]
@@ -303,16 +323,17 @@ def test_extrapolation_figure_shades_the_trained_range(results: Results) -> None
 
 def test_bars_do_not_depend_on_the_order_of_the_rows(results: Results) -> None:
     shuffled = results.tables["logic"].sample(frac=1.0, random_state=0)
-    first = bar_heights(drawn(graves.figure_8(results)).axes[0])
-    second = bar_heights(drawn(graves.figure_8(Results("quick", {"logic": shuffled}))).axes[0])
+    first = bar_heights(drawn(error_by_penalty.draw(results, "logic")).axes[0])
+    results = only("logic", tables={"logic": shuffled})
+    second = bar_heights(drawn(error_by_penalty.draw(results, "logic")).axes[0])
     assert first == pytest.approx(second)
 
 
 def test_a_mechanism_has_one_colour_in_every_figure(results: Results) -> None:
-    bars = drawn(graves.figure_8(results)).axes[0].patches
+    bars = drawn(error_by_penalty.draw(results, "logic")).axes[0].patches
     wanted = ["plain", *["act"] * 3, *["repeat"] * 4]
     shown = [to_hex(bar.get_facecolor()) for bar in bars]
     assert shown == [style.MECHANISM_COLOUR[name].lower() for name in wanted]
-    trace = drawn(graves.figure_15(results)).axes[0].patches[0]
+    trace = drawn(sequences.draw(results, "addition", 9e-4)).axes[0].patches[0]
     assert to_hex(trace.get_facecolor()) == style.MECHANISM_COLOUR["act"].lower()
     assert style.WRONG not in style.MECHANISM_COLOUR.values()

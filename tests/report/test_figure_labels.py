@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 from support.synthetic_results import made_up_results
 
-from pondering.report.figures import FIGURES, mnist, style, words_traces
-from pondering.report.figures.labels import name_points
+from pondering.report.figures import FIGURES, gallery, style
 
 CROWDS = [
     # the ponder and error of addition and of parity, as one profile had them
@@ -42,7 +41,7 @@ def test_every_point_has_its_name_beside_it(points: list[tuple[float, float, str
         axes.plot([x for x, _, _ in points], [y for _, y, _ in points], ls="", marker="o", ms=6)
         axes.margins(0.12, 0.15)
         style.from_zero(axes)
-        name_points(axes, points)
+        style.name_points(axes, points)
         style.heading(figure, "A title", "of a figure")
         assert sorted(t.get_text() for t in axes.texts) == sorted(n for *_, n in points if n)
         assert touching(axes, points) == []
@@ -64,8 +63,8 @@ def test_fixed_repeats_are_named_too() -> None:
 def test_gallery_and_its_words_show_the_same_digits() -> None:
     (first, *_) = traces = made_up_results(points=3).traces["mnist"]
     many = [{**first, "which": which} for which in ("most",) * 9 + ("fewest",) * 2]
-    assert len(mnist.gallery_traces(many)) == mnist.GALLERY_COLUMNS + 2
+    assert len(gallery.gallery_traces(many)) == gallery.GALLERY_COLUMNS + 2
     results = made_up_results(points=3)
-    assert words_traces.of_gallery(results).startswith(f"{len(traces)} digits; most expected steps")
+    assert gallery.words(results, "mnist").startswith(f"{len(traces)} digits; most expected steps")
     crowded = dataclasses.replace(results, traces={"mnist": many})
-    assert words_traces.of_gallery(crowded).startswith(f"{mnist.GALLERY_COLUMNS + 2} digits")
+    assert gallery.words(crowded, "mnist").startswith(f"{gallery.GALLERY_COLUMNS + 2} digits")

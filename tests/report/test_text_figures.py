@@ -10,8 +10,7 @@ import pytest
 from matplotlib.patches import Rectangle
 from support.synthetic_results import made_up_results
 
-from pondering.report.figures import graves2016 as graves
-from pondering.report.figures import texts, words_traces
+from pondering.report.figures import running_text
 from pondering.results.results import Results
 
 
@@ -31,28 +30,28 @@ def two_seeds(results: Results, steps: float | None = None) -> Results:
 
 def test_text_windows_have_the_fewest_and_the_most_marks(results: Results) -> None:
     (trace,) = results.traces["wikipedia"]
-    size = texts.ROW_LENGTH * texts.TEXT_ROWS
+    size = running_text.ROW_LENGTH * running_text.TEXT_ROWS
     text = "".join(step["input"] for step in trace["steps"])
-    marks = [sum(c in texts.MARKUP for c in text[i : i + size])
+    marks = [sum(c in running_text.MARKUP for c in text[i : i + size])
              for i in range(10, len(text) - size + 1)]  # fmt: skip
     for markup, wanted in ((False, min(marks)), (True, max(marks))):
-        _, start = texts.text_window([trace], markup=markup)
+        _, start = running_text.text_window([trace], markup=markup)
         assert marks[start - 10] == wanted and marks.index(wanted) == start - 10
 
 
 def test_every_seed_has_its_strip_over_loss_and_entropy(results: Results) -> None:
     both = two_seeds(results)
-    figure = graves.figure_24(both)
+    figure = running_text.draw(both, "wikipedia", 6e-3, markup=True)
     assert figure is not None
-    strips, start = texts.text_strips(both.traces["wikipedia"], setting=6e-3, markup=True)
+    strips, start = running_text.text_strips(both, "wikipedia", 6e-3, markup=True)
     assert [trace["seed"] for trace in strips] == [0, 1]
     for place, trace in enumerate(strips):
-        steps = texts.shown_steps(trace, start)
+        steps = running_text.shown_steps(trace, start)
         panels = figure.axes[place::4]
         bars = [p.get_height() for axes in panels for p in axes.patches if isinstance(p, Rectangle)]
         assert bars == [step["ponder_time"] for step in steps]
         assert panels[0].get_ylabel() == f"seed {trace['seed']}"
-    first = texts.shown_steps(strips[0], start)
+    first = running_text.shown_steps(strips[0], start)
     loss = [y for axes in figure.axes[2::4] for y in axes.lines[0].get_ydata()]
     np.testing.assert_allclose(loss, [step["loss"] / math.log(2) for step in first])
 
@@ -60,12 +59,13 @@ def test_every_seed_has_its_strip_over_loss_and_entropy(results: Results) -> Non
 def test_rows_of_text_are_equally_long(results: Results) -> None:
     (trace,) = results.traces["wikipedia"]
     short = {**trace, "steps": trace["steps"][:64]}
-    figure = texts.text_panels([short], setting=6e-3, markup=False)
+    shortened = dataclasses.replace(results, traces={"wikipedia": [short]})
+    figure = running_text.draw(shortened, "wikipedia", 6e-3, markup=False)
     assert figure is not None
     assert [len(axes.patches) for axes in figure.axes[::3]] == [32, 32]
 
 
 def test_equal_steps_are_said_to_be_equal(results: Results) -> None:
-    said = words_traces.of_text(two_seeds(results, 6.0), 6e-3, markup=True)
+    said = running_text.words(two_seeds(results, 6.0), "wikipedia", 6e-3, markup=True)
     assert "seed 1: every character took 6 steps, the most of any seed" in said
     assert "seed 0" in said and "most at" in said.split("seed 1")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def read_all(root: Path) -> object:
 
 
 def read_origins(root: Path) -> object:
-    return origins(root / "reports/quick/provenance", ["parity-act", "parity"])
+    return origins(root / "reports/quick/provenance", ["parity-act", "parity"], str)
 
 
 LOADERS: dict[str, tuple[Load, ...]] = {
@@ -74,7 +75,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trace = traces_of("sort")[0]
     content = {"traces": [trace | {"steps": trace["steps"][:2]}]}
     (reports / "traces/sort.json").write_text(json.dumps(content))
-    (reports / "cards/parity.json").write_text(json.dumps(card_of("parity")))
+    (reports / "cards/parity.json").write_text(json.dumps(asdict(card_of("parity"))))
     for name in ("parity-act", "parity"):
         (reports / f"provenance/{name}.json").write_text(json.dumps(ORIGIN))
     (reports / "claims.json").write_text(json.dumps(JUDGED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -13,23 +14,24 @@ from pondering.results.results import Results
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> tuple[Path, Path]:
-    reports, tasks = tmp_path / "reports", tmp_path / "tasks"
-    for name in ("tables", "curves", "traces"):
+def folder(tmp_path: Path) -> Path:
+    reports = tmp_path / "reports"
+    for name in ("tables", "curves", "traces", "cards"):
         (reports / "quick" / name).mkdir(parents=True)
-    (tasks / "quick").mkdir(parents=True)
     table_of("mnist_rotated", FEW, 2).to_csv(reports / "quick/tables/mnist_rotated.csv")
     curves = curves_of("parity_scattered", FEW, 2, diverged=("act", 0.1, 1))
     for mechanism, rows in curves.groupby("mechanism"):
         rows.to_csv(reports / f"quick/curves/parity_scattered-{mechanism}.csv", index=False)
     traces = {"experiment": "sort", "traces": traces_of("sort")}
     (reports / "quick/traces/sort.json").write_text(json.dumps(traces))
-    (tasks / "quick/mnist_rotated.json").write_text(json.dumps(card_of("mnist_rotated")))
-    return reports, tasks
+    for name in ("mnist_rotated", "parity_scattered"):
+        content = dataclasses.asdict(card_of(name))
+        (reports / f"quick/cards/{name}.json").write_text(json.dumps(content))
+    return reports
 
 
-def test_load_reads_what_is_there(folders: tuple[Path, Path]) -> None:
-    results = Results.load(folders[0], "quick", folders[1])
+def test_load_reads_what_is_there(folder: Path) -> None:
+    results = Results.load(folder, "quick")
     assert list(results.tables) == ["mnist_rotated"]
     assert list(results.curves) == ["parity_scattered"]
     wanted = curves_of("parity_scattered", FEW, 2, diverged=("act", 0.1, 1))
@@ -43,24 +45,20 @@ def test_load_reads_what_is_there(folders: tuple[Path, Path]) -> None:
     ]
 
 
-def test_cards_beside_the_reports_come_before_those_of_the_tasks(
-    folders: tuple[Path, Path],
-) -> None:
-    (folders[0] / "quick/cards").mkdir()
-    card = {"what": "16 elements, leading", "stand_in": False}
-    (folders[0] / "quick/cards/mnist_rotated.json").write_text(json.dumps(card))
-    assert Results.load(folders[0], "quick").cards == {"mnist_rotated": card}
-    assert Results.load(folders[0], "quick", folders[1]).cards == {"mnist_rotated": card}
+def test_a_table_without_a_card_is_refused(folder: Path) -> None:
+    (folder / "quick/cards/mnist_rotated.json").unlink()
+    with pytest.raises(UserError, match="dvc repro datasets@quick-mnist_rotated"):
+        Results.load(folder, "quick")
 
 
 def test_load_of_nothing_is_empty(tmp_path: Path) -> None:
-    results = Results.load(tmp_path / "reports", "paper", tmp_path / "tasks")
+    results = Results.load(tmp_path / "reports", "paper")
     assert results == Results("paper")
 
 
-def test_a_table_without_rows_is_absent(folders: tuple[Path, Path]) -> None:
-    table_of("parity", FEW, 1).head(0).to_csv(folders[0] / "quick/tables/parity.csv")
-    assert "parity" not in Results.load(folders[0], "quick", folders[1]).tables
+def test_a_table_without_rows_is_absent(folder: Path) -> None:
+    table_of("parity", FEW, 1).head(0).to_csv(folder / "quick/tables/parity.csv")
+    assert "parity" not in Results.load(folder, "quick").tables
 
 
 @pytest.mark.parametrize(
@@ -71,17 +69,15 @@ def test_a_table_without_rows_is_absent(folders: tuple[Path, Path]) -> None:
         ("reports/quick/traces/parity.json", "{", "not readable as JSON"),
         ("reports/quick/traces/parity.json", "[]", "'traces'"),
         ("reports/quick/traces/parity.json", '{"traces": [{"seed": 0}]}', "'mechanism'"),
-        ("tasks/quick/parity.json", '{"what": "bits"}', "'stand_in'"),
-        ("tasks/quick/parity.json", '{"what": "bits", "stand_in": "no"}', "not a bool"),
+        ("reports/quick/cards/parity.json", '{"what": "bits"}', "'stand_in'"),
+        ("reports/quick/cards/parity.json", '{"what": "bits", "stand_in": "no"}', "not a bool"),
     ],
 )
-def test_malformed_files_are_named(
-    folders: tuple[Path, Path], file: str, content: str, said: str
-) -> None:
-    path = folders[0].parent / file
+def test_malformed_files_are_named(folder: Path, file: str, content: str, said: str) -> None:
+    path = folder.parent / file
     path.write_text(content)
     with pytest.raises(UserError) as caught:
-        Results.load(folders[0], "quick", folders[1])
+        Results.load(folder, "quick")
     message = str(caught.value)
     assert str(path) in message and said in message and "\n" not in message
 
@@ -97,10 +93,10 @@ def test_malformed_files_are_named(
     ],
 )
 def test_malformed_cells_are_named_with_their_line(
-    folders: tuple[Path, Path], column: str, value: str, said: str
+    folder: Path, column: str, value: str, said: str
 ) -> None:
     rows = table_of("parity", FEW, 1).astype({column: object})
     rows.loc[3, column] = value
-    rows.to_csv(folders[0] / "quick/tables/parity.csv", index=False)
+    rows.to_csv(folder / "quick/tables/parity.csv", index=False)
     with pytest.raises(UserError, match=f"column '{column}', line 5: {said}"):
-        Results.load(folders[0], "quick", folders[1])
+        Results.load(folder, "quick")

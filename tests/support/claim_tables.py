@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from support.synthetic_results import card_of
 
 from pondering.results.results import Results
 
@@ -89,7 +91,8 @@ def results(
             )
             for name in names
         })  # fmt: skip
-    cards = {name: {"what": f"{name} data", "stand_in": stand_in} for name in gathered[0]}
+    names = dict.fromkeys([*gathered[0], *gathered[1]])
+    cards = {name: replace(card_of(name), stand_in=stand_in) for name in names}
     return Results(profile, gathered[0], gathered[1], traces or {}, cards)
 
 

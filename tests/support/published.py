@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
-from support.synthetic_results import made_up_results
+from support.synthetic_results import card_of, made_up_results
 
 from pondering.claims.claims import load_claims
 from pondering.report.pages import build
@@ -44,8 +45,11 @@ def hostile_results() -> Results:
     """Results of two experiments, with strings of an attacker wherever a file may hold one."""
     source = made_up_results(seeds=3, points=20)
     kept = ("parity", "wikipedia")
-    cards = {name: {"what": f"{HOSTILE} {name}", "stand_in": True, "source": HOSTILE}
-             for name in kept}  # fmt: skip
+    cards = {
+        name: replace(card_of(name), what=f"{HOSTILE} {name}", stand_in=True, source=HOSTILE)
+        for name in (*kept, "extra")
+    }
+    cards["extra"] = replace(cards["extra"], title=HOSTILE, splits={HOSTILE: HOSTILE})
     step = {"input": '"><img src=x onerror=alert(1)>', "target": HOSTILE, "prediction": "a",
             "ponder_time": 2.0, "remainder": None, "loss": 1.0, "entropy": None,
             "halting": [1.0]}  # fmt: skip

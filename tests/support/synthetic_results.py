@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pondering.results.results import Results
+from pondering.results.results import Card, Results
 
 DIFFICULTIES: dict[str, Sequence[float]] = {
     "parity": range(1, 17),
@@ -176,14 +176,32 @@ def traces_of(experiment: str) -> list[dict[str, Any]]:
     return []
 
 
-def card_of(experiment: str) -> dict[str, Any]:
+def card_of(experiment: str) -> Card:
     """A data card; the digits stand in for MNIST."""
+    title = experiment.replace("_", " ").capitalize()
+    what, stand_in = f"{experiment}: 16 elements, 1,000 examples at each difficulty", False
     if experiment.startswith("mnist"):
-        return {"what": "scikit-learn's handwritten digits, 8 x 8 pixels", "stand_in": True}
+        what, stand_in = "scikit-learn's handwritten digits, 8 x 8 pixels", True
     if experiment == "wikipedia":
-        return {"what": "a wiki-like text made by the project itself", "stand_in": True}
-    return {"what": f"{experiment}: 16 elements, 1,000 examples at each difficulty",
-            "stand_in": False}  # fmt: skip
+        what, stand_in = "a wiki-like text made by the project itself", True
+    text = experiment == "wikipedia"
+    splits = ("test", "train", "heldout", "interpolation", "extrapolation", "range", "angle")
+    return Card(
+        what=what,
+        stand_in=stand_in,
+        title=title,
+        question=f"What is {title}?",
+        unit="bits per character" if text else "sequence error rate",
+        worst_error=8.0 if text else 1.0,
+        splits=dict(zip(splits, splits, strict=True)) | {"heldout": "held-out text"},
+        difficulty=dict.fromkeys(splits, "elements"),
+        source="made up",
+    )
+
+
+def only(*names: str, profile: str = "quick", **parts: Any) -> Results:
+    """Results of these experiments alone, with their cards."""
+    return Results(profile, cards={name: card_of(name) for name in names}, **parts)
 
 
 def made_up_results(

@@ -29,6 +29,10 @@ class Majority(SyntheticTask):
     """`size` signs, an odd number, of which `difficulty` are negative."""
 
     name: ClassVar[str] = "majority"
+    title: ClassVar[str] = "Majority"
+    question: ClassVar[str] = "Which sign do most of the numbers have?"
+    counts: ClassVar[str] = "negative signs"
+
     size: int = 3
 
     @property
@@ -80,9 +84,9 @@ from matplotlib.figure import Figure
 from pondering.results.results import Results
 
 
-def figure_majority(results: Results) -> Figure | None:
+def draw(results: Results, experiment: str) -> Figure | None:
     """Error against the number of negative signs."""
-    table = results.tables.get("majority")
+    table = results.tables.get(experiment)
     if table is None:
         return None
     figure = Figure(layout="constrained")
@@ -91,12 +95,16 @@ def figure_majority(results: Results) -> Figure | None:
     return figure
 
 
-def words_of_majority(results: Results) -> str:
+def words(results: Results, experiment: str) -> str:
     return "Errors on majority."
+
+
+def caption(results: Results, experiment: str) -> str:
+    return "Error."
 '''
-LINE = """    FigureSpec(
-        "beyond-majority", "Beyond the papers", "", ("majority",), "Majority",
-        majority.figure_majority, majority.words_of_majority, "No paper has it.", "Error.",
+LINE = """    _beyond(
+        "majority", ("majority",), "Majority", majority, "No paper has it.",
+        experiment="majority",
     ),
 )  # fmt: skip
 """
@@ -137,11 +145,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     package = root / "src/pondering"
     (package / "tasks/majority.py").write_text(TASK)
     (package / "report/figures/majority.py").write_text(FIGURE)
-    tasks, figures = package / "tasks/__init__.py", package / "report/figures/catalogue_others.py"
+    tasks, figures = package / "tasks/__init__.py", package / "report/figures/catalogue.py"
     line = "from pondering.tasks.parity import Parity\n"
     replaced(tasks, line, f"from pondering.tasks.majority import Majority\n{line}")
     replaced(tasks, '    "parity": Parity,', '    "majority": Majority,\n    "parity": Parity,')
-    line = "from pondering.report.figures.spec import FigureSpec\n"
+    line = "from pondering.report.figures.spec import Family, FigureSpec\n"
     replaced(figures, line, f"from pondering.report.figures import majority\n{line}")
     replaced(figures, ")  # fmt: skip\n", LINE)
     with (root / "claims.yaml").open("a") as claims:

@@ -22,7 +22,7 @@ from pondering.tasks.digits.files import (
     read_idx,
     read_picture,
 )
-from pondering.tasks.digits.task import DEVIATION, MEAN, Digits, pixels
+from pondering.tasks.digits.task import DEVIATION, MEAN, Digits
 
 DIGITS = Digits(
     train_rotation=0, test_rotations=(), test_angles=(), data="sklearn_digits", validation=200
@@ -253,7 +253,7 @@ def test_picture_keeps_its_pixels_and_bright_paper_is_inverted(tmp_path: Path) -
     np.testing.assert_array_equal(read_picture(picture(dark, image)), image)
     np.testing.assert_array_equal(read_picture(picture(bright, 255 - image)), image)
     batch = DIGITS.parse(str(bright))
-    np.testing.assert_array_equal(pixels(batch, 0), image)
+    np.testing.assert_array_equal(DIGITS.pixels(batch, 0), image)
     assert batch.inputs.shape == (1, 1, 784) and batch.mask.all() and not batch.scored.any()
     assert batch.targets.shape == batch.scored.shape == (1, 1) and batch.difficulty.shape == (1,)
     assert batch.inputs.dtype == np.float32 and batch.targets.dtype == np.int64

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pondering.project.errors import UserError
 from pondering.tasks.base import Batch
 from pondering.tasks.digits.files import prepare
-from pondering.tasks.digits.task import DEVIATION, MEAN, Digits, _as_batch, pixels, rotate
+from pondering.tasks.digits.task import DEVIATION, MEAN, Digits, _as_batch, rotate
 
 UPRIGHT = Digits(
     train_rotation=0, test_rotations=(), test_angles=(), data="sklearn_digits", validation=200
@@ -78,15 +78,15 @@ def test_pixels_are_normalised_as_mnist() -> None:
     check_shapes(batch, 200)
     expected = (images.reshape(200, 784) / 255 - MEAN) / DEVIATION
     np.testing.assert_allclose(batch.inputs[0], expected, atol=1e-5)
-    np.testing.assert_array_equal(pixels(batch, 7), images[7])
-    np.testing.assert_array_equal(pixels(batch.torch(), 7), images[7])
+    np.testing.assert_array_equal(UPRIGHT.pixels(batch, 7), images[7])
+    np.testing.assert_array_equal(UPRIGHT.pixels(batch.torch(), 7), images[7])
 
 
 def rows_of(task: Digits, batch: Batch) -> list[int]:
     """Which training images these are."""
     images = prepare(task.data, "", task.validation)["train_images"]
     index = {image.tobytes(): row for row, image in enumerate(images)}
-    return [index[pixels(batch, row).tobytes()] for row in range(batch.inputs.shape[1])]
+    return [index[UPRIGHT.pixels(batch, row).tobytes()] for row in range(batch.inputs.shape[1])]
 
 
 def test_an_epoch_shows_every_image_at_most_once() -> None:

@@ -155,7 +155,7 @@ def _obstacle(claim: Claim, evidence: Evidence, quantities: Sequence[Quantity]) 
     profile, cards = evidence.results.profile, evidence.results.cards
     if profile not in claim.judged_at:
         return f"Judged from {claim.judged_at[0]} on: {claim.scale_reason}"
-    if claim.real_data and any(cards.get(name, {}).get("stand_in") for name in evidence.sizes):
+    if claim.real_data and any(cards[name].stand_in for name in evidence.sizes):
         return f"The data are a stand-in: {claim.scale_reason}"
     seeds = min(evidence.seeds, default=0)
     if seeds < claim.minimum_seeds:

@@ -63,7 +63,7 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     yield from (f"  {name:{width}}  {command}" for name, command in stages)
     runs = [f"{name}-{mechanism}" for name in experiments for mechanism in MECHANISMS]
     runs += experiments  # their evaluations
-    for origin in origins(layout.report / "provenance", runs)[: len(runs)]:
+    for origin in origins(layout.report / "provenance", runs, str)[: len(runs)]:
         yield ""
         yield f"{origin.stage}@{params.profile}-{origin.run}"
         facts = [(name, text) for name, text in origin.facts if name in NAMES.values()]

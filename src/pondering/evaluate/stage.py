@@ -24,9 +24,7 @@ from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.paths import Layout
 from pondering.results.tables import headline, replica_means
 from pondering.tasks import make_task
-from pondering.tasks.base import Batch, SyntheticTask
-from pondering.tasks.digits.task import Digits, pixels
-from pondering.tasks.wikipedia.task import Wikipedia
+from pondering.tasks.base import Batch, ImageTask, SyntheticTask, TextTask
 from pondering.train.build import pick_device
 
 ROWS_AT_A_TIME = 512  # examples x times in one pass, which bounds the memory
@@ -114,7 +112,7 @@ class EvaluateStage:
     def _rows(
         self, trained: Trained, measured: dict[tuple[str, str], Measured]
     ) -> list[dict[str, Any]]:
-        worst = getattr(self.task, "worst_error", 1.0)
+        worst = self.task.worst_error
         rows = []
         for (split, mode), each in measured.items():
             names = {
@@ -132,16 +130,16 @@ class EvaluateStage:
         if trained.mechanism == "repeat":
             return []
         chosen = self._chosen(trained)
-        if isinstance(self.task, Digits):
-            found = self._gallery(trained, measured, chosen[:1])
-        elif isinstance(self.task, Wikipedia):
+        if isinstance(self.task, ImageTask):
+            found = self._gallery(self.task, trained, measured, chosen[:1])
+        elif isinstance(self.task, TextTask):
             found = self._texts(self.task, trained, chosen)
         else:
             found = self._sequences(trained, chosen)
         return [{"mechanism": trained.mechanism} | trace for trace in found]
 
     def _texts(
-        self, task: Wikipedia, trained: Trained, chosen: Sequence[int]
+        self, task: TextTask, trained: Trained, chosen: Sequence[int]
     ) -> list[dict[str, Any]]:
         """Some windows of the held-out text, read by every seed."""
         batch, kinds = task.traced(self.config.evaluation.trace.sequences)
@@ -188,6 +186,7 @@ class EvaluateStage:
 
     def _gallery(
         self,
+        task: ImageTask,
         trained: Trained,
         measured: dict[tuple[str, str], Measured],
         chosen: Sequence[int],
@@ -200,9 +199,9 @@ class EvaluateStage:
             most, fewest = traces.extremes(measured[split, mode], k)
             for which, rows in (("most", most), ("fewest", fewest)):
                 part = batch.take(torch.tensor(rows))
-                listed = traces.sequences(trained.network, self.task, part, trained.replicas, [k])
+                listed = traces.sequences(trained.network, task, part, trained.replicas, [k])
                 for row, trace in enumerate(listed):
-                    image = pixels(part, row).tolist()
+                    image = task.pixels(part, row).tolist()
                     label = int(part.targets[0, row])
                     found.append(
                         trace | {"kind": "image", "which": which, "pixels": image, "label": label}

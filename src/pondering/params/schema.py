@@ -171,6 +171,13 @@ class ComputeConfig(_Model):
     ray_address: StrictStr | None = None  # None: that of the environment, else a local cluster
 
 
+class About(_Model):
+    """What the pages call an experiment, where its task's own title and question do not do."""
+
+    title: StrictStr
+    question: StrictStr
+
+
 class Params(_Model):
     """The whole of `params.yaml` for one profile."""
 
@@ -178,6 +185,7 @@ class Params(_Model):
     device: Literal["auto", "cpu", "cuda"]
     compute: ComputeConfig
     download: Download
+    about: dict[str, About] = {}
     experiments: dict[str, ExperimentConfig]
 
     @field_validator("experiments", mode="before")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,48 @@ MAY_BE_BLANK = frozenset(
     ("loss", "error", "ponder_time", "ponder_sd", "remainder", "active_share", "computed_steps")
 )
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
+KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}
 TRACE_KEYS = ("mechanism", "setting", "seed", "kind", "steps")
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a data card says of an experiment: all that figures and pages know of its task.
+
+    Args:
+        what: the data in a few words; source: where they come from.
+        stand_in: whether they stand in for those of the paper.
+        title, question: what the pages call it, and what it asks.
+        unit: of an error.
+        worst_error: of a replica that diverged; 1 where an error is a share of examples.
+        splits: split -> what it tests on.
+        difficulty: split -> what its difficulties count.
+    """
+
+    what: str
+    stand_in: bool
+    title: str
+    question: str
+    unit: str
+    worst_error: float
+    splits: dict[str, str]
+    difficulty: dict[str, str]
+    source: str
+
+    @property
+    def is_share(self) -> bool:
+        """Whether an error is a share of examples, and not for example bits."""
+        return self.worst_error == 1
+
+    @property
+    def measure(self) -> str:
+        """What is small where a network does well: "error", or the unit."""
+        return "error" if self.is_share else self.unit
+
+    @property
+    def in_training(self) -> str:
+        """The label of an axis of errors in training."""
+        return "error rate in training" if self.is_share else f"{self.unit}\nin training"
 
 
 @dataclass(frozen=True)
@@ -39,29 +80,29 @@ class Results:
         curves: experiment -> training curves of all its mechanisms.
         traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
             many sequences of mixed difficulty with their steps alone.
-        cards: experiment -> data card, with at least `what` (text) and `stand_in` (bool).
+        cards: experiment -> data card.
     """
 
     profile: str
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     curves: dict[str, pd.DataFrame] = field(default_factory=dict)
     traces: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    cards: dict[str, dict[str, Any]] = field(default_factory=dict)
+    cards: dict[str, Card] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, reports_folder: Path, profile: str, tasks_folder: Path | None = None) -> Results:
+    def load(cls, reports_folder: Path, profile: str) -> Results:
         """Read what the stages have written for a profile.
 
         Args:
             reports_folder: holds PROFILE/tables, PROFILE/curves, PROFILE/traces, PROFILE/cards.
             profile: quick, reduced or paper.
-            tasks_folder: where cards lie as PROFILE/EXPERIMENT.json if not with the reports.
 
         Returns:
             The results; a file that is missing, or holds no row yet, leaves its experiment absent.
 
         Raises:
-            UserError: a file cannot be parsed, lacks a column or holds text where a number belongs.
+            UserError: a file cannot be parsed, lacks a column or holds text where a number belongs;
+                an experiment has no card.
         """
         folder = Path(reports_folder) / profile
         tables: dict[str, pd.DataFrame] = {}
@@ -76,17 +117,23 @@ class Results:
                 parts.setdefault(path.stem.rsplit("-", 1)[0], []).append(rows)
         curves = {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()}
         traces = {path.stem: _read_traces(path) for path in _json_files(folder / "traces")}
-        paths = _json_files(Path(tasks_folder) / profile) if tasks_folder is not None else []
-        paths += _json_files(folder / "cards")
-        cards = {path.stem: _read_card(path) for path in paths}
+        cards = {path.stem: _read_card(path) for path in _json_files(folder / "cards")}
+        for name in (*tables, *curves):
+            if name not in cards:
+                stage = f"dvc repro datasets@{profile}-{name}"
+                raise UserError(f"{folder / 'cards' / name}.json: no such file; run `{stage}`")
         return cls(profile, tables, curves, traces, cards)
+
+    def title(self, experiment: str) -> str:
+        """The heading of an experiment; its own name where it has no card."""
+        return self.cards[experiment].title if experiment in self.cards else experiment
 
     def stand_ins(self, experiments: Sequence[str]) -> list[str]:
         """What stands in for the real data behind these experiments, each said once."""
         texts = [
-            str(self.cards[name]["what"])
+            self.cards[name].what
             for name in experiments
-            if name in self.cards and self.cards[name]["stand_in"]
+            if name in self.cards and self.cards[name].stand_in
         ]
         return list(dict.fromkeys(texts))
 
@@ -147,9 +194,11 @@ def _read_traces(path: Path) -> list[dict[str, Any]]:
     return traces
 
 
-def _read_card(path: Path) -> dict[str, Any]:
-    card: dict[str, Any] = _read_json(path)
-    for key, kind in (("what", str), ("stand_in", bool)):
-        if not isinstance(card, dict) or not isinstance(card.get(key), kind):
-            raise UserError(f"{path}: key {key!r} is missing or not a {kind.__name__}")
-    return card
+def _read_card(path: Path) -> Card:
+    content = _read_json(path)
+    for each in fields(Card):
+        value = content.get(each.name) if isinstance(content, dict) else None
+        kind = KINDS[str(each.type).partition("[")[0]]
+        if not isinstance(value, kind):
+            raise UserError(f"{path}: key {each.name!r} is missing or not a {kind.__name__}")
+    return Card(**{each.name: content[each.name] for each in fields(Card)})

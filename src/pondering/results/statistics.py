@@ -1,7 +1,7 @@
 """Means, intervals and rank correlation over seeds; explicit generators where chance enters.
 
 The unit is always the seed (one trained replica), never the example. The tables these arrays come
-from are cut and averaged in `pondering.results.aggregates`.
+from are cut and averaged in `pondering.results.tables`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,12 @@
-"""What all readers of the evaluation tables share: how a replica's rows become one number."""
+"""From the tidy evaluation tables to one number per seed or per setting.
+
+A replica that diverged counts as a failure in every error. It has no ponder time, so the means of
+ponder are over the replicas that have one; `seeds` still counts them all.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -28,5 +34,102 @@ def headline(table: pd.DataFrame) -> pd.DataFrame:
     Args:
         table: all evaluation rows of one experiment, at least one.
     """
-    first = table["split"].iloc[0]
-    return table[(table["split"] == first) & (table["prediction"] != "expected")]
+    return evaluated(table, split=splits_of(table)[0])
+
+
+def splits_of(table: pd.DataFrame) -> list[str]:
+    """The splits of a table in their order: the one that counts comes first."""
+    return [str(split) for split in dict.fromkeys(table["split"])]
+
+
+def best_rate(rows: pd.DataFrame, worst_error: float) -> float:
+    """The learning rate with the least error at the last point of a search.
+
+    Args:
+        rows: a search's table, of one experiment.
+        worst_error: the error of a replica that diverged.
+    """
+    last = rows[rows["update"] == rows["update"].max()]
+    errors = last["error"].fillna(worst_error)
+    return float(errors.groupby(last["learning_rate"]).mean().idxmin())
+
+
+def evaluated(
+    table: pd.DataFrame, *, split: str | None = None, prediction: str = "sampled"
+) -> pd.DataFrame:
+    """The rows of one way to predict, and of one split.
+
+    Args:
+        table: evaluation rows.
+        split: the split to keep; None keeps all.
+        prediction: which of PonderNet's two rows to keep: "sampled" (as its paper evaluates) or
+            "expected". The one prediction of the other mechanisms, "mixture", is always kept.
+
+    Returns:
+        Those rows. A diverged replica has no ponder time and the worst error there is, as the
+        evaluation has written them.
+    """
+    keep = table["prediction"].isin(["mixture", prediction])
+    if split is not None:
+        keep &= table["split"] == split
+    return table[keep]
+
+
+def per_seed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Error and ponder of every replica: means over the difficulties with equal weight.
+
+    Args:
+        rows: what `evaluated` gives, of one split.
+
+    Returns:
+        Columns mechanism, setting, seed, error, ponder_time, status, one row per replica, sorted.
+    """
+    means = replica_means(rows)
+    means["status"] = rows.groupby(REPLICA, sort=False)["status"].first()
+    return means.sort_index().reset_index()
+
+
+def per_setting(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Means and standard errors over seeds for every setting, and every value of the columns `by`.
+
+    Args:
+        rows: one row per seed (what `per_seed` gives), or with by=["difficulty"] per seed and
+            difficulty (what `evaluated` gives, of one split).
+        by: further columns to keep apart.
+
+    Returns:
+        Columns mechanism, setting, *by, error, error_se, ponder_time, ponder_se, seeds, sorted.
+        A standard error is NaN where fewer than two seeds have a value.
+    """
+    grouped = rows.groupby(["mechanism", "setting", *by], sort=True, as_index=False)
+    return grouped.agg(
+        error=("error", "mean"),
+        error_se=("error", "sem"),
+        ponder_time=("ponder_time", "mean"),
+        ponder_se=("ponder_time", "sem"),
+        seeds=("seed", "nunique"),
+    )
+
+
+def best_setting(seeds: pd.DataFrame, mechanism: str) -> float | None:
+    """The setting of a mechanism with the lowest mean error over seeds.
+
+    Args:
+        seeds: what `per_seed` gives.
+        mechanism: repeat, act or pondernet; the plain network (repeat, rho 1) is never chosen.
+
+    Returns:
+        The setting; between equals the one that ponders less, then the smaller. None without rows.
+    """
+    means = per_setting(seeds[seeds["mechanism"] == mechanism])
+    if mechanism == "repeat":
+        means = means[means["setting"] != 1]
+    if means.empty:
+        return None
+    ordered = means.sort_values(["error", "ponder_time", "setting"], kind="stable")
+    return float(ordered["setting"].iloc[0])
+
+
+def plain(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the plain network: a fixed repeat count of one, "without ACT"."""
+    return rows[(rows["mechanism"] == "repeat") & (rows["setting"] == 1)]

@@ -83,20 +83,17 @@ def _result(run: Run, group: list[Replica], table: Standings, kind: type[Any]) -
     errors = [each.error for each in found]
     told = how_wrong(sum(errors) / len(errors), kind)
     if len(errors) > 1:
-        scale, digits = (1, 2) if in_bits(kind) else (100, 1)
+        scale, digits = (100, 1) if kind.worst_error == 1 else (1, 2)
         told += f" ({scale * min(errors):.{digits}f} to {scale * max(errors):.{digits}f})"
     ponder = [each.ponder_time for each in found if each.ponder_time == each.ponder_time]
     return told + (f", {sum(ponder) / len(ponder):.2f} steps" if ponder else "")
 
 
-def in_bits(task: type[Any]) -> bool:
-    """Whether a task's error is bits per character and not a share of sequences."""
-    return hasattr(task, "worst_error")
-
-
 def how_wrong(error: float, task: type[Any]) -> str:
     """An error in its task's own unit."""
-    return f"{error:.2f} bits per character" if in_bits(task) else f"error {100 * error:.1f}%"
+    if task.worst_error == 1:  # a share of the examples
+        return f"error {100 * error:.1f}%"
+    return f"{error:.2f} {task.unit}"
 
 
 def _spans(numbers: list[int]) -> str:

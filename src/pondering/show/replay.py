@@ -15,8 +15,7 @@ from pondering.model.halting import Halting, PonderNet
 from pondering.model.network import Network
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
-from pondering.tasks.base import Batch, Task
-from pondering.tasks.wikipedia.task import Wikipedia
+from pondering.tasks.base import Batch, Task, TextTask
 
 
 class Sampled(NamedTuple):
@@ -163,7 +162,7 @@ def examples(
     found = []
     for split, difficulty, batch in chosen:
         moments = replay(network, task, batch.torch(), generator)
-        found.append(Example(split, difficulty, moments, isinstance(task, Wikipedia)))
+        found.append(Example(split, difficulty, moments, isinstance(task, TextTask)))
     return found
 
 

@@ -42,6 +42,9 @@ class Addition(SyntheticTask):
     """
 
     name: ClassVar[str] = "addition"
+    title: ClassVar[str] = "Addition"
+    question: ClassVar[str] = "The running sum of a sequence of decimal numbers."
+    counts: ClassVar[str] = "digits per number"
 
     digits: int = 5
     length: tuple[int, int] = (1, 5)

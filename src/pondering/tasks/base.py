@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -53,6 +53,18 @@ class Task(Protocol):
 
     name: ClassVar[str]
     block_updates: ClassVar[int]
+    title: ClassVar[str]  # a heading on the pages
+    question: ClassVar[str]  # what it asks, a sentence
+    unit: ClassVar[str]  # of an error, the label of an axis
+    worst_error: ClassVar[float]  # of a replica that diverged
+
+    def split_name(self, split: str) -> str:
+        """What a split tests on, in words."""
+        ...
+
+    def difficulty_label(self, split: str) -> str:
+        """What the difficulties of a split count, the label of an axis."""
+        ...
 
     @property
     def summary(self) -> str:
@@ -125,6 +137,24 @@ class Task(Protocol):
         ...
 
 
+@runtime_checkable
+class TextTask(Task, Protocol):
+    """A task whose inputs are characters; single windows of the text are traced."""
+
+    def traced(self, count: int) -> tuple[Batch, Array]:
+        """`count` windows of a text as arrays, and what each character is, (T, B) words."""
+        ...
+
+
+@runtime_checkable
+class ImageTask(Task, Protocol):
+    """A task whose inputs are images; those that took the most and the fewest steps are traced."""
+
+    def pixels(self, batch: Batch, row: int) -> Array:
+        """One image, (side, side) uint8, bright on dark."""
+        ...
+
+
 def random_stream(*names: str | int) -> np.random.Generator:
     """A counter-based random generator that depends on `names` alone.
 
@@ -138,12 +168,26 @@ def random_stream(*names: str | int) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class SyntheticTask:
-    """A task whose examples are drawn, not read: it needs only `name` and `draw`."""
+    """A task whose examples are drawn, not read: it needs its
+    name, title, question and what its difficulty counts, and `draw`."""
 
     name: ClassVar[str]
+    title: ClassVar[str]
+    question: ClassVar[str]
+    counts: ClassVar[str]  # what a difficulty counts, with its unit
     block_updates: ClassVar[int] = 64
+    unit: ClassVar[str] = "sequence error rate"
+    worst_error: ClassVar[float] = 1.0
     stand_in: ClassVar[bool] = False
     origin: ClassVar[str] = "drawn by this project; training batches online, never stored"
+
+    def split_name(self, split: str) -> str:
+        """Its own name; see `Task`."""
+        return split
+
+    def difficulty_label(self, split: str) -> str:
+        """The same for every split; see `Task`."""
+        return self.counts
 
     def draw(self, rng: np.random.Generator, count: int, difficulty: float | None = None) -> Batch:
         """Draw `count` examples, of one difficulty or, if None, as in training."""

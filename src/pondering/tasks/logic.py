@@ -57,6 +57,9 @@ class Logic(SyntheticTask):
     """
 
     name: ClassVar[str] = "logic"
+    title: ClassVar[str] = "Logic"
+    question: ClassVar[str] = "Applying a chain of binary gates to two bits, along a sequence."
+    counts: ClassVar[str] = "gates per vector"
 
     gates: int = 10
     length: tuple[int, int] = (1, 10)

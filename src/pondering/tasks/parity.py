@@ -39,6 +39,9 @@ class Parity(SyntheticTask):
     """
 
     name: ClassVar[str] = "parity"
+    title: ClassVar[str] = "Parity"
+    question: ClassVar[str] = "Is the number of +1s in one vector odd?"
+    counts: ClassVar[str] = "nonzero bits"
 
     bits: int
     layout: str

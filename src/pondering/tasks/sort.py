@@ -37,6 +37,9 @@ class Sort(SyntheticTask):
     """
 
     name: ClassVar[str] = "sort"
+    title: ClassVar[str] = "Sort"
+    question: ClassVar[str] = "Putting a sequence of numbers in ascending order."
+    counts: ClassVar[str] = "numbers to sort"
 
     length: tuple[int, int] = (2, 15)
 

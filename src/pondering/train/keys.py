@@ -29,7 +29,11 @@ TASKS = (f"{TOP}.tasks", "TASKS")
 CELLS = (f"{TOP}.model.cells", "CELLS")
 KERNELS = (f"{TOP}.model.paths.fast.kernels", "KERNELS")
 # Members of a task that name or show it, or draw what only evaluation sees.
-SHOWN = ("summary", "stand_in", "origin", "describe", "parse", "evaluation_sets", "prepared")
+SHOWN = (
+    "title", "question", "counts", "unit", "worst_error", "split_name", "difficulty_label",
+    "summary", "stand_in", "origin", "describe", "parse", "evaluation_sets", "prepared", "traced",
+    "pixels",
+)  # fmt: skip
 
 # The ways of `model/paths` that the network may take, by what the mechanism asks for.
 DOOR = f"{TOP}.model.paths"

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims.measures.quantities import Array, average
-from pondering.results.aggregates import evaluated, failure_error
 from pondering.results.results import Results
+from pondering.results.tables import evaluated
 
 
 class NotRunError(Exception):
@@ -31,7 +31,7 @@ class Cube:
         settings: [S] ascending rho, tau or lambda_p.
         seeds: [K] ascending.
         difficulties: [D] ascending.
-        error: [K, S, D] share of sequences wrong (bits per character for wikipedia).
+        error: [K, S, D] share of sequences wrong (of a text, bits per character).
         ponder: [K, S, D] steps per input vector; NaN where a replica diverged.
         examples: [D] examples per difficulty.
     """
@@ -124,8 +124,6 @@ class Evidence:
         rows = rows[rows["mechanism"] == mechanism]
         if not len(rows):
             raise NotRunError(f"{experiment} has no runs of {mechanism}")
-        failed = rows["error"].isna()
-        rows.loc[failed, "error"] = failure_error(experiment)
         self._remember(experiment, mechanism, rows)
         settings, seeds, levels = (
             np.sort(rows[name].unique()).astype(float) for name in ("setting", "seed", "difficulty")
@@ -178,7 +176,7 @@ class Evidence:
         if rows is None or not len(rows):
             raise NotRunError(f"{experiment} has no training curves of {mechanism}")
         rows = rows.copy()
-        rows["error"] = rows["error"].fillna(failure_error(experiment))
+        rows["error"] = rows["error"].fillna(self.results.cards[experiment].worst_error)
         settings = np.sort(rows["setting"].unique()).astype(float)
         seeds = np.sort(rows["seed"].unique()).astype(float)
         mean_error = np.full((len(seeds), len(settings)), np.nan)

@@ -1,13 +1,13 @@
-"""The figures of the report: one function per paper figure, tidy tables in, Figure out."""
+"""The figures of the report: a file for each family of figures, with drawing, words and caption.
+
+`catalogue.py` has a line for every figure; `style` says how all look; `shapes` are what several
+share.
+"""
 
 from __future__ import annotations
 
-from pondering.report.figures.catalogue_graves import GRAVES
-from pondering.report.figures.catalogue_others import BANINO, BEYOND, DIGITS
+from pondering.report.figures.catalogue import FIGURES
 from pondering.report.figures.spec import FigureSpec, alt_text
 from pondering.report.figures.style import save
-
-FIGURES: tuple[FigureSpec, ...] = (*GRAVES, *BANINO, *DIGITS, *BEYOND)
-"""Every figure of the report, in its order."""
 
 __all__ = ["FIGURES", "FigureSpec", "alt_text", "save"]

@@ -7,21 +7,21 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pondering.report.figures import style
-from pondering.report.figures.bars import BITS, ERROR_RATE, IN_TRAINING
-from pondering.report.figures.curves import errors_by_update
-from pondering.results.aggregates import failure_error
+from pondering.report.figures.shapes.curves import errors_by_update
 
 PANEL = 1.9
 """Inches of height."""
 
 
-def figure_rates(rows: pd.DataFrame, what: str) -> Figure:
+def figure_rates(rows: pd.DataFrame, what: str, unit: str, worst_error: float) -> Figure:
     """Training error against updates: a panel for each setting, a colour for each rate.
 
     Args:
         rows: the table of a search: experiment, mechanism, seed, learning_rate, setting, update,
             error; one experiment and one mechanism.
         what: the task's size, to stand below the title.
+        unit: of an error.
+        worst_error: of a diverged replica.
 
     Returns:
         Every seed as a line, and over several their mean as a heavy one; a diverged replica has
@@ -35,7 +35,7 @@ def figure_rates(rows: pd.DataFrame, what: str) -> Figure:
         for axes, setting in zip(panels, found, strict=True):
             for rate, look in looks.items():
                 own = rows[(rows["setting"] == setting) & (rows["learning_rate"] == rate)]
-                wide = errors_by_update(own, failure_error(experiment))
+                wide = errors_by_update(own, worst_error)
                 alone = wide.shape[1] == 1
                 axes.plot(
                     wide.index, wide, color=look.colour, lw=1.6 if alone else 0.8,
@@ -44,9 +44,7 @@ def figure_rates(rows: pd.DataFrame, what: str) -> Figure:
                 if not alone:
                     axes.plot(wide.index, wide.mean(axis=1), color=look.colour, lw=2.0)
             name = style.setting_name(mechanism, setting)
-            axes.set(
-                title=name, ylabel=IN_TRAINING[BITS if experiment == "wikipedia" else ERROR_RATE]
-            )
+            axes.set(title=name, ylabel=f"{unit}\nin training")
             axes.set_ylim(0, None)
         panels[-1].set_xlabel("updates")
         style.large_counts(panels[-1])

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from matplotlib.figure import Figure
 
 from pondering.report.figures import style
 from pondering.results.results import Results
+
+
+class Family(Protocol):
+    """A kind of figure: a module of this folder with these three functions.
+
+    Each takes the results of one profile and, by name, what tells a figure from its kin.
+    """
+
+    draw: Callable[..., Figure | None]
+    """The panels without heading; None where the data are absent."""
+
+    words: Callable[..., str]
+    """The values shown as a sentence; empty where the data are absent."""
+
+    caption: Callable[..., str]
+    """What is plotted, for a reader who sees it."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +39,9 @@ class FigureSpec:
         number: the paper's number, for example "Fig. 4"; empty where the paper has none.
         experiment: the experiments it reads.
         title: what it shows, in a few words.
-        body: draws the panels from the results, without heading; None where the data are absent.
-        words: the values shown, as a sentence for those who cannot see them.
+        family: draws the panels, tells the values and writes the caption; see `Family`.
+        values: what the family is told besides the results, for example the experiment.
         paper_value: what the paper shows or reports, in one sentence.
-        reads: what is plotted here, as a caption.
-        notes: what the caption must add in one profile, from its results; an empty text is left
-            out.
     """
 
     id: str
@@ -35,11 +49,9 @@ class FigureSpec:
     number: str
     experiment: tuple[str, ...]
     title: str
-    body: Callable[[Results], Figure | None]
-    words: Callable[[Results], str]
     paper_value: str
-    reads: str
-    notes: tuple[Callable[[Results], str], ...] = ()
+    family: Family
+    values: Mapping[str, Any]
 
     def draw(self, results: Results) -> Figure | None:
         """The whole figure with title, profile and, where it applies, the note on stand-in data.
@@ -51,7 +63,7 @@ class FigureSpec:
             The figure, its layout settled; None where the results lack what it needs.
         """
         with style.style():
-            figure = self.body(results)
+            figure = self.family.draw(results, **self.values)
             if figure is None:
                 return None
             source = f"{self.paper}, {self.number}" if self.number else self.paper
@@ -67,22 +79,18 @@ class FigureSpec:
             )
         return figure
 
-    def caption(self, results: Results) -> str:
-        """What is plotted, and what a reader of this profile's figure must know besides.
+    def words(self, results: Results) -> str:
+        """The values shown, as a sentence for those who cannot see them."""
+        return self.family.words(results, **self.values)
 
-        Args:
-            results: the results the figure is drawn from.
-        """
-        return " ".join(text for text in (self.reads, *(n(results) for n in self.notes)) if text)
+    def caption(self, results: Results) -> str:
+        """What is plotted, and what a reader of this profile's figure must know besides."""
+        return self.family.caption(results, **self.values).rstrip()
 
     def _settings(self, results: Results) -> str:
         """The profile, its seeds and, where few experiments enter, what their data are."""
         present = [name for name in self.experiment if name in results.cards]
-        texts = [
-            str(results.cards[name]["what"])
-            for name in present
-            if not results.cards[name]["stand_in"]
-        ]
+        texts = [results.cards[name].what for name in present if not results.cards[name].stand_in]
         # data cards write "28x28"
         known = [re.sub(r"(?<=\d) ?x ?(?=\d)", style.TIMES, text) for text in dict.fromkeys(texts)]
         counts = [

@@ -1,31 +1,8 @@
-"""What the experiments and mechanisms are called on the pages."""
+"""What mechanisms, profiles and cells are called on the pages."""
 
 from __future__ import annotations
 
 from pondering.params import mechanisms
-
-EXPERIMENTS: dict[str, tuple[str, str]] = {
-    "parity": ("Parity", "Graves's parity: is the number of +1s in one vector odd?"),
-    "parity_scattered": (
-        "Parity, scattered",
-        "The same parity with the nonzero elements at random positions instead of leading.",
-    ),
-    "parity_interpolation": (
-        "Parity, interpolation",
-        "Banino's parity, tested on as many nonzero elements as it is trained on.",
-    ),
-    "parity_extrapolation": (
-        "Parity, extrapolation",
-        "Banino's parity, tested on more nonzero elements than it is trained on.",
-    ),
-    "logic": ("Logic", "Applying a chain of binary gates to two bits, along a sequence."),
-    "addition": ("Addition", "The running sum of a sequence of decimal numbers."),
-    "sort": ("Sort", "Putting a sequence of numbers in ascending order."),
-    "wikipedia": ("Wikipedia", "Predicting the next byte of a text."),
-    "mnist": ("MNIST", "Classifying handwritten digits."),
-    "mnist_rotated": ("MNIST, rotated", "Classifying digits turned farther than in training."),
-}
-"""Experiment -> title and what it asks, in the order of the report."""
 
 TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
 
@@ -44,23 +21,6 @@ CELLS = {
     "lstm": "LSTM",
     "conv_mlp": "convolutional network (once an image) and MLP step",
 }
-
-
-SPLITS = {"train": "training text", "heldout": "held-out text"}
-"""Split -> what was tested on, where its own name does not say it."""
-
-
-def title(experiment: str) -> str:
-    """The heading of an experiment; its own name where there is none."""
-    return EXPERIMENTS.get(experiment, (experiment, ""))[0]
-
-
-def ordered(experiments: list[str]) -> list[str]:
-    """Known experiments in the order of the report, then any others by name."""
-    known = list(EXPERIMENTS)
-    return sorted(
-        experiments, key=lambda name: (known.index(name) if name in known else len(known), name)
-    )
 
 
 def setting_text(mechanism: str, value: float) -> str:

@@ -6,7 +6,7 @@ All of it varies from one making of the same numbers to the next, so it stays of
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,21 +21,18 @@ from pondering.report.pages import names
 class Origin:
     """Where one stage ran; `facts` are (what, value) lines, empty if nothing was recorded.
 
-    `run` is "experiment-mechanism" of a train stage, "experiment" of an evaluation.
+    `run` is "experiment-mechanism" of a train stage, "experiment" of an evaluation; `experiment` is
+    the title.
     """
 
     run: str
+    experiment: str
     facts: tuple[tuple[str, str], ...]
 
     @property
     def stage(self) -> str:
         """The stage's name in dvc.yaml."""
         return "train" if is_training(self.run) else "evaluate"
-
-    @property
-    def experiment(self) -> str:
-        """The title of its experiment."""
-        return names.title(self.run.rsplit("-", 1)[0])
 
     @property
     def part(self) -> str:
@@ -73,12 +70,13 @@ MORE = {
 """What follows; anything else comes last, by name."""
 
 
-def origins(folder: Path, runs: Sequence[str]) -> list[Origin]:
+def origins(folder: Path, runs: Sequence[str], title_of: Callable[[str], str]) -> list[Origin]:
     """What is recorded of each run.
 
     Args:
         folder: holds EXPERIMENT-MECHANISM.json of trainings, EXPERIMENT.json of evaluations.
         runs: the stages that are asked for, as `Origin.run`.
+        title_of: experiment -> its title.
 
     Returns:
         One entry per run, in order; recorded runs that are not in `runs` follow.
@@ -88,7 +86,9 @@ def origins(folder: Path, runs: Sequence[str]) -> list[Origin]:
     """
     recorded = {path.stem: path for path in sorted(folder.glob("*.json"))}
     return [
-        Origin(run, _facts(recorded[run]) if run in recorded else ())
+        Origin(
+            run, title_of(run.rsplit("-", 1)[0]), _facts(recorded[run]) if run in recorded else ()
+        )
         for run in [*runs, *(name for name in recorded if name not in runs)]
     ]
 

@@ -22,7 +22,7 @@ from pondering.report.pages.markdown import code, escaped
 from pondering.report.pages.provenance import origins
 from pondering.report.pages.searches import searches
 from pondering.report.pages.svg import inline
-from pondering.report.pages.view import VERDICT_CLASS, Page, page_of
+from pondering.report.pages.view import VERDICT_CLASS, Page, in_order, page_of
 from pondering.results.results import Results
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -58,11 +58,12 @@ def build(
     drawings = _draw(results, folder / "figures")
     searched = searches(folder / "search")
     page = page_of(results, judgements, drawings, settings or {}, _inlining(drawings), searched)
-    pages = _environment(html=True)
+    pages = _environment(html=True, title_of=results.title)
     common = {"style": _asset("style.css"), "script": _asset("text.js"), "page": page}
-    found = {"origins": origins(folder / "provenance", _runs(results))}
+    runs = _runs(results, settings or {})
+    found = {"origins": origins(folder / "provenance", runs, results.title)}
     missing = {"missing": [name for name, _ in page.absent]}
-    markdown = _environment(html=False).get_template("report.md.j2")
+    markdown = _environment(html=False, title_of=results.title).get_template("report.md.j2")
     write_together(
         {
             folder / "index.html": pages.get_template("profile.html.j2").render(common),
@@ -101,7 +102,7 @@ def build_index(reports_folder: Path) -> str | None:
     ordered = sorted(found, key=lambda report: report is not first)
     ids = list(dict.fromkeys(claim["id"] for report in ordered for claim in report["claims"]))
     titles = {c["id"]: c for report in reversed(ordered) for c in report["claims"]}
-    page = _environment(html=True).get_template("index.html.j2")
+    page = _environment(html=True, title_of=str).get_template("index.html.j2")
     content = page.render(
         style=_asset("style.css"),
         reports=ordered,
@@ -150,7 +151,7 @@ def _inlining(drawings: Mapping[str, str]) -> Callable[[str, str, str], Markup |
     return inlined
 
 
-def _environment(*, html: bool) -> Environment:
+def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
     """Templates that escape whatever they print: for HTML, or for Markdown."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -163,7 +164,7 @@ def _environment(*, html: bool) -> Environment:
     )
     environment.filters["code"] = code
     environment.filters["whole"] = _whole_numbers
-    environment.filters["title_of"] = names.title
+    environment.filters["title_of"] = title_of
     return environment
 
 
@@ -178,10 +179,10 @@ def _asset(name: str) -> Markup:
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
-def _runs(results: Results) -> list[str]:
+def _runs(results: Results, settings: Mapping[str, ExperimentConfig]) -> list[str]:
     """The trainings behind each table and its evaluation, in the order of the report."""
     found = []
-    for name in names.ordered(list(results.tables)):
+    for name in in_order(results, settings):
         there = set(results.tables[name]["mechanism"])
         found += [f"{name}-{each}" for each in names.TITLES if each in there]
         found.append(name)

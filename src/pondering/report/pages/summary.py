@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ import pandas as pd
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
 from pondering.report.pages import names
-from pondering.results.aggregates import evaluated, per_seed
+from pondering.results.results import Card
 from pondering.results.statistics import bootstrap_mean, mean_and_standard_error, solve_rate
+from pondering.results.tables import evaluated, per_seed, splits_of
 
 SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
 """Splits with too many difficulties and no mean worth a row."""
@@ -40,12 +41,13 @@ class SummaryRow:
     unfinished: bool
 
 
-def summary_rows(table: pd.DataFrame, experiment: str) -> list[SummaryRow]:
+def summary_rows(table: pd.DataFrame, experiment: str, card: Card) -> list[SummaryRow]:
     """Every setting with its mean error, standard error, interval, solve rate, steps and seeds.
 
     Args:
         table: the evaluation rows of one experiment.
-        experiment: its name; wikipedia is in bits per character.
+        experiment: its name.
+        card: its data card.
 
     Returns:
         Rows in the order of mechanisms, settings and splits; the expectation, which PonderNet has,
@@ -59,17 +61,25 @@ def summary_rows(table: pd.DataFrame, experiment: str) -> list[SummaryRow]:
                 continue
             kept = evaluated(of_mechanism, prediction=prediction)
             parts = dict(list(kept.groupby(["setting", "split"])))
-            order = list(dict.fromkeys(table["split"]))  # the trained range before what lies beyond
+            order = splits_of(table)
             for setting, split in sorted(parts, key=lambda each: (each[0], order.index(each[1]))):
                 if split not in SPLITS_ON_FIGURES_ALONE:
                     part = parts[setting, split]
                     label = "expectation" if prediction == "expected" else ""
-                    rows.append(_row(part, experiment, mechanism, float(setting), split, label))
+                    rows.append(
+                        _row(part, card, experiment, mechanism, float(setting), split, label)
+                    )
     return rows
 
 
 def _row(
-    part: pd.DataFrame, experiment: str, mechanism: str, setting: float, split: str, label: str
+    part: pd.DataFrame,
+    card: Card,
+    experiment: str,
+    mechanism: str,
+    setting: float,
+    split: str,
+    label: str,
 ) -> SummaryRow:
     seeds = per_seed(part)
     error = mean_and_standard_error(seeds["error"])
@@ -77,18 +87,17 @@ def _row(
     key = f"{experiment} {mechanism} {setting:g} {split} {label}"
     interval = bootstrap_mean(seeds["error"], np.random.default_rng(zlib.crc32(key.encode())))
     solved = solve_rate(seeds["error"])
-    bits = experiment == "wikipedia"
-    scale, unit = (1, "") if bits else (100, "%")
-    digits = 3 if bits else 2 if scale * error.mean < 1 else 1
+    scale, unit = (100, "%") if card.is_share else (1, "")
+    digits = 3 if not card.is_share else 2 if scale * error.mean < 1 else 1
     low, high = scale * interval.low, scale * interval.high
     name = names.setting_text(mechanism, setting)
     return SummaryRow(
         names.TITLES[mechanism],
         f"{name}, {label}" if label else name,
-        names.SPLITS.get(split, split),
+        card.splits[split],
         _plus_minus(scale * error.mean, scale * error.standard_error, digits, unit),
         "" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}{unit}",
-        "" if bits else f"{round(solved.estimate * solved.count)} of {solved.count}",
+        "" if not card.is_share else f"{round(solved.estimate * solved.count)} of {solved.count}",
         "" if math.isnan(ponder.mean) else _steps(ponder.mean, ponder.standard_error),
         len(seeds),
         int((seeds["status"] == "diverged").sum()),
@@ -97,7 +106,7 @@ def _row(
 
 
 def settings_in_words(
-    table: pd.DataFrame | None, card: Mapping[str, Any] | None, config: ExperimentConfig | None
+    table: pd.DataFrame, card: Card, config: ExperimentConfig | None
 ) -> list[tuple[str, str]]:
     """How an experiment was set up, as (what, value) lines.
 
@@ -109,9 +118,7 @@ def settings_in_words(
     Returns:
         Lines from the data to the evaluation.
     """
-    lines = [("Data", str(card["what"]))] if card else []
-    if card and card.get("source"):
-        lines.append(("Source", str(card["source"])))
+    lines = [("Data", card.what), ("Source", card.source)]
     if config is None:
         return lines + _settings_of(table)
     halting, training = config.halting, config.training
@@ -175,9 +182,7 @@ def _own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
             yield known.format(value) if known else f"{name.replace('_', ' ')} = {_plain(value)}"
 
 
-def _settings_of(table: pd.DataFrame | None) -> list[tuple[str, str]]:
-    if table is None:
-        return []
+def _settings_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     lines = []
     for mechanism, name in names.TITLES.items():
         rows = table[table["mechanism"] == mechanism]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
@@ -66,6 +67,8 @@ class Section:
     question: str
     what: str
     stand_in: bool
+    measure: str
+    is_share: bool
     settings: tuple[tuple[str, str], ...]
     rows: tuple[SummaryRow, ...]
     mechanisms_missing: tuple[str, ...]
@@ -132,13 +135,12 @@ def page_of(
         for spec in FIGURES
         if spec.id in drawings
     ]
-    present = names.ordered(list(results.tables))
-    wanted = names.ordered(list(set(settings) or set(names.EXPERIMENTS)))
-    missing = [name for name in wanted if name not in results.tables]
+    present = in_order(results, settings)
+    missing = [name for name in settings if name not in results.tables]
     return Page(
         profile=results.profile,
         about=names.PROFILES.get(results.profile, ""),
-        claims=tuple(_claim(judgement, drawings) for judgement in judgements),
+        claims=tuple(_claim(judgement, results, drawings) for judgement in judgements),
         counts=tuple(
             (v, VERDICT_CLASS[v], VERDICT_SIGN[v], sum(j.verdict == v for j in judgements))
             for v in VERDICTS
@@ -148,13 +150,19 @@ def page_of(
             for name in present
         ),
         across=tuple(view for view in views if len(view.spec.experiment) > 1),
-        absent=tuple((name, names.title(name)) for name in missing),
+        absent=tuple((name, results.title(name)) for name in missing),
         undrawn=tuple(
             f"{_source(spec)}. {spec.title}" for spec in FIGURES if spec.id not in drawings
         ),
         unfinished=tuple(name for name in present if _running(results, name)),
         stand_ins=tuple(results.stand_ins(present)),
     )
+
+
+def in_order(results: Results, settings: Mapping[str, Any]) -> list[str]:
+    """The experiments that have a table, in the order of the parameters; others last, by name."""
+    known = [name for name in settings if name in results.tables]
+    return known + sorted(set(results.tables) - set(known))
 
 
 def _section(
@@ -164,19 +172,20 @@ def _section(
     views: Sequence[FigureView],
     searches: tuple[SearchLink, ...],
 ) -> Section:
-    table, card = results.tables[name], results.cards.get(name)
+    table, card = results.tables[name], results.cards[name]
     missing = [m for m in names.TITLES if not (table["mechanism"] == m).any()]
-    rows = tuple(summary_rows(table, name))
+    rows = tuple(summary_rows(table, name, card))
     texts = tinted_texts(
         results.traces.get(name, []), names.setting_text, names.TITLES, _caps(config)
     )
-    title, question = names.EXPERIMENTS.get(name, (name, ""))
     return Section(
         name=name,
-        title=title,
-        question=question,
-        what=str(card["what"]) if card else "",
-        stand_in=bool(card and card["stand_in"]),
+        title=card.title,
+        question=card.question,
+        what=card.what,
+        stand_in=card.stand_in,
+        measure=card.measure,
+        is_share=card.is_share,
         settings=tuple(settings_in_words(table, card, config)),
         rows=rows,
         mechanisms_missing=tuple(names.TITLES[m] for m in missing),
@@ -215,12 +224,12 @@ def _figure(
     )
 
 
-def _claim(judgement: Judgement, drawings: Mapping[str, str]) -> ClaimView:
+def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) -> ClaimView:
     claim = judgement.claim
     by_name = {quantity.name: quantity for quantity in judgement.quantities}
     core = [c.quantity for c in claim.criteria if c.core and c.quantity in by_name]
     sizes = [
-        f"{names.title(name)} {low:g} to {high:g}" if low != high else names.title(name)
+        f"{results.title(name)} {low:g} to {high:g}" if low != high else results.title(name)
         for name, (low, high) in judgement.sizes.items()
     ]
     known = {spec.id: spec.number or spec.title for spec in FIGURES}

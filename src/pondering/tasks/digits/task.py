@@ -89,6 +89,10 @@ class Digits:
 
     name: ClassVar[str] = "digits"
     block_updates: ClassVar[int] = 8
+    title: ClassVar[str] = "MNIST"
+    question: ClassVar[str] = "Classifying handwritten digits."
+    unit: ClassVar[str] = "error rate"
+    worst_error: ClassVar[float] = 1.0
 
     train_rotation: float
     test_rotations: tuple[float, ...]
@@ -120,6 +124,15 @@ class Digits:
     def stand_in(self) -> bool:
         """Whether these are not the digits that results are published for."""
         return self.data != "mnist"
+
+    def split_name(self, split: str) -> str:
+        """Its own name; see `Task`."""
+        return split
+
+    def difficulty_label(self, split: str) -> str:
+        """Angles or classes; see `Task`."""
+        turned = {"range": "rotated by up to (degrees)", "angle": "rotated by exactly (degrees)"}
+        return turned.get(split, "class of the digit")
 
     @property
     def summary(self) -> str:
@@ -201,9 +214,23 @@ class Digits:
         """1.0 for each image that is named wrongly, (..., B)."""
         return (~self.correct(outputs, batch)).float()
 
+    def pixels(self, batch: Batch, row: int) -> Array:
+        """One image of a batch as it is seen.
+
+        Args:
+            batch: without replica axis, arrays or tensors.
+            row: which example of B.
+
+        Returns:
+            (28, 28) uint8, bright on dark.
+        """
+        image = torch.as_tensor(batch.inputs[0, row]).cpu().numpy()
+        grey = np.rint((image * DEVIATION + MEAN) * 255).clip(0, 255)
+        return grey.astype(np.uint8).reshape(SIDE, SIDE)
+
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One image drawn in characters, its class and the likeliest one; see `Task`."""
-        grey = pixels(batch, row).astype(np.float64)
+        grey = self.pixels(batch, row).astype(np.float64)
         lines = grey.reshape(SIDE // 2, 2, SIDE).mean(axis=1)  # characters are twice as high
         drawn = ["".join(SHADES[int(v * len(SHADES) / 256)] for v in line) for line in lines]
         known = bool(batch.scored[0, row])
@@ -247,21 +274,6 @@ class Digits:
         if angles.any():
             images = rotate(images, angles)
         return _as_batch(images, self._arrays[f"{part}_labels"][rows], difficulty)
-
-
-def pixels(batch: Batch, row: int) -> Array:
-    """One image of a batch as it is seen.
-
-    Args:
-        batch: without replica axis, arrays or tensors.
-        row: which example of B.
-
-    Returns:
-        (28, 28) uint8, bright on dark.
-    """
-    image = torch.as_tensor(batch.inputs[0, row]).cpu().numpy()
-    grey = np.rint((image * DEVIATION + MEAN) * 255).clip(0, 255)
-    return grey.astype(np.uint8).reshape(SIDE, SIDE)
 
 
 def _check_angles(key: str, values: Any, least: float) -> tuple[float, ...]:

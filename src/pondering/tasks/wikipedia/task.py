@@ -97,7 +97,10 @@ class Wikipedia:
 
     name: ClassVar[str] = "wikipedia"
     block_updates: ClassVar[int] = 8
-    worst_error: ClassVar[float] = 8.0  # bits per character of a uniform guess
+    title: ClassVar[str] = "Wikipedia"
+    question: ClassVar[str] = "Predicting the next byte of a text."
+    unit: ClassVar[str] = "bits per character"
+    worst_error: ClassVar[float] = 8.0  # of a uniform guess
 
     source: str
     sequence: int = 500
@@ -118,6 +121,14 @@ class Wikipedia:
                 f"({', '.join(PARTS)}) that sum to 100 are"
             )
         object.__setattr__(self, "splits", tuple(splits))
+
+    def split_name(self, split: str) -> str:
+        """Which part of the text; see `Task`."""
+        return {"train": "training text", "heldout": "held-out text"}[split]
+
+    def difficulty_label(self, split: str) -> str:
+        """There is one, the text itself; see `Task`."""
+        return "the whole text"
 
     @property
     def summary(self) -> str:

@@ -1,4 +1,4 @@
-"""PonderNet's steps beside the mean of its prior, Banino 2021, Fig. 2c."""
+"""PonderNet's steps beside the mean of its prior: Banino 2021, Fig. 2c."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pondering.report.figures import style
-from pondering.report.figures.curves import seed_lines
-from pondering.report.figures.methods import Method, boxes
-from pondering.results.aggregates import evaluated, per_seed, plain
+from pondering.report.figures.shapes.curves import seed_lines
+from pondering.report.figures.shapes.methods import ENOUGH_FOR_A_BOX, Method, boxes
 from pondering.results.results import Results
+from pondering.results.tables import headline, per_seed, plain
 
-EXPERIMENT = "parity_interpolation"
 PRIOR = 0.1
 """The lambda_p of Fig. 2c."""
+
 COLOUR = style.MECHANISM_COLOUR["pondernet"]
 
 
-def figure_2c(results: Results) -> Figure | None:
+def draw(results: Results, experiment: str) -> Figure | None:
     """PonderNet: ponder steps with a long prior, over training and over seeds at its end.
 
     The paper draws the box over seeds alone; the time course is added.
-    Source: Banino 2021, Fig. 2c.
     """
-    table, curves = results.tables.get(EXPERIMENT), results.curves.get(EXPERIMENT)
+    table, curves = results.tables.get(experiment), results.curves.get(experiment)
     if table is None:
         return None
-    seeds = per_seed(evaluated(table, split="test"))
+    seeds = per_seed(headline(table))
     seeds = seeds[seeds["mechanism"] == "pondernet"]
     if seeds.empty:
         return None
@@ -54,6 +53,45 @@ def figure_2c(results: Results) -> Figure | None:
     lower.grid(True, axis="x")
     style.bottom_legend(figure, handles, 2)
     return figure
+
+
+def words(results: Results, experiment: str) -> str:
+    """Median and spread over seeds of the steps with the prior shown, beside the prior's mean."""
+    table = results.tables.get(experiment)
+    if table is None:
+        return ""
+    seeds = per_seed(headline(table))
+    seeds = seeds[seeds["mechanism"] == "pondernet"]
+    if seeds.empty:
+        return ""
+    setting = prior_shown(seeds["setting"].tolist())
+    steps = seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
+    if steps.empty:
+        return ""
+    unrolled = steps_unrolled(results.curves.get(experiment))
+    prior = f"1/λp = {1 / setting:.3g}"
+    if unrolled is not None:
+        prior = (
+            f"prior mean {prior_mean(setting, unrolled):.3g} when cut at N = {unrolled} ({prior})"
+        )
+    middle, low, high = np.median(steps), steps.min(), steps.max()
+    spread = f"{low:.3g} to {high:.3g}"
+    if len(steps) >= ENOUGH_FOR_A_BOX:
+        spread = "quartiles {:.3g} and {:.3g}".format(*np.quantile(steps, [0.25, 0.75]))
+    return (
+        f"λp = {style.number(setting)}, {prior}: median {middle:.3g} steps, {spread}, "
+        f"over {style.seed_count(pd.Series([len(steps)]))}."
+    )
+
+
+def caption(results: Results, experiment: str) -> str:
+    """What is drawn, the same in every profile."""
+    return (
+        "Above: expected steps during training, faint lines seeds. Below: sampled steps at "
+        f"evaluation over seeds, as in the paper. λp = {PRIOR:g}, or the smallest trained. Dashed: "
+        "the mean of the prior that training uses, cut at N steps and normalised; dotted: its mean "
+        "1/λp without the cut, which the paper quotes."
+    )
 
 
 def prior_shown(settings: Sequence[float]) -> float:

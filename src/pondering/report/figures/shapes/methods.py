@@ -13,12 +13,17 @@ from matplotlib.lines import Line2D
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
-from pondering.results.aggregates import best_setting
 from pondering.results.statistics import Interval, bootstrap_mean
+from pondering.results.tables import best_setting
 
 ORDER = ("plain", *MECHANISMS)
 CHOOSING = tuple(name for name in ORDER if name != "repeat")
 """The methods that choose their steps, and the plain network."""
+COMPARED = ("plain", "act", "pondernet")
+"""What Banino 2021 compares."""
+TRAINED_FOR_IT = ("repeat", "act", "pondernet")
+"""The mechanisms whose trainings such a comparison needs."""
+BEST = "each method at the setting with the lowest mean error over seeds"
 ENOUGH_FOR_A_BOX = 5
 """Values from which on a box shows their quartiles."""
 SEED_OF_INTERVALS = 20210712

@@ -1,4 +1,4 @@
-"""Stretches of text: ponder, loss and entropy at every character, seed under seed."""
+"""Ponder, loss and entropy in running text: Graves 2016, Figs. 23 and 24."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -13,23 +14,26 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from pondering.report.figures import style
-from pondering.report.figures.traces import Trace, choose_traces, replica_name
+from pondering.report.figures.shapes.traces import Trace, choose_traces, replica_name, setting_shown
+from pondering.results.results import Results
 
 ROW_LENGTH = 32
 """Characters of text in one row of a figure, at most."""
 
 TEXT_ROWS = 3
+
 MOST_STRIPS = 5
 """Seeds whose steps are drawn one under the other; of more, the first."""
 
 MARKUP = frozenset("<>[]{}|=/&;0123456789")
 
 
-def text_panels(traces: Sequence[Trace] | None, *, setting: float, markup: bool) -> Figure | None:
+def draw(results: Results, experiment: str, setting: float, markup: bool) -> Figure | None:
     """Ponder of every seed, and loss and entropy of the first, at every character of a stretch.
 
     Args:
-        traces: all traces of an experiment, or None.
+        results: the results of one profile.
+        experiment: whose traces.
         setting: the paper's time penalty; the nearest one trained is shown.
         markup: whether to show the stretch with the most tags and digits, or the one with the
             fewest.
@@ -39,10 +43,9 @@ def text_panels(traces: Sequence[Trace] | None, *, setting: float, markup: bool)
         ponder, lines are loss and entropy of the first seed's prediction of the next character in
         bits. None without such a trace.
     """
-    chosen = choose_traces(traces or [], "text", setting)
-    if not chosen:
+    strips, start = text_strips(results, experiment, setting, markup)
+    if not strips:
         return None
-    strips, start = text_strips(traces or [], setting=setting, markup=markup)
     strips = strips[:MOST_STRIPS]
     every = [shown_steps(trace, start) for trace in strips]
     count = len(every[0])
@@ -72,25 +75,65 @@ def text_panels(traces: Sequence[Trace] | None, *, setting: float, markup: bool)
     return figure
 
 
+def words(results: Results, experiment: str, setting: float, markup: bool) -> str:
+    """The steps of every seed on the stretch shown, and the characters each pondered most."""
+    strips, start = text_strips(results, experiment, setting, markup)
+    if not strips:
+        return ""
+    parts = []
+    for trace in strips[:MOST_STRIPS]:
+        pairs = [(s["input"], s["ponder_time"]) for s in shown_steps(trace, start)]
+        frame = pd.DataFrame(pairs, columns=["c", "n"])
+        parts.append(f"seed {trace['seed']}: {_pondered(frame, most_steps(strips))}")
+    return (
+        f"τ = {style.number(strips[0]['setting'])}, {len(shown_steps(strips[0], start))} "
+        f"characters; {'; '.join(parts)}."
+    )
+
+
+def caption(results: Results, experiment: str, setting: float, markup: bool) -> str:
+    """What is drawn, of which time penalty and stretch of text."""
+    return (
+        "Bars: steps of each seed at each character, dotted the most that any took; lines: loss "
+        "and entropy of the first seed's prediction of the next character in bits. Under each row "
+        "the text read, over it the next character as the first seed predicts it (purple where "
+        f"wrong). The stretch of the evaluation text with the {'most' if markup else 'fewest'} "
+        f"tags and digits. {setting_shown(results, experiment, 'text', setting)}"
+    )
+
+
+def _pondered(frame: pd.DataFrame, most: float) -> str:
+    """Mean steps and the characters with the most, from columns c and n; or that all are equal."""
+    if frame["n"].max() - frame["n"].min() < 0.005:
+        same = f"every character took {style.in_steps(frame['n'].iloc[0])}"
+        return f"{same}, the most of any seed" if frame["n"].iloc[0] >= most > 1 else same
+    top = frame.groupby("c")["n"].mean().sort_values(ascending=False, kind="stable").head(3)
+    names = {" ": "space", "\n": "line end"}
+    listed = ", ".join(f"{names.get(str(c), str(c))} ({n:.2f})" for c, n in top.items())
+    return (
+        f"{frame['n'].mean():.2f} steps on average ({frame['n'].min():.3g} to "
+        f"{frame['n'].max():.3g}), most at {listed}"
+    )
+
+
 def text_strips(
-    traces: Sequence[Trace], *, setting: float, markup: bool
+    results: Results, experiment: str, setting: float, markup: bool
 ) -> tuple[list[Trace], int]:
     """The stretch of text shown, as every seed read it.
 
     Args:
-        traces: all traces of an experiment, some of them text.
-        setting, markup: see `text_panels`.
+        results, experiment, setting, markup: see `draw`.
 
     Returns:
         The traces, by seed, and the index of the first character; no trace where there is none.
     """
-    chosen = choose_traces(traces, "text", setting)
+    chosen = choose_traces(results, experiment, "text", setting)
     if not chosen:
         return [], 0
     trace, start = text_window(chosen, markup=markup)
     text = [step["input"] for step in trace["steps"]]
     same = {
-        each["seed"]: each for each in traces
+        each["seed"]: each for each in results.traces[experiment]
         if each["kind"] == "text" and each["mechanism"] == trace["mechanism"]
         and each["setting"] == trace["setting"]
         and [step["input"] for step in each["steps"]] == text

@@ -1,63 +1,32 @@
-"""Single sequences: ponder at every step of time, with the input and the output along the axes."""
+"""Ponder in single sequences: Graves 2016, Figs. 15 and 20."""
 
 from __future__ import annotations
-
-import math
-from collections.abc import Sequence
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from pondering.report.figures import style
+from pondering.report.figures.shapes.traces import Trace, choose_traces, replica_name, setting_shown
+from pondering.results.results import Results
 
-Trace = dict[str, Any]
-
-
-def choose_traces(
-    traces: Sequence[Trace], kind: str, setting: float, mechanism: str = "act"
-) -> list[Trace]:
-    """The traces of one replica, of the setting nearest to the paper's.
-
-    Args:
-        traces: all traces of an experiment.
-        kind: sequence or text.
-        setting: the paper's setting, for example its tau.
-        mechanism: whose traces.
-
-    Returns:
-        The traces of the smallest seed at the setting nearest on a log scale; empty without any.
-        The seed is never chosen by its result.
-    """
-    own = [t for t in traces if t["kind"] == kind and t["mechanism"] == mechanism and t["steps"]]
-    if not own:
-        return []
-    floor = 1e-9  # a setting of 0 has no logarithm
-    distance = {
-        t["setting"]: abs(math.log(max(t["setting"], floor)) - math.log(setting)) for t in own
-    }
-    nearest = min(distance, key=lambda value: (distance[value], value))
-    same = [t for t in own if t["setting"] == nearest]
-    seed = min(t["seed"] for t in same)
-    return [t for t in same if t["seed"] == seed]
+MOST = 3
+"""Sequences of one figure."""
 
 
-def sequence_panels(
-    traces: Sequence[Trace] | None, *, setting: float, most: int = 3
-) -> Figure | None:
+def draw(results: Results, experiment: str, setting: float) -> Figure | None:
     """Ponder at every time step of a few sequences, input below and output above the bars.
 
     Args:
-        traces: all traces of an experiment, or None.
+        results: the results of one profile.
+        experiment: whose traces.
         setting: the paper's time penalty; the nearest one trained is shown.
-        most: number of sequences.
 
     Returns:
         The figure, axes linear; an output that differs from its target is set in purple with
         the target beside it. None without such a trace.
     """
-    chosen = choose_traces(traces or [], "sequence", setting)[:most]
+    chosen = choose_traces(results, experiment, "sequence", setting)[:MOST]
     if not chosen:
         return None
     crowded = any(_crowded(trace) for trace in chosen)
@@ -75,6 +44,25 @@ def sequence_panels(
         handles.append(Patch(color=style.WRONG, label="wrong output (≠ its target)"))
     style.bottom_legend(figure, handles, 2, replica_name(chosen[0]))
     return figure
+
+
+def words(results: Results, experiment: str, setting: float) -> str:
+    """The ponder times of the sequences shown."""
+    chosen = choose_traces(results, experiment, "sequence", setting)[:MOST]
+    lists = [", ".join(f"{s['ponder_time']:.3g}" for s in trace["steps"]) for trace in chosen]
+    if not lists:
+        return ""
+    tau = style.number(chosen[0]["setting"])
+    return f"Ponder at each time step, τ = {tau}: {'; '.join(lists)}."
+
+
+def caption(results: Results, experiment: str, setting: float) -> str:
+    """What is drawn, of which time penalty and seed."""
+    return (
+        "Bars: steps at each time step of single sequences drawn as in training, inputs below and "
+        "outputs above (purple where wrong); of the first seed, not the best one. "
+        f"{setting_shown(results, experiment, 'sequence', setting)}"
+    )
 
 
 def _sequence(axes: Axes, trace: Trace, crowded: bool) -> None:
@@ -106,8 +94,3 @@ def _crowded(trace: Trace) -> bool:
     """Whether the labels of a sequence, side by side, would touch."""
     longest = max((len(step["input"]) for step in trace["steps"]), default=0)
     return (longest + 1) * len(trace["steps"]) > 50
-
-
-def replica_name(trace: Trace) -> str:
-    """Setting and seed of a trace, for the title of a legend."""
-    return f"{style.setting_name(trace['mechanism'], trace['setting'])}, seed {trace['seed']}"

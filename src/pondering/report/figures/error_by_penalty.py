@@ -1,4 +1,4 @@
-"""Bars of error by setting, the shape of five of Graves's figures."""
+"""Bars of error by time penalty: Graves 2016, Figs. 4, 8, 12, 17 and 21."""
 
 from __future__ import annotations
 
@@ -13,40 +13,32 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pondering.report.figures import style
-from pondering.results.aggregates import evaluated, per_seed, per_setting, plain
-
-ERROR_RATE = "sequence error rate"
-BITS = "bits per character"
-IN_TRAINING = {ERROR_RATE: "error rate in training", BITS: "bits per character\nin training"}
-"""Label of an axis of training curves, by the unit of the final errors."""
+from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.results.results import Card, Results
+from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
 
 LOOKS = style.MECHANISM_COLOUR
+
 CROWDED = 15
 """Bars from which on points and labels are thinned."""
 
 
-def error_bars(
-    table: pd.DataFrame | None,
-    *,
-    split: str = "test",
-    second_split: str | None = None,
-    unit: str = ERROR_RATE,
-) -> Figure | None:
+def draw(results: Results, experiment: str) -> Figure | None:
     """Bars of mean error by time penalty, of the plain network and by fixed repeat count.
 
     Args:
-        table: evaluation rows of one experiment.
-        split: the split of the bars.
-        second_split: a split whose means are drawn as diamonds over the bars.
-        unit: label of the error axis.
+        results: the results of one profile.
+        experiment: whose table; means of a second split of it are diamonds over the bars.
 
     Returns:
         The figure: bar heights are means over seeds, whiskers standard errors, points seeds; axes
         linear. None without rows of ACT or the plain network.
     """
+    table = results.tables.get(experiment)
     if table is None:
         return None
-    seeds = per_seed(evaluated(table, split=split))
+    card = results.cards[experiment]
+    seeds = per_seed(headline(table))
     seeds = seeds[seeds["mechanism"].isin(["repeat", "act"])]
     if seeds.empty:
         return None
@@ -60,14 +52,55 @@ def error_bars(
         _seed_points(axes, bar["x"], own, crowded=len(bars) > CROWDED)
     _whiskers(axes, [b["x"] for b in bars], [b["row"] for b in bars])
     if len(bars) <= 9:
-        values = [f"{bar['row']['error']:{'.2f' if unit == BITS else '.3f'}}" for bar in bars]
+        values = [f"{bar['row']['error']:{'.3f' if card.is_share else '.2f'}}" for bar in bars]
         style.row_above(axes, "mean", [bar["x"] for bar in bars], values)
     handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()))
-    if second_split is not None:
-        handles += _second_means(axes, bars, table, second_split)
-    _bar_axes(axes, bars, unit)
+    for split in splits_of(table)[1:2]:
+        handles += _second_means(axes, bars, table, split, card)
+    _bar_axes(axes, bars, card.unit)
     style.bottom_legend(figure, handles, 3)
     return figure
+
+
+def words(results: Results, experiment: str) -> str:
+    """Error of the plain network, and the time penalties with the lowest and the highest error."""
+    table = results.tables.get(experiment)
+    if table is None:
+        return ""
+    card = results.cards[experiment]
+    means = per_setting(per_seed(headline(table)))
+    act = means[means["mechanism"] == "act"]
+    parts = [
+        f"plain network {style.plus_minus(r.error, r.error_se)}" for r in plain(means).itertuples()
+    ]
+    if len(act):
+        for word, place in (("lowest", act["error"].idxmin()), ("highest", act["error"].idxmax())):
+            row = act.loc[place]
+            value = style.plus_minus(row["error"], row["error_se"])
+            parts.append(f"{word} with ACT {value} at τ = {style.number(row['setting'])}")
+    repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
+    parts += [f"repeat {r.setting:g} {style.plus_minus(r.error, r.error_se)}"
+              for r in repeat.itertuples()]  # fmt: skip
+    seeds = style.seed_count(means["seeds"])
+    of = f"Mean {card.measure} with standard error, over {seeds}"
+    return f"{of}: {'; '.join(parts)}." if parts else ""
+
+
+def caption(results: Results, experiment: str) -> str:
+    """What is drawn, and whether the mechanisms were trained equally long."""
+    table = results.tables.get(experiment)
+    if table is None:
+        return ""
+    card = results.cards[experiment]
+    worst = "as wholly wrong" if card.is_share else f"as {card.worst_error:g} {card.unit}"
+    parts = [
+        f"Bars: mean {card.measure} over seeds by time penalty τ at the end of training, with "
+        "standard errors; points: seeds. Grey: the plain network, without ACT; green: every input "
+        f"processed a fixed number of times (not in the paper). A diverged seed counts {worst}.",
+        *(f"Diamonds: means on {card.splits[split]}." for split in splits_of(table)[1:2]),
+        unequal_training(results, (experiment,)),
+    ]
+    return " ".join(part for part in parts if part)
 
 
 def _bar_order(means: pd.DataFrame) -> list[dict[str, Any]]:
@@ -127,7 +160,7 @@ def _bar_handles(bars: Sequence[dict[str, Any]], diverged: bool) -> list[Any]:
 
 
 def _second_means(
-    axes: Axes, bars: Sequence[dict[str, Any]], table: pd.DataFrame, split: str
+    axes: Axes, bars: Sequence[dict[str, Any]], table: pd.DataFrame, split: str, card: Card
 ) -> list[Any]:
     """Diamonds at the means of another split; their legend entry, or nothing without rows."""
     means = per_setting(per_seed(evaluated(table, split=split)))
@@ -139,7 +172,7 @@ def _second_means(
     ]
     if not points:
         return []
-    name = {"heldout": "Held-out text"}.get(split, split)
+    name = card.splits[split].capitalize()
     x, y = zip(*points, strict=True)
     return axes.plot(x, y, label=name, zorder=5, marker="D", ls="", mfc=style.PAPER,
                      mec=style.INK, ms=5 if len(bars) <= CROWDED else 2.5)  # fmt: skip

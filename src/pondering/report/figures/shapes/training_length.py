@@ -1,52 +1,15 @@
-"""What a caption must add in one profile: which setting is shown, who trained how long.
-
-Both depend on the runs there are, so they are read from the results and not written down.
-"""
+"""What a caption must add where mechanisms were not trained equally long."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.report.figures import style
-from pondering.report.figures.traces import choose_traces
 from pondering.results.results import Results
 
-TRAINED = {name: f"with {each.title}" for name, each in MECHANISMS.items()}
-TRAINED["repeat"] = "for the plain network and fixed repeats"
-
-
-def setting_shown(results: Results, experiment: str, kind: str, setting: float) -> str:
-    """The time penalty and seed of the traces shown, and whether it is the paper's.
-
-    Args:
-        results: the results of one profile.
-        experiment: whose traces.
-        kind: sequence or text.
-        setting: the paper's time penalty.
-
-    Returns:
-        A sentence; empty without such a trace.
-    """
-    chosen = choose_traces(results.traces.get(experiment, []), kind, setting)
-    if not chosen:
-        return ""
-    shown, seed = float(chosen[0]["setting"]), chosen[0]["seed"]
-    same = math.isclose(shown, setting, rel_tol=1e-6)
-    beside = "as in the paper" if same else f"not the paper's {style.number(setting)}"
-    which = f"seed {seed}" if kind == "sequence" else f"the first seed is {seed}"
-    return f"Shown is τ = {style.number(shown)}, {beside}; {which}."
-
-
-def unequal_sizes(results: Results, experiments: Sequence[str]) -> str:
-    """That a figure compares experiments of different size, with what their data cards say."""
-    texts = [str(results.cards[name]["what"]) for name in experiments if name in results.cards]
-    sizes = [found.group() for text in texts if (found := re.search(r"\d+ [a-z]+", text))]
-    if len(set(sizes)) < 2:
-        return ""
-    return f"{' against '.join(sizes)}: not a controlled comparison."
+TRAINED = {name: f"with {each.title}" for name, each in MECHANISMS.items()} | {
+    "repeat": "for the plain network and fixed repeats"
+}
 
 
 def unequal_training(

@@ -1,0 +1,65 @@
+"""Accuracy in training against forward passes spent: Banino 2021, Fig. 1c."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from pondering.report.figures import style
+from pondering.report.figures.shapes.curves import accuracy_by_compute, first_end, seed_lines
+from pondering.report.figures.shapes.methods import BEST, COMPARED, TRAINED_FOR_IT, best_methods
+from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.results.results import Results
+from pondering.results.tables import headline, per_seed
+
+
+def draw(results: Results, experiment: str) -> Figure | None:
+    """Accuracy of each method at its best setting against the forward passes spent so far."""
+    table, curves = results.tables.get(experiment), results.curves.get(experiment)
+    if table is None or curves is None:
+        return None
+    methods = best_methods(per_seed(headline(table)), COMPARED)
+    methods = [method for method in methods if len(method.of(curves))]
+    if not methods:
+        return None
+    figure, (axes,) = style.new_figure([2.7])
+    handles = []
+    for method in methods:
+        own, colour = method.of(curves), style.MECHANISM_COLOUR[method.name]
+        for x, y in seed_lines(own, "computed_steps"):
+            axes.plot(x, 1 - y, color=colour, lw=0.6, alpha=0.3)
+        dashes = {"plain": ":", "act": "--", "pondernet": "-"}[method.name]
+        spent, mean = accuracy_by_compute(own)
+        shown = spent <= first_end(own) * (1 + 1e-9)
+        handles += axes.plot(spent[shown], mean[shown], color=colour, ls=dashes, lw=1.9,
+                             label=method.legend)  # fmt: skip
+    axes.set(xlabel="forward passes of the step function, all examples", ylabel="accuracy")
+    axes.set_ylim(top=1.02)
+    style.large_counts(axes)
+    style.bottom_legend(figure, handles, 2)
+    return figure
+
+
+def words(results: Results, experiment: str) -> str:
+    """Forward passes spent by the end of training, by method."""
+    table, curves = results.tables.get(experiment), results.curves.get(experiment)
+    if table is None or curves is None:
+        return ""
+    parts = []
+    for method in best_methods(per_seed(headline(table)), COMPARED):
+        spent = method.of(curves).groupby("seed")["computed_steps"].max()
+        if spent.notna().any():
+            mean, low, high = (style.count(v) for v in (spent.mean(), spent.min(), spent.max()))
+            parts.append(
+                f"{method.legend}: {mean}" + (f" ({low} to {high})" if low != high else "")
+            )
+    return f"Forward passes by the end of training: {'; '.join(parts)}." if parts else ""
+
+
+def caption(results: Results, experiment: str) -> str:
+    """What is drawn, and whether the mechanisms were trained equally long."""
+    return (
+        f"Accuracy in training against forward passes spent so far, {BEST}; faint lines: seeds; "
+        "bold lines: their mean, as far as the first of them goes. PonderNet computes all its N "
+        "steps for every example whatever it learns, ACT those until it halts: hence the gap. "
+        f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
+    )

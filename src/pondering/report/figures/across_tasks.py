@@ -1,0 +1,81 @@
+"""Every mechanism on Graves's tasks: error against ponder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.report.figures import style
+from pondering.report.figures.shapes.methods import CHOOSING, ORDER, Method, best_methods
+from pondering.report.figures.shapes.points import error_against_steps
+from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.results.results import Results
+from pondering.results.tables import evaluated, headline, per_seed, per_setting, splits_of
+
+
+def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
+    """A panel a task: PonderNet's error against its ponder, beside every other mechanism."""
+    present = [
+        name for name in experiments
+        if name in results.tables and (results.tables[name]["mechanism"] == "pondernet").any()
+    ]  # fmt: skip
+    if not present:
+        return None
+    columns = 2 if len(present) > 1 else 1
+    rows = -(-len(present) // columns)
+    figure = Figure(figsize=(style.WIDTH, 2.15 * rows), layout="constrained")
+    cells = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, name in zip(cells, present, strict=False):
+        table, card = results.tables[name], results.cards[name]
+        error_against_steps(axes, per_setting(per_seed(headline(table))))
+        _expectations(axes, table)
+        if card.is_share:
+            style.from_zero(axes)
+        axes.set(title=card.title, xlabel="mean steps per input", ylabel=card.unit)
+    for axes in cells[len(present) :]:
+        axes.set_axis_off()
+    handles = [
+        Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
+        for name in ORDER
+    ]
+    look = Method("pondernet", "pondernet", 1.0).look
+    handles.append(Line2D([], [], **look, ls="", mfc="none", label="PonderNet, expectation"))
+    style.bottom_legend(figure, handles, 2)
+    return figure
+
+
+def words(results: Results, experiments: Sequence[str]) -> str:
+    """Error and steps of ACT, PonderNet and the like at their best settings, by task."""
+    parts = []
+    for name in experiments:
+        if name not in results.tables:
+            continue
+        seeds = per_seed(headline(results.tables[name]))
+        for method in best_methods(seeds, [name for name in CHOOSING if name != "plain"]):
+            own = method.of(seeds)
+            parts.append(f"{name}, {method.legend}: {own['error'].mean():.3g} with "
+                         f"{style.in_steps(own['ponder_time'].mean())}")  # fmt: skip
+    return f"Mean error: {'; '.join(parts)}." if parts else ""
+
+
+def caption(results: Results, experiments: Sequence[str]) -> str:
+    """What is drawn, and whether the mechanisms were trained equally long."""
+    return (
+        "Final error against mean steps per input, one point a setting, standard errors both ways; "
+        "bits per character, on an axis that does not start at zero, for the text. PonderNet's "
+        "halting is sampled; hollow circles are its expectation. "
+        f"{unequal_training(results, experiments, tuple(MECHANISMS))}"
+    )
+
+
+def _expectations(axes: Axes, table: pd.DataFrame) -> None:
+    """Hollow circles where PonderNet's outputs are averaged under its halting distribution."""
+    rows = evaluated(table, split=splits_of(table)[0], prediction="expected")
+    means = per_setting(per_seed(rows[rows["mechanism"] == "pondernet"]))
+    look = Method("pondernet", "pondernet", 1.0).look
+    axes.plot(means["ponder_time"], means["error"], **look, ls="", ms=8, mfc="none")

@@ -1,0 +1,156 @@
+"""Fixed repeat counts against ACT, the question of Fojo et al. 2018."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from pondering.report.figures import style
+from pondering.report.figures.shapes.methods import Method
+from pondering.report.figures.shapes.points import error_against_steps
+from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.results.results import Results
+from pondering.results.tables import headline, per_seed, per_setting
+
+MOST_NAMES = 12
+"""Settings from which on their names would cover each other."""
+
+PLAIN_LABEL = "plain"
+
+FOJO_SOLVED = 0.02
+"""Solved at 98% accuracy. Source: Fojo et al. 2018."""
+
+
+def draw(results: Results, experiment: str) -> Figure | None:
+    """Final error against mean steps, and the update that first reached 98% accuracy.
+
+    Args:
+        results: the results of one profile.
+        experiment: parity or addition.
+
+    Returns:
+        The figure: above, means with standard errors both ways; below, seeds as points and medians
+        as bars, seeds that never solved it in the strip above. None without rows of ACT and of a
+        repeat count above 1.
+    """
+    table, curves = results.tables.get(experiment), results.curves.get(experiment)
+    if table is None:
+        return None
+    seeds = per_seed(headline(table))
+    repeats = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] != 1)]
+    if repeats.empty or seeds[seeds["mechanism"] == "act"].empty:
+        return None
+    figure, (upper, lower) = style.new_figure([2.3, 2.3])
+    means = per_setting(seeds[seeds["mechanism"].isin(["repeat", "act"])])
+    error_against_steps(upper, means)
+    style.from_zero(upper)
+    known = means.dropna(subset=["ponder_time"])
+    if len(known) <= MOST_NAMES:
+        _name_settings(upper, known)
+    upper.set(xlabel="mean steps per input", ylabel=results.cards[experiment].unit)
+    if curves is not None:
+        _solved_at(lower, curves, means)
+    handles = [
+        Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
+        for name in ("plain", "repeat", "act")
+    ]
+    style.bottom_legend(figure, handles, 3)
+    return figure
+
+
+def words(results: Results, experiment: str) -> str:
+    """Error and steps of every setting of ACT and of fixed repeat."""
+    table = results.tables.get(experiment)
+    if table is None:
+        return ""
+    means = per_setting(per_seed(headline(table)))
+    means = means[means["mechanism"].isin(["repeat", "act"])]
+    parts = [
+        f"{style.setting_name(str(r.mechanism), float(r.setting))}: {r.error:.3g} with "
+        f"{style.in_steps(r.ponder_time)}"
+        for r in means.itertuples()
+    ]
+    return f"Mean error: {'; '.join(parts[:12])}." if parts else ""
+
+
+def caption(results: Results, experiment: str) -> str:
+    """What is drawn, and whether the mechanisms were trained equally long."""
+    return (
+        "Above: final error against mean steps, standard errors both ways. Below: the first "
+        "logged update with an error below 2% on training's own sequences, one point a seed, "
+        "bars at the medians; in the grey strip the seeds that never had one. "
+        f"{unequal_training(results, (experiment,))}"
+    )
+
+
+def updates_to_solve(curves: pd.DataFrame, threshold: float = FOJO_SOLVED) -> pd.DataFrame:
+    """The first logged update of each replica at which its training error is below a threshold.
+
+    Args:
+        curves: training curves of one experiment.
+        threshold: error below which the task counts as solved.
+
+    Returns:
+        Columns mechanism, setting, seed, update; NaN where the replica never got there.
+    """
+    keys = ["mechanism", "setting", "seed"]
+    everyone = curves[keys].drop_duplicates()
+    reached = curves[curves["error"] < threshold].groupby(keys, as_index=False)["update"].min()
+    return everyone.merge(reached, on=keys, how="left").sort_values(keys, ignore_index=True)
+
+
+def _name_settings(axes: Axes, known: pd.DataFrame) -> None:
+    """Names every setting but the plain network, which the legend shows."""
+    points, lines = [], []
+    for row in known.sort_values("error").itertuples():
+        x, y, name = float(row.ponder_time), float(row.error), _setting_label(row)
+        points.append((x, y, "" if name == PLAIN_LABEL else name))
+        wide, tall = (float(np.nan_to_num(v)) for v in (row.ponder_se, row.error_se))
+        lines += [(x - wide, y, x + wide, y), (x, y - tall, x, y + tall)]
+    style.name_points(axes, points, lines)
+
+
+def _setting_label(row: Any) -> str:
+    """A setting in a few signs: plain, times 2, tau 3e-3."""
+    value = style.number(float(row.setting))
+    if row.mechanism != "repeat":
+        return f"{style.SYMBOL[row.mechanism]} {value}"
+    return PLAIN_LABEL if row.setting == 1 else f"{style.TIMES}{value}"
+
+
+def _solved_at(axes: Axes, curves: pd.DataFrame, means: pd.DataFrame) -> None:
+    solved = updates_to_solve(curves[curves["mechanism"].isin(["repeat", "act"])])
+    last = float(curves.loc[curves["mechanism"].isin(["repeat", "act"]), "update"].max())
+    never = 1.14 * last
+    # the plain network is the repeat count of 1 and so comes first
+    act = sorted(means.loc[means["mechanism"] == "act", "setting"])
+    drawn = means[(means["mechanism"] != "act")
+                  | means["setting"].isin(style.spread(act, style.MOST_LINES))]  # fmt: skip
+    order = drawn.sort_values(["mechanism", "setting"], ascending=[False, True])
+    labels = []
+    for place, row in enumerate(order.itertuples()):
+        own = solved[(solved["mechanism"] == row.mechanism) & (solved["setting"] == row.setting)]
+        name = "plain" if row.mechanism == "repeat" and row.setting == 1 else str(row.mechanism)
+        look = Method(name, name, 1.0).look
+        updates = own["update"].fillna(never).to_numpy()
+        beside = place + (np.linspace(-0.2, 0.2, len(own)) if len(own) > 1 else np.zeros(len(own)))
+        axes.plot(beside, updates, ls="", **look, ms=4.5 if len(own) <= 10 else 3, alpha=0.7, mew=0)
+        if len(own) and np.median(updates) < never:
+            axes.plot([place - 0.35, place + 0.35], [np.median(updates)] * 2, color=look["color"])
+        labels.append(_setting_label(row))
+    axes.axhspan(1.06 * last, 1.22 * last, color=style.GREY, alpha=0.12, lw=0, zorder=0)
+    axes.annotate(f"not within {style.count(last)} updates", (1, 1.22 * last), (0, 2), ha="right",
+                  xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=7.5,
+                  color=style.GREY)  # fmt: skip
+    axes.set_xticks(range(len(labels)), labels, rotation=90 if len(labels) > 8 else 0)
+    axes.set(ylabel="updates until 98% right\nin training", ylim=(0, 1.22 * last))
+    ticks = MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, last)
+    kept = [tick for tick in ticks if 0 <= tick <= last]
+    axes.set_yticks(kept, [style.count(tick) for tick in kept])
+    axes.tick_params(axis="x", length=0)

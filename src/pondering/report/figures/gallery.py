@@ -1,0 +1,90 @@
+"""The digits that took the most and the fewest steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from pondering.report.figures import style
+from pondering.report.figures.shapes.methods import Method
+from pondering.results.results import Results
+
+GALLERY_COLUMNS = 6
+
+
+def draw(results: Results, experiment: str) -> Figure | None:
+    """Digits that took the most steps above those that took the fewest.
+
+    Args:
+        traces: all traces of an experiment, or None.
+
+    Returns:
+        The figure: over each digit its steps and, where wrong, the prediction and the label. None
+        without images.
+    """
+    chosen = gallery_traces(results.traces.get(experiment, []))
+    if not chosen:
+        return None
+    kinds = [which for which in ("most", "fewest") if any(t["which"] == which for t in chosen)]
+    figure = Figure(figsize=(style.WIDTH, 1.18 * len(kinds) + 0.15), layout="constrained")
+    cells = figure.subplots(len(kinds), GALLERY_COLUMNS, squeeze=False)
+    for row, which in enumerate(kinds):
+        images = [t for t in chosen if t["which"] == which]
+        for column, axes in enumerate(cells[row]):
+            axes.set_axis_off()
+            if column >= len(images):
+                continue
+            step = images[column]["steps"][0]
+            axes.imshow(np.asarray(images[column]["pixels"]), cmap="gray_r", vmin=0, vmax=255,
+                        interpolation="nearest")  # fmt: skip
+            wrong = step["prediction"] != step["target"]
+            title = f"{step['ponder_time']:.3g} steps\n{step['prediction']}"
+            title += f", is {step['target']}" if wrong else ""
+            axes.set_title(title, loc="center", fontsize=8,
+                           color=style.WRONG if wrong else style.INK)  # fmt: skip
+        cells[row][0].annotate(which, (-0.12, 0.5), xycoords="axes fraction", rotation=90,
+                               ha="right", va="center", fontsize=9)  # fmt: skip
+    first = chosen[0]
+    method = Method(first["mechanism"], first["mechanism"], float(first["setting"]))
+    figure.supxlabel(f"{method.legend}, seed {first['seed']}", fontsize=8)
+    return figure
+
+
+def words(results: Results, experiment: str) -> str:
+    """The range of steps in the two rows of digits."""
+    chosen = gallery_traces(results.traces.get(experiment, []))
+    kind = "expected steps" if chosen and chosen[0]["mechanism"] == "pondernet" else "steps"
+    parts = []
+    for which in ("most", "fewest"):
+        steps = [t["steps"][0]["ponder_time"] for t in chosen if t["which"] == which]
+        if steps:
+            parts.append(f"{which} {kind}: {min(steps):.3g} to {max(steps):.3g}")
+    return f"{len(chosen)} digits; {'; '.join(parts)}." if parts else ""
+
+
+def caption(results: Results, experiment: str) -> str:
+    """What is drawn, the same in every profile."""
+    return (
+        "Test digits of one replica with their steps (of PonderNet the expected ones, under its "
+        "halting distribution) and the prediction; a wrong one is purple and says what the digit "
+        "is."
+    )
+
+
+def gallery_traces(traces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The images shown, of one replica: PonderNet's where there are any, then ACT's.
+
+    The first replica in the file, and of either kind as many images as a row of the figure holds.
+    """
+    images = [t for t in traces if t["kind"] == "image" and t["steps"]]
+    for mechanism in ("pondernet", "act"):
+        own = [t for t in images if t["mechanism"] == mechanism]
+        if own:
+            key = (own[0]["setting"], own[0]["seed"])
+            own = [t for t in own if (t["setting"], t["seed"]) == key]
+            rows = [[t for t in own if t["which"] == which] for which in ("most", "fewest")]
+            return [t for row in rows for t in row[:GALLERY_COLUMNS]]
+    return []

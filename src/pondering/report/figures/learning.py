@@ -1,0 +1,168 @@
+"""Learning curves, and final error against ponder: Graves 2016, Figs. 5, 9, 13, 18 and 22."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Ellipse
+
+from pondering.report.figures import style
+from pondering.report.figures.shapes.curves import errors_by_update, mean_line, seed_lines
+from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.results.results import Card, Results
+from pondering.results.tables import headline, per_seed, per_setting, plain
+
+PLAIN = style.MECHANISM_NAME["plain"]
+
+
+def draw(results: Results, experiment: str) -> Figure | None:
+    """Learning curves above; below, final error against ponder with ellipses of standard error.
+
+    Args:
+        results: the results of one profile.
+        experiment: whose curves and table.
+
+    Returns:
+        The figure, axes linear, but that of steps doubles from tick to tick where a seed took many:
+        above, faint lines are seeds and bold lines means; below, small points are seeds, large ones
+        means, the half axes of an ellipse the standard errors, the dotted line the plain network.
+        None without curves and rows.
+    """
+    curves, table = results.curves.get(experiment), results.tables.get(experiment)
+    chosen = None if curves is None else curves[curves["mechanism"].isin(["repeat", "act"])]
+    rows = None if table is None else headline(table)
+    settings = _settings(chosen, rows)
+    if not settings:
+        return None
+    card = results.cards[experiment]
+    styles = style.line_styles(settings)
+    shown = style.spread(settings, style.MOST_LINES)
+    figure, (upper, lower) = style.new_figure([2.3, 2.4])
+    if chosen is not None and len(chosen):
+        _learning(upper, chosen, card, {value: styles[value] for value in shown})
+    lowest = 0 if card.is_share else None
+    upper.set(xlabel="updates", ylabel=card.in_training, ylim=(lowest, None))
+    style.large_counts(upper)
+    if rows is not None and len(rows):
+        _error_against_ponder(lower, per_seed(rows), styles)
+        if card.is_share:
+            style.from_zero(lower)
+    lower.set(xlabel="ponder: mean steps per input", ylabel=card.unit)
+    handles = [
+        Line2D([], [], color=styles[s].colour, marker=styles[s].marker, markersize=5,
+               label=style.setting_name("act", s))
+        for s in shown
+    ]  # fmt: skip
+    if any(source is not None and len(plain(source)) for source in (chosen, rows)):
+        handles.append(Line2D([], [], color=style.INK, ls=":", label=PLAIN))
+    style.bottom_legend(figure, handles, 3, subset_note(shown, settings))
+    return figure
+
+
+def words(results: Results, experiment: str) -> str:
+    """Error and ponder at the smallest and the largest time penalty."""
+    table, curves = results.tables.get(experiment), results.curves.get(experiment)
+    if table is None:
+        return "" if curves is None else _words_of_curves(curves, results.cards[experiment])
+    card = results.cards[experiment]
+    means = per_setting(per_seed(headline(table)))
+    act = means[means["mechanism"] == "act"]
+    parts = [
+        f"τ = {style.number(row['setting'])} ends at {row['error']:.3g} with "
+        f"{style.in_steps(row['ponder_time'])}"
+        for row in (act.iloc[i] for i in sorted({0, len(act) - 1}) if len(act))
+    ]
+    parts += [f"the plain network at {value:.3g}" for value in plain(means)["error"]]
+    return f"Final {_final(card)}: {'; '.join(parts)}." if parts else ""
+
+
+def _words_of_curves(curves: pd.DataFrame, card: Card) -> str:
+    wide = errors_by_update(curves[curves["mechanism"] == "act"], card.worst_error)
+    if wide.empty:
+        return ""
+    return f"Final {_final(card)}: ACT at {float(wide.iloc[-1].mean()):.3g} in training."
+
+
+def _final(card: Card) -> str:
+    return "test error" if card.is_share else card.unit
+
+
+def caption(results: Results, experiment: str) -> str:
+    """What both panels show, and whether the mechanisms were trained equally long."""
+    card = results.cards.get(experiment)
+    if card is None:
+        return ""
+    marks = (
+        "small points seeds, large points means, half axes of the ellipses standard errors; "
+        "dotted: the plain network, without ACT."
+    )
+    unequal = unequal_training(results, (experiment,))
+    if card.is_share:
+        return (
+            "Above: error in training, on sequences as training draws them, of every length and "
+            "difficulty; faint lines seeds and bold lines means. Below: error on the fixed test "
+            "sequences after training, so that it need not be where the curves end, against mean "
+            f"steps per input; {marks} {unequal}"
+        )
+    return (
+        f"Above: {card.unit} in training, faint lines seeds and bold lines means. Below: the same "
+        "on a fixed part of the training data after training, against mean steps per input; "
+        f"{marks} Neither axis starts at zero. {unequal}"
+    )
+
+
+def _settings(curves: pd.DataFrame | None, rows: pd.DataFrame | None) -> list[float]:
+    """The time penalties in either source, sorted."""
+    found: set[float] = set()
+    for source in (curves, rows):
+        if source is not None:
+            found |= {float(s) for s in source.loc[source["mechanism"] == "act", "setting"]}
+    return sorted(found)
+
+
+def subset_note(shown: Sequence[float], settings: Sequence[float]) -> str:
+    """That not all settings are drawn, for the title of a legend; empty where they are."""
+    return f"{len(shown)} of {len(settings)} settings" if len(shown) < len(settings) else ""
+
+
+def _learning(
+    axes: Axes, curves: pd.DataFrame, card: Card, styles: dict[float, style.LineStyle]
+) -> None:
+    """Faint seeds and bold means of each setting, and the mean of the plain network."""
+    failure = card.worst_error
+    for setting, look in styles.items():
+        own = curves[(curves["mechanism"] == "act") & (curves["setting"] == setting)]
+        for x, y in seed_lines(own):
+            axes.plot(x, y, color=look.colour, lw=0.5, alpha=0.3)
+        updates, mean = mean_line(errors_by_update(own, failure))
+        axes.plot(updates, mean, color=look.colour, lw=1.3)
+    if len(plain(curves)):
+        updates, mean = mean_line(errors_by_update(plain(curves), failure))
+        axes.plot(updates, mean, color=style.INK, lw=1.5, ls=":", zorder=5)
+
+
+def _error_against_ponder(
+    axes: Axes, seeds: pd.DataFrame, styles: dict[float, style.LineStyle]
+) -> None:
+    means = per_setting(seeds)
+    drawn = seeds.loc[seeds["mechanism"] == "act", "ponder_time"]
+    for row in means[means["mechanism"] == "act"].itertuples():
+        look = styles[float(row.setting)]
+        own = seeds[(seeds["mechanism"] == "act") & (seeds["setting"] == row.setting)]
+        axes.scatter(own["ponder_time"], own["error"], s=10, color=look.colour, alpha=0.55, lw=0)
+        axes.plot(row.ponder_time, row.error, color=look.colour, marker=look.marker, ms=7,
+                  mec=style.INK, mew=0.7, ls="")  # fmt: skip
+        if np.isfinite([row.ponder_se, row.error_se]).all():
+            axes.add_patch(
+                Ellipse((row.ponder_time, row.error), 2 * row.ponder_se, 2 * row.error_se,
+                        fc=look.colour, ec=look.colour, alpha=0.25)
+            )  # fmt: skip
+    level = plain(means)
+    if len(level):
+        axes.axhline(float(level["error"].iloc[0]), color=style.INK, lw=1.3, ls=":")
+    style.steps_axis(axes, float(drawn.max()))

@@ -1,0 +1,87 @@
+"""Accuracy of every seed by setting: Banino 2021, Figs. 2a and 2b."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from pondering.report.figures import style
+from pondering.report.figures.shapes.methods import ENOUGH_FOR_A_BOX, boxes
+from pondering.results.results import Results
+from pondering.results.statistics import solve_rate
+from pondering.results.tables import headline, per_seed
+
+LABELS = {"act": "time penalty τ", "pondernet": "prior λp"}
+
+
+def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
+    """Boxes of accuracy over seeds by setting, and the share of seeds that solved the task.
+
+    Args:
+        results: the results of one profile.
+        experiment: whose table.
+        mechanism: act or pondernet.
+
+    Returns:
+        The figure: points are seeds, boxes their quartiles, whiskers at most 1.5 times as long;
+        below, solve rates with Wilson 95% intervals. None without rows.
+    """
+    table = results.tables.get(experiment)
+    if table is None:
+        return None
+    seeds = per_seed(headline(table))
+    seeds = seeds[seeds["mechanism"] == mechanism]
+    if seeds.empty:
+        return None
+    figure, (upper, lower) = style.new_figure([2.6, 1.2], sharex=True)
+    colour = style.MECHANISM_COLOUR[mechanism]
+    settings = sorted(seeds["setting"].unique())
+    groups = [seeds.loc[seeds["setting"] == s, "error"].to_numpy() for s in settings]
+    places = list(range(len(settings)))
+    boxes(upper, [1 - errors for errors in groups], places, colour)
+    rates = [solve_rate(errors) for errors in groups]
+    middle = np.array([rate.estimate for rate in rates])
+    bounds = np.array([[r.estimate - r.low, r.high - r.estimate] for r in rates]).T
+    lower.errorbar(places, middle, np.maximum(bounds, 0), fmt="o", color=colour, ms=5,
+                   elinewidth=1.2, capsize=2)  # fmt: skip
+    upper.axhline(0.5, color=style.INK, ls=":", lw=1.2)
+    lowest = min(0.4, 1 - float(seeds["error"].max()))
+    upper.set(ylabel="accuracy", ylim=(lowest - 0.03, 1.03))
+    lower.set(ylabel="share with\nerror < 5%", xlabel=LABELS[mechanism], ylim=(-0.06, 1.06))
+    labels = [style.number(s) for s in settings]
+    shown = style.sparse(labels)
+    lower.set_xticks([p for p, show in zip(places, shown, strict=True) if show],
+                     [text for text, show in zip(labels, shown, strict=True) if show])  # fmt: skip
+    if len(settings) > 9:
+        lower.tick_params(axis="x", rotation=90)
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], marker="o", ls="", ms=3, color=style.INK, label="one seed"),
+        Line2D([], [], color=style.INK, ls=":", label="chance"),
+    ]
+    boxed = any(len(errors) >= ENOUGH_FOR_A_BOX for errors in groups)
+    quartiles = Patch(color=colour, alpha=0.35, label="quartiles over seeds")
+    handles.insert(0, quartiles if boxed else Line2D([], [], color=colour, label="median"))
+    style.bottom_legend(figure, handles, 3)
+    return figure
+
+
+def words(results: Results, experiment: str, mechanism: str) -> str:
+    """The median accuracy of every setting."""
+    table = results.tables.get(experiment)
+    if table is None:
+        return ""
+    seeds = per_seed(headline(table))
+    medians = 1 - seeds[seeds["mechanism"] == mechanism].groupby("setting")["error"].median()
+    listed = ", ".join(f"{style.number(float(s))}: {value:.2f}" for s, value in medians.items())
+    return f"Median accuracy by {style.SYMBOL[mechanism]}: {listed}." if listed else ""
+
+
+def caption(results: Results, experiment: str, mechanism: str) -> str:
+    """What is drawn, the same in every profile."""
+    return (
+        "Above: accuracy, points are seeds, boxes their quartiles (a line at the median of fewer "
+        "than five seeds). Below: share of seeds that solved it, with an error below 5%, with "
+        "Wilson 95% intervals."
+    )

@@ -1,0 +1,128 @@
+"""How every figure looks: colours, markers, sizes, and one style for each setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.colors import to_hex
+
+from pondering.params.mechanisms import MECHANISMS
+
+# Okabe and Ito's colours; their yellow is too faint on white and is left out
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
+
+VERMILION, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
+
+GREY, INK, PAPER = "#6E6E6E", "#222222", "#FDFDFD"
+
+PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY)
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+WRONG = "#9C1F6B"
+"""Marks what a network got wrong: no mechanism's colour, and dark enough for small text."""
+
+MECHANISM_COLOUR = {"repeat": GREEN, "act": VERMILION, "pondernet": BLUE, "plain": GREY}
+
+MECHANISM_MARKER = {"repeat": "D", "act": "s", "pondernet": "o", "plain": "X"}
+
+_OTHERS = [name for name in MECHANISMS if name not in MECHANISM_COLOUR]
+
+MECHANISM_COLOUR |= zip(_OTHERS, cycle((PURPLE, ORANGE, SKY)))
+
+MECHANISM_MARKER |= zip(_OTHERS, cycle(("^", "v", "P")))
+
+MECHANISM_NAME = {name: each.title for name, each in MECHANISMS.items()}
+
+MECHANISM_NAME |= {"plain": "Plain network"}
+
+SYMBOL = {name: each.symbol for name, each in MECHANISMS.items()}
+
+WIDTH = 5.0
+"""Inches: 360 points, so that text keeps its printed size on a telephone 360 pixels wide."""
+
+STYLE: Any = {
+    "font.family": ["sans-serif"],
+    # DejaVu Sans is the widest of these, so text laid out with it fits with the others too
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Helvetica", "Arial", "sans-serif"],
+    "font.monospace": ["DejaVu Sans Mono", "Menlo", "Consolas", "monospace"],
+    "font.size": 9.0,
+    "axes.titlesize": 9.0,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9.0,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "legend.fontsize": 8.0,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": "#E2E2E2",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "hatch.linewidth": 0.7,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "pondering",
+    "axes.formatter.use_mathtext": False,
+    "axes.formatter.limits": (-3, 7),
+}
+
+MOST_LINES = 7
+"""Settings drawn as lines in one panel; of a finer grid an even choice is shown."""
+
+
+@dataclass(frozen=True)
+class LineStyle:
+    """Colour and marker of one setting, the same in every panel of a figure."""
+
+    colour: str
+    marker: str
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Matplotlib's settings for the figures, in force inside the `with` block alone."""
+    # font.* lists end in a generic name for the browser, which is no file matplotlib could look for
+    with mpl.rc_context(STYLE):
+        yield
+
+
+def spread(settings: Sequence[float], limit: int) -> list[float]:
+    """At most `limit` of the sorted settings, evenly spaced and with both ends."""
+    ordered = sorted(settings)
+    if len(ordered) <= limit:
+        return ordered
+    return [ordered[round(i)] for i in np.linspace(0, len(ordered) - 1, limit)]
+
+
+def line_styles(settings: Sequence[float]) -> dict[float, LineStyle]:
+    """A style for each setting: Okabe-Ito colours for a few, a sequential scale for many."""
+    ordered = sorted(settings)
+    if len(ordered) <= len(PALETTE):
+        pairs = zip(ordered, PALETTE, MARKERS, strict=False)
+        return {value: LineStyle(colour, marker) for value, colour, marker in pairs}
+    scale = mpl.colormaps["viridis"]
+    places = np.linspace(0.0, 0.88, len(ordered))
+    markers = dict(zip(spread(ordered, MOST_LINES), MARKERS, strict=False))
+    return {
+        value: LineStyle(to_hex(scale(float(place))), markers.get(value, "o"))
+        for value, place in zip(ordered, places, strict=True)
+    }

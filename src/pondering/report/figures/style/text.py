@@ -1,0 +1,51 @@
+"""Numbers, settings and turns of phrase as figures and their words print them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pondering.report.figures.style.look import MECHANISM_NAME, SYMBOL
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+def number(value: float) -> str:
+    """A setting as the papers write it: 0.03, 1e-3, 0, 5."""
+    if value == 0 or abs(value) >= 0.01:
+        return f"{value:.3g}"
+    digits, exponent = f"{value:.2e}".split("e")
+    return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+def setting_name(mechanism: str, setting: float) -> str:
+    """A setting with its symbol, for a legend: τ = 1e-3, λp = 0.2, repeat 3, plain network."""
+    if mechanism == "repeat":
+        return MECHANISM_NAME["plain"] if setting == 1 else f"Repeat {number(setting)}"
+    return f"{SYMBOL[mechanism]} = {number(setting)}"
+
+
+def count(value: float) -> str:
+    """A large count in short: 500, 20k, 1.5M, 3bn."""
+    for size, unit in ((1e9, "bn"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def plus_minus(mean: float, error: float) -> str:
+    """A mean with its standard error, where there is one."""
+    return f"{mean:.3g} ± {error:.1g}" if np.isfinite(error) else f"{mean:.3g}"
+
+
+def in_steps(value: float) -> str:
+    """A number of steps."""
+    if not np.isfinite(value):
+        return "no steps known"
+    return f"{value:.3g} step{'' if f'{value:.3g}' == '1' else 's'}"
+
+
+def seed_count(seeds: pd.Series) -> str:
+    """The number of seeds, or its range."""
+    low, high = int(seeds.min()), int(seeds.max())
+    return f"{low} seed{'s' if high > 1 else ''}" if low == high else f"{low} to {high} seeds"
