@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from support import stages, tiny
 from torch import Tensor, nn
 
-from pondering.cli.commands import check
+from pondering.cli.check import check
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network, PathName

@@ -12,6 +12,7 @@ import click
 from pondering.claims.claims import load_claims
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict, judge_all
+from pondering.cli import options
 from pondering.params.read import load_params
 from pondering.project.command import stage
 from pondering.results.results import Results
@@ -36,13 +37,7 @@ SHORT: dict[Verdict, str] = {"cannot be judged at this scale": "cannot be judged
 
 @click.command("claims")
 @click.argument("profile", required=False)
-@click.option(
-    "--root",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=".",
-    show_default=True,
-    help="Folder of the project.",
-)
+@options.root
 def claims_command(profile: str | None, root: Path) -> None:
     """Judge every claim of the papers by the results of PROFILE (default: the active one)."""
     with stage():

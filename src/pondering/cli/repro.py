@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 
-from pondering.cli.commands import check
+from pondering.cli.check import check
 from pondering.cli.mending import mend_lock, mend_rwlock
 from pondering.params.read import load_params
 from pondering.project import locks

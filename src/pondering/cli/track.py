@@ -6,19 +6,12 @@ from pathlib import Path
 
 import click
 
+from pondering.cli import options
 from pondering.project.command import stage
-
-_root = click.option(
-    "--root",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=".",
-    show_default=True,
-    help="Folder of the project.",
-)
 
 
 @click.command("track")
-@_root
+@options.root
 def track_command(root: Path) -> None:
     """Bring MLflow's database up to what the tables under reports/ say."""
     with stage():
@@ -29,7 +22,7 @@ def track_command(root: Path) -> None:
 
 
 @click.command("ui")
-@_root
+@options.root
 @click.option("--port", type=click.IntRange(1, 65535), default=5000, show_default=True)
 def ui_command(root: Path, port: int) -> None:
     """Open MLflow's own UI on 127.0.0.1."""

@@ -1,4 +1,4 @@
-"""Does a rerun give the published numbers? The tables there are against the committed ones."""
+"""`pondering verify`: does a rerun give the published numbers? Its tables against the committed."""
 
 from __future__ import annotations
 
@@ -7,17 +7,34 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import click
 import pandas as pd
 
+from pondering.params.read import load_params
+from pondering.project.command import stage
 from pondering.project.errors import UserError
-from pondering.project.paths import is_training
 
 KEYS = ["mechanism", "setting", "split", "prediction"]
 ELSEWHERE = {"error": 0.15, "ponder_time": 1.5}
 """How far a mean over seeds and difficulties may lie from the published one on another kind of
 machine: training amplifies the last bit of a float, so single runs differ there, sweeps do not."""
+
+
+@click.command()
+def verify() -> None:
+    """Compare the active profile's tables, as they are now, with the committed ones."""
+    with stage():
+        profile = load_params().profile
+        exactly = same_machine(Path(), profile)
+        found = list(differences(Path(), profile, exactly))
+        for each in found:
+            click.echo(f"{each.file}: {each.what}", err=True)
+        how = "byte for byte" if exactly else "within the tolerances for another kind of machine"
+        if found:
+            raise UserError(f"{len(found)} files do not agree {how} with the committed ones")
+        click.echo(f"verify: every table of {profile} agrees with the committed one, {how}")
 
 
 class Difference(NamedTuple):
@@ -37,23 +54,16 @@ def committed(root: Path, path: Path) -> str | None:
 def same_machine(root: Path, profile: str) -> bool:
     """Whether this rerun ran on the kind of machine and the versions the published one did."""
     folder = Path("reports") / profile / "provenance"
+    keys, unnamed = ("device", "versions", "threads", "path"), {"path": "fast"}
     for path in sorted((root / folder).glob("*.json")):
         then = committed(root, folder / path.name)
-        if then is None and not is_training(path.stem):
-            continue  # published before evaluations left a record
-        now = {"path": "fast"} | _read(path)  # as all trained before there was a choice
-        before = None if then is None else {"path": "fast"} | json.loads(then)
-        keys = ("device", "versions", "threads", "path")
-        if before is None or any(before.get(key) != now.get(key) for key in keys):
+        if then is None:
+            return False
+        # Records from before there was a choice of paths name none.
+        before, now = (unnamed | json.loads(text) for text in (then, path.read_text()))
+        if any(before.get(key) != now.get(key) for key in keys):
             return False
     return True
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError, RecursionError) as problem:
-        raise UserError(f"{path}: not readable as a JSON object ({problem})") from None
 
 
 def differences(root: Path, profile: str, exactly: bool) -> Iterator[Difference]:

@@ -1,22 +1,21 @@
-"""Small commands around the pipeline: check the parameters, keep dvc.yaml honest, what is next."""
+"""`pondering check`: params.yaml, whole."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from pondering.model.cells import CELLS
 from pondering.params.read import MECHANISMS, PROFILES, load_params
+from pondering.params.schema import ExperimentConfig
 from pondering.project.command import stage
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
-
-if TYPE_CHECKING:
-    from pondering.params.schema import ExperimentConfig
-    from pondering.tasks.base import Task
+from pondering.tasks import make_task
+from pondering.tasks.base import Task
+from pondering.train.build import cell_class, check_path, make_halting, pick_device
 
 
 @click.command()
@@ -26,9 +25,6 @@ def check(alone: bool) -> None:
     with stage():
         if alone:
             _refuse_company(Path())
-        from pondering.tasks import make_task
-        from pondering.train.build import check_path, make_halting, pick_device
-
         active = load_params()
         check_path(active.compute.path, pick_device(active.device))
         for profile in PROFILES:
@@ -58,9 +54,6 @@ def _refuse_company(root: Path) -> None:
 
 def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) -> None:
     """Refuse a cell or a schedule that the task cannot have."""
-    from pondering.model.cells import CELLS
-    from pondering.train.build import cell_class
-
     images = hasattr(task, "validation_batch")
     where = f"params.yaml: {name}.{profile}"
     cell = config.network.cell
@@ -73,43 +66,3 @@ def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) ->
         raise UserError(
             f"{where}.training.validation: {task.name} has no validation set; allowed: null"
         )
-
-
-@click.command("next")
-def whats_next() -> None:
-    """Say where to look after a run."""
-    with stage():
-        profile = load_params().profile
-        page = Layout(Path(), profile).report / "index.html"
-        click.echo(f"The report: open {page} (as text: {page.with_name('report.md')})")
-        click.echo("The runs: make ui. The verdicts: make claims.")
-        click.echo("Change a line of params.yaml, make repro again, then: dvc metrics diff")
-
-
-@click.command()
-def verify() -> None:
-    """Compare the active profile's tables, as they are now, with the committed ones."""
-    with stage():
-        from pondering.cli.verify import differences, same_machine
-
-        profile = load_params().profile
-        exactly = same_machine(Path(), profile)
-        found = list(differences(Path(), profile, exactly))
-        for each in found:
-            click.echo(f"{each.file}: {each.what}", err=True)
-        how = "byte for byte" if exactly else "within the tolerances for another kind of machine"
-        if found:
-            raise UserError(f"{len(found)} files do not agree {how} with the committed ones")
-        click.echo(f"verify: every table of {profile} agrees with the committed one, {how}")
-
-
-@click.command()
-@click.option("--profile", default=None, help="quick, reduced or paper; the active one if left out")
-def report(profile: str | None) -> None:
-    """Draw the report again from the tables there are, finished or not."""
-    with stage():
-        from pondering.report.pages import publish
-
-        chosen = load_params(profile=profile).profile
-        verdicts = publish(Path(), chosen)
-        click.echo(f"report: open {Layout(Path(), chosen).report / 'index.html'} ({verdicts})")

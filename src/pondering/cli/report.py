@@ -1,0 +1,23 @@
+"""`pondering report`: the pages again, from the tables there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pondering.cli import options
+from pondering.params.read import load_params
+from pondering.project.command import stage
+from pondering.project.paths import Layout
+from pondering.report.pages import publish
+
+
+@click.command()
+@options.profile
+def report(profile: str | None) -> None:
+    """Draw the report again from the tables there are, finished or not."""
+    with stage():
+        chosen = load_params(profile=profile).profile
+        verdicts = publish(Path(), chosen)
+        click.echo(f"report: open {Layout(Path(), chosen).report / 'index.html'} ({verdicts})")
