@@ -29,8 +29,7 @@ def refused(*words: str) -> str:
     [
         ("shwo", "'shwo' ahead, check, claims,"),
         ("--profile quick", "'--profile' --version, --help"),
-        ("check --aloen", "'--aloen' --alone"),
-        ("check now", "now --alone"),
+        ("check now", "now --help"),
         ("show parity --counts 3", "'--counts' '--count'"),
         ("show --count", "'--count' requires an argument"),
         ("claims --root nowhere", "'--root' 'nowhere' does not exist"),

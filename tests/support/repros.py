@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dvc.exceptions import DvcException
+from dvc.repo import Repo
 from ruamel.yaml import YAML
 from support import stages, tiny
 
@@ -80,6 +82,18 @@ def kill_all(project: Path) -> None:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
+
+
+def delete_cut_off(project: Path) -> None:
+    """Delete those of DVC's own files that a kill has cut off, as `make repro` asks for."""
+    while True:
+        try:
+            with Repo(str(project)) as dvc:
+                dvc.status()
+            return
+        except DvcException as error:
+            name = ".dvc/tmp/rwlock" if "rwlock" in str(error).lower() else "dvc.lock"
+            (project / name).unlink()
 
 
 def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:

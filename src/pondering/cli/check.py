@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-from pathlib import Path
-
 import click
 
 from pondering.model.cells import CELLS
@@ -19,12 +15,9 @@ from pondering.train.build import cell_class, check_path, make_halting, pick_dev
 
 
 @click.command()
-@click.option("--alone", is_flag=True, help="Refuse as well while a `dvc repro` is at work here.")
-def check(alone: bool) -> None:
+def check() -> None:
     """Check params.yaml whole: every experiment and task of every profile."""
     with stage():
-        if alone:
-            _refuse_company(Path())
         active = load_params()
         check_path(active.compute.path, pick_device(active.device))
         for profile in PROFILES:
@@ -35,21 +28,6 @@ def check(alone: bool) -> None:
                     make_halting(config, mechanism, config.settings(mechanism))
         count = len(active.experiments)
         click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
-
-
-def _refuse_company(root: Path) -> None:
-    """DVC refuses by itself what another process has begun, in many lines: here it is one."""
-    try:
-        held = json.loads((root / ".dvc/tmp/rwlock").read_text(encoding="utf-8"))
-        readers = [reader for each in held.get("read", {}).values() for reader in each]
-        for info in [*held.get("write", {}).values(), *readers]:
-            os.kill(int(info["pid"]), 0)  # raises unless there is such a process
-            raise UserError(
-                f"another run is at work in this folder (process {info['pid']}: {info['cmd']}); "
-                "wait for its end, or stop it"
-            )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return  # nobody there, or nothing that we can read: DVC looks for itself
 
 
 def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) -> None:

@@ -1,4 +1,4 @@
-"""Who works in a checkpoint folder and for whom, and which of its neighbours are out of use."""
+"""Locks on checkpoint folders and on the project, and removal of old checkpoints."""
 
 from __future__ import annotations
 
@@ -20,19 +20,13 @@ SECONDS_BETWEEN_LOOKS = 0.2
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold a run's folder: another trainer of the same run, orphaned or not, is waited for."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / "lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
+    """Lock a run's folder; wait while another process trains the same run."""
+    path = folder / "lock"
+    if held(path):
         print(f"{folder}: another trainer is at work on this run; waiting for it", flush=True)
-        lock.acquire()
-    try:
+    with FileLock(path):
         os.utime(folder)  # in use now, for `prune`
         yield
-    finally:
-        lock.release()
 
 
 def held(lock: Path) -> bool:
@@ -50,8 +44,7 @@ def leading(root: Path) -> Iterator[None]:
         UserError: another process leads in this project.
     """
     path = (root / ".checkpoints" / "leader").absolute()
-    path.parent.mkdir(exist_ok=True)
-    lock, before = FileLock(path), os.environ.get(LEADER)
+    lock = FileLock(path)
     try:
         lock.acquire(timeout=10 * SECONDS_BETWEEN_LOOKS)  # a training that looks has it briefly
     except Timeout:
@@ -61,9 +54,7 @@ def leading(root: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        os.environ.pop(LEADER)
-        if before is not None:
-            os.environ[LEADER] = before
+        del os.environ[LEADER]
         lock.release()
 
 
@@ -79,8 +70,8 @@ class Leader:
         now = time.monotonic()
         if self._path is None or now - self._looked < SECONDS_BETWEEN_LOOKS:
             return False
-        self._looked, path = now, Path(self._path)
-        return path.is_file() and not held(path)
+        self._looked = now
+        return not held(Path(self._path))
 
 
 def prune(folder: Path) -> None:
@@ -90,9 +81,8 @@ def prune(folder: Path) -> None:
         folder: the finished run's own; its neighbours are the same experiment and mechanism with
             other values, other code or other data.
     """
-    with suppress(OSError):  # tidying is no reason for a finished run to fail
-        others = [path for path in folder.parent.iterdir() if path.is_dir() and path != folder]
-        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in others[KEPT:]:
-            with suppress(Timeout), FileLock(path / "lock", timeout=0):
-                shutil.rmtree(path)
+    others = [path for path in folder.parent.iterdir() if path != folder]
+    others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in others[KEPT:]:
+        with suppress(Timeout), FileLock(path / "lock", timeout=0):
+            shutil.rmtree(path)
