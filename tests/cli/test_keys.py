@@ -12,7 +12,6 @@ from pondering.cli import keys
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import load_params
 from pondering.project.code import Program
-from pondering.project.errors import UserError
 from pondering.train import keys as training
 
 ROOT = Path(__file__).parents[2]
@@ -172,11 +171,6 @@ def test_the_keys_are_written_for_the_stages_of_the_profile(tmp_path: Path) -> N
         f"{stage}/{name}" for stage in ("datasets", "evaluate") for name in PARAMS.experiments
     }
     assert set(written) == EVERY | others | {"download", "report"}
-
-
-def test_without_a_pipeline_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"pipeline: no such folder; run from the project's root"):
-        keys.write(tmp_path, PARAMS)
 
 
 def test_the_places_that_the_keys_name_exist() -> None:

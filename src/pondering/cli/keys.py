@@ -14,7 +14,6 @@ from pondering.params.schema import ExperimentConfig, Params
 from pondering.project import provenance
 from pondering.project.atomic import write_json
 from pondering.project.code import Place, Program
-from pondering.project.errors import UserError
 from pondering.train import keys
 
 FOLDER = Path("data/keys")
@@ -26,15 +25,8 @@ LOOPS = f"{keys.DOOR}.compiled.operations"  # for training alone
 
 
 def write(root: Path, params: Params) -> None:
-    """Write the keys of all stages of the active profile below `data/keys`.
-
-    Raises:
-        UserError: there are no scripts of stages in `root`.
-    """
-    scripts = root / SCRIPTS
-    if not scripts.is_dir():
-        raise UserError(f"{scripts}: no such folder; run from the project's root")
-    code = Program({keys.TOP: keys.PACKAGE, SCRIPTS: scripts})
+    """Write the keys of all stages of the active profile below `data/keys`."""
+    code = Program({keys.TOP: keys.PACKAGE, SCRIPTS: root / SCRIPTS})
     for name, key in all_keys(params, code).items():
         write_json(root / FOLDER / f"{name}.json", {"key": key})
 
