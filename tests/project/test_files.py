@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from pondering.project import atomic
 from pondering.project.atomic import atomic_write, json_text, write_json, write_together
 
 ROOT = Path(__file__).parents[2]
@@ -66,16 +65,6 @@ def test_none_of_them_where_one_cannot_be_written(
     assert everything(tmp_path) == old
 
 
-def test_a_folder_in_the_way_is_seen_before_anything_is_replaced(
-    tmp_path: Path, old: dict[Path, bytes]
-) -> None:
-    (tmp_path / "c").mkdir()
-    with pytest.raises(IsADirectoryError) as caught:
-        write_together(dict.fromkeys([*old, tmp_path / "c"], "new"))
-    assert caught.value.filename == str(tmp_path / "c")
-    assert everything(tmp_path) == old
-
-
 def test_what_a_killed_writer_left_goes_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
     target = tmp_path / "x[1].csv"
     code = (
@@ -104,23 +93,6 @@ def test_what_a_killed_writer_left_goes_and_what_a_living_one_writes_stays(tmp_p
     atomic_write(target, "again")
     atomic_write(tmp_path / "y.csv", "y")
     assert {path.name for path in tmp_path.iterdir()} == {"x[1].csv", "y.csv"}
-
-
-def test_a_file_swept_away_before_it_was_locked_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, swept = atomic.fcntl.flock, []
-
-    def late(file: object, operation: int) -> None:
-        if not swept:
-            (path,) = tmp_path.iterdir()
-            path.unlink()
-            swept.append(path)
-        real(file, operation)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(atomic.fcntl, "flock", late)
-    atomic_write(tmp_path / "x", "whole")
-    assert swept and everything(tmp_path) == {tmp_path / "x": b"whole"}
 
 
 def test_git_and_dvc_do_not_see_what_is_half_written() -> None:

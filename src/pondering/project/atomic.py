@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import glob
 import hashlib
@@ -74,19 +73,11 @@ def _naming(target: Path) -> Iterator[None]:
 def _temporary(target: Path, waiting: list[tuple[str, Path]]) -> Iterator[IO[bytes]]:
     """A new file beside `target`, noted in `waiting` and locked as long as its writer lives."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     _sweep(target)
-    while True:
-        handle, name = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
-        waiting.append((name, target))
-        file = os.fdopen(handle, "wb")
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(file, fcntl.LOCK_EX)
-        if os.path.exists(name):
-            break
-        file.close()  # swept away by another writer before it was locked
-        waiting.pop()
+    handle, name = tempfile.mkstemp(TEMPORARY, f".{target.name}.", target.parent)
+    waiting.append((name, target))
+    file = os.fdopen(handle, "wb")
+    fcntl.flock(file, fcntl.LOCK_EX)
     try:
         yield file
     finally:
