@@ -7,7 +7,6 @@ import importlib.metadata
 import json
 import platform
 import subprocess
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -93,10 +92,10 @@ def _git(root: Path, *arguments: str) -> str:
     return answer.stdout.strip()
 
 
-def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
-    """Versions of Python and of packages, those that all numbers depend on, where installed."""
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that all numbers depend on, where installed."""
     found = {"python": platform.python_version()}
-    for name in packages:
+    for name in PACKAGES:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
