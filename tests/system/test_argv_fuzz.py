@@ -47,6 +47,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("argv") / "project"
     shutil.copytree(trained(), folder)
     shutil.copy(PIPELINE.parent / "dvc.yaml", folder)
+    shutil.copytree(PIPELINE, folder / "pipeline")
 
     def begun(*_: object) -> None:
         raise Interrupted("begun")
