@@ -90,7 +90,7 @@ def test_unusable_parameters_are_named_before_dvc_is_asked(
 
 @pytest.mark.parametrize("text", ["", '{"wri'])
 def test_a_list_that_a_kill_cut_off_is_named(project: Path, text: str) -> None:
-    refused_because_of(project / ".dvc/tmp/rwlock", text, "delete .dvc/tmp/rwlock")
+    refused_because_of(project / ".dvc/tmp/rwlock", text, ".dvc/tmp/rwlock cut off; delete it")
 
 
 @pytest.mark.parametrize("text", ["", "schema: '2", "schema: '2.0'\nstages:\n"])
@@ -103,7 +103,7 @@ def test_another_dvc_at_work_is_named(project: Path) -> None:
     """With the file to delete, should it be another process that has the number now."""
     who = {"pid": os.getpid(), "cmd": "dvc repro"}
     text = json.dumps({"write": {str(project / "data/tasks/quick/tiny.npz"): who}, "read": {}})
-    said = rf"another run is at work .*\(PID {os.getpid()}\): dvc repro; .* delete .dvc/tmp/rwlock"
+    said = rf"another run is at work .*\(PID {os.getpid()}\): dvc repro; .* left .dvc/tmp/rwlock"
     refused_because_of(project / ".dvc/tmp/rwlock", text, said)
 
 

@@ -1,1 +1,1 @@
-"""The commands, and the stages of `dvc.yaml` among them."""
+"""The commands, each in a file of its name; `keys` is the stage of that name."""

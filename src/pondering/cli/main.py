@@ -14,7 +14,7 @@ COMMANDS = {  # module, name in it, what help says: the module is imported when 
     "check": ("pondering.cli.check", "check", "Check params.yaml whole."),
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
     "next": ("pondering.cli.next", "whats_next", "Say where to look after a run."),
-    "provenance": ("pondering.cli.provenance", "provenance_command", "Say whence a figure comes."),
+    "provenance": ("pondering.cli.provenance", "provenance_command", "Say where a figure is from."),
     "report": ("pondering.cli.report", "report", "Draw the report again from its tables."),
     "repro": ("pondering.cli.repro", "repro", "Run what changed, with every core training."),
     "show": ("pondering.show.command", "show", "Show how a trained network ponders."),

@@ -96,12 +96,12 @@ def _changed() -> list[str]:
     if busy := re.search(r"\(PID \d+\): .*", said):
         raise UserError(
             f"another run is at work in this folder, {busy[0]}; wait for its end, or stop it. "
-            "If it is no dvc, delete .dvc/tmp/rwlock: a killed dvc left it behind"
+            "If that is no dvc, a killed one left .dvc/tmp/rwlock behind; delete it"
         )
     if "RWLock-file" in said:
-        raise UserError("delete .dvc/tmp/rwlock and go on: a killed dvc left it cut off")
+        raise UserError("a killed dvc left .dvc/tmp/rwlock cut off; delete it")
     if "dvc.lock" in said:
-        said += " If a killed dvc has cut it off, `git checkout dvc.lock` or delete it, and go on"
+        said += " If a killed dvc has cut it off, `git checkout dvc.lock` or delete it"
     raise UserError(f"dvc status: {said}")
 
 
