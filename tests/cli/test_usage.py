@@ -91,10 +91,7 @@ def test_a_read_only_folder_stops_tracking_in_one_line(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_file_in_the_way_of_tracking_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+def test_a_file_in_the_way_of_tracking_is_one_line(tmp_path: Path) -> None:
     (tmp_path / ".tracking").write_text("in the way")
     result = run("track")
     assert result.exit_code == 1

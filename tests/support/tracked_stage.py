@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from pondering import track
+from pondering.track.database import make_usable
 
 POINTS = 5
 SETTINGS = (0.001, 0.01)
 SEEDS = (0, 1)
 REPLICAS = tuple((setting, seed) for setting in SETTINGS for seed in SEEDS)
 CONFIG = {
-    "task": {"name": "parity", "bits": 8, "mirror": "https://someone:hunter2@host/x?token=hunter2"},
+    "task": {"name": "parity", "bits": 8},
     "training": {"updates": 50, "learning_rate": 1e-4},
-    "password": "hunter2",
     "seeds": [0, 1],
 }
 
@@ -108,17 +108,12 @@ def empty_database() -> Path:
     """A database of MLflow without runs, to be copied: making one takes seconds."""
     root = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, root, ignore_errors=True)
-    track.migrate(root, root / "mlflow.db")
+    make_usable(root / "mlflow.db")
     return root / "mlflow.db"
 
 
-def leave(root: Path) -> None:
-    """Let the background writer of a project go."""
-    shutil.rmtree(root / ".tracking", ignore_errors=True)
-
-
-def runs(root: Path, hidden: str = "") -> list[dict[str, Any]]:
-    """Every live run in the database, without ids, times and the tag `hidden`.
+def runs(root: Path) -> list[dict[str, Any]]:
+    """Every run in the database that is not deleted, without ids and times.
 
     Read from the file itself: MLflow keeps connections to files that have been replaced.
     """
@@ -135,7 +130,7 @@ def runs(root: Path, hidden: str = "") -> list[dict[str, Any]]:
         }
         for table in ("params", "tags"):
             for run, key, value in db.execute(f"SELECT run_uuid, key, value FROM {table}"):
-                if run in found and key != hidden:
+                if run in found:
                     found[run][table][key] = value
         query = "SELECT run_uuid, key, step, value FROM metrics ORDER BY key, step"
         for run, key, step, value in db.execute(query):
@@ -162,47 +157,14 @@ def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.05)
 
 
-def writer_pids(root: Path) -> list[int]:
-    """The background writers of a project, told by their working folder and command."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            command = (process / "cmdline").read_bytes().split(b"\0")
-            if b"pondering.track.writer" in command and str(root).encode() in command:
-                found.append(int(process.name))
-    return found
-
-
 def spoil(database: Path, fault: str) -> None:
     """Make `database` something that this MLflow cannot use."""
-    if fault == "newer":
-        with contextlib.closing(sqlite3.connect(database)) as db, db:
-            db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
-        return
-    database.unlink()
     if fault == "damaged":
         database.write_bytes(b"not a database " * 1000)
-    elif fault == "another's":
-        with contextlib.closing(sqlite3.connect(database)) as db, db:
-            db.execute("CREATE TABLE experiments (birds TEXT)")
     else:
-        (database / "a file").mkdir(parents=True)
-
-
-def make_old(database: Path) -> None:
-    """Make `database` one of an earlier MLflow, empty."""
-    from alembic import command
-    from mlflow.store.db.utils import _get_alembic_config
-    from mlflow.store.tracking.dbmodels.initial_models import Base
-    from sqlalchemy import create_engine
-
-    database.unlink()
-    engine = create_engine(f"sqlite:///{database}")
-    Base.metadata.create_all(engine)
-    command.upgrade(_get_alembic_config(f"sqlite:///{database}"), "728d730b5ebd")
-    engine.dispose()
+        with contextlib.closing(sqlite3.connect(database)) as db, db:
+            db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
 
 
 if __name__ == "__main__":
     train(Path(sys.argv[1]), *sys.argv[2:4], pause=float(sys.argv[4]) if sys.argv[4:] else 0.0)
-    assert "mlflow" not in sys.modules, "training imported mlflow"

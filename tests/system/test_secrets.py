@@ -4,41 +4,30 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from support import stages, tiny, tracked_stage
-from support.tracked_stage import leave, parents, until
-
-from pondering import track
-from pondering.track.place import Place
+from support.tracked_stage import parents
 
 QUICK = ("--profile", "quick")
 SECRETS = {
     "AWS_SECRET_ACCESS_KEY": "wJalrPlantedKeyOne",
     "PONDERING_MIRROR": "https://nobody:PlantedPasswordTwo@127.0.0.1:9/files?token=PlantedThree",
 }
-SERVER = {
-    "MLFLOW_TRACKING_URI": "http://nobody:PlantedPasswordFour@127.0.0.1:9/",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
-}
 PLANTED = b"Planted"
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(tmp_path: Path) -> Path:
     """The finished tiny project with claims and an empty database; one training is to be done."""
     folder = tmp_path / "project"
     shutil.copytree(stages.finished_project(), folder)
     shutil.rmtree(folder / ".checkpoints")
     shutil.copy(stages.ROOT / "claims.yaml", folder)
     shutil.copy(tracked_stage.empty_database(), folder)
-    for name in ("MLFLOW_TRACKING_URI", "PONDERING_TRACKING"):
-        monkeypatch.delenv(name, raising=False)
-    yield folder
-    leave(folder)
+    return folder
 
 
 def plant(secrets: dict[str, str]) -> None:
@@ -63,24 +52,8 @@ def test_the_pipeline_with_tracking(project: Path) -> None:
         done = stages.run(project, name, *arguments, before=partial(plant, SECRETS))
         assert done.status == 0, done.err
         said += done.out + done.err
-        if name == "train":  # the writer has just begun with the journal
-            check(project, said)
-    assert track.settle(project)
     assert parents(project) and any((project / "mlartifacts").rglob("report.md"))
     check(project, said)
-
-
-def test_a_server_that_cannot_be_reached(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Journals stay, the writer says why, and the address has a password."""
-    before = partial(plant, SECRETS | SERVER)
-    done = stages.run(project, "train", *stages.QUICK, "--mechanism", "act", before=before)
-    assert done.status == 0
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", SERVER["MLFLOW_TRACKING_URI"])
-    place = Place.of(project)
-    until((place.journals / "problem").exists)
-    assert "127.0.0.1" in (place.journals / "problem").read_text()
-    assert list(place.journals.glob("*.jsonl"))
-    check(project, done.out + done.err)
 
 
 def test_a_mirror_that_cannot_be_reached(project: Path) -> None:

@@ -5,38 +5,34 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support import tracked_stage as stage
-from support.tracked_stage import leave, runs
+from support.tracked_stage import parents, runs
 
 from pondering import track
-from pondering.track.place import Place, flatten, without_secrets
-from pondering.track.stages import summarise
+from pondering.track.fill import evaluation
+from pondering.track.follow import Follower
+from pondering.track.store import Store
 
 
 @pytest.fixture(autouse=True)
-def own_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+def turned_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what a test sets counts."""
-    for name in ("MLFLOW_TRACKING_URI", "PONDERING_TRACKING"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("PONDERING_TRACKING", raising=False)
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Two stages logged live, one after the other, both evaluated."""
-    root = tmp_path_factory.mktemp("live")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two stages, one after the other."""
+    root = tmp_path_factory.mktemp("trained")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("MLFLOW_TRACKING_URI", "PONDERING_TRACKING"):
-            patch.delenv(name, raising=False)
+        patch.delenv("PONDERING_TRACKING", raising=False)
         shutil.copy(stage.empty_database(), root)
         stage.train(root, mechanism="act")
         stage.train(root, mechanism="pondernet")
-        assert track.settle(root)
-    yield root
-    leave(root)
+    return root
 
 
 def test_importing_does_not_import_mlflow() -> None:
@@ -44,7 +40,7 @@ def test_importing_does_not_import_mlflow() -> None:
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
 
-def test_live_runs_have_parents_children_parameters_curves_and_tags(project: Path) -> None:
+def test_runs_have_parents_children_parameters_curves_and_tags(project: Path) -> None:
     found = runs(project)
     act = [run for run in found if run["params"]["mechanism"] == "act"]
     assert len(found) == 10 and len(act) == 5
@@ -71,18 +67,6 @@ def test_a_diverged_replica_is_kept_and_marked(project: Path) -> None:
     assert len(run["metrics"]["error"]) == 5
 
 
-def test_no_secret_arrives(project: Path) -> None:
-    assert b"hunter2" not in (project / "mlflow.db").read_bytes()
-    assert (
-        without_secrets("see https://a:b@h/p?api_key=1&x=2")
-        == "see https://***@h/p?api_key=***&x=2"
-    )
-    assert flatten({"a": {"access_key": 1, "halt": [1, 2]}}) == {
-        "a.access_key": "***",
-        "a.halt": "1, 2",
-    }
-
-
 def test_a_deleted_database_is_rebuilt_as_it_was_and_only_once(
     project: Path, tmp_path: Path
 ) -> None:
@@ -90,28 +74,24 @@ def test_a_deleted_database_is_rebuilt_as_it_was_and_only_once(
     shutil.copytree(project / "reports", tmp_path / "reports")
     before = {p: p.read_bytes() for p in (tmp_path / "reports").rglob("*") if p.is_file()}
     assert track.rebuild(tmp_path) == (2, 0)
-    hidden = "pondering.journal"
-    assert runs(tmp_path, hidden) == runs(project, hidden)
+    assert runs(tmp_path) == runs(project)
     content = (tmp_path / "mlflow.db").read_bytes()
     assert track.rebuild(tmp_path) == (0, 2)
     assert (tmp_path / "mlflow.db").read_bytes() == content
     assert {p: p.read_bytes() for p in before} == before
 
 
-def test_a_half_written_run_is_rebuilt(project: Path, tmp_path: Path) -> None:
-    from mlflow import MlflowClient
-
+def test_a_half_written_run_is_written_again(project: Path, tmp_path: Path) -> None:
     shutil.copytree(project / "reports", tmp_path / "reports")
     shutil.copy(project / "mlflow.db", tmp_path)
-    client = MlflowClient(Place.of(tmp_path).uri)
-    hidden = "pondering.journal"
-    whole = runs(tmp_path, hidden)
+    whole = runs(tmp_path)
+    client = Store(tmp_path).client
     parent = client.search_runs(["1"], "tags.`pondering.kind` = 'stage'")[0].info.run_id
     client.delete_tag(parent, "pondering.key")
     child = client.search_runs(["1"], f"tags.`mlflow.parentRunId` = '{parent}'")[0].info.run_id
     client.delete_run(child)
     assert track.rebuild(tmp_path) == (1, 1)
-    assert runs(tmp_path, hidden) == whole
+    assert runs(tmp_path) == whole
 
 
 def test_evaluations_and_figures_follow(project: Path, tmp_path: Path) -> None:
@@ -134,7 +114,6 @@ def test_evaluations_and_figures_follow(project: Path, tmp_path: Path) -> None:
     (quick / "figures").mkdir()
     (quick / "figures/graves4.png").write_bytes(b"png")
     track.log_results(tmp_path, "quick")
-    assert track.settle(tmp_path)
     found = {
         (run["params"].get("mechanism"), run["name"]): run["metrics"] for run in runs(tmp_path)
     }
@@ -147,16 +126,50 @@ def test_evaluations_and_figures_follow(project: Path, tmp_path: Path) -> None:
     content = (tmp_path / "mlflow.db").read_bytes()
     assert track.rebuild(tmp_path) == (0, 2)
     assert (tmp_path / "mlflow.db").read_bytes() == content
-    leave(tmp_path)
 
 
-def test_difficulties_weigh_equally_whatever_their_examples() -> None:
-    row = {
-        "setting": "1",
-        "seed": 0,
-        "split": "test",
-        "prediction": "mixture",
-        "ponder_time": "nan",
-    }
-    rows = [row | {"error": 0.0, "examples": 900}, row | {"error": 1.0, "examples": 100}]
-    assert summarise(rows) == {("1", 0): {"test_error": 0.5}}
+def test_difficulties_weigh_equally_whatever_their_examples(tmp_path: Path) -> None:
+    stage.write_files(tmp_path, "parity", "act")
+    lines = ["mechanism,setting,seed,split,prediction,difficulty,examples,error,ponder_time"]
+    lines += ["act,0.01,0,test,mixture,1,900,0,", "act,0.01,0,test,mixture,2,100,1,"]
+    (tmp_path / "reports/quick/tables").mkdir()
+    (tmp_path / "reports/quick/tables/parity.csv").write_text("\n".join(lines))
+    assert evaluation(stage.info(tmp_path).stage) == {("0.01", 0): {"test_error": 0.5}}
+
+
+def test_a_training_is_followed_killed_and_resumed_with_every_point_once(tmp_path: Path) -> None:
+    shutil.copy(stage.empty_database(), tmp_path)
+    follower = Follower(Store(tmp_path))
+
+    def shown() -> tuple[str, list[int]]:
+        """Status of the stage and the updates of a curve."""
+        follower.step()
+        (parent,) = parents(tmp_path)
+        child = next(run for run in runs(tmp_path) if run["name"] == "tau 0.001 seed 0")
+        assert child["status"] == parent["status"]
+        return parent["status"], [step for step, _ in child["metrics"]["loss"]]
+
+    command = [sys.executable, stage.__file__, str(tmp_path), "parity", "act", "60"]
+    growing = stage.info(tmp_path).stage.growing()
+    with subprocess.Popen(command) as trainer:
+        stage.until(growing.provenance.exists)
+        stage.until(lambda: len(growing.rows()) == len(stage.REPLICAS))
+        assert shown() == ("RUNNING", [10])
+        trainer.kill()
+    assert shown() == ("KILLED", [10])
+    with track.live(stage.info(tmp_path)) as tracker:
+        tracker.log(stage.rows("parity", "act", 1))  # what the checkpoint has
+        assert shown() == ("RUNNING", [10])
+        tracker.log(stage.rows("parity", "act", 1))  # a shard is tried again
+        tracker.log(stage.rows("parity", "act", 2))
+        with growing.curves.open("a") as file:
+            file.write("parity,act,0.001,0,30,0.1")  # the rest is not written yet
+        assert shown() == ("RUNNING", [10, 20])
+        stage.write_files(tmp_path, "parity", "act")
+    assert shown() == ("FINISHED", [10, 20, 30, 40, 50])
+    assert not growing.curves.exists()
+    with track.live(stage.info(tmp_path)) as tracker:  # run again, with the same outcome
+        tracker.log(stage.rows("parity", "act", 1))
+        follower.step()
+        assert {run["status"] for run in parents(tmp_path)} == {"RUNNING", "FINISHED"}
+    assert shown() == ("FINISHED", [10, 20, 30, 40, 50])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -16,22 +17,20 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 from support import tracked_stage as stage
-from support.tracked_stage import leave, until
+from support.tracked_stage import until
 
 from pondering import track
-from pondering.track.views import address
+from pondering.track.views import page as page_of
 
 UI = "from pondering.cli.track import ui_command; ui_command()"
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose database is still without runs."""
-    for name in ("MLFLOW_TRACKING_URI", "PONDERING_TRACKING"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("PONDERING_TRACKING", raising=False)
     shutil.copy(stage.empty_database(), tmp_path)
-    yield tmp_path
-    leave(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture
@@ -51,7 +50,8 @@ def server(project: Path) -> Iterator[tuple[str, int]]:
                 until(lambda: answers(said[1]), 60)
                 yield said[1], port
             finally:
-                ui.terminate()
+                ui.send_signal(signal.SIGINT)
+    assert ui.returncode == 0 and not answers(said[1])
     assert "Traceback" not in log.read_text()
 
 
@@ -83,14 +83,19 @@ def test_the_ui_lists_runs_with_parameters_and_draws_their_curves(
     assert port != taken
     assert f"port {taken} is taken, using {port}" in (project / "ui.log").read_text()
     assert listening(port) == {"0100007F"}, "the UI listens beyond 127.0.0.1"
-    stage.train(project)
+    command = [sys.executable, stage.__file__, str(project), "parity", "act", "3"]
+    with subprocess.Popen(command) as trainer:
+        until(stage.info(project).stage.growing().provenance.exists)
+        until(lambda: bool(statuses(base)))
+        assert statuses(base) == {"RUNNING"}
+    assert trainer.returncode == 0
+    assert statuses(base) == {"FINISHED", "FAILED"}
     figures = project / "reports/quick/figures"
     figures.mkdir()
     (figures / "graves4.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     track.log_results(project, "quick")
-    assert track.settle(project)
     page = browser.new_page(viewport={"width": 1600, "height": 900})
-    page.goto(address(base, "1"))
+    page.goto(page_of(base, "1"))
     rows = page.get_by_role("link", name=re.compile(r"^tau [\d.]+ seed \d$"))
     expect(rows).to_have_count(4, timeout=20_000)
     for column in ("mechanism", "setting", "seed", "error", "ponder_time"):
@@ -106,6 +111,13 @@ def test_the_ui_lists_runs_with_parameters_and_draws_their_curves(
     file = f"get-artifact?path=figures/graves4.svg&run_uuid={report['info']['run_id']}"
     with urllib.request.urlopen(f"{base}/{file}", timeout=20) as answer:
         assert answer.read().startswith(b"<svg")
+
+
+def statuses(base: str) -> set[str]:
+    """Those of all replicas in MLflow."""
+    question = {"experiment_ids": ["1"], "filter": "tags.`pondering.kind` = 'replica'"}
+    found = ask(base, "runs/search", question).get("runs", [])
+    return {run["info"]["status"] for run in found}
 
 
 def listening(port: int) -> set[str]:

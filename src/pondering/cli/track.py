@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -29,4 +30,4 @@ def ui_command(root: Path, port: int) -> None:
     with stage():
         from pondering import track
 
-        track.ui(root, port)
+        sys.exit(track.ui(root, port))

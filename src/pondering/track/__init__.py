@@ -1,39 +1,39 @@
-"""MLflow as a view of the tables: runs appear while they train, and can be rebuilt at any time.
+"""MLflow as a view of the tables, which can be rebuilt from them at any time.
 
-Training never touches MLflow. It appends its curve rows to a journal under ``.tracking/``; one
-background process per project, shared by all train stages, follows the journals into the database
-and leaves when there is nothing left to follow. So MLflow's import and its writes are paid once
-and outside the training process, and no fault of the database can slow or stop a run.
+A train stage appends its curve rows to a CSV under `.tracking/` while it trains, and fills MLflow
+from its finished tables when it ends. While `pondering ui` runs, MLflow also shows what the growing
+CSVs say. No fault of the tracker fails a training: it says so in one line and the training goes on.
 
-This package is the only place that imports mlflow; in it `store` and `database` do.
+This package is the only place that imports mlflow; `database` and `store` do.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from pondering.track.journal import RunInfo, Tracker, live, log_results, settle
+from pondering.track.live import RunInfo, Tracker, live, log_results
 
-__all__ = ["RunInfo", "Tracker", "live", "log_results", "migrate", "rebuild", "settle", "ui"]
+__all__ = ["RunInfo", "Tracker", "live", "log_results", "rebuild", "ui"]
 
-
-def rebuild(root: Path, database: Path | None = None) -> tuple[int, int]:
-    """Bring MLflow up to what the tables under `reports/` say; see `rebuilding.rebuild`."""
-    from pondering.track import rebuilding
-
-    return rebuilding.rebuild(root, database)
-
-
-def migrate(root: Path, database: Path | None = None) -> None:
-    """Create, upgrade or move aside the database so that it can be used; see `database.migrate`."""
-    from pondering.track.database import migrate as migrate_place
-    from pondering.track.place import Place
-
-    migrate_place(Place.of(root, database))
+# MLflow reads these when it is imported.
+os.environ.update(
+    MLFLOW_DISABLE_TELEMETRY="true",
+    DO_NOT_TRACK="true",
+    MLFLOW_LOGGING_LEVEL="WARNING",
+    MLFLOW_SQLALCHEMYSTORE_POOLCLASS="NullPool",  # keep no file open that is moved aside
+)
 
 
-def ui(root: Path, port: int = 5000) -> None:
-    """Replace this process by MLflow's own UI on 127.0.0.1; see `server.ui`."""
+def rebuild(root: Path) -> tuple[int, int]:
+    """Add to MLflow what the tables under `reports/` say and it has not; see `fill.rebuild`."""
+    from pondering.track import fill
+
+    return fill.rebuild(root)
+
+
+def ui(root: Path, port: int = 5000) -> int:
+    """Run MLflow's own UI on 127.0.0.1 until it ends; see `server.ui`."""
     from pondering.track import server
 
-    server.ui(root, port)
+    return server.ui(root, port)

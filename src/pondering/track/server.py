@@ -1,51 +1,95 @@
-"""MLflow's own UI over the project's database."""
+"""MLflow's own UI over the project's database, which follows trainings while it is open."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from pondering.project.errors import UserError
-from pondering.track.database import migrate, quiet_mlflow
-from pondering.track.place import Place
+from pondering.track.database import address, exclusive
+from pondering.track.fill import rebuild
+from pondering.track.follow import Follower
 from pondering.track.store import Store
-from pondering.track.views import address
+from pondering.track.views import page
 
 _HOST = "127.0.0.1"  # the UI has no password: README says how to share it safely
 _TRIES = 50
+_SECONDS_BETWEEN_LOOKS = 2.0
 
 
-def ui(root: Path, port: int = 5000) -> None:
-    """Replace this process by MLflow's own UI on 127.0.0.1.
+def ui(root: Path, port: int = 5000) -> int:
+    """Run MLflow's own UI on 127.0.0.1 and fill MLflow from the trainings that are at work.
 
     Args:
         root: the project.
         port: where to listen; the next free one is taken, and named, where it is taken.
 
+    Returns:
+        the server's exit status; 0 where Ctrl-C ended it.
+
     Raises:
-        UserError: no port is free, the database is locked, or runs are tracked by a server, which
-            has a UI of its own.
+        UserError: no port is free.
     """
-    place = Place.of(root)
-    if place.artifacts is None:
-        raise UserError(f"MLFLOW_TRACKING_URI={place.name}: open that server's own UI instead")
-    migrate(place)
+    print("MLflow is filled from the tables; the first time takes a minute", flush=True)
+    rebuild(root)
     free = free_port(port)
     if free != port:
         print(f"port {port} is taken, using {free}")
-    page = address(f"http://{_HOST}:{free}", Store(place).newest())
-    print(f"MLflow's UI (Ctrl-C ends it): {page}", flush=True)
-    quiet_mlflow()
-    # No jobs are run from this UI: their executor would only start more processes.
-    os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"
-    os.environ["PYTHONWARNINGS"] = "ignore"  # MLflow's own deprecations are not the user's
-    command = [sys.executable, "-m", "mlflow", "server", "--host", _HOST, "--port", str(free)]
-    command += ["--backend-store-uri", place.uri, "--workers", "1"]
-    command += ["--artifacts-destination", str(place.artifacts)]
+    store = Store(root)
+    where = page(f"http://{_HOST}:{free}", store.newest())
+    print(f"MLflow's UI (Ctrl-C ends it): {where}", flush=True)
+    with _serving(root, free) as server:
+        try:
+            _follow(store, server)
+        except KeyboardInterrupt:
+            return 0
+    return server.returncode
+
+
+@contextlib.contextmanager
+def _serving(root: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """MLflow's server as a child of this process: it ends with the block."""
+    command = [sys.executable, "-m", "mlflow", "server", "--host", _HOST, "--port", str(port)]
+    command += ["--backend-store-uri", address(Store.file(root)), "--workers", "1"]
+    command += ["--artifacts-destination", str(Store.artifacts(root))]
     command += ["--uvicorn-opts", "--log-level warning --no-access-log"]
-    os.execv(sys.executable, command)
+    environment = os.environ | {
+        # No jobs are run from this UI: their executor would only start more processes.
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+        "PYTHONWARNINGS": "ignore",  # MLflow's own deprecations are not the user's
+    }
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # A session of its own, because MLflow's server is itself a child of MLflow's command.
+    server = subprocess.Popen(command, env=environment, start_new_session=True)
+    try:
+        yield server
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)  # it has nothing of its own to save
+        server.wait()
+
+
+def _follow(store: Store, server: subprocess.Popen[bytes]) -> None:
+    """Bring growing curves to MLflow until the server ends."""
+    follower, warned = Follower(store), False
+    while server.poll() is None:
+        try:
+            with exclusive(store.root):
+                follower.step()
+        except Exception as error:
+            follower = Follower(store)  # begins anew
+            if not warned:
+                reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+                print(f"warning: MLflow does not follow trainings now ({reason})", file=sys.stderr)
+            warned = True
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(_SECONDS_BETWEEN_LOOKS)
 
 
 def free_port(port: int) -> int:

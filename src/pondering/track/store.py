@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
+import math
+import shutil
 import time
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from mlflow.entities import Metric, Param, Run, RunTag
+
 from pondering.params.schema import SETTING_NAMES
-from pondering.track.database import quiet_mlflow
-from pondering.track.journal import RunInfo
-from pondering.track.place import Place, flatten, without_secrets
-from pondering.track.stages import (
-    CURVES,
-    Replica,
-    Stage,
-    number,
-    replica_of,
-)
+from pondering.track import database
+from pondering.track.stages import Replica, Stage, flatten, number, replica_of
 from pondering.track.views import view_tags
 
-quiet_mlflow()
-
-from mlflow import MlflowClient  # noqa: E402
-from mlflow.entities import Metric, Param, Run, RunTag  # noqa: E402
-
+CURVES = ("loss", "error", "ponder_time", "remainder", "active_share")
+_ORIGIN = ("commit", "lock_hash", "data_hash", "device")
 _BATCH = 1000  # MLflow's limit of metrics in one call
 _PARENT = "mlflow.parentRunId"
 
 
 class Store:
-    """MLflow's runs of one backend."""
+    """MLflow's runs of one project."""
 
-    def __init__(self, place: Place) -> None:
-        for name in ("alembic", "mlflow"):
-            logging.getLogger(name).setLevel(logging.WARNING)
-        self.place = place
-        self.client = MlflowClient(place.uri)
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.client = database.client(self.file(root))
         self._experiments: dict[str, str] = {}
+
+    @staticmethod
+    def file(root: Path) -> Path:
+        """The database of the project at `root`."""
+        return root.resolve() / "mlflow.db"
+
+    @staticmethod
+    def artifacts(root: Path) -> Path:
+        """The folder of figures beside it."""
+        return root.resolve() / "mlartifacts"
 
     def experiment(self, profile: str, name: str) -> str:
         """The id of MLflow's experiment `pondering/<profile>/<name>`, made where it is missing."""
@@ -47,13 +47,12 @@ class Store:
             found = self.client.get_experiment_by_name(full)
             if found is not None and found.lifecycle_stage == "deleted":
                 self.client.restore_experiment(found.experiment_id)
-            folder = self.place.artifacts
             self._experiments[full] = (
                 found.experiment_id
                 if found is not None
                 else self.client.create_experiment(
                     full,
-                    artifact_location=(folder / profile / name).as_uri() if folder else None,
+                    artifact_location=(self.artifacts(self.root) / profile / name).as_uri(),
                     tags=view_tags(),
                 )
             )
@@ -67,75 +66,106 @@ class Store:
         trained = [one.experiment_id for one in found if not one.name.endswith("/report")]
         return str(trained[0]) if trained else None
 
-    def parents(self, stage: Stage, tag: str, value: str) -> list[Run]:
-        """The parent runs of a stage with a given tag."""
+    def complete(self, stage: Stage, key: str) -> Run | None:
+        """The parent run of a stage that has finished with a key, if there is one."""
+        found = self._parents(stage, f"tags.`pondering.key` = '{key}'")
+        return found[0] if found else None
+
+    def clear(self, stage: Stage) -> None:
+        """Delete a stage's runs that are not complete."""
+        for parent in self._parents(stage, "tags.`pondering.kind` = 'stage'"):
+            if "pondering.key" not in parent.data.tags:
+                for run in [*self._children(parent), parent]:
+                    self.client.delete_run(run.info.run_id)
+
+    def results(
+        self, parent: Run, digest: str, values: Mapping[Replica, Mapping[str, float]]
+    ) -> None:
+        """Log into a stage's children what of the evaluation they do not show yet."""
+        now = int(time.time() * 1000)
+        for child in self._children(parent):
+            params = child.data.params
+            own = values.get(replica_of(params["setting"], params["seed"]), {})
+            metrics = [
+                Metric(name, value, now, 0)
+                for name, value in sorted(own.items())
+                if not math.isclose(value, child.data.metrics.get(name, math.nan))
+            ]
+            self.client.log_batch(child.info.run_id, metrics=metrics)
+        self.client.set_tag(parent.info.run_id, "pondering.results", digest)
+
+    def report(self, profile: str, digest: str, files: Iterable[Path]) -> None:
+        """Keep a profile's figures and report text as artifacts of one run."""
+        experiment = self.experiment(profile, "report")
+        runs = self.client.search_runs([experiment], "tags.`pondering.kind` = 'report'")
+        if runs and runs[0].data.tags.get("pondering.key") == digest:
+            return
+        for run in runs:
+            self.client.delete_run(run.info.run_id)
+        shutil.rmtree(self.artifacts(self.root) / profile / "report", ignore_errors=True)
+        tags = {"pondering.kind": "report", "mlflow.source.name": "dvc repro"}
+        run = self.client.create_run(experiment, tags=tags, run_name=f"report {profile}")
+        for file in files:
+            folder = "figures" if file.parent.name == "figures" else None
+            self.client.log_artifact(run.info.run_id, str(file), folder)
+        self.client.set_terminated(run.info.run_id)
+        self.client.set_tag(run.info.run_id, "pondering.key", digest)
+
+    def _parents(self, stage: Stage, query: str) -> list[Run]:
+        """The parent runs of a stage that a query finds."""
         experiment = self.experiment(stage.profile, stage.experiment)
         # Tags, for a run has them from its first moment; it may be cut off before its parameters.
-        query = f"tags.`{tag}` = '{value}' AND tags.`pondering.stage` = '{stage.mechanism}'"
+        query += f" AND tags.`pondering.stage` = '{stage.mechanism}'"
         return list(self.client.search_runs([experiment], query, max_results=1000))
 
-    def children(self, parent: Run) -> list[Run]:
+    def _children(self, parent: Run) -> list[Run]:
         """The replicas' runs of a parent run."""
         query = f"tags.`{_PARENT}` = '{parent.info.run_id}'"
         return list(self.client.search_runs([parent.info.experiment_id], query, max_results=10_000))
-
-    def delete(self, parent: Run) -> None:
-        """Delete a parent run with its children."""
-        for run in [*self.children(parent), parent]:
-            self.client.delete_run(run.info.run_id)
-
-    def results(
-        self, parent: Run, digest: str, results: Mapping[Replica, dict[str, float]]
-    ) -> bool:
-        """Log the evaluation into a stage's children unless it is there; whether it was new."""
-        if not results or parent.data.tags.get("pondering.results") == digest:
-            return False
-        now = int(time.time() * 1000)
-        for child in self.children(parent):
-            params = child.data.params
-            values = results.get(replica_of(params["setting"], params["seed"]), {})
-            metrics = [Metric(name, value, now, 0) for name, value in sorted(values.items())]
-            self.client.log_batch(child.info.run_id, metrics=metrics)
-        self.client.set_tag(parent.info.run_id, "pondering.results", digest)
-        return True
 
 
 class StageRuns:
     """The runs of one train stage while they are written."""
 
-    def __init__(self, store: Store, run: RunInfo, started: int, journal: str = "") -> None:
+    def __init__(
+        self,
+        store: Store,
+        stage: Stage,
+        record: Mapping[str, Any],
+        replicas: Iterable[tuple[Any, Any]],
+        started: int,
+    ) -> None:
         """Create the parent and its children.
 
         Args:
             store: where.
-            run: the stage and its replicas.
+            stage: the stage.
+            record: its configuration and origin.
+            replicas: setting and seed of each; repetitions count once.
             started: when it began, ms since 1970.
-            journal: name of the journal it is read from, if it is.
         """
         self._client = store.client
-        self._run = run
         self._seen: set[tuple[Replica, int]] = set()
         self._last: dict[Replica, Mapping[str, Any]] = {}
         self._children: dict[Replica, str] = {}
-        experiment = store.experiment(run.profile, run.experiment)
-        config = flatten(run.config)
-        tags = _tags(run, journal)
-        name = f"{run.experiment} {run.mechanism}"
-        kind = {"pondering.kind": "stage", "pondering.stage": run.mechanism}
-        self.parent = self._create(experiment, name, started, {**tags, **kind})
-        common = {"profile": run.profile, "experiment": run.experiment, "mechanism": run.mechanism}
-        self._params(self.parent, {**config, **common})
-        parameter = SETTING_NAMES.get(run.mechanism, "setting")
-        for replica in dict.fromkeys(replica_of(*pair) for pair in run.replicas):
+        self._experiment = store.experiment(stage.profile, stage.experiment)
+        self._started = started
+        config = flatten(record["config"])
+        config |= {name: getattr(stage, name) for name in ("profile", "experiment", "mechanism")}
+        origin = {f"pondering.{name}": record[name] for name in _ORIGIN}
+        origin |= {"mlflow.source.name": "dvc repro", "mlflow.source.git.commit": record["commit"]}
+        # The record's own key is another one than the key of complete runs.
+        rest = {k: v for k, v in record.items() if k not in ("config", "replicas", "key")}
+        kind = {"pondering.kind": "stage", "pondering.stage": stage.mechanism}
+        tags = flatten(rest, "pondering.") | origin | kind
+        self._parent = self._create(f"{stage.experiment} {stage.mechanism}", config, tags)
+        parameter = SETTING_NAMES.get(stage.mechanism, "setting")
+        tags = origin | {"pondering.kind": "replica", _PARENT: self._parent}
+        for replica in dict.fromkeys(replica_of(*pair) for pair in replicas):
             setting, seed = replica
-            child = self._create(
-                experiment,
-                f"{parameter} {setting} seed {seed}",
-                started,
-                {**tags, "pondering.kind": "replica", _PARENT: self.parent},
-            )
-            self._children[replica] = child
-            self._params(child, {**config, **common, "setting": setting, "seed": str(seed)})
+            params = config | {"setting": setting, "seed": str(seed)}
+            name = f"{parameter} {setting} seed {seed}"
+            self._children[replica] = self._create(name, params, tags)
 
     def log(self, rows: Iterable[Mapping[str, Any]], at: Mapping[int, int] | int) -> None:
         """Log curve rows that were not logged yet.
@@ -146,9 +176,8 @@ class StageRuns:
         """
         metrics: dict[Replica, list[Metric]] = {}
         for row in rows:
-            replica = replica_of(row["setting"], row["seed"])
-            update = int(float(row["update"]))
-            if replica not in self._children or (replica, update) in self._seen:
+            replica, update = replica_of(row["setting"], row["seed"]), int(row["update"])
+            if (replica, update) in self._seen:
                 continue
             self._seen.add((replica, update))
             self._last[replica] = row
@@ -156,7 +185,7 @@ class StageRuns:
             metrics.setdefault(replica, []).extend(
                 Metric(name, value, when, update)
                 for name in CURVES
-                if (value := number(row.get(name))) is not None
+                if (value := number(row[name])) is not None
             )
         for replica, batch in metrics.items():
             for start in range(0, len(batch), _BATCH):
@@ -164,76 +193,26 @@ class StageRuns:
                     self._children[replica], metrics=batch[start : start + _BATCH]
                 )
 
-    def finish(self, status: str, ended: int, key: str | None) -> None:
+    def finish(self, status: str, ended: int, key: str | None = None) -> None:
         """Close the runs; `key`, set last of all, marks them complete."""
         for replica, child in self._children.items():
             last = self._last.get(replica, {})
-            diverged = bool(last) and number(last.get("loss")) is None
+            diverged = bool(last) and number(last["loss"]) is None
             steps = number(last.get("computed_steps"))
             metrics = [] if steps is None else [Metric("computed_steps", steps, ended, 0)]
             tags = [RunTag("pondering.status", "diverged" if diverged else status.lower())]
             self._client.log_batch(child, metrics=metrics, tags=tags)
             self._client.set_terminated(child, "FAILED" if diverged else status, ended)
-        provenance = flatten(self._run.stage.provenance()) if key else {}
-        tags = [
-            RunTag(f"pondering.{name}", value)
-            for name, value in provenance.items()
-            if not name.startswith("config.")
-        ]
-        self._client.log_batch(self.parent, tags=tags[:90])
-        self._client.set_terminated(self.parent, status, ended)
+        self._client.set_terminated(self._parent, status, ended)
         if key:
-            self._client.set_tag(self.parent, "pondering.key", key)
+            self._client.set_tag(self._parent, "pondering.key", key)
 
-    def _create(self, experiment: str, name: str, started: int, tags: dict[str, str]) -> str:
+    def _create(self, name: str, params: Mapping[str, str], tags: Mapping[str, str]) -> str:
         """One run's id."""
-        run = self._client.create_run(experiment, start_time=started, tags=tags, run_name=name)
-        return str(run.info.run_id)
-
-    def _params(self, run_id: str, params: Mapping[str, str]) -> None:
-        """Log parameters, MLflow's limit of a hundred at a time."""
-        items = [Param(name, value) for name, value in sorted(params.items())]
-        for start in range(0, len(items), 100):
-            self._client.log_batch(run_id, params=items[start : start + 100])
-
-
-def log_report(store: Store, profile: str, digest: str, files: Iterable[Any]) -> bool:
-    """Keep a profile's figures and report text as artifacts of one run; whether they were new."""
-    experiment = store.experiment(profile, "report")
-    runs = store.client.search_runs([experiment], "tags.`pondering.kind` = 'report'")
-    if runs and runs[0].data.tags.get("pondering.key") == digest:
-        return False
-    for run in runs:
-        store.client.delete_run(run.info.run_id)
-        _drop_artifacts(run)
-    tags = {"pondering.kind": "report", "mlflow.source.name": "dvc repro"}
-    run = store.client.create_run(experiment, tags=tags, run_name=f"report {profile}")
-    for file in files:
-        folder = "figures" if file.parent.name == "figures" else None
-        store.client.log_artifact(run.info.run_id, str(file), folder)
-    store.client.set_terminated(run.info.run_id)
-    store.client.set_tag(run.info.run_id, "pondering.key", digest)
-    return True
-
-
-def _drop_artifacts(run: Run) -> None:
-    """Free the files of a deleted run."""
-    from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
-
-    with contextlib.suppress(Exception):
-        repository: Any = get_artifact_repository(run.info.artifact_uri)
-        repository.delete_artifacts()
-
-
-def _tags(run: RunInfo, journal: str) -> dict[str, str]:
-    """What identifies the making of a run."""
-    tags = {
-        "mlflow.source.name": "dvc repro",
-        "mlflow.source.git.commit": run.commit,
-        "pondering.commit": run.commit,
-        "pondering.lock_hash": run.lock_hash,
-        "pondering.data_hash": run.data_hash,
-        "pondering.device": run.device,
-        "pondering.journal": journal,
-    }
-    return {name: without_secrets(value) for name, value in tags.items() if value}
+        made = self._client.create_run(
+            self._experiment, start_time=self._started, tags=dict(tags), run_name=name
+        )
+        items = [Param(*item) for item in sorted(params.items())]
+        for start in range(0, len(items), 100):  # MLflow's limit in one call
+            self._client.log_batch(made.info.run_id, params=items[start : start + 100])
+        return str(made.info.run_id)

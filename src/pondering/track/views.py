@@ -40,7 +40,7 @@ def view_tags() -> dict[str, str]:
     }
 
 
-def address(base: str, experiment: str | None) -> str:
+def page(base: str, experiment: str | None) -> str:
     """The page to open first: the view of an experiment, or the list where there is none yet."""
     if experiment is None:
         return f"{base}/#/experiments?workflowType=machine_learning"

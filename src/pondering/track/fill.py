@@ -1,0 +1,112 @@
+"""MLflow from the tables: what is missing is added, what is there stays as it is."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from pondering.project.paths import Layout
+from pondering.results.tables import replica_means
+from pondering.track.database import exclusive, make_usable
+from pondering.track.stages import Replica, Stage, replica_of, stages
+from pondering.track.store import StageRuns, Store
+
+
+@contextlib.contextmanager
+def opened(root: Path) -> Iterator[Store]:
+    """MLflow's runs of the project at `root`, held against every other process."""
+    with exclusive(root):
+        make_usable(Store.file(root))
+        yield Store(root)
+
+
+def rebuild(root: Path, profile: str = "*") -> tuple[int, int]:
+    """Add to MLflow what the tables under `reports/` say and it has not.
+
+    Repeating it changes nothing: a train stage is known by the hash of what it wrote, which its
+    run takes as the tag `pondering.key` when it is complete.
+
+    Args:
+        root: the project.
+        profile: the only profile to look at.
+
+    Returns:
+        how many train stages were added, and how many were there already.
+    """
+    with opened(root) as store:
+        found = list(stages(root, profile))
+        added = sum(add(store, stage) for stage in found)
+        for name in sorted({stage.profile for stage in found}):
+            _add_report(store, name)
+    return added, len(found) - added
+
+
+def add(store: Store, stage: Stage) -> bool:
+    """Add a finished stage and its evaluation unless they are there; whether the stage was new."""
+    key = stage.key()
+    store.clear(stage)
+    found = store.complete(stage, key)
+    if found is None:
+        _write(store, stage, key)
+    parent = found or store.complete(stage, key)
+    assert parent is not None
+    values = evaluation(stage)
+    text = json.dumps([[*replica, each] for replica, each in sorted(values.items())])
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    if values and parent.data.tags.get("pondering.results") != digest:
+        store.results(parent, digest, values)
+    return found is None
+
+
+def _write(store: Store, stage: Stage, key: str) -> None:
+    """Write one finished stage's runs."""
+    record, rows = stage.record(), stage.rows()
+    ended = int(stage.curves.stat().st_mtime * 1000)
+    started = ended - int(1000 * record["wall_seconds"])
+    runs = StageRuns(store, stage, record, [(row["setting"], row["seed"]) for row in rows], started)
+    # The CSV has no clock: its rows are spread evenly over the time the stage took.
+    updates = {int(row["update"]) for row in rows}
+    scale = (ended - started) / max(updates, default=1)
+    runs.log(rows, {update: started + int(scale * update) for update in updates})
+    runs.finish("FINISHED", ended, key)
+
+
+def evaluation(stage: Stage) -> dict[Replica, dict[str, float]]:
+    """Error and ponder of each replica as MLflow metrics: one name per split and prediction.
+
+    Returns:
+        replica -> {"test_error": ..., "test_ponder_time": ..., "test_expected_error": ...}:
+        means over difficulties with equal weight. PonderNet's sampled prediction, the papers' own,
+        has the plain name so that mechanisms share a column.
+    """
+    table = Layout(stage.root, stage.profile).table(stage.experiment)
+    found: dict[Replica, dict[str, float]] = defaultdict(dict)
+    if not table.is_file():
+        return found
+    rows = pd.read_csv(table)
+    rows = rows[rows["mechanism"] == stage.mechanism]
+    for (split, prediction), part in rows.groupby(["split", "prediction"]):
+        prefix = f"{split}_expected" if prediction == "expected" else str(split)
+        for name, column in replica_means(part).items():
+            for (_, setting, seed), value in column.dropna().items():
+                found[replica_of(setting, seed)][f"{prefix}_{name}"] = float(value)
+    return found
+
+
+def _add_report(store: Store, profile: str) -> None:
+    """Keep the figures of a profile's report and its text as artifacts of a run."""
+    folder = Layout(store.root, profile).report
+    files = [p for p in sorted(folder.glob("figures/*")) if p.suffix in (".png", ".svg")]
+    files += folder.glob("report.md")
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name}\n".encode())
+        digest.update(file.read_bytes())
+    if files:
+        store.report(profile, digest.hexdigest(), files)

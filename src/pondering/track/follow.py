@@ -1,0 +1,45 @@
+"""Trainings that have not finished, from the CSVs that they write, in MLflow."""
+
+from __future__ import annotations
+
+import time
+
+from pondering.project import locks
+from pondering.track.stages import LIVE, Stage, stages
+from pondering.track.store import StageRuns, Store
+
+
+class Follower:
+    """The runs of unfinished stages while MLflow's UI is open.
+
+    They have no key: at its end a stage replaces its own by complete ones from its tables.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._runs: dict[tuple[Stage, int], StageRuns] = {}  # by stage and when it began, ms
+        self._over: set[tuple[Stage, int]] = set()
+
+    def step(self) -> None:
+        """Bring what was written since the last call to MLflow; hold `database.exclusive`."""
+        now = int(time.time() * 1000)
+        found = [(stage, _began(stage)) for stage in stages(self._store.root / LIVE)]
+        self._runs = {key: self._runs[key] for key in found if key in self._runs}
+        for stage, began in found:
+            key = stage, began
+            if key in self._over:
+                continue
+            ended = not locks.held(stage.lock)  # before reading: what was written by then is read
+            if key not in self._runs:
+                self._store.clear(stage)
+                record = stage.record()
+                self._runs[key] = StageRuns(self._store, stage, record, record["replicas"], began)
+            self._runs[key].log(stage.rows(), now)
+            if ended:
+                self._runs[key].finish("KILLED", now)
+                self._over.add(key)
+
+
+def _began(stage: Stage) -> int:
+    """When the training began, or was resumed, to write its rows; ms since 1970."""
+    return int(stage.provenance.stat().st_mtime * 1000)
