@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pondering import track
-from pondering.track.database import make_usable
+from pondering.track.database import client
 
 POINTS = 5
 SETTINGS = (0.001, 0.01)
@@ -108,7 +108,7 @@ def empty_database() -> Path:
     """A database of MLflow without runs, to be copied: making one takes seconds."""
     root = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, root, ignore_errors=True)
-    make_usable(root / "mlflow.db")
+    client(root).search_experiments()
     return root / "mlflow.db"
 
 

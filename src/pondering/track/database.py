@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -18,16 +17,16 @@ from pondering.track.stages import LIVE
 PATIENCE = 10.0  # seconds to wait for a database that another program has locked
 
 
-def address(file: Path) -> str:
-    """What MLflow calls a sqlite file."""
-    return f"sqlite:///{file.resolve()}"
+def address(root: Path) -> str:
+    """What MLflow calls the database of the project at `root`."""
+    return f"sqlite:///{_file(root)}"
 
 
-def client(file: Path) -> MlflowClient:
-    """MLflow's client of a database."""
+def client(root: Path) -> MlflowClient:
+    """MLflow's client of the database, which its first call makes where there is none."""
     for name in ("alembic", "mlflow"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    return MlflowClient(address(file))
+    return MlflowClient(address(root))
 
 
 @contextlib.contextmanager
@@ -39,27 +38,27 @@ def exclusive(root: Path) -> Iterator[None]:
         yield
 
 
-def make_usable(file: Path) -> None:
-    """Have a database at `file` that this MLflow can use; hold `exclusive`.
-
-    One that it cannot use (damaged, of another version, locked) is moved aside, which a line says,
-    and an empty one takes its place.
-    """
-    trouble = _trouble(file) if file.exists() else None
-    if trouble:
-        aside = file.with_name(f"{file.name}.{time.strftime('%Y%m%d-%H%M%S')}")
-        for suffix in ("", "-journal", "-wal", "-shm"):  # sqlite's own files beside it
-            with contextlib.suppress(FileNotFoundError):
-                file.with_name(file.name + suffix).rename(aside.with_name(aside.name + suffix))
-        print(f"MLflow cannot use {file.name} ({trouble}): moved to {aside.name}", flush=True)
-    if not file.exists():
-        _create(file)
+def move_unusable(root: Path) -> None:
+    """Move a database aside that this MLflow cannot use, and say so; hold `exclusive`."""
+    file = _file(root)
+    trouble = _trouble(root) if file.exists() else None
+    if trouble is None:
+        return
+    aside = file.with_name(f"{file.name}.{time.strftime('%Y%m%d-%H%M%S')}")
+    for suffix in ("", "-journal", "-wal", "-shm"):  # sqlite's own files beside it
+        with contextlib.suppress(FileNotFoundError):
+            file.with_name(file.name + suffix).rename(aside.with_name(aside.name + suffix))
+    print(f"MLflow cannot use {file.name} ({trouble}): moved to {aside.name}", flush=True)
 
 
-def _trouble(file: Path) -> str | None:
+def _file(root: Path) -> Path:
+    return root.resolve() / "mlflow.db"
+
+
+def _trouble(root: Path) -> str | None:
     """Why MLflow cannot use a database; None if it can."""
     try:
-        with contextlib.closing(sqlite3.connect(file, timeout=PATIENCE)) as connection:
+        with contextlib.closing(sqlite3.connect(_file(root), timeout=PATIENCE)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:
@@ -67,18 +66,7 @@ def _trouble(file: Path) -> str | None:
     if said != "ok":
         return "damaged"
     try:
-        client(file).search_experiments(max_results=1)
+        client(root).search_experiments(max_results=1)
     except Exception:  # MLflow's, SQLAlchemy's or Alembic's, by what is wrong
         return "of another version of MLflow"
     return None
-
-
-def _create(file: Path) -> None:
-    """Create an empty database at `file`, whole or not at all."""
-    # A name of its own: within one process MLflow remembers which files it has made tables in.
-    temporary = file.with_name(f".{file.name}.{os.urandom(6).hex()}")
-    try:
-        client(temporary).search_experiments(max_results=1)
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)

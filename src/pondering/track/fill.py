@@ -13,16 +13,16 @@ import pandas as pd
 
 from pondering.project.paths import Layout
 from pondering.results.tables import replica_means
-from pondering.track.database import exclusive, make_usable
+from pondering.track.database import exclusive, move_unusable
 from pondering.track.stages import Replica, Stage, replica_of, stages
 from pondering.track.store import StageRuns, Store
 
 
 @contextlib.contextmanager
-def opened(root: Path) -> Iterator[Store]:
+def _opened(root: Path) -> Iterator[Store]:
     """MLflow's runs of the project at `root`, held against every other process."""
     with exclusive(root):
-        make_usable(Store.file(root))
+        move_unusable(root)
         yield Store(root)
 
 
@@ -39,15 +39,21 @@ def rebuild(root: Path, profile: str = "*") -> tuple[int, int]:
     Returns:
         how many train stages were added, and how many were there already.
     """
-    with opened(root) as store:
+    with _opened(root) as store:
         found = list(stages(root, profile))
-        added = sum(add(store, stage) for stage in found)
+        added = sum(_add(store, stage) for stage in found)
         for name in sorted({stage.profile for stage in found}):
             _add_report(store, name)
     return added, len(found) - added
 
 
-def add(store: Store, stage: Stage) -> bool:
+def add(stage: Stage) -> None:
+    """Add a stage of the project that has just finished."""
+    with _opened(stage.root) as store:
+        _add(store, stage)
+
+
+def _add(store: Store, stage: Stage) -> bool:
     """Add a finished stage and its evaluation unless they are there; whether the stage was new."""
     key = stage.key()
     store.clear(stage)

@@ -75,29 +75,26 @@ class Tracker:
 
     def _append(self, rows: Sequence[Mapping[str, Any]]) -> None:
         if self._file is None:
-            self._open(list(rows[0]))
-        assert self._file is not None
+            self._file = self._begin()
+            csv.DictWriter(self._file, list(rows[0])).writeheader()
         csv.DictWriter(self._file, list(rows[0])).writerows(rows)
         self._file.flush()
 
-    def _open(self, columns: list[str]) -> None:
-        """Begin the CSV: not before there are rows, for only then the stage holds its run."""
+    def _begin(self) -> IO[str]:
+        """Open the CSV: not before there are rows, for only then the stage holds its run."""
         growing = self._growing
         growing.curves.parent.mkdir(parents=True, exist_ok=True)
         self._lock.acquire(timeout=_PATIENCE)
-        growing.provenance.unlink(missing_ok=True)
-        self._file = growing.curves.open("w")
-        csv.DictWriter(self._file, columns).writeheader()
-        self._file.flush()
+        file = growing.curves.open("w")
         write_json(growing.provenance, self._run.record())
+        return file
 
     def _fill(self) -> None:
         from pondering.track import fill
 
         for file in (self._growing.provenance, self._growing.curves, self._growing.lock):
             file.unlink(missing_ok=True)
-        with fill.opened(self._run.root) as store:
-            fill.add(store, self._run.stage)
+        fill.add(self._run.stage)
 
 
 @contextlib.contextmanager
@@ -124,14 +121,14 @@ def live(run: RunInfo) -> Iterator[Tracker]:
 
 def log_results(root: Path, profile: str) -> None:
     """Bring evaluations and figures of a profile to MLflow."""
-
-    def fill_profile() -> None:
-        from pondering.track import fill
-
-        fill.rebuild(root, profile)
-
     if _turned_on():
-        _attempt(fill_profile)
+        _attempt(lambda: _rebuild(root, profile))
+
+
+def _rebuild(root: Path, profile: str) -> None:
+    from pondering.track import fill
+
+    fill.rebuild(root, profile)
 
 
 def _turned_on() -> bool:

@@ -44,7 +44,7 @@ def ui(root: Path, port: int = 5000) -> int:
     store = Store(root)
     where = page(f"http://{_HOST}:{free}", store.newest())
     print(f"MLflow's UI (Ctrl-C ends it): {where}", flush=True)
-    with _serving(root, free) as server:
+    with _serving(store, free) as server:
         try:
             _follow(store, server)
         except KeyboardInterrupt:
@@ -53,11 +53,11 @@ def ui(root: Path, port: int = 5000) -> int:
 
 
 @contextlib.contextmanager
-def _serving(root: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def _serving(store: Store, port: int) -> Iterator[subprocess.Popen[bytes]]:
     """MLflow's server as a child of this process: it ends with the block."""
     command = [sys.executable, "-m", "mlflow", "server", "--host", _HOST, "--port", str(port)]
-    command += ["--backend-store-uri", address(Store.file(root)), "--workers", "1"]
-    command += ["--artifacts-destination", str(Store.artifacts(root))]
+    command += ["--backend-store-uri", address(store.root), "--workers", "1"]
+    command += ["--artifacts-destination", str(store.artifacts)]
     command += ["--uvicorn-opts", "--log-level warning --no-access-log"]
     environment = os.environ | {
         # No jobs are run from this UI: their executor would only start more processes.

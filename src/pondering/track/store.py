@@ -27,18 +27,9 @@ class Store:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.client = database.client(self.file(root))
+        self.client = database.client(root)
+        self.artifacts = self.root / "mlartifacts"
         self._experiments: dict[str, str] = {}
-
-    @staticmethod
-    def file(root: Path) -> Path:
-        """The database of the project at `root`."""
-        return root.resolve() / "mlflow.db"
-
-    @staticmethod
-    def artifacts(root: Path) -> Path:
-        """The folder of figures beside it."""
-        return root.resolve() / "mlartifacts"
 
     def experiment(self, profile: str, name: str) -> str:
         """The id of MLflow's experiment `pondering/<profile>/<name>`, made where it is missing."""
@@ -52,7 +43,7 @@ class Store:
                 if found is not None
                 else self.client.create_experiment(
                     full,
-                    artifact_location=(self.artifacts(self.root) / profile / name).as_uri(),
+                    artifact_location=(self.artifacts / profile / name).as_uri(),
                     tags=view_tags(),
                 )
             )
@@ -102,7 +93,7 @@ class Store:
             return
         for run in runs:
             self.client.delete_run(run.info.run_id)
-        shutil.rmtree(self.artifacts(self.root) / profile / "report", ignore_errors=True)
+        shutil.rmtree(self.artifacts / profile / "report", ignore_errors=True)
         tags = {"pondering.kind": "report", "mlflow.source.name": "dvc repro"}
         run = self.client.create_run(experiment, tags=tags, run_name=f"report {profile}")
         for file in files:
