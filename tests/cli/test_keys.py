@@ -104,7 +104,7 @@ DIFFERENT = {
         "train/plan.py", "config.training.clip", "None", EVERY,
     ),
     "a mechanism": (
-        "model/halting/act.py", "h < left - self.epsilon", "h < left", of_mechanism("act"),
+        "model/halting/act.py", " - self.epsilon", "", of_mechanism("act"),
     ),
     "ACT's fast path": (
         "model/paths/fast/fused.py", "import annotations", "import annotations\nprint()",

@@ -17,13 +17,20 @@ NEW = '''"""Halting at a threshold."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
 
-from pondering.model.halting import MeanField, Pondered, Progress, Score, Setting, per_row
+from pondering.model.halting import (
+    HaltingState,
+    MeanField,
+    Pondered,
+    Score,
+    Setting,
+    per_row,
+)
 
 
 @dataclass(frozen=True)
@@ -36,13 +43,16 @@ class Threshold(MeanField):
     scores_every_step: ClassVar[bool] = False
     learns: ClassVar[bool] = False
 
-    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+    def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
         last = torch.sigmoid(self.sharpness * halt_logit) > per_row(self.theta, halt_logit)
-        last = progress.running & (last | torch.tensor(n == self.max_steps))
+        last = state.running & (last | torch.tensor(n == self.max_steps))
         weight = last.to(halt_logit.dtype)
-        steps, expected = progress.steps + progress.running, progress.expected + n * weight
-        running = progress.running & ~last
-        return weight, progress._replace(running=running, steps=steps, expected=expected)
+        return weight, replace(
+            state,
+            running=state.running & ~last,
+            steps=state.steps + state.running,
+            expected_steps=state.expected_steps + n * weight,
+        )
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         return score(pondered.mixture)

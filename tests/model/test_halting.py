@@ -18,51 +18,51 @@ from pondering.model.halting import ACT, FixedRepeat, Halting, Pondered, PonderN
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(LOGITS, st.sampled_from([0.01, 0.1, 0.5]), st.integers(1, 5))
 def test_act_matches_equations_6_to_8(logits: list[float], epsilon: float, cap: int) -> None:
-    weights, progress = drive(ACT(0.1, epsilon, cap), column(logits))
+    weights, halted = drive(ACT(0.1, epsilon, cap), column(logits))
     h = [oracle.sigmoid(v) for v in logits]
     steps, remainder, p = oracle.act_weights(h, epsilon, cap)
     matches(weights[:, 0], p)
-    assert float(progress.steps) == steps
-    assert not progress.running.any()
-    matches(progress.remainder, [remainder])
-    matches(progress.cost, [steps + remainder])
-    matches(progress.expected, [oracle.expected_steps(p)])
+    assert float(halted.steps) == steps
+    assert not halted.running.any()
+    matches(halted.remainder, [remainder])
+    matches(halted.cost, [steps + remainder])
+    matches(halted.expected_steps, [oracle.expected_steps(p)])
 
 
 def test_act_halts_at_n_1_when_epsilon_is_reached_there() -> None:
-    weights, progress = drive(ACT(0.1, 0.01, 4), column([6.0, 0.0, 0.0, 0.0]))
+    weights, halted = drive(ACT(0.1, 0.01, 4), column([6.0, 0.0, 0.0, 0.0]))
     assert weights[:, 0].tolist() == [1.0, 0.0, 0.0, 0.0]
-    assert (float(progress.steps), float(progress.remainder)) == (1.0, 1.0)
-    assert float(progress.cost) == 2.0
+    assert (float(halted.steps), float(halted.remainder)) == (1.0, 1.0)
+    assert float(halted.cost) == 2.0
 
 
 def test_act_halts_when_the_sum_is_exactly_1_minus_epsilon() -> None:
     """Eq. 7 says >=, not >."""
-    weights, progress = drive(ACT(0.1, 0.5, 3), column([0.0, 0.0, 0.0]))
-    assert float(progress.steps) == 1.0
+    weights, halted = drive(ACT(0.1, 0.5, 3), column([0.0, 0.0, 0.0]))
+    assert float(halted.steps) == 1.0
     assert weights[:, 0].tolist() == [1.0, 0.0, 0.0]
 
 
 def test_act_gives_the_remainder_to_step_m() -> None:
     """h sums to 0.3 at M: N = M and R = 1 - h_1 - h_2 (Eqs. 8, 13)."""
-    weights, progress = drive(ACT(0.1, 0.01, 3), column([logit(0.1)] * 3))
+    weights, halted = drive(ACT(0.1, 0.01, 3), column([logit(0.1)] * 3))
     matches(weights[:, 0], [0.1, 0.1, 0.8])
-    assert float(progress.steps) == 3.0
-    matches(progress.remainder, [0.8])
+    assert float(halted.steps) == 3.0
+    matches(halted.remainder, [0.8])
 
 
 def test_act_with_one_step_is_the_plain_network() -> None:
-    weights, progress = drive(ACT(0.1, 0.01, 1), column([-3.0]))
+    weights, halted = drive(ACT(0.1, 0.01, 1), column([-3.0]))
     assert weights.tolist() == [[1.0]]
-    assert float(progress.cost) == 2.0
+    assert float(halted.cost) == 2.0
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(LOGITS, st.sampled_from([0.01, 0.3]))
 def test_act_cost_gradient_is_equation_14(logits: list[float], epsilon: float) -> None:
     x = column(logits).requires_grad_()
-    _, progress = drive(ACT(0.1, epsilon, 5), x)
-    progress.cost.sum().backward()
+    _, halted = drive(ACT(0.1, epsilon, 5), x)
+    halted.cost.sum().backward()
     h = [oracle.sigmoid(v) for v in logits]
     steps, _, _ = oracle.act_weights(h, epsilon, 5)
     want = oracle.act_cost_gradient(steps, 5)
@@ -77,14 +77,14 @@ def test_act_halting_gradient_is_equations_15_to_20(logits: list[float], seed: i
     d_output, d_state = generator.normal(size=2), generator.normal(size=3)
     x = column(logits).requires_grad_()
     halting = ACT(0.25, 0.05, 5)
-    weights, progress = drive(halting, x)
+    weights, halted = drive(halting, x)
     state = torch.zeros(1, 3, dtype=torch.float64)
     output = torch.zeros(1, 2, dtype=torch.float64)
     for n in range(5):
         state = halting.carry(state, weights[n], torch.from_numpy(states[n : n + 1]))
         output = halting.carry(output, weights[n], torch.from_numpy(outputs[n : n + 1]))
     loss = (output * torch.from_numpy(d_output)).sum() + (state * torch.from_numpy(d_state)).sum()
-    (loss + 0.25 * progress.cost.sum()).backward()
+    (loss + 0.25 * halted.cost.sum()).backward()
     h = [oracle.sigmoid(v) for v in logits]
     steps, _, _ = oracle.act_weights(h, 0.05, 5)
     want = oracle.act_halting_gradient(
@@ -124,19 +124,19 @@ def test_act_scores_the_mixture_and_not_the_steps() -> None:
 def test_repeat_gives_everything_to_step_rho(rho: int) -> None:
     halting = FixedRepeat(rho)
     assert halting.max_steps == rho
-    weights, progress = drive(halting, torch.randn(rho, 4))
+    weights, halted = drive(halting, torch.randn(rho, 4))
     assert weights.tolist() == [[0.0] * 4] * (rho - 1) + [[1.0] * 4]
-    assert progress.steps.tolist() == [float(rho)] * 4
-    assert progress.expected.tolist() == [float(rho)] * 4
-    assert progress.cost.tolist() == [0.0] * 4
-    assert not progress.running.any()
+    assert halted.steps.tolist() == [float(rho)] * 4
+    assert halted.expected_steps.tolist() == [float(rho)] * 4
+    assert halted.cost.tolist() == [0.0] * 4
+    assert not halted.running.any()
 
 
 def test_repeat_counts_per_replica() -> None:
     halting = FixedRepeat(torch.tensor([1.0, 3.0, 2.0]))
     assert halting.max_steps == 3
-    weights, progress = drive(halting, torch.zeros(3, 3, 2))
-    assert progress.steps.tolist() == [[1.0] * 2, [3.0] * 2, [2.0] * 2]
+    weights, halted = drive(halting, torch.zeros(3, 3, 2))
+    assert halted.steps.tolist() == [[1.0] * 2, [3.0] * 2, [2.0] * 2]
     for k, rho in enumerate((1, 3, 2)):
         assert weights[:, k, 0].tolist() == [float(n == rho) for n in (1, 2, 3)]
 
@@ -162,12 +162,12 @@ ALL: list[Halting] = [
 @pytest.mark.parametrize("halting", ALL, ids=lambda h: type(h).__name__)
 def test_absent_rows_have_no_weight_no_cost_no_steps(halting: Halting) -> None:
     present = torch.tensor([True, False, True])
-    weights, progress = drive(halting, torch.zeros(3, 3), present)
+    weights, halted = drive(halting, torch.zeros(3, 3), present)
     assert weights.dtype == torch.float32
     assert weights[:, 1].tolist() == [0.0] * 3
-    for value in (progress.steps, progress.cost, progress.remainder, progress.expected):
+    for value in (halted.steps, halted.cost, halted.remainder, halted.expected_steps):
         assert float(value[1]) == 0.0
-    assert not progress.running.any()
+    assert not halted.running.any()
     np.testing.assert_allclose(weights.sum(0)[[0, 2]].numpy(), [1.0, 1.0], rtol=1e-6)
 
 
@@ -191,11 +191,11 @@ def test_inference_changes_nothing_where_halting_is_deterministic(halting: Halti
 def test_number_settings_follow_the_data_to_its_device(halting: Halting) -> None:
     """The meta device stands for a GPU: a setting left on the CPU does not mix with it."""
     present = torch.ones(4, dtype=torch.bool, device="meta")
-    progress = halting.start(present)
+    halted = halting.start(present)
     logits = torch.zeros(4, device="meta")
-    weight, progress = halting.step(1, logits, progress)
+    weight, halted = halting.step(1, logits, halted)
     outputs = torch.zeros(1, 1, 4, 2, device="meta")
-    record = Pondered(weight[None, None], outputs, outputs[0], *[progress.cost[None]] * 4, 0)
+    record = Pondered(weight[None, None], outputs, outputs[0], *[halted.cost[None]] * 4, 0)
     loss = halting.objective(lambda y: y.sum(-1), record)
     assert (loss.device.type, loss.shape) == ("meta", (1, 4))
 
@@ -204,7 +204,7 @@ def test_what_is_drawn_counted_or_set_per_replica_follows_the_data_too() -> None
     """The draws of sampling, the step numbers of a whole distribution, one rho per replica."""
     present = torch.ones(2, 4, dtype=torch.bool, device="meta")
     logits = torch.zeros(3, 2, 4, device="meta")
-    assert SampledHalting(3, torch.Generator()).start(present).left.device.type == "meta"
+    assert SampledHalting(3, torch.Generator()).start(present).draw.device.type == "meta"
     weights, _ = PonderNet(0.3, 0.01, 3).distribution(logits, present)
     assert weights.device.type == "meta"
     repeat = FixedRepeat(torch.tensor([1.0, 3.0]))
@@ -233,6 +233,6 @@ def test_what_is_not_said_is_as_in_the_papers() -> None:
 def test_the_number_of_steps_carries_no_gradient(halting: Halting) -> None:
     """It is a measurement, not a part of any loss."""
     logits = column([0.1, -0.2, 0.3]).requires_grad_()
-    _, progress = drive(halting, logits)
-    assert progress.cost.requires_grad
-    assert not progress.expected.requires_grad
+    _, halted = drive(halting, logits)
+    assert halted.cost.requires_grad
+    assert not halted.expected_steps.requires_grad

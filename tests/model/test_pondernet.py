@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,15 @@ EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(LOGITS, st.sampled_from([None, 0.05, 0.3]), st.integers(1, 5))
 def test_pondernet_matches_equation_2(logits: list[float], epsilon: float | None, cap: int) -> None:
-    weights, progress = drive(PonderNet(0.25, 1.0, cap, epsilon), column(logits))
+    weights, state = drive(PonderNet(0.25, 1.0, cap, epsilon), column(logits))
     steps = oracle.pondernet_steps(logits, epsilon, cap)
     p = [math.exp(v) for v in oracle.pondernet_log_weights(logits[:steps])]
     matches(weights[:, 0], p)
     assert sum(p) == pytest.approx(1.0)
-    assert float(progress.steps) == steps
-    assert not progress.running.any()
-    matches(progress.expected, [oracle.expected_steps(p)])
-    matches(progress.remainder, [p[-1]])
+    assert float(state.steps) == steps
+    assert not state.running.any()
+    matches(state.expected_steps, [oracle.expected_steps(p)])
+    matches(state.remainder, [p[-1]])
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -46,38 +47,38 @@ def test_pondernet_cost_is_the_kl_from_p_to_the_truncated_prior(
 ) -> None:
     """In float64 throughout: a prior rounded to float32 is off by 1e-8."""
     prior = torch.tensor(lambda_p, dtype=torch.float64)
-    _, progress = drive(PonderNet(prior, 1.0, cap, epsilon), column(logits))
+    _, state = drive(PonderNet(prior, 1.0, cap, epsilon), column(logits))
     steps = oracle.pondernet_steps(logits, epsilon, cap)
     want = oracle.kl_divergence(logits[:steps], lambda_p)
-    np.testing.assert_allclose(progress.cost.numpy(), [want], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(state.cost.numpy(), [want], rtol=1e-9, atol=1e-10)
 
 
 def test_pondernet_matches_its_own_sums_in_float32() -> None:
     logits = [0.3, -1.0, 0.7, -0.2, 1.0]
-    _, progress = drive(PonderNet(0.2, 1.0, 5), column(logits).float())
-    assert float(progress.cost) == pytest.approx(oracle.kl_divergence(logits, 0.2), abs=1e-6)
+    _, state = drive(PonderNet(0.2, 1.0, 5), column(logits).float())
+    assert float(state.cost) == pytest.approx(oracle.kl_divergence(logits, 0.2), abs=1e-6)
 
 
 def test_kl_is_zero_exactly_where_p_is_the_prior() -> None:
     g = oracle.geometric_prior(0.3, 4)
     hazards = [g[n] / sum(g[n:]) for n in range(3)]
-    weights, progress = drive(PonderNet(0.3, 1.0, 4), column([logit(v) for v in hazards] + [0.0]))
+    weights, state = drive(PonderNet(0.3, 1.0, 4), column([logit(v) for v in hazards] + [0.0]))
     np.testing.assert_allclose(weights[:, 0].numpy(), g, rtol=1e-6)
-    assert float(progress.cost) == pytest.approx(0.0, abs=1e-6)
+    assert float(state.cost) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_kl_has_p_first_against_hand_numbers() -> None:
     """p = (0.9, 0.1), prior (2/3, 1/3): KL(p||g) = 0.14971, KL(g||p) = 0.20125."""
-    _, progress = drive(PonderNet(0.5, 1.0, 2), column([logit(0.9), 0.0]))
-    assert float(progress.cost) == pytest.approx(
+    _, state = drive(PonderNet(0.5, 1.0, 2), column([logit(0.9), 0.0]))
+    assert float(state.cost) == pytest.approx(
         0.9 * math.log(0.9 / (2 / 3)) + 0.1 * math.log(0.1 / (1 / 3)), abs=1e-7
     )
 
 
 def test_pondernet_goes_on_when_the_cumulated_p_is_exactly_1_minus_epsilon() -> None:
     """Cumulated p must exceed 1 - epsilon (Banino Sec. 2.2)."""
-    _, progress = drive(PonderNet(0.5, 1.0, 3, epsilon=0.5), column([0.0, 0.0, 0.0]))
-    assert float(progress.steps) == 2.0
+    _, state = drive(PonderNet(0.5, 1.0, 3, epsilon=0.5), column([0.0, 0.0, 0.0]))
+    assert float(state.steps) == 2.0
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -89,14 +90,14 @@ def test_underflowing_p_gives_the_limit(dtype: torch.dtype) -> None:
         dtype=dtype,
         requires_grad=True,
     )
-    weights, progress = drive(PonderNet(0.25, 1.0, 4), logits)
+    weights, state = drive(PonderNet(0.25, 1.0, 4), logits)
     halted = [0, 3, 1]
     want = torch.zeros(4, 3, dtype=dtype)
     want[halted, range(3)] = 1.0
     torch.testing.assert_close(weights, want, rtol=0, atol=1e-30)
     limits = torch.tensor([-math.log(prior[n]) for n in halted], dtype=dtype)
-    torch.testing.assert_close(progress.cost.detach(), limits, rtol=1e-6, atol=0)
-    (progress.cost.sum() + weights.square().sum()).backward()
+    torch.testing.assert_close(state.cost.detach(), limits, rtol=1e-6, atol=0)
+    (state.cost.sum() + weights.square().sum()).backward()
     torch.testing.assert_close(logits.grad, torch.zeros_like(logits), rtol=0, atol=1e-30)
 
 
@@ -137,16 +138,16 @@ def test_pondernet_settings_are_per_replica() -> None:
 
 
 def test_distribution_is_all_steps_at_once() -> None:
-    """Every field of the progress too, also for a row without an input."""
+    """Every field of the state too, also for a row without an input."""
     generator = torch.Generator().manual_seed(4)
     logits = 2 * torch.randn(4, 2, 3, generator=generator, dtype=torch.float64)
     present = torch.tensor([[True, False, True], [True, True, True]])
     lambda_p = torch.tensor([0.25, 0.5], dtype=torch.float64)
     halting = PonderNet(lambda_p, 1.0, 4)
-    weights, progress = drive(halting, logits, present)
+    weights, state = drive(halting, logits, present)
     got, after = halting.distribution(logits, present)
     torch.testing.assert_close(got, weights, **EXACT)
-    for name, want in progress._asdict().items():
+    for name, want in vars(state).items():
         torch.testing.assert_close(getattr(after, name), want, **EXACT, check_dtype=False, msg=name)
 
 
@@ -159,10 +160,10 @@ def test_sampled_steps_follow_p() -> None:
     halting = PonderNet(0.5, 0.01, 5).at_inference(torch.Generator().manual_seed(1))
     assert isinstance(halting, SampledHalting)
     rows = 40_000
-    weights, progress = drive(halting, torch.tensor(logits).unsqueeze(1).expand(5, rows))
+    weights, state = drive(halting, torch.tensor(logits).unsqueeze(1).expand(5, rows))
     assert torch.equal(weights.sum(0), torch.ones(rows))
-    assert torch.equal(weights.argmax(0) + 1, progress.steps.long())
-    assert torch.equal(progress.expected, progress.steps)
+    assert torch.equal(weights.argmax(0) + 1, state.steps.long())
+    assert torch.equal(state.expected_steps, state.steps)
     p = [math.exp(v) for v in oracle.pondernet_log_weights(logits)]
     counts = weights.sum(1).tolist()
     chi_square = sum((c - rows * q) ** 2 / (rows * q) for c, q in zip(counts, p, strict=True))
@@ -173,10 +174,10 @@ def test_sampling_goes_on_where_the_draw_is_exactly_lambda() -> None:
     """u is in [0, 1): u < lambda has probability lambda, and lambda = 0 never halts."""
     halting = SampledHalting(2, torch.Generator())
     begun = halting.start(torch.ones(2, dtype=torch.bool))
-    begun = begun._replace(left=torch.tensor([0.5, 0.0]))
-    weight, progress = halting.step(1, torch.tensor([0.0, -torch.inf]), begun)
+    begun = replace(begun, draw=torch.tensor([0.5, 0.0]))
+    weight, state = halting.step(1, torch.tensor([0.0, -torch.inf]), begun)
     assert weight.tolist() == [0.0, 0.0]
-    assert progress.running.tolist() == [True, True]
+    assert state.running.tolist() == [True, True]
 
 
 def test_sampling_depends_on_the_generator_alone() -> None:

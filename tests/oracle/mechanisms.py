@@ -9,23 +9,23 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from pondering.model.halting import Halting, Pondered, Progress
+from pondering.model.halting import Halting, HaltingState, Pondered
 
 LOGITS = st.lists(st.floats(-6, 6), min_size=5, max_size=5)
 
 
 def drive(
     halting: Halting, logits: Tensor, present: Tensor | None = None
-) -> tuple[Tensor, Progress]:
+) -> tuple[Tensor, HaltingState]:
     """All max_steps steps of logits (N, ..., B), without an early end."""
     if present is None:
         present = torch.ones(logits.shape[1:], dtype=torch.bool)
-    progress = halting.start(present)
+    state = halting.start(present)
     weights = []
     for n in range(1, halting.max_steps + 1):
-        weight, progress = halting.step(n, logits[n - 1], progress)
+        weight, state = halting.step(n, logits[n - 1], state)
         weights.append(weight)
-    return torch.stack(weights), progress
+    return torch.stack(weights), state
 
 
 def column(values: list[float]) -> Tensor:
@@ -34,15 +34,15 @@ def column(values: list[float]) -> Tensor:
 
 def pondered_from(halting: Halting, logits: Tensor, outputs: Tensor) -> Pondered:
     """The record of one input from logits (N, ..., B) and outputs (N, ..., B, C)."""
-    weights, progress = drive(halting, logits)
+    weights, state = drive(halting, logits)
     return Pondered(
         weights=weights[None],
         outputs=outputs[None],
         mixture=(weights.unsqueeze(-1) * outputs).sum(0)[None],
-        ponder_time=progress.steps[None],
-        remainder=progress.remainder[None],
-        cost=progress.cost[None],
-        expected_steps=progress.expected[None],
+        ponder_time=state.steps[None],
+        remainder=state.remainder[None],
+        cost=state.cost[None],
+        expected_steps=state.expected_steps[None],
         computed=0,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
-from pondering.model.halting import Halting, Progress, SampledHalting
+from pondering.model.halting import Halting, SampledHalting, SampledState
 from pondering.model.network import Network
 from pondering.tasks.base import Batch, Task, random_stream
 
@@ -46,11 +46,11 @@ class SampledBySeed(SampledHalting):
 
     streams: tuple[np.random.Generator, ...]
 
-    def start(self, running: Tensor) -> Progress:
+    def start(self, running: Tensor) -> SampledState:
         """Draw u for each of the rows (K, B)."""
         draws = [stream.random(running.shape[-1], dtype=np.float32) for stream in self.streams]
-        left = torch.from_numpy(np.stack(draws)).to(running.device)
-        return super().start(running)._replace(left=left)
+        draw = torch.from_numpy(np.stack(draws)).to(running.device)
+        return replace(super().start(running), draw=draw)
 
 
 def modes(halting: Halting, seeds: Sequence[int]) -> dict[str, Halting]:

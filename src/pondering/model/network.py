@@ -13,7 +13,7 @@ from torch import Generator, Tensor, nn
 
 from pondering.model import paths
 from pondering.model.cells import Linear, State
-from pondering.model.halting import Halting, Pondered, Progress
+from pondering.model.halting import Halting, HaltingState, Pondered
 from pondering.model.paths import PathName
 from pondering.model.paths.fast.fused import Sequence
 
@@ -25,7 +25,7 @@ class Ponder(NamedTuple):
     outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored, else None
     mixture: Tensor | None  # (..., B, C): sum of p_n y_n, if every step is scored, else None
     state: State  # sum of p_n s_n, what crosses to the next input
-    progress: Progress
+    halted: HaltingState  # after the last step
     computed: int  # rows x steps evaluated
 
 
@@ -115,8 +115,7 @@ class Network(nn.Module):
     def _record(self, done: Sequence) -> Pondered:
         """The record of a sequence on the fused path."""
         mixture = self._heads_of(_folded(done.features, -2), len(done.features))
-        _, _, steps, remainder, cost, expected = done.progress
-        return Pondered(None, None, mixture, steps, remainder, cost, expected, done.computed)
+        return Pondered(None, None, mixture, *done[1:])
 
     def _ponder(
         self,
@@ -151,19 +150,19 @@ class Network(nn.Module):
             state: tensors (..., B, H), what the previous input left.
             present: (..., B) bool, the rows that have an input.
         """
-        progress = halting.start(present)
+        halted = halting.start(present)
         totals = tuple(torch.zeros_like(part) for part in state)
         weights: list[Tensor] = []
         outputs: list[Tensor] = []
         mixture: Tensor | None = None
         n = 0
-        while n == 0 or (n < halting.max_steps and bool(progress.running.any())):
+        while n == 0 or (n < halting.max_steps and bool(halted.running.any())):
             n += 1
-            running = progress.running.unsqueeze(-1)
+            running = halted.running.unsqueeze(-1)
             fresh = self.cell.step(drive, state, n == 1)
             state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
             head = self.heads(state[0])
-            weight, progress = halting.step(n, head[..., -1], progress)
+            weight, halted = halting.step(n, head[..., -1], halted)
             totals = tuple(
                 halting.carry(total, weight, part)
                 for total, part in zip(totals, state, strict=True)
@@ -176,7 +175,7 @@ class Network(nn.Module):
                 outputs.append(y)
         every = torch.stack(outputs) if outputs else None
         computed = n * present.numel()
-        return Ponder(torch.stack(weights), every, mixture, totals, progress, computed)
+        return Ponder(torch.stack(weights), every, mixture, totals, halted, computed)
 
     def _embed(self, inputs: Tensor) -> Tensor:
         """The cell's `embed` of all T inputs in one call, time folded into the rows."""
@@ -198,15 +197,15 @@ class Network(nn.Module):
         else:
             states = [record.state[0] for record in records]
             mixture = self._heads_of(torch.cat(states, dim=-2), len(states))
-        progress = [record.progress for record in records]
+        halted = [record.halted for record in records]
         return Pondered(
             weights=weights,
             outputs=outputs,
             mixture=mixture,
-            ponder_time=torch.stack([each.steps for each in progress]),
-            remainder=torch.stack([each.remainder for each in progress]),
-            cost=torch.stack([each.cost for each in progress]),
-            expected_steps=torch.stack([each.expected for each in progress]),
+            ponder_time=torch.stack([each.steps for each in halted]),
+            remainder=torch.stack([each.remainder for each in halted]),
+            cost=torch.stack([each.cost for each in halted]),
+            expected_steps=torch.stack([each.expected_steps for each in halted]),
             computed=sum(record.computed for record in records),
         )
 

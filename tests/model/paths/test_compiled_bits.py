@@ -74,9 +74,9 @@ def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
     network.zero_grad()
     done = operations.ponder(network.cell, network.heads, network.halting, drives, mask)
     pull = torch.linspace(-1, 1, HIDDEN)
-    loss = (done.features * pull).sum() + (done.progress.cost * targets[..., 0]).sum()
+    loss = (done.features * pull).sum() + (done.cost * targets[..., 0]).sum()
     loss.backward()
-    found = {"features": done.features.detach(), "steps": done.progress.steps}
+    found = {"features": done.features.detach(), "steps": done.ponder_time}
     found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
     assert drives.grad is not None and network.heads.weight.grad is not None
     return found | {"drives": drives.grad, "heads": network.heads.weight.grad}

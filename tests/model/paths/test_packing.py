@@ -19,7 +19,6 @@ from pondering.model.halting import (
     Halting,
     Pondered,
     PonderNet,
-    Progress,
     SampledHalting,
 )
 from pondering.model.network import Network, PathName
@@ -86,13 +85,13 @@ def test_both_paths_give_the_same_numbers(cell: str, name: str) -> None:
 
 
 class _Sharp(ACT):
-    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
-        return super().step(n, 2 * halt_logit, progress)
+    def step(self, n: int, halt_logit: Tensor, state: Any) -> Any:
+        return super().step(n, 2 * halt_logit, state)
 
 
 class _SharpPonderNet(PonderNet):
-    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
-        return super().step(n, 2 * halt_logit, progress)
+    def step(self, n: int, halt_logit: Tensor, state: Any) -> Any:
+        return super().step(n, 2 * halt_logit, state)
 
 
 @pytest.mark.parametrize("halting", [_Sharp(0.25, 0.05, 30), _SharpPonderNet(0.3, 0.1, 5)])

@@ -6,28 +6,32 @@ cells or of tasks.
 
 from __future__ import annotations
 
-from pondering.model.halting.act import ACT
+from pondering.model.halting.act import ACT, ACTState
 from pondering.model.halting.contract import (
     Halting,
+    HaltingState,
     MeanField,
     Pondered,
-    Progress,
     Score,
     Setting,
     per_row,
 )
-from pondering.model.halting.pondernet import PonderNet, SampledHalting
+from pondering.model.halting.pondernet import PonderNet, PonderNetState
 from pondering.model.halting.repeat import FixedRepeat
+from pondering.model.halting.sampled import SampledHalting, SampledState
 
 __all__ = [
     "ACT",
+    "ACTState",
     "FixedRepeat",
     "Halting",
+    "HaltingState",
     "MeanField",
     "PonderNet",
+    "PonderNetState",
     "Pondered",
-    "Progress",
     "SampledHalting",
+    "SampledState",
     "Score",
     "Setting",
     "per_row",

@@ -1,4 +1,4 @@
-"""Adaptive Computation Time."""
+"""Adaptive Computation Time, with the equation numbers of Graves 2016."""
 
 from __future__ import annotations
 
@@ -8,7 +8,26 @@ from typing import ClassVar
 import torch
 from torch import Generator, Tensor
 
-from pondering.model.halting.contract import MeanField, Pondered, Progress, Score, Setting, per_row
+from pondering.model.halting.contract import (
+    HaltingState,
+    MeanField,
+    Pondered,
+    Score,
+    Setting,
+    per_row,
+)
+
+
+@dataclass(frozen=True)
+class ACTState(HaltingState):
+    """Where each row stands, and what the next step may still give away; all (..., B)."""
+
+    unspent: Tensor  # 1 - sum of p_n so far, the remainder R of Eq. 8; 0 once halted
+
+    @property
+    def cost(self) -> Tensor:
+        """The ponder cost N + R of Eq. 10. N is a constant in the gradient (Eq. 14)."""
+        return self.steps + self.remainder
 
 
 @dataclass(frozen=True)
@@ -29,25 +48,28 @@ class ACT(MeanField):
     scores_every_step: ClassVar[bool] = False
     learns: ClassVar[bool] = True
 
-    def start(self, running: Tensor) -> Progress:
-        """All of the weight is left to the rows that have an input."""
-        begun = super().start(running)
-        return begun._replace(left=begun.left + running)
+    def start(self, running: Tensor) -> ACTState:
+        """All probability is unspent where there is an input, none elsewhere."""
+        zero = torch.zeros(running.shape, device=running.device)
+        return ACTState(running, zero, zero, zero, unspent=zero + running)
 
-    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+    def step(self, n: int, halt_logit: Tensor, state: ACTState) -> tuple[Tensor, ACTState]:
         """p_n = h_n before the last step and R at it (Eqs. 5-8, 13)."""
-        running, left, steps, remainder, _, expected = progress
         h = torch.sigmoid(halt_logit)  # Eq. 5
-        # Eq. 7: the sum reaches 1 - epsilon with h_n where h_n >= R - epsilon, R = 1 - sum so far
-        # (Eq. 8). Nothing is left to a row that has halted, so its further weights are zero.
-        goes_on = h < left - self.epsilon
-        weight = left if n == self.max_steps else torch.where(goes_on, h, left)  # Eqs. 6, 13
-        steps = steps + running
-        remainder = torch.where(running, weight, remainder)  # stays at that of the last step
-        left = left - weight
-        cost = steps + remainder  # Eq. 10; N is a constant in the gradient, Eq. 14
-        expected = torch.add(expected, weight.detach(), alpha=n)
-        return weight, Progress(left > 0, left, steps, remainder, cost, expected)
+        # Eq. 7: N is the first n where the sum of h reaches 1 - epsilon, which is the same as
+        # h_n >= unspent - epsilon. A row that has halted spends nothing: its p_n is zero.
+        goes_on = h < state.unspent - self.epsilon
+        last = n == self.max_steps  # Eq. 13
+        p = state.unspent if last else torch.where(goes_on, h, state.unspent)  # Eq. 6
+        remainder = torch.where(state.running, p, state.remainder)  # Eq. 8 at the last step
+        unspent = state.unspent - p
+        return p, ACTState(
+            running=unspent > 0,
+            steps=state.steps + state.running,
+            remainder=remainder,
+            expected_steps=torch.add(state.expected_steps, p.detach(), alpha=n),
+            unspent=unspent,
+        )
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """L(sum p_n y_n) + tau (N + R) (Eqs. 9-12)."""

@@ -15,7 +15,8 @@ rho) are numbers, or tensors (K,) with one value per replica.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Generator, Tensor
@@ -24,26 +25,33 @@ Setting = Tensor | float
 Score = Callable[[Tensor], Tensor]
 
 
-class Progress(NamedTuple):
-    """Where each row stands after some ponder steps; all (..., B)."""
+@dataclass(frozen=True)
+class HaltingState:
+    """Where each row stands after some ponder steps of one input; all (..., B).
 
-    running: Tensor  # bool: has not halted
-    left: Tensor  # ACT: 1 - sum of p so far. PonderNet: log of it. Sampling: the draw, rescaled
-    steps: Tensor  # steps computed so far; N(t) once halted
-    remainder: Tensor  # R(t), the mass given to the last step, once halted
-    cost: Tensor  # ACT: N + R once halted. PonderNet: KL so far. Fixed repeat: zero
-    expected: Tensor  # sum of n p_n so far
+    A mechanism that has to remember more adds fields in a subclass, beside its own class.
+    """
+
+    running: Tensor  # bool: the row has not halted
+    steps: Tensor  # steps the row has taken; N(t) once it has halted
+    remainder: Tensor  # R(t), the weight left for the last step, once it has halted; 0 if none
+    expected_steps: Tensor  # sum of n p_n so far, without gradient
+
+    @property
+    def cost(self) -> Tensor:
+        """What the mechanism's objective penalises, in its own unit; here nothing, zero."""
+        return torch.zeros_like(self.steps)
 
 
 class Pondered(NamedTuple):
     """What a mechanism sees of one pass: T inputs, N ponder steps at most."""
 
-    weights: Tensor | None  # (T, N, ..., B) p_n, zero once halted; None on the fast path
+    weights: Tensor | None  # (T, N, ..., B) p_n, zero once halted; None on a path that drops them
     outputs: Tensor | None  # (T, N, ..., B, C) y_n, if the mechanism scores every step
     mixture: Tensor  # (T, ..., B, C) sum of p_n y_n
     ponder_time: Tensor  # (T, ..., B) N(t), steps until the row halted
     remainder: Tensor  # (T, ..., B) R(t)
-    cost: Tensor  # (T, ..., B) N + R or KL
+    cost: Tensor  # (T, ..., B) `HaltingState.cost` of the mechanism's own state
     expected_steps: Tensor  # (T, ..., B) sum of n p_n
     computed: int  # rows x steps that were evaluated, halted ones included
 
@@ -59,12 +67,21 @@ class Halting(Protocol):
         """M or N: no row takes more steps."""
         ...
 
-    def start(self, running: Tensor) -> Progress:
-        """Nothing computed yet; rows that are False in `running` never ponder."""
+    def start(self, running: Tensor) -> HaltingState:
+        """No step taken yet; rows that are False in `running` never ponder."""
         ...
 
-    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
-        """Weight p_n of step n (zero for rows that had halted) and the progress after it."""
+    def step(self, n: int, halt_logit: Tensor, state: Any) -> tuple[Tensor, HaltingState]:
+        """Take step n = 1, 2, ...
+
+        Args:
+            n: the step's number.
+            halt_logit: (..., B), the halting unit before its sigmoid.
+            state: what `start` or the step before has returned.
+
+        Returns:
+            p_n, (..., B), zero for rows that had halted before; the state after the step.
+        """
         ...
 
     def carry(self, total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
@@ -91,14 +108,14 @@ class Halting(Protocol):
 class MeanField:
     """What the mechanisms share: state and output are averaged under p_n (Graves Eq. 9).
 
-    A base for others: `step`, `objective`, `at_inference`, `max_steps` and the two class variables
-    are left to them.
+    A base for mechanisms. They add `step`, `objective`, `at_inference`, `max_steps` and the two
+    class variables of `Halting`, and `start` where they have a state of their own.
     """
 
-    def start(self, running: Tensor) -> Progress:
-        """Nothing computed yet, for rows (..., B)."""
+    def start(self, running: Tensor) -> HaltingState:
+        """No step taken yet, for rows (..., B)."""
         zero = torch.zeros(running.shape, device=running.device)
-        return Progress(running, zero, zero, zero, zero, zero)
+        return HaltingState(running, zero, zero, zero)
 
     def carry(self, total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
         """total + p_n s_n; a row without weight adds nothing even where its state is infinite."""

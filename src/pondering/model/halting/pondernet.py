@@ -1,4 +1,4 @@
-"""PonderNet: a learned distribution over steps, and its sampling."""
+"""PonderNet, a learned distribution over steps, with the equation numbers of Banino 2021."""
 
 from __future__ import annotations
 
@@ -9,7 +9,28 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import logsigmoid
 
-from pondering.model.halting.contract import MeanField, Pondered, Progress, Score, Setting, per_row
+from pondering.model.halting.contract import (
+    HaltingState,
+    MeanField,
+    Pondered,
+    Score,
+    Setting,
+    per_row,
+)
+from pondering.model.halting.sampled import SampledHalting
+
+
+@dataclass(frozen=True)
+class PonderNetState(HaltingState):
+    """Where each row stands, how likely it was to get there, and its KL; all (..., B)."""
+
+    log_survival: Tensor  # log of prod (1 - lambda_j): the probability of not having halted yet
+    kl: Tensor  # sum of p_n log(p_n / prior_n) so far, nats; KL(p || prior) once halted
+
+    @property
+    def cost(self) -> Tensor:
+        """KL(p || prior), which Eq. 3 multiplies by beta."""
+        return self.kl
 
 
 @dataclass(frozen=True)
@@ -34,27 +55,34 @@ class PonderNet(MeanField):
     scores_every_step: ClassVar[bool] = True
     learns: ClassVar[bool] = True
 
-    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+    def start(self, running: Tensor) -> PonderNetState:
+        """Every row has survived so far: the log of 1 is zero."""
+        zero = torch.zeros(running.shape, device=running.device)
+        return PonderNetState(running, zero, zero, zero, log_survival=zero, kl=zero)
+
+    def step(
+        self, n: int, halt_logit: Tensor, state: PonderNetState
+    ) -> tuple[Tensor, PonderNetState]:
         """p_n = lambda_n prod (1 - lambda_j), the rest at the last step (Eq. 2); adds to the KL."""
-        running, log_survival, steps, remainder, cost, expected = progress
+        running, log_survival = state.running, state.log_survival
         log_p = log_survival + logsigmoid(halt_logit)
         log_after = log_survival + logsigmoid(-halt_logit)
         last = self._is_last(n, log_after)
         log_p = torch.where(last, log_survival, log_p)
         p = torch.where(running, torch.exp(log_p), 0.0)
-        cost = cost + torch.where(running, p * (log_p - self._log_prior(n, log_p)), 0.0)
+        kl = state.kl + torch.where(running, p * (log_p - self._log_prior(n, log_p)), 0.0)
         # Normalising the prior over n <= N adds log Z(N) sum p = log Z(N), once, at step N.
-        cost = cost + torch.where(running & last, self._log_normaliser(n, log_p), 0.0)
-        return p, Progress(
-            running & ~last,
-            torch.where(running, log_after, log_survival),
-            steps + running,
-            torch.where(running & last, torch.exp(log_survival), remainder),
-            cost,
-            expected + n * p.detach(),
+        kl = kl + torch.where(running & last, self._log_normaliser(n, log_p), 0.0)
+        return p, PonderNetState(
+            running=running & ~last,
+            steps=state.steps + running,
+            remainder=torch.where(running & last, torch.exp(log_survival), state.remainder),
+            expected_steps=state.expected_steps + n * p.detach(),
+            log_survival=torch.where(running, log_after, log_survival),
+            kl=kl,
         )
 
-    def distribution(self, halt_logits: Tensor, present: Tensor) -> tuple[Tensor, Progress]:
+    def distribution(self, halt_logits: Tensor, present: Tensor) -> tuple[Tensor, PonderNetState]:
         """All of `step` at once for a constant N.
 
         Args:
@@ -62,7 +90,7 @@ class PonderNet(MeanField):
             present: (..., B) bool, rows that ponder at all.
 
         Returns:
-            p_n, (N, ..., B), zero where not present; the progress after step N.
+            p_n, (N, ..., B), zero where not present; the state after step N.
         """
         after = logsigmoid(-halt_logits).cumsum(0)
         before = torch.cat([torch.zeros_like(after[:1]), after[:-1]])
@@ -72,13 +100,13 @@ class PonderNet(MeanField):
         by_step = numbers.view(-1, *[1] * (p.dim() - 1))
         kl = (p * (log_p - self._log_prior(by_step, log_p))).sum(0)
         kl = kl + self._log_normaliser(self.max_steps, log_p)
-        return p, Progress(
-            torch.zeros_like(present),
-            torch.where(present, after[-1], 0.0),
-            present * float(self.max_steps),
-            torch.where(present, before[-1].exp(), 0.0),
-            torch.where(present, kl, 0.0),
-            torch.tensordot(numbers, p.detach(), 1),
+        return p, PonderNetState(
+            running=torch.zeros_like(present),
+            steps=present * float(self.max_steps),
+            remainder=torch.where(present, before[-1].exp(), 0.0),
+            expected_steps=torch.tensordot(numbers, p.detach(), 1),
+            log_survival=torch.where(present, after[-1], 0.0),
+            kl=torch.where(present, kl, 0.0),
         )
 
     def _is_last(self, n: int, log_after: Tensor) -> Tensor:
@@ -110,50 +138,4 @@ class PonderNet(MeanField):
 
     def at_inference(self, generator: Generator) -> SampledHalting:
         """Halting sampled step by step with probability lambda_n (Sec. 2.3)."""
-        return SampledHalting(self.max_steps, generator)
-
-
-@dataclass(frozen=True)
-class SampledHalting(MeanField):
-    """PonderNet when evaluated: at each step a row halts with probability lambda_n.
-
-    All the weight falls on the halting step: its output is the prediction and, on sequences, its
-    state is handed on. Each row has one uniform draw u per input: it halts at the first n at which
-    the cumulated p_n exceeds u. Row b's draw is the same in every replica, so that a replica's
-    steps depend neither on its neighbours nor on which rows are still computed.
-
-    Source: Banino 2021, Sec. 2.3.
-    """
-
-    max_steps: int
-    generator: Generator
-    scores_every_step: ClassVar[bool] = False
-    learns: ClassVar[bool] = False
-
-    def start(self, running: Tensor) -> Progress:
-        """Draw u for each of the rows (..., B)."""
-        draw = torch.rand(running.shape[-1], generator=self.generator).to(running.device)
-        return super().start(running)._replace(left=draw.expand(running.shape))
-
-    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
-        """Halt with probability lambda_n; every row halts at `max_steps`."""
-        running, u = progress.running, progress.left
-        lambda_n = torch.sigmoid(halt_logit)
-        halts = u < lambda_n
-        if n == self.max_steps:
-            halts = torch.ones_like(halts)
-        weight = (running & halts).to(halt_logit.dtype)
-        return weight, progress._replace(
-            running=running & ~halts,
-            left=(u - lambda_n) / (1 - lambda_n),  # u is uniform again, given that n did not halt
-            steps=progress.steps + running,
-            expected=progress.expected + n * weight,
-        )
-
-    def objective(self, score: Score, pondered: Pondered) -> Tensor:
-        """The score of the sampled output."""
-        return score(pondered.mixture)
-
-    def at_inference(self, generator: Generator) -> SampledHalting:
-        """The same rule with another generator."""
         return SampledHalting(self.max_steps, generator)

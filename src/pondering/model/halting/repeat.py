@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
 
-from pondering.model.halting.contract import MeanField, Pondered, Progress, Score, Setting, per_row
+from pondering.model.halting.contract import (
+    HaltingState,
+    MeanField,
+    Pondered,
+    Score,
+    Setting,
+    per_row,
+)
 
 
 @dataclass(frozen=True)
@@ -30,15 +37,16 @@ class FixedRepeat(MeanField):
         """The largest rho."""
         return int(torch.as_tensor(self.rho).max())
 
-    def step(self, n: int, halt_logit: Tensor, progress: Progress) -> tuple[Tensor, Progress]:
+    def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
         """p_n = 1 at n = rho; the halting logit is ignored."""
-        running = progress.running
+        running = state.running
         last = torch.as_tensor(per_row(self.rho, halt_logit) <= n, device=running.device)
         weight = (running & last).to(halt_logit.dtype)
-        return weight, progress._replace(
+        return weight, replace(
+            state,
             running=running & ~last,
-            steps=progress.steps + running,
-            expected=progress.expected + n * weight,
+            steps=state.steps + running,
+            expected_steps=state.expected_steps + n * weight,
         )
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import grouped_mm
 
-from pondering.model.halting import Halting, Progress
+from pondering.model.halting import Halting, HaltingState
 
 KEPT_SHARE = 0.8  # repack once at most this share of a replica's rows is running ...
 WORTH = 1e5  # ... and the others would cost this many multiplications at every further step
@@ -179,7 +179,7 @@ class Finished(NamedTuple):
     """Rows (K, B) that have all halted."""
 
     totals: tuple[Tensor, ...]  # (K, B, H) each: sum of p_n s_n
-    progress: Progress
+    halted: HaltingState  # after the last step
     computed: int  # rows x steps
 
 
@@ -198,7 +198,7 @@ def ponder(
         present: (K, B) bool, the rows that have an input.
     """
     replicas, size = present.shape
-    progress, rows = halting.start(present), all_rows(present, padded=True)
+    halted, rows = halting.start(present), all_rows(present, padded=True)
     home = [torch.zeros_like(part).flatten(0, 1) for part in state]
     totals = [part.view(replicas, size, -1) for part in home]
     logits = drive.new_zeros(replicas * size)
@@ -207,7 +207,7 @@ def ponder(
     left = present.sum(1).tolist()
     n = computed = 0
     while any(left):
-        fewer = repack(n, rows, progress.running, left, work)
+        fewer = repack(n, rows, halted.running, left, work)
         if fewer is not None:
             home = _put(rows, home, totals)
             rows, kept = fewer
@@ -218,12 +218,12 @@ def ponder(
         state = cell.step(drive, tuple(state), n == 1)
         found = torch.baddbmm(bias_of, state[0], weight_of).flatten()
         logits = rows.put(logits, found)
-        weight, progress = halting.step(n, logits.view(replicas, size), progress)
+        weight, halted = halting.step(n, logits.view(replicas, size), halted)
         share = rows.of(weight.flatten()).view(replicas, -1)
         totals = [halting.carry(t, share, part) for t, part in zip(totals, state, strict=True)]
-        left = [0] if n == halting.max_steps else progress.running.sum(1).tolist()
+        left = [0] if n == halting.max_steps else halted.running.sum(1).tolist()
     done = _put(rows, home, totals)
-    return Finished(tuple(part.view(replicas, size, -1) for part in done), progress, computed)
+    return Finished(tuple(part.view(replicas, size, -1) for part in done), halted, computed)
 
 
 def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:

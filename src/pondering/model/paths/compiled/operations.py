@@ -17,7 +17,6 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from pondering.model.cells import LSTM
-from pondering.model.halting import Progress
 from pondering.model.paths.compiled import MOST_HIDDEN
 from pondering.model.paths.compiled.loops import act, steps
 from pondering.model.paths.fast.fused import Sequence
@@ -35,8 +34,7 @@ def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) ->
     found = _Ponder.apply(  # type: ignore[no-untyped-call]
         (type(cell) is LSTM, halting, mask), drives, cell.flag, cell.recurrent, weight, bias
     )
-    features, *fields, computed = found
-    return Sequence(features, Progress._make(fields), computed)
+    return Sequence(*found)
 
 
 def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tuple[State, Tensor]:
@@ -48,7 +46,7 @@ def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tu
 
 
 class _Ponder(torch.autograd.Function):
-    """(drives, flag, recurrent, halt weight and bias) -> features and progress."""
+    """(drives, flag, recurrent, halt weight and bias) -> a `Sequence`."""
 
     @staticmethod
     def forward(ctx: Any, what: Any, *inputs: Any) -> tuple[Any, ...]:
@@ -72,20 +70,20 @@ class _Ponder(torch.autograd.Function):
         ctx.tapes = _together(lambda a, b: (a, b, walk(a, b, job, *out)), parts)
         ctx.job, ctx.flag = job, flag is not None
         ctx.save_for_backward(recurrent, weight)
-        progress = _progress(learns, *map(torch.from_numpy, (taken, remainder, expected)))
-        ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
+        done = _sequence(learns, *map(torch.from_numpy, out))
+        ctx.mark_non_differentiable(done.ponder_time, done.expected_steps)
         ctx.set_materialize_grads(False)
-        return (torch.from_numpy(features), *progress, int(taken.sum(dtype=np.float64)))
+        return done
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *gradients: Any) -> tuple[Tensor | None, ...]:
         job, tapes = ctx.job, _used_up(ctx, "tapes")
         shape = (*job.mask.shape, job.recurrent.shape[2])
-        progress = Progress._make(gradients[1:-1])
-        parts = [g for g in (progress.remainder, progress.cost) if g is not None]
+        given = Sequence(*gradients)
+        parts = [g for g in (given.remainder, given.cost) if g is not None]
         d_cost = _array(torch.stack(parts).sum(0) if parts else torch.zeros(shape[:3]))
-        d_features = _array(torch.zeros(shape) if gradients[0] is None else gradients[0])
+        d_features = _array(torch.zeros(shape) if given.features is None else given.features)
         found = [
             np.empty_like(job.drives), np.zeros_like(job.flag), np.empty_like(job.recurrent),
             np.zeros_like(job.units), np.zeros_like(job.bias),
@@ -160,12 +158,15 @@ def _used_up(ctx: Any, name: str) -> Any:
     return kept
 
 
-def _progress(learns: bool, steps: Tensor, remainder: Tensor, expected: Tensor) -> Progress:
-    """Where rows stand that have all halted."""
-    nobody, nothing = torch.zeros_like(steps, dtype=torch.bool), torch.zeros_like(steps)
+def _sequence(
+    learns: bool, features: Tensor, steps: Tensor, remainder: Tensor, expected: Tensor
+) -> Sequence:
+    """What the loops have found; a fixed repeat has neither a remainder nor a cost."""
+    computed = int(steps.sum(dtype=torch.float64))
     if not learns:
-        return Progress(nobody, nothing, steps, nothing.clone(), nothing.clone(), expected)
-    return Progress(nobody, nothing, steps, remainder, steps + remainder, expected)  # Eq. 10
+        remainder = torch.zeros_like(remainder)
+    cost = steps + remainder if learns else torch.zeros_like(steps)  # Graves 2016, Eq. 10
+    return Sequence(features, steps, remainder, cost, expected, computed)
 
 
 def _flag(flag: Tensor | None, recurrent: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from pondering.model.halting import ACT, FixedRepeat, Progress
+from pondering.model.halting import ACT, FixedRepeat, HaltingState
 from pondering.model.paths.fast.kernels import KERNELS, Kernel, State
 from pondering.model.paths.skipping import Rows, WeightGradient, all_rows, products, repack
 
@@ -22,7 +22,10 @@ class Sequence(NamedTuple):
     """T input vectors that K stacked replicas have pondered."""
 
     features: Tensor  # (T, K, B, H): sum of p_n s_n; where there is no input, the state before
-    progress: Progress  # (T, K, B) each
+    ponder_time: Tensor  # (T, K, B), as in `Pondered`, and the next three too
+    remainder: Tensor
+    cost: Tensor
+    expected_steps: Tensor
     computed: int  # rows x steps
 
 
@@ -80,32 +83,31 @@ def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) ->
     job = _Job(KERNELS[type(cell)], halting, mask, len(cell.state_sizes))
     weight, bias = heads.weight[:, -1, :], heads.bias[:, -1:]
     found = _Ponder.apply(job, drives, cell.flag, cell.recurrent, weight, bias)  # type: ignore[no-untyped-call]
-    features, *fields, computed = found
-    return Sequence(features, Progress._make(fields), computed)
+    return Sequence(*found)
 
 
 class _Ponder(torch.autograd.Function):
-    """(drives, flag, recurrent, halt weight and bias) -> features and progress."""
+    """(drives, flag, recurrent, halt weight and bias) -> a `Sequence`."""
 
     @staticmethod
     def forward(ctx: Any, job: _Job, *inputs: Any) -> tuple[Any, ...]:
         walk = _Forward(job, *inputs)
-        features, progress = walk.run()
+        done = walk.run()
         ctx.walk = walk
         ctx.save_for_backward(*inputs[2:4])
-        ctx.mark_non_differentiable(progress.running, progress.steps, progress.expected)
+        ctx.mark_non_differentiable(done.ponder_time, done.expected_steps)
         ctx.set_materialize_grads(False)
-        return (features, *progress, walk.computed)
+        return done
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Tensor | None, ...]:
-        progress = Progress._make(gradients[1:-1])
-        parts = [g for g in (progress.remainder, progress.cost) if g is not None]
+        given = Sequence(*gradients)
+        parts = [g for g in (given.remainder, given.cost) if g is not None]
         d_cost = torch.stack(parts).sum(0) if parts else None
         if ctx.walk is None:
             raise RuntimeError("a second backward pass: the first has used up the tape")
         _ = ctx.saved_tensors  # torch looks whether the weights are as they were
-        walk = _Backward(ctx.walk, gradients[0], d_cost)
+        walk = _Backward(ctx.walk, given.features, d_cost)
         ctx.walk = None
         return None, *walk.run()
 
@@ -137,41 +139,41 @@ class _Forward:
         self.tapes: list[_Tape] = []
         self.computed = 0
 
-    def run(self) -> tuple[Tensor, Progress]:
-        """Ponder one input after the other: features (T, K, B, H) and progress (T, K, B)."""
+    def run(self) -> Sequence:
+        """Ponder one input after the other."""
         rows = self.replicas * self.size
         state: State = tuple(
             self.drives.new_zeros(rows, self.hidden) for _ in range(self.job.parts)
         )
-        features, records = [], []
+        features, records = [], []  # by input
         for time in range(self.times):
-            totals, progress = self._input(time, state)
+            totals, halted = self._input(time, state)
             if self.complete[time]:
                 state = totals
             else:
                 there = self.job.mask[time].reshape(rows, 1)
                 state = tuple(torch.where(there, a, b) for a, b in zip(totals, state, strict=True))
             features.append(state[0])
-            records.append(progress)
+            records.append((halted.steps, halted.remainder, halted.cost, halted.expected_steps))
         joined = _stacked(features).view(self.times, self.replicas, self.size, -1)
-        fields = [torch.stack(parts) for parts in zip(*records, strict=True)]
-        return joined, Progress._make(fields)
+        steps, remainder, cost, expected = map(torch.stack, zip(*records, strict=True))
+        return Sequence(joined, steps, remainder, cost, expected, self.computed)
 
-    def _input(self, time: int, state: State) -> tuple[State, Progress]:
-        """Step until every row has halted: the rows' totals (K x B, H) and their progress."""
+    def _input(self, time: int, state: State) -> tuple[State, HaltingState]:
+        """Step until every row has halted: the rows' totals (K x B, H) and where they stand."""
         halting, kernel = self.job.halting, self.job.kernel
-        progress = halting.start(self.job.mask[time])
+        halted = halting.start(self.job.mask[time])
         rows, units, left = self.everyone, self.all_units, self.present[time]
         drive = self.drives[time]
         flagged = drive if self.flag is None else drive + self.flag
         drive, first = drive.flatten(0, 1), flagged.flatten(0, 1)
         totals = [torch.zeros_like(part) for part in state]
-        logits = drive.new_zeros(progress.left.numel())
+        logits = drive.new_zeros(self.replicas * self.size)
         home: list[Tensor] | None = None  # all rows' totals, once some have left
         events: list[_Step | _Repack] = []
         n = 0
         while any(left):
-            fewer = repack(n, rows, progress.running, left, self.width * self.hidden)
+            fewer = repack(n, rows, halted.running, left, self.width * self.hidden)
             if fewer is not None:
                 home = _put(rows, home, totals)
                 events.append(_Repack(rows, units, fewer[1]))
@@ -193,16 +195,16 @@ class _Forward:
             if halting.learns:
                 logits = rows.put(logits, (state[0] * units).sum(1))
             logit = logits.view(self.replicas, self.size) + self.halt_bias
-            weight, progress = halting.step(n, logit, progress)
-            share, goes_on = rows.of(weight.flatten()), rows.of(progress.running.flatten())
+            weight, halted = halting.step(n, logit, halted)
+            share, goes_on = rows.of(weight.flatten()), rows.of(halted.running.flatten())
             column = share.unsqueeze(1)
             for total, part in zip(totals, state, strict=True):
                 total.addcmul_(column, part)
             events.append(_Step(hidden, saved, state, share, goes_on, left))
             self.computed += rows.total
-            left = [] if n == halting.max_steps else progress.running.sum(1).tolist()
+            left = [] if n == halting.max_steps else halted.running.sum(1).tolist()
         self.tapes.append(_Tape(events, rows, units))
-        return tuple(_put(rows, home, totals)), progress
+        return tuple(_put(rows, home, totals)), halted
 
 
 def _stacked(parts: list[Tensor]) -> Tensor:

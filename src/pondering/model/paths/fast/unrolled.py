@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from pondering.model.cells import ConvMLP, affine
-from pondering.model.halting import PonderNet, Progress
+from pondering.model.halting import PonderNet, PonderNetState
 from pondering.model.paths.fast.kernels import KERNELS, RELU, Kernel, State
 
 Unroll = Callable[[Any, Any, int, Tensor, State], tuple[State, Tensor]]
@@ -112,7 +112,7 @@ def ponder(
     present: Tensor,
     unroll: Unroll,
     crosses: bool = True,
-) -> tuple[Tensor, Tensor, Tensor, State, Progress, int]:
+) -> tuple[Tensor, Tensor, Tensor, State, PonderNetState, int]:
     """Ponder one input where every row takes all N steps, and every step is scored.
 
     Args:
@@ -121,16 +121,16 @@ def ponder(
 
     Returns:
         `network.Ponder`: p_n, (N, K, B); y_n, (N, K, B, C); sum of p_n y_n; sum of p_n s_n,
-        (K, B, H) each, or the state as it was; the progress; rows x steps.
+        (K, B, H) each, or the state as it was; the state of halting; rows x steps.
     """
     states, head = unroll(cell, heads, halting.max_steps, drive, state)
     head = head.transpose(0, 1)
-    weights, progress = halting.distribution(head[..., -1], present)
+    weights, halted = halting.distribution(head[..., -1], present)
     outputs = head[..., :-1]
     mixture = (weights.unsqueeze(-1) * outputs).sum(0)
     if crosses:
         state = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
-    return weights, outputs, mixture, state, progress, weights.numel()
+    return weights, outputs, mixture, state, halted, weights.numel()
 
 
 def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tuple[State, Tensor]:

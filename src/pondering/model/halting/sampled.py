@@ -1,0 +1,66 @@
+"""PonderNet when evaluated: halting by chance, one step at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+
+from pondering.model.halting.contract import HaltingState, MeanField, Pondered, Score
+
+
+@dataclass(frozen=True)
+class SampledState(HaltingState):
+    """Where each row stands and its random number; all (..., B)."""
+
+    draw: Tensor  # u, uniform in [0, 1) given that the row has not halted
+
+
+@dataclass(frozen=True)
+class SampledHalting(MeanField):
+    """PonderNet when evaluated: at each step a row halts with probability lambda_n.
+
+    All the weight falls on the halting step: its output is the prediction and, on sequences, its
+    state is handed on. Each row has one uniform draw u per input: it halts at the first n at which
+    the cumulated p_n exceeds u. Row b's draw is the same in every replica, so that a replica's
+    steps depend neither on its neighbours nor on which rows are still computed.
+
+    Source: Banino 2021, Sec. 2.3.
+    """
+
+    max_steps: int
+    generator: Generator
+    scores_every_step: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
+
+    def start(self, running: Tensor) -> SampledState:
+        """Draw u for each of the rows (..., B)."""
+        zero = torch.zeros(running.shape, device=running.device)
+        draw = torch.rand(running.shape[-1], generator=self.generator).to(running.device)
+        return SampledState(running, zero, zero, zero, draw.expand(running.shape))
+
+    def step(self, n: int, halt_logit: Tensor, state: SampledState) -> tuple[Tensor, SampledState]:
+        """Halt with probability lambda_n; every row halts at `max_steps`."""
+        running, u = state.running, state.draw
+        lambda_n = torch.sigmoid(halt_logit)
+        halts = u < lambda_n
+        if n == self.max_steps:
+            halts = torch.ones_like(halts)
+        weight = (running & halts).to(halt_logit.dtype)
+        return weight, replace(
+            state,
+            running=running & ~halts,
+            steps=state.steps + running,
+            expected_steps=state.expected_steps + n * weight,
+            draw=(u - lambda_n) / (1 - lambda_n),  # uniform again, given that n did not halt
+        )
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """The score of the sampled output."""
+        return score(pondered.mixture)
+
+    def at_inference(self, generator: Generator) -> SampledHalting:
+        """The same rule with another generator."""
+        return SampledHalting(self.max_steps, generator)
