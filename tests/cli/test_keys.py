@@ -107,12 +107,12 @@ DIFFERENT = {
         "model/halting/act.py", " - self.epsilon", "", of_mechanism("act"),
     ),
     "ACT's fast path": (
-        "model/paths/fast/fused.py", "import annotations", "import annotations\nprint()",
+        "model/paths/fast/sequence.py", "import annotations", "import annotations\nprint()",
         of_mechanism("act", "repeat"),
     ),
     "PonderNet's loops": (
-        "model/paths/compiled/loops/steps.py", "import annotations", "import annotations\nprint()",
-        of_mechanism("pondernet"),
+        "model/paths/compiled/loops/every_step.py", "import annotations",
+        "import annotations\nprint()", of_mechanism("pondernet"),
     ),
     "the schedule of those who validate": (
         "train/plateau.py", "self.stalled + 1", "self.stalled + 2", of_task("digits"),

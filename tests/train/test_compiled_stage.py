@@ -21,7 +21,7 @@ from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network, PathName
 from pondering.model.paths import compiled
-from pondering.model.paths.compiled.loops import act
+from pondering.model.paths.compiled.loops import sequence
 from pondering.model.stacking import stack
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
@@ -52,8 +52,8 @@ def train(
 
 
 def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, real = [], act.forward
-    monkeypatch.setattr(act, "forward", lambda *given: (calls.append(1), real(*given))[1])
+    calls, real = [], sequence.forward
+    monkeypatch.setattr(sequence, "forward", lambda *given: (calls.append(1), real(*given))[1])
     curves, keys = {}, set()
     for path in ("fast", "compiled"):
         stage = train(project, path)

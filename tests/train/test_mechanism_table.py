@@ -102,7 +102,7 @@ def test_a_class_that_does_not_answer_the_contract_is_refused(
         make_halting(tiny.config(tmp_path), "act", 0.1)
     assert re.fullmatch(
         rf"{__name__}:Mute: start, step, carry, objective, predict, ponder_time, at_inference, "
-        r"scores_every_step: missing, see `Halting` in halting\.py",
+        r"scores_every_step: missing, see `Halting` in contract\.py",
         str(caught.value),
     )
 

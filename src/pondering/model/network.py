@@ -1,7 +1,7 @@
-"""Cell + heads + halting mechanism: the ponder loop and the unroll over time.
+"""Cell, heads and halting mechanism: the ponder loop of one input, and the loop over inputs.
 
 `Network.ponder` is the readable path: every row computes every step until the last one has halted.
-For stacked replicas `paths` has faster ways to the same numbers, which the tests pin to it.
+For stacked replicas `paths` has faster ways to the same numbers; the tests hold them to it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pondering.model import paths
 from pondering.model.cells import Linear, State
 from pondering.model.halting import Halting, HaltingState, Pondered
 from pondering.model.paths import PathName
-from pondering.model.paths.fast.fused import Sequence
+from pondering.model.paths.fast.forward import Sequence
 
 
 class Ponder(NamedTuple):
     """One input vector's pondering, N steps of rows (..., B)."""
 
-    weights: Tensor | None  # (N, ..., B): p_n; None on the fast path without a gradient
+    weights: Tensor | None  # (N, ..., B): p_n; None where halted rows are left out
     outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored, else None
     mixture: Tensor | None  # (..., B, C): sum of p_n y_n, if every step is scored, else None
-    state: State  # sum of p_n s_n, what crosses to the next input
+    state: State  # sum of p_n s_n, which crosses to the next input
     halted: HaltingState  # after the last step
     computed: int  # rows x steps evaluated
 
@@ -61,7 +61,11 @@ class Network(nn.Module):
 
     @property
     def path(self) -> PathName:
-        """How stacked replicas ponder; a network without replica axis takes the readable path."""
+        """How stacked replicas ponder; a network without replica axis takes the readable path.
+
+        Raises:
+            ValueError: set to a name that is none of `PathName`.
+        """
         return self._path
 
     @path.setter
@@ -89,6 +93,10 @@ class Network(nn.Module):
 
         Returns:
             the record of all T inputs; N is the most steps any row took.
+
+        Raises:
+            ValueError: the mask has another length than the inputs.
+            IndexError: an integer is outside the one-hot vector.
         """
         halting, path = halting or self.halting, path or self.path
         rows = inputs.shape[:-1] if inputs.is_floating_point() else inputs.shape
@@ -113,7 +121,7 @@ class Network(nn.Module):
         return self._gather(records)
 
     def _record(self, done: Sequence) -> Pondered:
-        """The record of a sequence on the fused path."""
+        """The record of a whole sequence that a path has pondered."""
         mixture = self._heads_of(_folded(done.features, -2), len(done.features))
         return Pondered(None, None, mixture, *done[1:])
 
@@ -129,8 +137,8 @@ class Network(nn.Module):
         """One input by the path, or by the readable one where the path does not apply.
 
         Args:
-            crosses: another input follows; without one the state of a mechanism that scores every
-                step is read by nobody, and may be the one before.
+            crosses: whether another input follows and reads the state. Where none does, a path
+                may return the old state.
         """
         work = (path, self.cell, self.heads, halting, drive, state, present)
         if (every := paths.every_step(*work, crosses)) is not None:
@@ -186,8 +194,8 @@ class Network(nn.Module):
         """Stack T records; unless every step is scored the mixture is the head of sum p_n s_n.
 
         The heads are linear and p sums to one, so sum p_n (W s_n + b) = W (sum p_n s_n) + b: one
-        product per input in place of one per step. Masked rows then give the head of their old
-        state, else zero.
+        product per input in place of one per step. A masked row then has the head of its old
+        state as mixture; where every step is scored it has zero.
         """
         weights = _joined([record.weights for record in records])
         outputs = _joined([record.outputs for record in records])
@@ -226,7 +234,7 @@ def _unfolded(rows: Tensor, times: int) -> Tensor:
 
 
 def _joined(parts: list[Tensor | None]) -> Tensor | None:
-    """T tensors (N, ...) as one (T, N, ...), with zeros where one has fewer steps; None if none."""
+    """T tensors (N, ...) as one (T, N, ...), zero where one has fewer steps; None without any."""
     there = [part for part in parts if part is not None]
     most = max(map(len, there), default=0)
     for t, part in enumerate(there):

@@ -33,8 +33,8 @@ from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network
 from pondering.model.paths import compiled
 from pondering.model.paths.compiled import operations
-from pondering.model.paths.compiled.loops import act, steps
-from pondering.model.paths.fast import unrolled
+from pondering.model.paths.compiled.loops import every_step, sequence
+from pondering.model.paths.fast import every_step as fast_steps
 from pondering.model.stacking import stack
 
 
@@ -42,7 +42,7 @@ from pondering.model.stacking import stack
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A word for each forward and backward pass of the loops."""
     made: list[str] = []
-    for module, name in itertools.product((act, steps), ("forward", "backward")):
+    for module, name in itertools.product((sequence, every_step), ("forward", "backward")):
         real = getattr(module, name)
 
         def counted(*given: Any, name: str = name, real: Any = real) -> Any:
@@ -170,7 +170,7 @@ def test_pondernet_where_only_the_state_is_scored() -> None:
     network = stacked(networks("lstm", (1.0, -2.0, -1.0)), "pondernet")
     twin = copy.deepcopy(network).double()
     found = []
-    for each, unroll in ((network, operations.unroll), (twin, unrolled.unroll)):
+    for each, unroll in ((network, operations.unroll), (twin, fast_steps.unroll)):
         drive = torch.linspace(-1, 1, REPLICAS * 40 * 4 * HIDDEN).view(REPLICAS, 40, -1)
         drive = drive.to(each.heads.weight.dtype).requires_grad_()
         state = tuple(torch.zeros_like(drive[..., :HIDDEN]) for _ in range(2))

@@ -25,8 +25,8 @@ from torch import Tensor
 
 from pondering.model.network import Network
 from pondering.model.paths.compiled import operations
-from pondering.model.paths.compiled.loops import act, steps
 from pondering.model.paths.compiled.loops import cells as steps_of
+from pondering.model.paths.compiled.loops import every_step, sequence
 
 
 @pytest.fixture
@@ -103,7 +103,9 @@ def unrolled_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
     }
 
 
-@pytest.mark.parametrize("walk", [act.forward, act.backward, steps.forward, steps.backward])
+@pytest.mark.parametrize(
+    "walk", [sequence.forward, sequence.backward, every_step.forward, every_step.backward]
+)
 def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
     """Or it rounds as another loop's copy does where that one came into the process first.
 
@@ -119,7 +121,9 @@ def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
     assert names
     for name in names:
         (_, _, (code, _)), *_ = kept._load_data(name)
-        assert set(re.findall(rb"_ZN9pondering5model5paths8compiled5loops\d(\w+?)B", code)) == {own}
+        assert set(re.findall(rb"_ZN9pondering5model5paths8compiled5loops\d+(\w+?)B", code)) == {
+            own
+        }
 
 
 def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:

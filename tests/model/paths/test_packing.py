@@ -23,7 +23,7 @@ from pondering.model.halting import (
 )
 from pondering.model.network import Network, PathName
 from pondering.model.paths import skipping
-from pondering.model.paths.fast import fused
+from pondering.model.paths.fast import forward
 from pondering.model.paths.fast.kernels import LANES
 from pondering.model.stacking import gradient_norms, stack
 
@@ -111,7 +111,7 @@ def test_the_layout_of_a_gpu_gives_the_same_numbers(
     cell: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There replicas are padded to equal counts; nothing but that is the device's."""
-    monkeypatch.setattr(fused, "all_rows", lambda mask, padded: skipping.all_rows(mask, True))
+    monkeypatch.setattr(forward, "all_rows", lambda mask, padded: skipping.all_rows(mask, True))
     test_both_paths_give_the_same_numbers(cell, name)
 
 

@@ -1,4 +1,4 @@
-"""Loops over rows that Numba compiles, for CPUs, and for which networks there are any."""
+"""Loops over rows that Numba compiles, for CPUs, and which networks have them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import Any
 import torch
 
 from pondering.model.halting import ACT, FixedRepeat
+from pondering.model.paths.fast.every_step import takes_all_steps
 from pondering.model.paths.fast.kernels import KERNELS
-from pondering.model.paths.fast.unrolled import takes_all_steps
 
-MOST_HIDDEN = 256  # hidden units; with more, the products are nearly all, and torch's are faster
+MOST_HIDDEN = 256  # units; larger networks spend their time in products, where torch is faster
 
 
 def has_loops(
     kind: type, hidden: int, halting: Any, device: torch.device, dtype: torch.dtype = torch.float32
 ) -> bool:
-    """Whether there are loops for such cells and such a mechanism, and they are the faster way.
+    """Whether such a network has loops, and they are faster than torch.
 
     Args:
         kind: the cell's class.
-        hidden: its units.
+        hidden: its hidden units, H.
         halting: the mechanism; a subclass of one that has loops has none.
+        device: where the network computes.
+        dtype: its precision.
     """
     small = hidden <= MOST_HIDDEN and takes_all_steps(halting)
     known = kind in KERNELS and (type(halting) in (ACT, FixedRepeat) or small)

@@ -1,4 +1,4 @@
-"""The compiled path in training: `loops` as operations of torch, on every thread."""
+"""The compiled path in training: `loops` as differentiable operations of torch, on all threads."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import scipy.linalg  # noqa: F401  the products of `loops` are those of its BLAS
+import scipy.linalg  # noqa: F401  Numba computes the products of `loops` by its BLAS
 import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from pondering.model.cells import LSTM
 from pondering.model.paths.compiled import MOST_HIDDEN
-from pondering.model.paths.compiled.loops import act, steps
-from pondering.model.paths.fast.fused import Sequence
+from pondering.model.paths.compiled.loops import every_step, sequence
+from pondering.model.paths.compiled.loops.tape import Job
+from pondering.model.paths.fast.forward import Sequence
 from pondering.model.paths.fast.kernels import State
 
-SMALL = 10**6  # multiplications of a product that OpenBLAS takes for a small one, with AVX-512
-LITTLE, MUCH = 32, 128  # rows that are walked together
+SMALL = 10**6  # multiplications up to which OpenBLAS has a short way, with AVX-512
+LITTLE, MUCH = 32, 128  # rows of a block: at most where products are small; where none can be
 
-threadpool_limits(1, "blas")  # of the whole process: replicas are what is spread over threads
+# For the whole process: each thread has replicas of its own, and its products need no others.
+threadpool_limits(1, "blas")
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
-    """Ponder every input of a sequence, from a state of zeros; see `fused.ponder`."""
+    """Ponder every input of a sequence, from a state of zeros, as `fast.sequence.ponder`."""
     weight, bias = heads.weight[:, -1, :], heads.bias[:, -1]
     found = _Ponder.apply(  # type: ignore[no-untyped-call]
         (type(cell) is LSTM, halting, mask), drives, cell.flag, cell.recurrent, weight, bias
@@ -38,7 +40,7 @@ def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) ->
 
 
 def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tuple[State, Tensor]:
-    """All steps of an input and what the heads make of them; see `unrolled.unroll`."""
+    """All steps of an input and what the heads make of them, as `fast.every_step.unroll`."""
     out, *states = _Unroll.apply(  # type: ignore[no-untyped-call]
         count, drive, cell.flag, cell.recurrent, heads.weight, heads.bias, *state
     )
@@ -57,7 +59,7 @@ class _Ponder(torch.autograd.Function):
         learns = halting.learns
         rho = torch.zeros(0) if learns else torch.as_tensor(halting.rho).expand(replicas)
         arrays = drives, _flag(flag, recurrent), recurrent, weight, bias, rho.float()
-        job = act.Job(
+        job = Job(
             lstm, halting.epsilon if learns else 0.0, halting.max_steps, _block(width, hidden),
             _array(mask), *map(_array, arrays),
         )  # fmt: skip
@@ -65,7 +67,7 @@ class _Ponder(torch.autograd.Function):
         taken, remainder, expected = np.zeros((3, times, replicas, size), np.float32)
         out = features, taken, remainder, expected
         large = hidden > MOST_HIDDEN
-        walk = _in_python(act.forward) if large else act.forward
+        walk = _in_python(sequence.forward) if large else sequence.forward
         parts = [(0, replicas)] if large else _parts(replicas)
         ctx.tapes = _together(lambda a, b: (a, b, walk(a, b, job, *out)), parts)
         ctx.job, ctx.flag = job, flag is not None
@@ -88,7 +90,7 @@ class _Ponder(torch.autograd.Function):
             np.empty_like(job.drives), np.zeros_like(job.flag), np.empty_like(job.recurrent),
             np.zeros_like(job.units), np.zeros_like(job.bias),
         ]  # fmt: skip
-        walk = _in_python(act.backward) if shape[-1] > MOST_HIDDEN else act.backward
+        walk = _in_python(sequence.backward) if shape[-1] > MOST_HIDDEN else sequence.backward
         _together(lambda a, b, tape: walk(a, b, job, tape, d_features, d_cost, *found), tapes)
         drives, flag, *others = map(torch.from_numpy, found)
         return None, drives, flag if ctx.flag else None, *others
@@ -110,10 +112,10 @@ class _Unroll(torch.autograd.Function):
         memory = every[1] if lstm else drive.new_empty(replicas, count + 1, size, 0)
         out = drive.new_empty(replicas, count, size, weight.shape[1])
         arrays = drive, _flag(flag, recurrent), recurrent, recurrent.mT, weight
-        job = steps.Job(lstm, _block(width, hidden), *map(_array, arrays))
-        tape = steps.Tape(*map(_array, (every[0], memory, gates, squashed)))
-        parts = _parts(steps.blocks(job))
-        _together(lambda a, b: steps.forward(a, b, job, tape, _array(out)), parts)
+        job = every_step.Job(lstm, _block(width, hidden), *map(_array, arrays))
+        tape = every_step.Tape(*map(_array, (every[0], memory, gates, squashed)))
+        parts = _parts(every_step.blocks(job))
+        _together(lambda a, b: every_step.forward(a, b, job, tape, _array(out)), parts)
         out += bias[:, None, None]
         ctx.tape, ctx.job, ctx.flag = (tape, every, gates), job, flag is not None
         ctx.save_for_backward(recurrent, weight)
@@ -134,8 +136,8 @@ class _Unroll(torch.autograd.Function):
             given.append(gates.new_empty(0, *shape[1:3], 0))
             found.append(gates.new_empty(*gates[:, 0].shape[:2], 0))
         arrays = [_array(each) for each in (d_out, *given, *found)]
-        parts = _parts(steps.blocks(job))
-        _together(lambda a, b: steps.backward(a, b, job, tape, *arrays), parts)
+        parts = _parts(every_step.blocks(job))
+        _together(lambda a, b: every_step.backward(a, b, job, tape, *arrays), parts)
         hidden, d_heads = every[0], d_out.flatten(1, 2)
         d_recurrent = torch.bmm(gates.flatten(1, 2).mT, hidden[:, :-1].flatten(1, 2))
         d_weight = torch.bmm(d_heads.mT, hidden[:, 1:].flatten(1, 2))
@@ -145,16 +147,16 @@ class _Unroll(torch.autograd.Function):
 
 
 def _used_up(ctx: Any, name: str) -> Any:
-    """What the forward pass has left, once.
+    """What the forward pass has kept under this name. The backward pass overwrites it.
 
     Raises:
-        RuntimeError: it was asked for before, or the weights have been changed since.
+        RuntimeError: a second backward pass, or weights were changed since the forward pass.
     """
     kept = getattr(ctx, name)
     if kept is None:
         raise RuntimeError("a second backward pass: the first has used up the tape")
     setattr(ctx, name, None)
-    _ = ctx.saved_tensors  # torch looks whether they are as they were
+    _ = ctx.saved_tensors  # raises where one was changed in place
     return kept
 
 
@@ -170,28 +172,28 @@ def _sequence(
 
 
 def _flag(flag: Tensor | None, recurrent: Tensor) -> Tensor:
-    """(K, W); a cell without a flag adds zero."""
+    """The flag's weights (K, W), zero for a cell that has none."""
     return torch.zeros_like(recurrent[..., 0]) if flag is None else flag
 
 
 def _block(width: int, hidden: int) -> int:
-    """Rows that are walked together: few enough that their product with the weights is small.
+    """Rows of a block: few enough that OpenBLAS has a short way for their product with W_s.
 
-    For a larger one OpenBLAS copies the weights first, and that is worth as many rows as there are.
+    For a larger product it copies the weights first; then a block has many rows, to copy seldom.
     """
     rows = SMALL // (width * hidden) // 4 * 4
     return min(rows, LITTLE) if rows >= 8 else MUCH
 
 
 def _array(x: Tensor) -> Any:
-    """The same numbers for Numba, row after row."""
+    """A tensor as a contiguous array for Numba; it shares the memory where it can."""
     return x.detach().contiguous().numpy()
 
 
 @functools.cache
 def _in_python(walk: Any) -> Callable[..., Any]:
-    """A walk as Python runs it: what it calls is compiled, and the products are torch's."""
-    return types.FunctionType(walk.py_func.__code__, act.__dict__ | {"product": _product})
+    """A loop's body run by Python: what it calls is compiled still, its products are torch's."""
+    return types.FunctionType(walk.py_func.__code__, sequence.__dict__ | {"product": _product})
 
 
 def _product(a: Any, b: Any, out: Any) -> None:
@@ -200,20 +202,21 @@ def _product(a: Any, b: Any, out: Any) -> None:
 
 
 def _parts(count: int) -> list[tuple[int, int]]:
-    """First and end of what each thread takes of so many; as many parts as torch has threads."""
+    """range(count) in parts (first, end), one for each of torch's threads."""
     times = max(1, min(torch.get_num_threads(), count))
     return list(itertools.pairwise(count * number // times for number in range(times + 1)))
 
 
 def _together(work: Callable[..., Any], calls: list[Any]) -> list[Any]:
-    """`work` with each of these arguments, at the same time."""
+    """Call `work` with each tuple of arguments, at the same time; the results in their order."""
     others = [_pool(os.getpid(), len(calls)).submit(work, *call) for call in calls[1:]]
     return [work(*calls[0]), *(other.result() for other in others)]
 
 
 @functools.lru_cache(maxsize=1)
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """Threads of this process, the caller's own apart; they treat numbers near zero as it does
-    when they begin (`machine.tune`).
+    """The threads beside the caller's own, which inherit its rounding of numbers near zero.
+
+    A forked process has none of its parent's threads, therefore `process` is part of the key.
     """
     return ThreadPoolExecutor(max(1, threads - 1), "pondering")

@@ -1,4 +1,4 @@
-"""PonderNet's pondering with a constant N: a few rows at a time are walked through all steps."""
+"""PonderNet with a constant N: a block of a few rows goes through all steps of an input."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from pondering.model.paths.compiled.loops.cells import (
 
 
 class Job(NamedTuple):
-    """K stacked replicas and an input that they ponder."""
+    """K stacked replicas and one input each. Arrays are float32."""
 
     lstm: bool  # else a TanhRNN
-    block: int  # rows that are walked together
-    drives: Array  # (K, B, W) float32, as all that follow; W = H, or 4 H of an LSTM
+    block: int  # rows that go through the steps together
+    drives: Array  # (K, B, W), the embedded inputs; W = H, or 4 H for an LSTM
     flag: Array  # (K, W), zero where a cell has none
-    recurrent: Array  # (K, W, H)
-    turned: Array  # (K, H, W), the same
+    recurrent: Array  # (K, W, H), W_s
+    turned: Array  # (K, H, W), its transpose
     heads: Array  # (K, C + 1, H), the output's weights and the halting unit's
 
 
 class Tape(NamedTuple):
-    """Every step of every row."""
+    """Every step of every row. A TanhRNN has no c: there H is 0 in `cells` and `squashed`."""
 
-    hidden: Array  # (K, N + 1, B, H): before the first step, after each
-    cells: Array  # (K, N + 1, B, H) an LSTM's c; without one nothing, as `squashed`
-    gates: Array  # (K, N, B, W) activations; d pre-activations once the backward pass was there
+    hidden: Array  # (K, N + 1, B, H) h before the first step and after each
+    cells: Array  # (K, N + 1, B, H) c before the first step and after each
+    gates: Array  # (K, N, B, W) activations; `backward` puts the pre-activations' gradient here
     squashed: Array  # (K, N, B, H) tanh c
 
 
 @loop
 def blocks(job: Job) -> int:
-    """Rows that are walked together make a block: how many there are."""
+    """How many blocks all rows of all replicas make."""
     each: int = -(-job.drives.shape[1] // job.block)
     return len(job.drives) * each
 
 
 @loop
 def place(job: Job, number: int) -> tuple[int, int, int]:
-    """Replica, first row and end of a block."""
+    """Replica, first row and end of the block of this number."""
     size = job.drives.shape[1]
     each = -(-size // job.block)
     low = number % each * job.block
@@ -60,7 +60,8 @@ def forward(first: int, end: int, job: Job, tape: Tape, out: Array) -> None:
     """Ponder the blocks `first` to `end - 1`.
 
     Args:
-        tape: with the states before the first step; gets the rest.
+        first, end, job: which blocks, and of what.
+        tape: holds the states before the first step; gets the rest.
         out: (K, N, B, C + 1), gets what the heads make of each step, without their bias.
     """
     _, steps, size, width = tape.gates.shape
@@ -86,11 +87,12 @@ def backward(
     first: int, end: int, job: Job, tape: Tape,
     d_out: Array, d_hidden: Array, d_cells: Array, d_state: Array, d_memory: Array,
 ) -> None:  # fmt: skip
-    """Pre-activations' gradients in place of the gates, from the last step to the first.
+    """Write the pre-activations' gradients over the gates, from the last step to the first.
 
     Args:
-        d_out: (K, N, B, C + 1).
-        d_hidden, d_cells: (K, N, B, H), gradients of the states by other ways; (0, ...) if none.
+        first, end, job, tape: as in `forward`.
+        d_out: (K, N, B, C + 1), the gradient of what the heads have made.
+        d_hidden, d_cells: (K, N, B, H), gradients of h and c by other ways; (0, ...) if none.
         d_state, d_memory: (K, B, H), get the gradients of h and c before the first step.
     """
     steps = tape.gates.shape[1]

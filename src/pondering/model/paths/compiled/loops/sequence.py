@@ -1,8 +1,10 @@
-"""ACT and fixed repeat: rows are walked until they halt, only those that go on are computed."""
+"""ACT and fixed repeat: a step computes only the rows that have not halted.
+
+The entries of a step lie side by side on the tape, from `first` to `end - 1`. Those whose row goes
+on are written anew behind them, as the entries of the next step.
+"""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,85 +19,23 @@ from pondering.model.paths.compiled.loops.cells import (
     step_tanh,
     turn,
 )
-
-
-class Job(NamedTuple):
-    """K stacked replicas, what they ponder, and when they halt."""
-
-    lstm: bool  # else a TanhRNN
-    epsilon: float
-    max_steps: int
-    block: int  # rows that are walked together
-    mask: Array  # (T, K, B) bool
-    drives: Array  # (T, K, B, W) float32, as all that follow; W = H, or 4 H of an LSTM
-    flag: Array  # (K, W), zero where a cell has none
-    recurrent: Array  # (K, W, H)
-    units: Array  # (K, H), weights of the halting units
-    bias: Array  # (K,)
-    rho: Array  # (K,) steps of a fixed repeat; (0,): the halting units decide
-
-
-class Tape(NamedTuple):
-    """What the backward pass needs, step after step, of each step the rows that took it: (R, ...).
-
-    Replica after replica, of each input after input.
-    """
-
-    hidden: Array  # (R, H) before the step
-    gates: Array  # (R, W) activations; d pre-activations once the backward pass was there
-    after: Array  # (R, H) after it; of a TanhRNN these are its gates, in one place
-    old: Array  # (R, H) an LSTM's c before the step; the next two are its too
-    cells: Array  # (R, H) c after it
-    squashed: Array  # (R, H) tanh c
-    row: Array  # (R,) its place in the batch
-    goes_on: Array  # (R,) bool: it takes another step
-    weight: Array  # (R,) p_n
-    counts: Array  # rows of each step; as many numbers as there were steps
-
-
-@loop
-def grown(old: Array, used: int, more: int) -> Array:
-    """`old` with room for `more` rows after the first `used`."""
-    new = np.empty((max(2 * len(old), used + more), *old.shape[1:]), old.dtype)
-    source, target = old.reshape(-1), new.reshape(-1)
-    for i in range(used * (old.size // len(old))):  # Numba takes seconds to compile a slice's copy
-        target[i] = source[i]
-    return new
-
-
-@loop
-def with_room(tape: Tape, lstm: bool, used: int, more: int) -> Tape:
-    """The tape with room for `more` rows."""
-    if used + more <= len(tape.hidden):
-        return tape
-    gates = grown(tape.gates, used, more)
-    return Tape(
-        grown(tape.hidden, used, more), gates,
-        grown(tape.after, used, more) if lstm else gates, grown(tape.old, used, more),
-        grown(tape.cells, used, more), grown(tape.squashed, used, more),
-        grown(tape.row, used, more), grown(tape.goes_on, used, more),
-        grown(tape.weight, used, more), grown(tape.counts, used, more),
-    )  # fmt: skip
-
-
-@loop
-def blank(rows: int, size: int, width: int, lstm: bool) -> Tape:
-    """An empty tape with room for so many rows."""
-    cell = size if lstm else 0
-    gates = np.empty((rows, width), f4)
-    return Tape(
-        np.empty((rows, size), f4), gates, np.empty((rows, size), f4) if lstm else gates,
-        np.empty((rows, cell), f4), np.empty((rows, cell), f4), np.empty((rows, cell), f4),
-        np.empty(rows, np.int32), np.empty(rows, np.bool_), np.empty(rows, f4),
-        np.empty(rows, np.int64),
-    )  # fmt: skip
+from pondering.model.paths.compiled.loops.tape import Job, Tape, blank, with_room
 
 
 @loop
 def begin(
     job: Job, k: int, t: int, tape: Tape, used: int, features: Array, memory: Array, left: Array
 ) -> int:  # fmt: skip
-    """Put the rows that have an input on the tape, from `used` on; the others' state stays."""
+    """Put the rows that have input t on the tape, from `used` on; the others keep their state.
+
+    Args:
+        features: (T, K, B, H), h after each input.
+        memory: (B, H), c after the input before.
+        left: (B,), gets the probability that is unspent, 1.
+
+    Returns:
+        the end of the entries.
+    """
     end = used
     for row in range(job.mask.shape[2]):
         if job.mask[t, k, row]:
@@ -108,7 +48,7 @@ def begin(
             put(features[t, k], row, features[t - 1, k], row)
         else:
             clear(features[t, k], row, row + 1)
-    if not t:  # W_s 0, and c = 0
+    if not t:  # the state is zero, and so is W_s h
         clear(tape.gates, used, end)
         clear(tape.old, used, end)
     return end
@@ -119,9 +59,16 @@ def halt(
     job: Job, k: int, step: int, tape: Tape, first: int, end: int, goal: int,
     left: Array, steps: Array, remainder: Array, expected: Array,
 ) -> int:  # fmt: skip
-    """Weights p_n of rows after a step; those that take another are noted from `goal` on.
+    """Decide p_n of entries after a step; rows that take another become entries from `goal` on.
 
-    Source: Graves 2016, Eqs. 5-8 and 13; `ACT.step` and `FixedRepeat.step` in `halting.py`.
+    Args:
+        left: (B,), the probability that is unspent.
+        steps, remainder, expected: (B,), get N, R and sum of n p_n.
+
+    Returns:
+        the end of the next step's entries.
+
+    Source: Graves 2016, Eqs. 5-8 and 13, as `ACT.step` and `FixedRepeat.step`.
     """
     after, unit = tape.after, job.units[k]
     for r in range(first, end):
@@ -151,7 +98,13 @@ def carry(
     tape: Tape, first: int, end: int, goal: int, begins: bool,
     after: Array, old: Array, total: Array,
 ) -> None:  # fmt: skip
-    """Add p_n s_n of rows to `total` (B, H); copy to `old` the states of those that go on."""
+    """Add p_n s_n of entries to `total` (B, H); copy the states of those that go on to `old`.
+
+    Args:
+        goal: the first entry of those that go on.
+        begins: whether this is step 1, which overwrites `total`.
+        after, old: (R, H), the tape's states after and before steps: h, or c.
+    """
     rows, weights, goes_on = tape.row, tape.weight, tape.goes_on
     for r in range(first, end):
         row, weight = rows[r], weights[r]
@@ -168,7 +121,7 @@ def carry(
 
 @loop
 def product(a: Array, b: Array, out: Array) -> None:
-    """out = a b; `compiled.py` has another for large networks."""
+    """out = a b; for large networks `operations.py` puts torch's product in its place."""
     np.dot(a, b, out)
 
 
@@ -185,7 +138,8 @@ def forward(
         steps, remainder, expected: (T, K, B) zeros, get N, R and sum of n p_n.
 
     Returns:
-        the tape; steps of each replica and input; rows and steps on the tape.
+        the tape; most steps of each replica and input, (end - first, T); how many entries and how
+        many steps are on the tape.
     """
     times, _, size, width = job.drives.shape
     units = job.recurrent.shape[2]
@@ -233,15 +187,21 @@ def back_halt(
     total: Array, later: Array, d_hidden: Array, memory: Array, kept: Array, d_cell: Array,
     d_unit: Array, d_bias: Array,
 ) -> int:  # fmt: skip
-    """Gradients of rows' states after a step, and of the halting units they give.
+    """Gradients of entries' states after a step, and of their halting units.
 
     Args:
-        on: where in `later` and `kept`, gradients of what went on, these rows' begin.
-        last: (B,), dL/dp of each row's last step.
-        total, memory: (B, H), gradients of sum p_n s_n.
-        d_hidden, d_cell: (end - first, H), get the gradients.
+        on: the first of these entries in `later` and `kept`.
+        last: (B,), dL/dp of each row's last step; gets those whose last step this was.
+        d_cost: (B,), dL/dR.
+        total, memory: (B, H), gradients of sum p_n h_n and sum p_n c_n.
+        later, kept: gradients of h and c before the next step, for the rows that took it.
+        d_hidden, d_cell: (end - first, H), get the gradients of h and c after the step.
+        d_unit, d_bias: (H,) and (K,), are added to.
 
-    Source: Graves 2016, Eqs. 14-20; `ACT.logit_gradient`.
+    Returns:
+        where the next block's entries begin in `later` and `kept`.
+
+    Source: Graves 2016, Eqs. 14-20, as `ACT.logit_gradient`.
     """
     after, cells, unit = tape.after, tape.cells, job.units[k]
     rows, weights, goes_on = tape.row, tape.weight, tape.goes_on
@@ -277,7 +237,10 @@ def back_halt(
 
 @loop
 def gather(tape: Tape, first: int, end: int, begins: bool, into: Array, d_flag: Array) -> None:
-    """Add pre-activations' gradients to the drives' (B, W), at step 1 to the flag's too."""
+    """Add the pre-activations' gradients to the drives' (B, W), at step 1 also to the flag's (W,).
+
+    A row's last step, the first that the backward pass meets, overwrites what stands in `into`.
+    """
     gates, rows, goes_on = tape.gates, tape.row, tape.goes_on
     for r in range(first, end):
         row = rows[r]
@@ -293,7 +256,10 @@ def gather(tape: Tape, first: int, end: int, begins: bool, into: Array, d_flag: 
 
 @loop
 def receive(job: Job, k: int, t: int, d_features: Array, total: Array, d_drives: Array) -> None:
-    """Begin an input's backward pass: add its features' gradient; rows without input have none."""
+    """Begin an input's backward pass: add the gradient of its features to `total` (B, H).
+
+    A row without this input has no drive: the drive's gradient is zero.
+    """
     for row in range(job.mask.shape[2]):
         add(total, row, d_features[t, k], row)
         if not job.mask[t, k, row]:
@@ -302,7 +268,10 @@ def receive(job: Job, k: int, t: int, d_features: Array, total: Array, d_drives:
 
 @loop
 def hand_over(tape: Tape, used: int, n: int, later: Array, total: Array) -> None:
-    """Hand the gradient of step 1 over to the state before the input, for its n rows."""
+    """Put the gradients `later` (n, H) of the state before step 1 in `total` (B, H).
+
+    The entries of step 1 begin at `used`. Rows without this input keep their gradient.
+    """
     for i in range(n):
         put(total, tape.row[used + i], later, i)
 
@@ -313,14 +282,14 @@ def backward(
     d_features: Array, d_cost: Array,
     d_drives: Array, d_flag: Array, d_recurrent: Array, d_units: Array, d_bias: Array,
 ) -> None:  # fmt: skip
-    """The gradients of what `forward` read, last replica, input and step first.
+    """The gradients of what `forward` read; replicas, inputs and steps in reverse order.
 
     Args:
-        first, end, job, taped: as there; the tape is used up.
+        first, end, job, taped: arguments and result of `forward`; the tape is overwritten.
         d_features: (T, K, B, H).
         d_cost: (T, K, B), dL/dR.
-        d_drives, d_recurrent: get the gradients.
-        d_flag, d_units, d_bias: zeros, get theirs.
+        d_drives, d_recurrent: get their gradients.
+        d_flag, d_units, d_bias: zeros, get their gradients.
     """
     tape, taken, used, calls = taped
     units = job.recurrent.shape[2]
@@ -332,7 +301,7 @@ def backward(
         bottom = used
         for t in range(len(job.mask) - 1, -1, -1):
             receive(job, k, t, d_features, total, d_drives)
-            later = np.empty((0, units), f4)  # gradient of the states that went on
+            later = np.empty((0, units), f4)  # gradient of the states before the next step
             kept = np.empty((0, memory.shape[1]), f4)
             n = 0
             for step in range(taken[k - first, t], 0, -1):

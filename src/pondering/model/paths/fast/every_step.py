@@ -1,8 +1,8 @@
-"""The fast path where every row takes all N steps and each is scored: PonderNet with a constant N.
+"""PonderNet with a constant N, where every row takes all N steps and each step is scored.
 
-The steps run as one operation with its gradient by hand, on buffers laid out so that heads and
-weight gradients are one product over all steps; halting distribution and KL follow for all steps
-at once. Pinned to the readable path by the tests.
+The steps of an input are one operation with its gradient by hand. Its buffers hold all steps, so
+that the heads and the gradients of weights are one product each; the halting distribution and the
+KL are computed for all steps at once. The tests hold the numbers to those of the readable path.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from pondering.model.halting import PonderNet, PonderNetState
 from pondering.model.paths.fast.kernels import KERNELS, RELU, Kernel, State
 
 Unroll = Callable[[Any, Any, int, Tensor, State], tuple[State, Tensor]]
+"""(cell, heads, N, drive, state) -> (states after each step, what the heads make of them)."""
 
 
 def takes_all_steps(halting: Any) -> bool:
-    """Whether it is PonderNet, no subclass of it, with a constant N."""
+    """Whether it is PonderNet itself, no subclass, with a constant N."""
     return type(halting) is PonderNet and halting.epsilon is None
 
 
 def supports(cell: Any, halting: Any) -> bool:
-    """Whether this path applies: a kernel, and every row takes all steps."""
+    """Whether the cell has a kernel here and every row takes all steps."""
     return (type(cell) in KERNELS or type(cell) is ConvMLP) and takes_all_steps(halting)
 
 
 class _Unroll(torch.autograd.Function):
     """N steps of a cell for every row: (drive, flag, recurrent, state) -> (K, N, B, H) each.
 
-    The flag, what step 1 adds, is (K, 1, E) or (K, B, E).
+    The flag is what step 1 adds to the drive, (K, 1, E) or (K, B, E).
     """
 
     @staticmethod
@@ -116,12 +117,13 @@ def ponder(
     """Ponder one input where every row takes all N steps, and every step is scored.
 
     Args:
-        unroll: this module's, or another with the same result.
+        cell, heads, halting, drive, state, present: as in `paths.every_step`.
+        unroll: this module's `unroll`, or another with the same result.
         crosses: whether the state is asked for.
 
     Returns:
-        `network.Ponder`: p_n, (N, K, B); y_n, (N, K, B, C); sum of p_n y_n; sum of p_n s_n,
-        (K, B, H) each, or the state as it was; the state of halting; rows x steps.
+        the fields of `network.Ponder`: p_n, (N, K, B); y_n, (N, K, B, C); sum of p_n y_n; sum of
+        p_n s_n, (K, B, H) each, or the state as it was; the halting state; rows x steps.
     """
     states, head = unroll(cell, heads, halting.max_steps, drive, state)
     head = head.transpose(0, 1)

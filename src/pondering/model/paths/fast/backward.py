@@ -1,0 +1,155 @@
+"""The backward pass of `sequence.py`: gradients by hand, from the last step to the first.
+
+The gradient of ACT's halting units is the one that Graves derives (Eqs. 14-20); the mechanism
+itself answers it (`ACT.logit_gradient`).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from pondering.model.paths.fast.forward import Forward, Repack, Step, stacked
+from pondering.model.paths.skipping import Rows, WeightGradient, products
+
+
+class Backward:
+    """The sequence backwards.
+
+    Args:
+        tape: the forward pass.
+        d_features: (T, K, B, H), the gradient of sum p_n s_n; None: zero.
+        d_cost: (T, K, B), the gradient of the remainder R; None: zero.
+    """
+
+    def __init__(self, tape: Forward, d_features: Tensor | None, d_cost: Tensor | None) -> None:
+        self.tape, self.halting, self.kernel = tape, tape.job.halting, tape.job.kernel
+        self.count = tape.replicas * tape.size
+        self.shape = (tape.replicas, tape.size, -1)
+        self.zeros = tape.drives.new_zeros
+        self.d_features = None if d_features is None else d_features.flatten(1, 2)
+        self.d_cost = None if d_cost is None else d_cost.flatten(1, 2)
+        self.d_recurrent = WeightGradient(tape.recurrent)
+        self.d_units = torch.zeros_like(tape.all_units)
+        self.d_bias = self.zeros(self.count)
+        self.d_flag: Tensor | None = None
+
+    def run(self) -> tuple[Tensor | None, ...]:
+        """Gradients of drives, flag, recurrent, halt weight and halt bias."""
+        tape = self.tape
+        d_drives: list[Tensor] = []  # last to first
+        d_state = [self.zeros(self.count, tape.hidden) for _ in range(tape.job.parts)]
+        for time in reversed(range(tape.times)):
+            if self.d_features is not None:
+                late = self.d_features[time]
+                d_state[0] = d_state[0] + late if d_drives else late
+            there = None
+            if not tape.complete[time]:
+                there = tape.job.mask[time].reshape(-1, 1)
+            d_totals = d_state
+            if there is not None:
+                d_totals = [torch.where(there, part, 0.0) for part in d_state]
+            d_drive, d_first, d_old = self._input(time, d_totals)
+            if d_drive is None:
+                d_drive = self.zeros(self.count, tape.width)
+            d_drives.append(d_drive.view(self.shape))
+            if tape.flag is not None and d_first is not None:
+                share = d_first.view(self.shape).sum(1)
+                self.d_flag = share if self.d_flag is None else self.d_flag + share
+            if there is not None:  # where there is no input the state stood still
+                d_old = [torch.where(there, old, d) for old, d in zip(d_old, d_state, strict=True)]
+            d_state = d_old
+        return (
+            stacked(d_drives[::-1]),
+            self.zeros(tape.replicas, tape.width)
+            if self.d_flag is None and tape.flag is not None
+            else self.d_flag,
+            self.d_recurrent.total(),
+            self.d_units.view(self.shape).sum(1),
+            self.d_bias.view(self.shape[:2]).sum(1, keepdim=True),
+        )
+
+    def _input(
+        self, time: int, d_totals: list[Tensor]
+    ) -> tuple[Tensor | None, Tensor | None, list[Tensor]]:
+        """One input backwards, from the gradients (K x B, H) of its sums of p_n s_n.
+
+        Returns:
+            the gradients of the drive and of step 1's pre-activations, (K x B, W), None where no
+            row had an input; of the state before the input, (K x B, H) each.
+        """
+        events, rows, units = self.tape.tapes[time]
+        cost = self.zeros(self.count) if self.d_cost is None else self.d_cost[time]
+        last = self.zeros(self.count)  # dL/dp of each row's last step
+        totals = [rows.of(part) for part in d_totals]
+        d_state: list[Tensor] = []  # empty: still zero
+        d_drive = d_pre = None
+        for event in reversed(events):
+            if isinstance(event, Repack):
+                # The rows left out there come in again; later steps gave them no gradient.
+                rows, units = event.before, event.units
+                totals = [rows.of(part) for part in d_totals]
+                d_state = [_widened(part, rows, event.kept) for part in d_state]
+                d_drive = None if d_drive is None else _widened(d_drive, rows, event.kept)
+                d_pre = None if d_pre is None else _widened(d_pre, rows, event.kept)
+                continue
+            column = event.weight.unsqueeze(1)
+            if d_state:
+                d_state = [
+                    part.addcmul_(column, total)
+                    for part, total in zip(d_state, totals, strict=True)
+                ]
+            else:
+                d_state = [column * total for total in totals]
+            if self.halting.learns:
+                last = self._halting_unit(rows, event, totals, last, cost, units, d_state[0])
+            d_pre, rest = self.kernel.backward(event.kept, d_state)
+            d_drive = d_pre if d_drive is None else d_drive + d_pre
+            if event.hidden is not None:
+                self.d_recurrent.add(rows, d_pre, event.hidden, event.left)
+                d_state = [products(rows, d_pre, self.tape.recurrent), *rest]
+        if d_drive is None:  # no row had an input
+            d_state = [torch.zeros_like(part) for part in d_totals]
+        return d_drive, d_pre, d_state
+
+    def _halting_unit(
+        self,
+        rows: Rows,
+        event: Step,
+        totals: list[Tensor],
+        last: Tensor,
+        cost: Tensor,
+        units: Tensor,
+        d_hidden: Tensor,
+    ) -> Tensor:
+        """Add the gradient of a step's halting units to the state, the weights and the bias.
+
+        Args:
+            totals: (n, H) each, gradients of sum p_n s_n.
+            last: (K x B,), dL/dp of each row's last step, as far as it is known.
+            cost: (K x B,), dL/dR.
+            units: (n, H), the halting units' weights.
+            d_hidden: (n, H), the hidden state's gradient, which is added to.
+
+        Returns:
+            `last` with the rows whose last step this was.
+        """
+        scores = (totals[0] * event.state[0]).sum(1)
+        for total, part in zip(totals[1:], event.state[1:], strict=True):
+            scores += (total * part).sum(1)
+        # The first step that a row meets on the way back is its last: its score is kept.
+        final = torch.where(event.goes_on, rows.of(last), scores)
+        # Where a row goes on, p_n = h_n.
+        d_logit = self.halting.logit_gradient(scores, final, rows.of(cost), event.weight)
+        d_logit = torch.where(event.goes_on, d_logit, 0.0)
+        column = d_logit.unsqueeze(1)
+        d_hidden.addcmul_(column, units)
+        share = rows.of(self.d_units).addcmul_(column, event.state[0])
+        self.d_units = rows.put(self.d_units, share)
+        self.d_bias = rows.put(self.d_bias, rows.of(self.d_bias).add_(d_logit))
+        return rows.put(last, final)
+
+
+def _widened(part: Tensor, rows: Rows, kept: Tensor) -> Tensor:
+    """Gradients (n', F) of the rows `kept` as gradients (n, F) of all `rows`, zero elsewhere."""
+    return part.new_zeros(rows.total, part.shape[1]).index_copy_(0, kept, part)

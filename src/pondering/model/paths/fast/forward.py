@@ -1,0 +1,176 @@
+"""The forward pass of `sequence.py`, and the tape that it leaves behind."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pondering.model.halting import HaltingState
+from pondering.model.paths.fast.kernels import Kernel, State
+from pondering.model.paths.skipping import Rows, all_rows, products, repack
+
+
+class Sequence(NamedTuple):
+    """T input vectors that K stacked replicas have pondered."""
+
+    features: Tensor  # (T, K, B, H): sum of p_n s_n; where there is no input, the state before
+    ponder_time: Tensor  # (T, K, B), as in `Pondered`, and the next three too
+    remainder: Tensor
+    cost: Tensor
+    expected_steps: Tensor
+    computed: int  # rows x steps
+
+
+class Step(NamedTuple):
+    """What the backward pass needs of one ponder step of n packed rows."""
+
+    hidden: Tensor | None  # (n, H) hidden state before the step; None: zero
+    kept: State  # what the cell's kernel has kept for its gradient
+    state: State  # (n, H) each, after the step
+    weight: Tensor  # (n,) p_n
+    goes_on: Tensor  # (n,) bool: the row takes another step
+    left: list[int]  # rows by replica that had not halted before it
+
+
+class Repack(NamedTuple):
+    """Between two steps halted rows were left out."""
+
+    before: Rows  # the rows until then
+    units: Tensor  # their halting units' weights
+    kept: Tensor  # (n',) which of them went on
+
+
+class InputTape(NamedTuple):
+    """One input's pondering; the backward pass walks the events from the last to the first."""
+
+    events: list[Step | Repack]
+    rows: Rows  # of the last step
+    units: Tensor  # (n, H) their halting units' weights
+
+
+class Job(NamedTuple):
+    """What has no gradient."""
+
+    kernel: Kernel  # of the cell
+    halting: Any  # ACT or FixedRepeat
+    mask: Tensor  # (T, K, B) bool, False where a sequence is over
+    parts: int  # tensors of the state
+
+
+class Forward:
+    """The sequence forwards; afterwards the object is the tape of the backward pass.
+
+    Args:
+        job: what has no gradient.
+        drives: (T, K, B, W), the embedded inputs.
+        flag: (K, W), what the first step adds to the drive; None: nothing.
+        recurrent: (K, W, H), W_s.
+        halt_weight: (K, H), the halting unit's weights.
+        halt_bias: (K, 1), its bias.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        drives: Tensor,
+        flag: Tensor | None,
+        recurrent: Tensor,
+        halt_weight: Tensor,
+        halt_bias: Tensor,
+    ) -> None:
+        self.job, self.recurrent, self.halt_bias = job, recurrent, halt_bias
+        self.turned = recurrent.mT
+        self.times, self.replicas, self.size = job.mask.shape
+        self.width, self.hidden = recurrent.shape[1:]
+        self.flag = None if flag is None else flag.unsqueeze(1)
+        self.drives = drives
+        # Each row has its own copy of the halting unit's weights, so that the sum over H has one
+        # shape, and rounds alike, whichever rows are packed.
+        self.all_units = halt_weight.repeat_interleave(self.size, 0)
+        # One product per replica would be slow on a GPU.
+        self.everyone = all_rows(job.mask[0], padded=drives.is_cuda)
+        self.complete = job.mask.flatten(1).all(1).tolist()
+        self.present = job.mask.sum(2).tolist()
+        self.tapes: list[InputTape] = []
+        self.computed = 0
+
+    def run(self) -> Sequence:
+        """Ponder one input after the other."""
+        rows = self.replicas * self.size
+        state: State = tuple(
+            self.drives.new_zeros(rows, self.hidden) for _ in range(self.job.parts)
+        )
+        features, records = [], []  # by input
+        for time in range(self.times):
+            totals, halted = self._input(time, state)
+            if self.complete[time]:
+                state = totals
+            else:
+                there = self.job.mask[time].reshape(rows, 1)
+                state = tuple(torch.where(there, a, b) for a, b in zip(totals, state, strict=True))
+            features.append(state[0])
+            records.append((halted.steps, halted.remainder, halted.cost, halted.expected_steps))
+        joined = stacked(features).view(self.times, self.replicas, self.size, -1)
+        steps, remainder, cost, expected = map(torch.stack, zip(*records, strict=True))
+        return Sequence(joined, steps, remainder, cost, expected, self.computed)
+
+    def _input(self, time: int, state: State) -> tuple[State, HaltingState]:
+        """Step until every row has halted: sum p_n s_n (K x B, H) each, and the halting state."""
+        halting, kernel = self.job.halting, self.job.kernel
+        halted = halting.start(self.job.mask[time])
+        rows, units, left = self.everyone, self.all_units, self.present[time]
+        drive = self.drives[time]
+        flagged = drive if self.flag is None else drive + self.flag
+        drive, first = drive.flatten(0, 1), flagged.flatten(0, 1)
+        totals = [torch.zeros_like(part) for part in state]
+        logits = drive.new_zeros(self.replicas * self.size)
+        home: list[Tensor] | None = None  # all rows' totals, once some are left out
+        events: list[Step | Repack] = []
+        n = 0
+        while any(left):
+            fewer = repack(n, rows, halted.running, left, self.width * self.hidden)
+            if fewer is not None:
+                home = _put(rows, home, totals)
+                events.append(Repack(rows, units, fewer[1]))
+                rows, kept = fewer
+                state = tuple(part.index_select(0, kept) for part in state)
+                totals = [part.index_select(0, kept) for part in totals]
+                units = units.index_select(0, kept)
+                first = first.index_select(0, kept) if n == 0 else first
+                drive = drive.index_select(0, kept)
+            n += 1
+            begins = n == 1 and time == 0  # the state is zero, and so is W_s s
+            hidden = None if begins else state[0]
+            base = first if n == 1 else drive
+            if not begins:
+                pre = products(rows, state[0], self.turned).add_(base)
+            else:  # the kernel overwrites `pre`; with a flag, `first` is not needed again
+                pre = base.clone() if self.flag is None else base
+            state, saved = kernel.forward(pre, state)
+            if halting.learns:
+                logits = rows.put(logits, (state[0] * units).sum(1))
+            logit = logits.view(self.replicas, self.size) + self.halt_bias
+            weight, halted = halting.step(n, logit, halted)
+            share, goes_on = rows.of(weight.flatten()), rows.of(halted.running.flatten())
+            column = share.unsqueeze(1)
+            for total, part in zip(totals, state, strict=True):
+                total.addcmul_(column, part)
+            events.append(Step(hidden, saved, state, share, goes_on, left))
+            self.computed += rows.total
+            left = [] if n == halting.max_steps else halted.running.sum(1).tolist()
+        self.tapes.append(InputTape(events, rows, units))
+        return tuple(_put(rows, home, totals)), halted
+
+
+def _put(rows: Rows, home: list[Tensor] | None, totals: list[Tensor]) -> list[Tensor]:
+    """All rows' totals (K x B, H); `home` is None while no row has been left out."""
+    if home is None:
+        return totals
+    return [rows.put(all_of, part) for all_of, part in zip(home, totals, strict=True)]
+
+
+def stacked(parts: list[Tensor]) -> Tensor:
+    """T tensors (...) as one (T, ...), without a copy where T is 1."""
+    return parts[0].unsqueeze(0) if len(parts) == 1 else torch.stack(parts)
