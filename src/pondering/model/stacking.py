@@ -30,7 +30,13 @@ def stack(networks: Sequence[Network], halting: Halting) -> Network:
 
 
 def select(network: Network, replica: int, halting: Halting) -> Network:
-    """One replica of a stacked network as a single network of its own."""
+    """One replica of a stacked network as a network of its own, with a copy of its parameters.
+
+    Args:
+        network: K stacked replicas.
+        replica: which, from 0.
+        halting: the mechanism with that replica's settings as numbers.
+    """
     single = copy.deepcopy(network)
     single.halting = halting
     _replace(single, lambda _, parameter: parameter.detach()[replica].clone())
@@ -38,9 +44,9 @@ def select(network: Network, replica: int, halting: Halting) -> Network:
 
 
 def gradient_norms(parameters: Iterable[Tensor]) -> Tensor:
-    """Each replica's gradient norm over all its parameters, (K,); missing gradients count 0.
+    """Each replica's gradient norm over all its parameters, (K,); a missing gradient counts 0.
 
-    In float32 sums of a million squares come out about 1e-5 too small.
+    In float32 the norm of a million numbers comes out too small by a share of some 1e-5.
     """
     gradients = [p.grad for p in parameters if p.grad is not None]
     norms = [torch.linalg.vector_norm(each.reshape(len(each), -1), dim=1) for each in gradients]

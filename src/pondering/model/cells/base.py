@@ -1,8 +1,8 @@
 """What a cell is, and what the cells here share.
 
 Every product runs over the last two axes, (rows, features). A parameter may carry leading replica
-axes, written `...`, and then so do inputs and states; nothing else changes. This is why stacking
-(`stacking.stack`) needs no second version of a cell and pays no overhead for a single one.
+axes, written `...`; then inputs and states carry them too, and nothing else changes. So stacked
+replicas (`stacking.stack`) need no second version of a cell.
 
 A cell has three members, and any module that has them can ponder:
 
@@ -74,7 +74,11 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _rows_of(table: Tensor, index: Tensor) -> Tensor:
-    """table[..., index, :] for a table (..., V, O) and indices (..., B)."""
+    """table[..., index, :] for a table (..., V, O) and indices (..., B).
+
+    Raises:
+        IndexError: an index outside 0 .. V - 1. On a GPU it is not looked for, to save a wait.
+    """
     index = index.long()
     if table.dim() == 2:
         return functional.embedding(index, table)
@@ -90,13 +94,21 @@ def _rows_of(table: Tensor, index: Tensor) -> Tensor:
 
 
 def uniform(shape: tuple[int, ...], bound: float, generator: Generator | None) -> Tensor:
+    """Random numbers, uniform in +-bound."""
     return (torch.rand(shape, generator=generator) * 2 - 1) * bound
 
 
 class Recurrent(nn.Module):
-    """The parameters the three classic cells share: input, recurrent and flag weights."""
+    """The parameters the three classic cells share: input, recurrent and flag weights.
 
-    gates: int
+    Args:
+        inputs: D.
+        hidden: H.
+        first_step_flag: whether step 1 is told by a further input of 1 (Graves 2016, Sec. 2.1).
+        generator: source of the initial values, uniform in +-1/sqrt(H), W_x in +-1/sqrt(D).
+    """
+
+    gates: int  # rows of the weights by hidden unit
 
     def __init__(
         self,
@@ -120,7 +132,7 @@ class Recurrent(nn.Module):
         return projected
 
     def flagged(self, drive: Tensor, first: bool) -> Tensor:
-        """Add the flag's weight at the first step: W_x [x; flag] + b."""
+        """W_x [x; flag] + b: the drive with the flag's weights added at the first step."""
         return drive + self.flag.unsqueeze(-2) if first and self.flag is not None else drive
 
     def driven(self, drive: Tensor, hidden: Tensor, first: bool) -> Tensor:

@@ -17,6 +17,9 @@ class ConvMLP(nn.Module):
     Convolutions of 10 and 20 channels, kernel 5, each followed by 2x2 max-pooling and ReLU, a
     linear layer of `hidden`; then per step h' = W_2 relu(W_1 [e; h; flag] + b_1) + b_2.
 
+    Raises:
+        ValueError: `inputs` is not 784.
+
     Source: the public MNIST notebook of PonderNet.
     Deviation: the CNN runs once per image and without dropout; the notebook runs it at each step.
     """
@@ -62,7 +65,7 @@ class ConvMLP(nn.Module):
 
     @staticmethod
     def _maps(x: Tensor, f1: Tensor, b1: Tensor, f2: Tensor, b2: Tensor) -> Tensor:
-        """The two convolutions of one replica: (B, 1, 28, 28) to (B, 320)."""
+        """The two convolutions of one network, (B, 1, 28, 28) to (B, 320)."""
         x = torch.relu(functional.max_pool2d(functional.conv2d(x, f1, b1), 2))
         x = torch.relu(functional.max_pool2d(functional.conv2d(x, f2, b2), 2))
         return x.flatten(1)

@@ -83,9 +83,9 @@ class ACT(MeanField):
         takes it from the remainder.
 
         Args:
-            score: dL/dp_n, the product of dL/ds and s_n, (K, B).
-            last: the same of step N.
-            cost: dL/dR, which is tau times dL/d cost.
+            score: dL/dp_n, the product of dL/ds and s_n, any shape.
+            last: dL/dp_N, the same for the last step.
+            cost: dL/dR of the remainder R.
             h: h_n.
 
         Source: Graves 2016, Eqs. 14-20.

@@ -110,7 +110,7 @@ class PonderNet(MeanField):
         )
 
     def _is_last(self, n: int, log_after: Tensor) -> Tensor:
-        """Whether step n takes the rest: n = N, or the mass after it is below epsilon."""
+        """Whether step n is the last: n = N, or less than epsilon is left after it."""
         if n == self.max_steps:
             return torch.ones_like(log_after, dtype=torch.bool)
         if self.epsilon is None:

@@ -1,12 +1,12 @@
-"""Which rows are computed: those that have halted leave, so that no row pays for the slowest.
+"""Rows that have halted are no longer computed, so that no row pays for the slowest one.
 
-Halting is kept for all rows, in their own order (K, B); only states are packed, as (n, H) with the
-rows of one replica lying together. Whether a replica's rows are repacked depends on that replica
-alone, and so does every sum over its rows: a neighbour that halts late, or turns into NaN, changes
-no bit of it. Where that would be slow, on a GPU or around a cell of the user's own, replicas are
-padded to equal counts instead.
+The halting state keeps all rows in their own order (K, B). Only the cell's states are packed, as
+(n, H) with the rows of one replica side by side. Whether a replica's rows are packed again depends
+on that replica alone, and so does every sum over its rows: a neighbour that halts late, or turns
+into NaN, changes no bit of it. That takes one product per replica, which is slow on a GPU and
+impossible around a user's own cell; there all replicas keep equally many rows ("padded").
 
-`ponder` here runs any cell without a gradient; `fused.py` trains.
+`ponder` here runs any cell without a gradient; `fast/sequence.py` trains.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from torch.nn.functional import grouped_mm
 
 from pondering.model.halting import Halting, HaltingState
 
-KEPT_SHARE = 0.8  # repack once at most this share of a replica's rows is running ...
+KEPT_SHARE = 0.8  # pack again once at most this share of a replica's rows is running ...
 WORTH = 1e5  # ... and the others would cost this many multiplications at every further step
 
 
 class Rows(NamedTuple):
-    """The rows of K replicas that are computed, in their own order."""
+    """Which n rows of K replicas are computed, in their own order. None: all K x B of them."""
 
-    inside: Tensor | None  # (K, B) bool: which; None: all of them
-    places: Tensor | None  # (n,) where they are among all K x B rows
+    inside: Tensor | None  # (K, B) bool: whether the row is computed
+    places: Tensor | None  # (n,) its index among all K x B rows
     ends: Tensor | None  # (K,) int32: where in n the rows of each replica end
-    counts: list[int]  # rows by replica; their sum is n
+    counts: list[int]  # n by replica
     size: int  # B
     padded: bool  # replicas always have equal counts
 
     @property
     def in_one_piece(self) -> bool:
-        """Whether the rows are (K, n / K, ...), as many of every replica whatever they do."""
+        """Whether every replica has n / K rows, so that one batched product does for all."""
         return self.padded or self.places is None
 
     @property
@@ -44,15 +44,15 @@ class Rows(NamedTuple):
         return sum(self.counts)
 
     def of(self, home: Tensor) -> Tensor:
-        """These rows of (K x B, ...)."""
+        """The computed rows (n, ...) of all rows (K x B, ...)."""
         return home if self.places is None else home.index_select(0, self.places)
 
     def put(self, home: Tensor, values: Tensor) -> Tensor:
-        """All rows (K x B, ...) with these replaced by `values` (n, ...); changes `home`."""
+        """All rows (K x B, ...), the computed ones set to `values` (n, ...); changes `home`."""
         return values if self.places is None else home.index_copy_(0, self.places, values)
 
     def by_replica(self, x: Tensor) -> tuple[Tensor, ...]:
-        """(n, ...) as K tensors."""
+        """Computed rows (n, ...) as K tensors, one a replica."""
         return torch.split(x, self.counts)
 
 
@@ -65,16 +65,19 @@ def all_rows(present: Tensor, padded: bool) -> Rows:
 def repack(
     n: int, rows: Rows, running: Tensor, left: list[int], work: int
 ) -> tuple[Rows, Tensor] | None:
-    """Fewer rows, and their places (n') among those before; None where it is not worth it.
+    """Leave out rows that have halted, where that saves more than it costs.
 
-    All replicas are looked at after 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, ... steps.
+    Replicas are looked at after 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, ... steps.
 
     Args:
         n: steps taken.
-        rows: those computed so far.
-        running: (K, B) bool.
+        rows: the rows computed so far, n of them.
+        running: (K, B) bool, rows that have not halted.
         left: running rows by replica.
         work: multiplications of one row's step.
+
+    Returns:
+        the fewer rows, n' of them, and their indices (n',) among the n; None: go on as before.
     """
     if not is_due(n):
         return None
@@ -126,9 +129,10 @@ def _fit_grouped_mm(*parts: Tensor) -> bool:
 
 
 class WeightGradient:
-    """sum over rows of d x^T, by replica; what is packed waits for one product over all steps.
+    """The gradient of weights (K, O, I): the sum of d x^T over all rows and steps, by replica.
 
-    Whether a replica waits depends on that replica alone: its neighbours change no sum of its own.
+    A replica that is packed has few rows a step; they wait for one product over all steps. Whether
+    a replica waits depends on that replica alone, so that neighbours change no sum of its own.
 
     Args:
         like: (K, O, I), the weights.
@@ -136,11 +140,18 @@ class WeightGradient:
 
     def __init__(self, like: Tensor) -> None:
         self.like = like
-        self.sum: Tensor | None = None  # none yet: zero, which need not be written out
-        self.waiting: list[list[tuple[Tensor, Tensor]]] = [[] for _ in like]  # d, x by replica
+        self.sum: Tensor | None = None  # None: still zero
+        self.waiting: list[list[tuple[Tensor, Tensor]]] = [[] for _ in like]  # (d, x) by replica
 
     def add(self, rows: Rows, d: Tensor, x: Tensor, left: list[int]) -> None:
-        """Rows d (n, O) and x (n, I); those of a replica with none `left` are zero, all of them."""
+        """Add one step.
+
+        Args:
+            rows: the rows of the step.
+            d: (n, O), the gradient of the products; zero for a replica with no row `left`.
+            x: (n, I), what the weights were multiplied with.
+            left: by replica, rows that had not halted before the step.
+        """
         if rows.in_one_piece:
             count = len(self.like)
             turned, other = d.view(count, -1, d.shape[1]).mT, x.view(count, -1, x.shape[1])
@@ -151,16 +162,16 @@ class WeightGradient:
             return
         pieces = zip(rows.by_replica(d), rows.by_replica(x), strict=True)
         for k, (mine, theirs) in enumerate(pieces):
-            if not left[k]:  # with zero rows or without, a product may round in another way
+            if not left[k]:  # only zeros, but to add them might round the sum in another way
                 continue
-            if rows.counts[k] == rows.size:  # summed as if no replica was packed
+            if rows.counts[k] == rows.size:  # not packed: the same sum as where no replica is
                 self.sum = torch.zeros_like(self.like) if self.sum is None else self.sum
                 self.sum[k].addmm_(mine.T, theirs)
             else:
                 self.waiting[k].append((mine, theirs))
 
     def total(self) -> Tensor:
-        """(K, O, I)."""
+        """The gradient (K, O, I); called once, at the end."""
         pieces = [piece for each in self.waiting for piece in each]
         if not pieces:
             return torch.zeros_like(self.like) if self.sum is None else self.sum
@@ -227,7 +238,7 @@ def ponder(
 
 
 def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:
-    """All rows (K x B, H), those that are computed among them."""
+    """All rows' totals (K x B, H): `home` with the computed rows brought up to date."""
     pairs = zip(home, totals, strict=True)
     return [rows.put(all_of, part.flatten(0, 1)) for all_of, part in pairs]
 

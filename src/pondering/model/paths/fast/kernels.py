@@ -1,4 +1,7 @@
-"""Steps of cells with their gradients by hand, on pre-activations of stacked replicas."""
+"""The cells' steps and their gradients by hand, on pre-activations of stacked replicas.
+
+They overwrite the pre-activations that they are given.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,18 @@ class Kernel(NamedTuple):
     forward: Callable[[Tensor, State], tuple[State, State]]
     """(W_x x + W_s h + b, the old state) -> (the new state, what the gradient needs)."""
     backward: Callable[[State, list[Tensor]], tuple[Tensor, list[Tensor]]]
-    """(what was kept, d new state) -> (d pre-activations, d old state but through W_s h)."""
+    """(what was kept, the gradient of the new state) -> (that of the pre-activations, that of the
+    old state without the part that comes through W_s h)."""
 
 
 LANES = 32
-"""torch computes so many floats at a time and treats a shorter remainder with another formula, so
-only rows of a multiple of them round alike everywhere, with any number of threads."""
+"""torch's sigmoid takes so many floats at a time and rounds a shorter rest in another way. Only
+where rows are multiples of that does a number round alike at every place and on any threads."""
 _MINUS_ONE = torch.tensor(-1.0)
 
 
 def _squash(x: Tensor) -> Tensor:
-    """tanh x = 2 sigmoid(2x) - 1 in place, three times as fast as tanh on a CPU, to 3e-7."""
+    """Replace x by tanh x = 2 sigmoid(2x) - 1: three times as fast on a CPU, exact to 3e-7."""
     if x.is_cuda or x.shape[-1] % LANES:
         return x.tanh_()
     x.mul_(2).sigmoid_()
@@ -48,7 +52,7 @@ def _tanh_backward(kept: State, gradient: list[Tensor]) -> tuple[Tensor, list[Te
 
 def _lstm_forward(pre: Tensor, state: State) -> tuple[State, State]:
     i, f, g, o = torch.split(pre, pre.shape[-1] // 4, -1)
-    g.mul_(2)  # tanh as in `_squash`, so that all four gates are one call
+    g.mul_(2)  # tanh from a sigmoid as in `_squash`: all four gates are one call
     pre.sigmoid_()
     g.mul_(2).sub_(1)
     c = torch.addcmul(f * state[1], i, g)

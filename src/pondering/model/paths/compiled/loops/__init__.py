@@ -1,13 +1,16 @@
-"""Pondering of whole replicas as compiled loops: `compute.path: compiled`.
+"""Pondering of whole replicas as loops that Numba compiles: `compute.path: compiled`.
 
-Calls of torch walk all rows once for every elementary function, and where few rows are left of a
-step a call takes longer than its work. Numba compiles these loops instead: each replica's rows are
-walked a few at a time, which stay in the processor's cache. Replicas know nothing of one another,
-so nothing that the loops compute depends on neighbours, threads or shards.
+torch reads and writes all rows once for every elementary function, and where few rows are left a
+call takes longer than its work. These loops take a few rows of one replica, a block, through a
+whole step while they are in the processor's cache. A replica's numbers come from that replica
+alone, so they depend on no neighbour, no number of threads and no shard.
 
-`cells.py` has the steps of the cells, `act.py` and `steps.py` walk them. The mechanisms' rules
-and the cells' steps stand here once more, as arithmetic on numbers; the tests pin them to the
-readable path. `compiled.py` is the side of torch.
+- `cells.py`: one step of a cell, forwards and backwards;
+- `sequence.py` and `tape.py`: ACT and fixed repeat, a whole sequence;
+- `every_step.py`: PonderNet with a constant N, one input.
+
+The mechanisms' rules and the cells' steps stand here a second time, as arithmetic on numbers; the
+tests hold them to the readable path. `operations.py` joins the loops to torch.
 """
 
 from __future__ import annotations
@@ -25,20 +28,19 @@ Float = Any  # numpy.float32
 F = TypeVar("F", bound=Callable[..., Any])
 f4 = np.float32  # of constants too: 1 - x would be double
 
-# Sums in any order, so that they fit the CPU's vectors; NaN and infinity stay what they are.
+# LLVM may add in any order, to use the CPU's vectors. NaN and infinity keep their meaning.
 LIBERTIES = {"reassoc", "contract", "arcp", "nsz"}
-# Numba looks at a function's own file alone when it asks whether the code that it keeps on disk is
-# still the function's, not at those of the loops that are compiled into it: the name tells.
+# Numba keeps compiled code on disk and compiles anew where the function's own file has changed. It
+# does not look at the files of what is compiled into it, so each name carries a hash of them all.
 _SOURCES = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
 DIGEST = hashlib.sha256(_SOURCES).hexdigest()[:8]
 
 
 def loop(function: F) -> F:
-    """Compile where first called, and keep the code on disk; other Python threads go on.
+    """Compile a function at its first call, without Python's lock, and keep the code on disk.
 
-    What a loop calls is compiled into it. Otherwise it might call another loop's copy of that, the
-    one that the process loaded first, and a process that compiles the loops would round in another
-    way than one that reads their code from disk.
+    What it calls is compiled into it. Otherwise it would call whichever copy the process has loaded
+    first, and a process that compiles would round in another way than one that reads from disk.
     """
     function.__qualname__ += f"_{DIGEST}"
     compiler = njit(

@@ -1,7 +1,7 @@
-"""Steps of cells and their gradients, of rows `first` to `end - 1` of a tape.
+"""Steps of cells and their gradients, for entries `first` to `end - 1` of a tape.
 
-An inner loop runs over one row's numbers from 0 on. It writes to no array that it also reads: LLVM
-would not vectorise it.
+LLVM uses the CPU's vectors only where an inner loop runs over one row from 0 on, and reads nothing
+of what it writes but the number in the same place.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ import numpy as np
 
 from pondering.model.paths.compiled.loops import Array, Float, f4, loop
 
-TURNED = 16  # floats of a line in the cache
+TURNED = 16  # floats in a line of the cache
 
 
 @loop
 def tanh(x: Float) -> Float:
-    """tanh x to 5e-7 of its value, as a quotient of polynomials (the coefficients are Eigen's).
+    """tanh x as a quotient of polynomials, with a relative error of 5e-7; NaN stays NaN.
 
-    The argument is clamped to +-7.9, where tanh is 1 in float32. NaN stays NaN.
+    The argument is clamped to +-7.9, where tanh is 1 in float32.
+
+    Source: the coefficients are those of the Eigen library.
     """
     x = f4(7.9053111) if x > f4(7.9053111) else x
     x = f4(-7.9053111) if x < f4(-7.9053111) else x
@@ -44,12 +46,12 @@ def sigmoid(x: Float) -> Float:
 
 @loop
 def step_tanh(first: int, end: int, rows: Array, drives: Array, added: Array, gates: Array) -> None:
-    """s = tanh of the pre-activations.
+    """s = tanh(W_s s' + drive + added).
 
     Args:
-        rows: (R,), each row's place in the batch.
-        drives: (B, W), of the batch.
-        added: (W,), what all rows get besides.
+        rows: (R,), each entry's row in the batch.
+        drives: (B, W), the embedded inputs of the batch.
+        added: (W,), the flag's weights at step 1, else zero.
         gates: (R, W), W_s s'; becomes s.
     """
     for r in range(first, end):
@@ -63,9 +65,11 @@ def step_lstm(
     first: int, end: int, rows: Array, drives: Array, added: Array, gates: Array,
     old: Array, cells: Array, squashed: Array, after: Array,
 ) -> None:  # fmt: skip
-    """c = f c' + i g and h = o tanh c, as `step_tanh`; `gates` (R, 4 H) become i, f, g, o.
+    """c = f c' + i g and h = o tanh c.
 
     Args:
+        rows, drives, added: as in `step_tanh`.
+        gates: (R, 4 H), W_s h'; becomes i, f, g, o.
         old: (R, H), c'.
         cells, squashed, after: (R, H), get c, tanh c and h.
     """
@@ -90,11 +94,11 @@ def step_lstm(
 
 @loop
 def back_tanh(first: int, end: int, gates: Array, d_hidden: Array) -> None:
-    """Pre-activations' gradient from that of s.
+    """The pre-activations' gradient from that of s.
 
     Args:
         gates: (R, W), s; becomes the gradient.
-        d_hidden: (end - first, H).
+        d_hidden: (end - first, H), the gradient of s.
     """
     for r in range(first, end):
         for j in range(gates.shape[1]):
@@ -105,9 +109,12 @@ def back_tanh(first: int, end: int, gates: Array, d_hidden: Array) -> None:
 def back_lstm(
     first: int, end: int, gates: Array, old: Array, squashed: Array, d_hidden: Array, d_cell: Array
 ) -> None:  # fmt: skip
-    """Pre-activations' gradient, as `back_tanh`; `squashed` is used up.
+    """The pre-activations' gradient from those of h and c.
 
     Args:
+        gates: (R, 4 H), i, f, g, o; becomes the gradient.
+        old, squashed: (R, H), c' and tanh c; `squashed` is overwritten.
+        d_hidden: (end - first, H), the gradient of h.
         d_cell: (end - first, H), the gradient of c; becomes that of c'.
     """
     size = old.shape[1]
@@ -137,21 +144,21 @@ def back_lstm(
 
 @loop
 def put(target: Array, i: int, source: Array, n: int) -> None:
-    """Row i of `target` becomes row n of `source`; a row as an array would cost more."""
+    """Copy row n of `source` to row i of `target`; slices of arrays would take longer."""
     for j in range(target.shape[1]):
         target[i, j] = source[n, j]
 
 
 @loop
 def add(target: Array, i: int, source: Array, n: int) -> None:
-    """Row n of `source` is added to row i of `target`."""
+    """Add row n of `source` to row i of `target`."""
     for j in range(target.shape[1]):
         target[i, j] += source[n, j]
 
 
 @loop
 def turn(source: Array, target: Array) -> None:
-    """`target` (H, W) becomes the transpose of `source` (W, H), a few rows at a time."""
+    """Write the transpose of `source` (W, H) to `target` (H, W), a few rows at a time."""
     for top in range(0, len(source), TURNED):
         for j in range(len(target)):
             for i in range(min(TURNED, len(source) - top)):
@@ -160,7 +167,7 @@ def turn(source: Array, target: Array) -> None:
 
 @loop
 def clear(target: Array, first: int, end: int) -> None:
-    """Rows `first` to `end - 1` of `target` become zero."""
+    """Set rows `first` to `end - 1` of `target` to zero."""
     for i in range(first, end):
         for j in range(target.shape[1]):
             target[i, j] = 0
