@@ -166,16 +166,6 @@ def test_other_parameters_start_uniform_within_one_over_root_of_what_they_sum() 
         assert (0.98 if parameter.numel() >= 250 else 0.5) < largest <= 1.0, name
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_every_cell_keeps_the_protocol_and_its_state_sizes(name: str) -> None:
-    network = build(name, FixedRepeat(1))
-    assert isinstance(network.cell, Cell)
-    assert network.cell.state_sizes == (HIDDEN,) * (2 if name == "lstm" else 1)
-    x = inputs_for(name, 1)[0]
-    state = network.cell.step(network.cell.embed(x), _states(network.cell, 3), True)
-    assert [tuple(part.shape) for part in state] == [(3, s) for s in network.cell.state_sizes]
-
-
 def test_conv_mlp_runs_its_convolutions_once_per_image(monkeypatch: pytest.MonkeyPatch) -> None:
     network = build("conv_mlp", FixedRepeat(4))
     images = []

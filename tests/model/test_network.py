@@ -20,9 +20,8 @@ from support.pinned import (
     targets_for,
     values_of,
 )
-from torch import nn
 
-from pondering.model.halting import ACT, FixedRepeat, PonderNet
+from pondering.model.halting import ACT, PonderNet
 from pondering.model.network import Network
 
 EVERY = [(cell, name) for cell in CLASSIC for name in MECHANISMS]
@@ -146,30 +145,3 @@ def test_sampled_prediction_is_the_output_of_the_halting_step() -> None:
             ]
             torch.testing.assert_close(predicted[0, b], outputs[0, n - 1, b], **EXACT)
     assert len(seen) > 2
-
-
-def test_sampled_halting_follows_the_networks_own_p() -> None:
-    network = build("tanh_rnn", PonderNet(0.3, 0.1, 4), seed=1)
-    rows = 30_000
-    inputs = inputs_for("tanh_rnn", times=1, rows=1).expand(1, rows, INPUTS)
-    with torch.no_grad():
-        p = network(inputs[:, :1]).weights[0, :, 0]
-        network.halting = network.halting.at_inference(torch.Generator().manual_seed(0))
-        counts = network(inputs).weights[0].sum(1)
-    assert float(p.min()) > 0.01
-    chi_square = float(((counts - rows * p).square() / (rows * p)).sum())
-    assert chi_square < 3 + 4 * 6**0.5
-
-
-def test_the_last_repetition_alone_is_carried() -> None:
-    """Repeat: state and output are those of step rho; rho = 1 is a plain recurrent network."""
-    network = build("lstm", FixedRepeat(1), flag=False)
-    plain = nn.LSTM(INPUTS, HIDDEN).double()
-    with torch.no_grad():
-        plain.weight_ih_l0.copy_(network.cell.input.weight)
-        plain.bias_ih_l0.copy_(network.cell.input.bias)
-        plain.weight_hh_l0.copy_(network.cell.recurrent)
-        plain.bias_hh_l0.zero_()
-    inputs = inputs_for("lstm", times=6)
-    want = plain(inputs)[0] @ network.heads.weight[:-1].T + network.heads.bias[:-1]
-    torch.testing.assert_close(network(inputs).mixture, want, **EXACT)

@@ -12,6 +12,7 @@ from support.pinned import (
     INPUTS,
     MECHANISMS,
     ROWS,
+    Geometric,
     Own,
     build,
     inputs_for,
@@ -145,18 +146,6 @@ def test_a_batch_that_is_all_masked_has_no_ponder() -> None:
     pondered = network(inputs_for("gru", times=2), torch.zeros(2, ROWS, dtype=torch.bool))
     assert not pondered.weights.any()
     assert not pondered.ponder_time.any()
-
-
-class Geometric(nn.Module):
-    """s^1 = x_1 and s^n = x_0 s^{n-1}: a state that may overflow."""
-
-    state_sizes = (1,)
-
-    def embed(self, x: Tensor) -> Tensor:
-        return x
-
-    def step(self, drive: Tensor, state: State, first: bool) -> State:
-        return (drive[..., 1:] if first else state[0] * drive[..., :1],)
 
 
 def test_a_row_that_overflows_after_halting_spoils_nothing() -> None:

@@ -203,11 +203,6 @@ def unroll(
 # --- gradients --------------------------------------------------------------------------------
 
 
-def act_cost_gradient(steps: int, count: int) -> list[float]:
-    """dP/dh^n = -1 for n < N(t), 0 at and after N(t) (Graves Eq. 14)."""
-    return [-1.0 if n < steps else 0.0 for n in range(1, count + 1)]
-
-
 def act_halting_gradient(
     d_output: Array,
     d_state: State,

@@ -137,3 +137,15 @@ class Own(nn.Module):
     def step(self, drive: Tensor, state: State, first: bool) -> State:
         memory, count = state
         return memory * 0.5 + drive + (1.0 if first else 0.0), count + 1
+
+
+class Geometric(nn.Module):
+    """s^1 = x_1 and s^n = x_0 s^{n-1}: a state that may overflow."""
+
+    state_sizes = (1,)
+
+    def embed(self, x: Tensor) -> Tensor:
+        return x
+
+    def step(self, drive: Tensor, state: State, first: bool) -> State:
+        return (drive[..., 1:] if first else state[0] * drive[..., :1],)

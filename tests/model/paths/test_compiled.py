@@ -180,19 +180,6 @@ def test_pondernet_where_only_the_state_is_scored() -> None:
     torch.testing.assert_close(*found, **CLOSE)
 
 
-@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
-@pytest.mark.parametrize("steps", [1, 2])
-def test_the_last_step_takes_what_is_left(cell: str, steps: int) -> None:
-    network = stacked(networks(cell, BIASES["spread"], steps))
-    twin = readable_twin(network)
-    batch = batch_of(2, 10, 0.8)
-    (got, gradients), (want, exact) = results(network, batch), results(twin, batch)
-    assert int(got.ponder_time.max()) == steps
-    torch.testing.assert_close(got.remainder, want.remainder, **CLOSE)
-    for name, gradient in gradients.items():
-        torch.testing.assert_close(gradient, exact[name], **CLOSE)
-
-
 @pytest.mark.parametrize(
     ("cell", "hidden", "halting"),
     [
@@ -237,11 +224,3 @@ def test_no_record_says_that_a_subclass_was_trained_by_it() -> None:
     ):
         assert compiled.has_loops(lstm, 8, kind(**given), cpu)
         assert not compiled.has_loops(lstm, 8, other(**given), cpu)
-
-
-@pytest.mark.parametrize("halting", [_Sharp(0.1, max_steps=3), _SharpPonderNet(0.1, max_steps=3)])
-def test_a_subclass_has_its_own_steps(halting: Halting, calls: list[str]) -> None:
-    network = stack([Network(CELLS["lstm"](INPUTS, 8), halting, 2)], halting)
-    network.path = "compiled"
-    results(network, tuple(p[:, :1] for p in batch_of(2, 5, 0.7)))
-    assert not calls

@@ -15,7 +15,7 @@ A cell has three members, and any module that has them can ponder:
 from __future__ import annotations
 
 import math
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import torch
 from torch import Generator, Tensor, nn
@@ -24,7 +24,6 @@ from torch.nn import functional
 State = tuple[Tensor, ...]
 
 
-@runtime_checkable
 class Cell(Protocol):
     """What the network asks of a cell; see the module's description."""
 

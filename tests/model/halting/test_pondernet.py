@@ -1,9 +1,8 @@
-"""PonderNet on given halting logits: p, the prior, KL, the loss, and halting by sampling."""
+"""PonderNet on given halting logits: p, the prior, KL and the loss."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,9 @@ from hypothesis import strategies as st
 from oracle import oracle
 from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_from
 
-from pondering.model.halting import PonderNet, SampledHalting
+from pondering.model.halting import PonderNet
 
 EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
-
-# --- PonderNet --------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -51,20 +48,6 @@ def test_pondernet_cost_is_the_kl_from_p_to_the_truncated_prior(
     steps = oracle.pondernet_steps(logits, epsilon, cap)
     want = oracle.kl_divergence(logits[:steps], lambda_p)
     np.testing.assert_allclose(state.cost.numpy(), [want], rtol=1e-9, atol=1e-10)
-
-
-def test_pondernet_matches_its_own_sums_in_float32() -> None:
-    logits = [0.3, -1.0, 0.7, -0.2, 1.0]
-    _, state = drive(PonderNet(0.2, 1.0, 5), column(logits).float())
-    assert float(state.cost) == pytest.approx(oracle.kl_divergence(logits, 0.2), abs=1e-6)
-
-
-def test_kl_is_zero_exactly_where_p_is_the_prior() -> None:
-    g = oracle.geometric_prior(0.3, 4)
-    hazards = [g[n] / sum(g[n:]) for n in range(3)]
-    weights, state = drive(PonderNet(0.3, 1.0, 4), column([logit(v) for v in hazards] + [0.0]))
-    np.testing.assert_allclose(weights[:, 0].numpy(), g, rtol=1e-6)
-    assert float(state.cost) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_kl_has_p_first_against_hand_numbers() -> None:
@@ -149,62 +132,3 @@ def test_distribution_is_all_steps_at_once() -> None:
     torch.testing.assert_close(got, weights, **EXACT)
     for name, want in vars(state).items():
         torch.testing.assert_close(getattr(after, name), want, **EXACT, check_dtype=False, msg=name)
-
-
-# --- sampled halting --------------------------------------------------------------------------
-
-
-def test_sampled_steps_follow_p() -> None:
-    """Pearson's chi-square of 40,000 draws against Eq. 2, within four standard deviations."""
-    logits = [-1.0, 0.2, -0.5, 0.8, -3.0]
-    halting = PonderNet(0.5, 0.01, 5).at_inference(torch.Generator().manual_seed(1))
-    assert isinstance(halting, SampledHalting)
-    rows = 40_000
-    weights, state = drive(halting, torch.tensor(logits).unsqueeze(1).expand(5, rows))
-    assert torch.equal(weights.sum(0), torch.ones(rows))
-    assert torch.equal(weights.argmax(0) + 1, state.steps.long())
-    assert torch.equal(state.expected_steps, state.steps)
-    p = [math.exp(v) for v in oracle.pondernet_log_weights(logits)]
-    counts = weights.sum(1).tolist()
-    chi_square = sum((c - rows * q) ** 2 / (rows * q) for c, q in zip(counts, p, strict=True))
-    assert chi_square < 4 + 4 * math.sqrt(2 * 4)
-
-
-def test_sampling_goes_on_where_the_draw_is_exactly_lambda() -> None:
-    """u is in [0, 1): u < lambda has probability lambda, and lambda = 0 never halts."""
-    halting = SampledHalting(2, torch.Generator())
-    begun = halting.start(torch.ones(2, dtype=torch.bool))
-    begun = replace(begun, draw=torch.tensor([0.5, 0.0]))
-    weight, state = halting.step(1, torch.tensor([0.0, -torch.inf]), begun)
-    assert weight.tolist() == [0.0, 0.0]
-    assert state.running.tolist() == [True, True]
-
-
-def test_sampling_depends_on_the_generator_alone() -> None:
-    logits = torch.zeros(6, 50)
-
-    def steps(seed: int) -> list[float]:
-        torch.rand(1)
-        generator = torch.Generator().manual_seed(seed)
-        return drive(SampledHalting(6, generator), logits)[1].steps.tolist()
-
-    assert steps(1) == steps(1) != steps(2)
-
-
-def test_sampling_draws_each_row_for_itself() -> None:
-    """Equal rows must not halt together; neighbours are uncorrelated."""
-    rows = 20_000
-    weights, _ = drive(SampledHalting(2, torch.Generator().manual_seed(0)), torch.zeros(2, 2, rows))
-    left, right = weights[0][0, :-1], weights[0][0, 1:]
-    agreement = float((left == right).double().mean())
-    assert abs(agreement - 0.5) < 4 * 0.5 / math.sqrt(rows)
-
-
-def test_sampled_objective_is_the_score_of_the_sampled_output() -> None:
-    halting = SampledHalting(2, torch.Generator().manual_seed(0))
-    outputs = torch.tensor([[[3.0]], [[7.0]]])
-    record = pondered_from(halting, torch.tensor([[200.0], [0.0]]), outputs)
-    assert halting.objective(lambda y: y.squeeze(-1), record).tolist() == [[3.0]]
-    record = pondered_from(halting, torch.tensor([[-200.0], [0.0]]), outputs)
-    assert halting.objective(lambda y: y.squeeze(-1), record).tolist() == [[7.0]]
-    assert halting.ponder_time(record).tolist() == [[2.0]]

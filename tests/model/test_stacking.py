@@ -187,26 +187,6 @@ def test_the_fast_path_is_taken(cell: str, kind: str, monkeypatch: pytest.Monkey
         stacked(inputs)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_replica_alone_is_the_plain_network(kind: str) -> None:
-    solos, _, inputs, _ = sweep("lstm", kind)
-    only = stack(solos[1:2], KINDS[kind](SETTINGS[1:2], BETAS[1:2]))
-    got = only(inputs[:, 1:2]).mixture[:, 0]
-    torch.testing.assert_close(got, solos[1](inputs[:, 1]).mixture, **EXACT)
-
-
-@pytest.mark.parametrize("cell", CLASSIC)
-def test_gradient_norms_are_those_of_solo_runs(cell: str) -> None:
-    solos, stacked, inputs, targets = sweep(cell, "pondernet")
-    backward(stacked, inputs, targets)
-    norms = gradient_norms(stacked.parameters())
-    assert norms.shape == (REPLICAS,)
-    for k, network in enumerate(solos):
-        backward(network, inputs[:, k], targets[:, k])
-        want = nn.utils.get_total_norm([p.grad for p in network.parameters()])
-        torch.testing.assert_close(norms[k], want, **EXACT)
-
-
 def test_gradient_norms_against_hand_numbers() -> None:
     parameters = [nn.Parameter(torch.zeros(2, 1, 2)), nn.Parameter(torch.zeros(2, 1))]
     parameters.append(nn.Parameter(torch.zeros(2, 3)))  # without a gradient

@@ -1,0 +1,90 @@
+"""ACT on given halting logits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import oracle
+from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_from
+
+from pondering.model.halting import ACT
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(LOGITS, st.sampled_from([0.01, 0.1, 0.5]), st.integers(1, 5))
+def test_act_matches_equations_6_to_8(logits: list[float], epsilon: float, cap: int) -> None:
+    weights, halted = drive(ACT(0.1, epsilon, cap), column(logits))
+    h = [oracle.sigmoid(v) for v in logits]
+    steps, remainder, p = oracle.act_weights(h, epsilon, cap)
+    matches(weights[:, 0], p)
+    assert float(halted.steps) == steps
+    assert not halted.running.any()
+    matches(halted.remainder, [remainder])
+    matches(halted.cost, [steps + remainder])
+    matches(halted.expected_steps, [oracle.expected_steps(p)])
+
+
+def test_act_halts_when_the_sum_is_exactly_1_minus_epsilon() -> None:
+    """Eq. 7 says >=, not >."""
+    weights, halted = drive(ACT(0.1, 0.5, 3), column([0.0, 0.0, 0.0]))
+    assert float(halted.steps) == 1.0
+    assert weights[:, 0].tolist() == [1.0, 0.0, 0.0]
+
+
+def test_act_gives_the_remainder_to_step_m() -> None:
+    """h sums to 0.3 at M: N = M and R = 1 - h_1 - h_2 (Eqs. 8, 13)."""
+    weights, halted = drive(ACT(0.1, 0.01, 3), column([logit(0.1)] * 3))
+    matches(weights[:, 0], [0.1, 0.1, 0.8])
+    assert float(halted.steps) == 3.0
+    matches(halted.remainder, [0.8])
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(LOGITS, st.integers(0, 100))
+def test_act_halting_gradient_is_equations_15_to_20(logits: list[float], seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    outputs, states = generator.normal(size=(5, 2)), generator.normal(size=(5, 3))
+    d_output, d_state = generator.normal(size=2), generator.normal(size=3)
+    x = column(logits).requires_grad_()
+    halting = ACT(0.25, 0.05, 5)
+    weights, halted = drive(halting, x)
+    state = torch.zeros(1, 3, dtype=torch.float64)
+    output = torch.zeros(1, 2, dtype=torch.float64)
+    for n in range(5):
+        state = halting.carry(state, weights[n], torch.from_numpy(states[n : n + 1]))
+        output = halting.carry(output, weights[n], torch.from_numpy(outputs[n : n + 1]))
+    loss = (output * torch.from_numpy(d_output)).sum() + (state * torch.from_numpy(d_state)).sum()
+    (loss + 0.25 * halted.cost.sum()).backward()
+    h = [oracle.sigmoid(v) for v in logits]
+    steps, _, _ = oracle.act_weights(h, 0.05, 5)
+    want = oracle.act_halting_gradient(
+        d_output, (d_state,), list(outputs), [(s,) for s in states], steps, 0.25
+    )
+    matches(x.grad[:, 0], [d * a * (1 - a) for d, a in zip(want, h, strict=True)])
+
+
+def test_act_objective_penalises_each_replica_with_its_own_tau() -> None:
+    logits = torch.tensor([[[2.0, -1.0], [0.5, -2.0]]] * 3, dtype=torch.float64)  # N, K, B
+    outputs = torch.arange(12, dtype=torch.float64).reshape(3, 2, 2, 1)
+    tau = torch.tensor([0.5, 0.0])
+    record = pondered_from(ACT(tau, 0.01, 3), logits, outputs)
+    loss = ACT(tau, 0.01, 3).objective(lambda y: y.squeeze(-1), record)
+    assert loss.shape == (1, 2, 2)
+    for k in range(2):
+        for b in range(2):
+            h = [oracle.sigmoid(float(v)) for v in logits[:, k, b]]
+            steps, remainder, p = oracle.act_weights(h, 0.01, 3)
+            score = sum(a * float(y) for a, y in zip(p, outputs[:, k, b, 0], strict=False))
+            want = score + float(tau[k]) * (steps + remainder)
+            assert float(loss[0, k, b]) == pytest.approx(want, abs=1e-12)
+
+
+def test_act_scores_the_mixture_and_not_the_steps() -> None:
+    """L(sum p y) with L(y) = y^2, y = +1, -1 under p = 0.5, 0.5: zero, where the mean L is one."""
+    outputs = torch.tensor([[[1.0]], [[-1.0]]], dtype=torch.float64)
+    record = pondered_from(ACT(0.0, 0.01, 2), column([0.0, 0.0]), outputs)
+    loss = ACT(0.0, 0.01, 2).objective(lambda y: y.square().squeeze(-1), record)
+    assert loss.tolist() == [[0.0]]

@@ -1,0 +1,109 @@
+"""What all halting mechanisms share, on given halting logits; fixed repeat among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from oracle.mechanisms import column, drive
+
+from pondering.model.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet, SampledHalting
+
+SEEDED = torch.Generator().manual_seed(0)
+ALL: list[Halting] = [
+    ACT(0.1, 0.01, 3),
+    PonderNet(0.3, 0.01, 3),
+    PonderNet(0.3, 0.01, 3, epsilon=0.05),
+    SampledHalting(3, SEEDED),
+    FixedRepeat(3),
+]
+
+
+@pytest.mark.parametrize("halting", ALL, ids=lambda h: type(h).__name__)
+def test_absent_rows_have_no_weight_no_cost_no_steps(halting: Halting) -> None:
+    present = torch.tensor([True, False, True])
+    weights, halted = drive(halting, torch.zeros(3, 3), present)
+    assert weights.dtype == torch.float32
+    assert weights[:, 1].tolist() == [0.0] * 3
+    for value in (halted.steps, halted.cost, halted.remainder, halted.expected_steps):
+        assert float(value[1]) == 0.0
+    assert not halted.running.any()
+    np.testing.assert_allclose(weights.sum(0)[[0, 2]].numpy(), [1.0, 1.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("halting", ALL, ids=lambda h: type(h).__name__)
+def test_carry_ignores_what_a_halted_row_became(halting: Halting) -> None:
+    """0 * inf is NaN: a row without weight must be selected away, not multiplied."""
+    total = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    value = torch.tensor([[10.0, 20.0], [torch.inf, torch.nan]])
+    got = halting.carry(total, torch.tensor([0.5, 0.0]), value)
+    assert got.tolist() == [[6.0, 12.0], [3.0, 4.0]]
+
+
+@pytest.mark.parametrize("halting", [ACT(0.1, 0.01, 3), FixedRepeat(3)], ids=["act", "repeat"])
+def test_inference_changes_nothing_where_halting_is_deterministic(halting: Halting) -> None:
+    assert halting.at_inference(torch.Generator()) is halting
+
+
+@pytest.mark.parametrize(
+    "halting", [*ALL[:3], ALL[4]], ids=["act", "pondernet", "pondernet_eps", "repeat"]
+)
+def test_number_settings_follow_the_data_to_its_device(halting: Halting) -> None:
+    """The meta device stands for a GPU: a setting left on the CPU does not mix with it."""
+    present = torch.ones(4, dtype=torch.bool, device="meta")
+    halted = halting.start(present)
+    logits = torch.zeros(4, device="meta")
+    weight, halted = halting.step(1, logits, halted)
+    outputs = torch.zeros(1, 1, 4, 2, device="meta")
+    record = Pondered(weight[None, None], outputs, outputs[0], *[halted.cost[None]] * 4, 0)
+    loss = halting.objective(lambda y: y.sum(-1), record)
+    assert (loss.device.type, loss.shape) == ("meta", (1, 4))
+
+
+def test_what_is_drawn_counted_or_set_per_replica_follows_the_data_too() -> None:
+    """The draws of sampling, the step numbers of a whole distribution, one rho per replica."""
+    present = torch.ones(2, 4, dtype=torch.bool, device="meta")
+    logits = torch.zeros(3, 2, 4, device="meta")
+    assert SampledHalting(3, torch.Generator()).start(present).draw.device.type == "meta"
+    weights, _ = PonderNet(0.3, 0.01, 3).distribution(logits, present)
+    assert weights.device.type == "meta"
+    repeat = FixedRepeat(torch.tensor([1.0, 3.0]))
+    weights, _ = repeat.step(1, logits[0], repeat.start(present))
+    assert weights.device.type == "meta"
+
+
+@pytest.mark.parametrize("halting", [PonderNet(0.3, 0.01, 7, 0.05), SampledHalting(7, SEEDED)])
+def test_inference_samples_with_the_generator_it_is_given(halting: Halting) -> None:
+    """Up to the same cap, and never with torch's global generator."""
+    generator = torch.Generator().manual_seed(1)
+    sampled = halting.at_inference(generator)
+    assert isinstance(sampled, SampledHalting)
+    assert sampled.max_steps == 7
+    assert sampled.generator is generator
+
+
+def test_what_is_not_said_is_as_in_the_papers() -> None:
+    """Graves 2016: epsilon 0.01, at most 100 steps; Banino 2021: beta 0.01, N = 20."""
+    act, pondernet = ACT(0.1), PonderNet(0.2)
+    assert (act.epsilon, act.max_steps) == (0.01, 100)
+    assert (pondernet.beta, pondernet.max_steps, pondernet.epsilon) == (0.01, 20, None)
+
+
+@pytest.mark.parametrize("halting", [ACT(0.1, 0.01, 3), PonderNet(0.3, 0.01, 3)])
+def test_the_number_of_steps_carries_no_gradient(halting: Halting) -> None:
+    """It is a measurement, not a part of any loss."""
+    logits = column([0.1, -0.2, 0.3]).requires_grad_()
+    _, halted = drive(halting, logits)
+    assert halted.cost.requires_grad
+    assert not halted.expected_steps.requires_grad
+
+
+def test_repeat_counts_per_replica() -> None:
+    halting = FixedRepeat(torch.tensor([1.0, 3.0, 2.0]))
+    assert halting.max_steps == 3
+    weights, halted = drive(halting, torch.zeros(3, 3, 2))
+    assert halted.steps.tolist() == [[1.0] * 2, [3.0] * 2, [2.0] * 2]
+    assert torch.equal(halted.expected_steps, halted.steps)
+    assert not halted.cost.any() and not halted.running.any()
+    for k, rho in enumerate((1, 3, 2)):
+        assert weights[:, k, 0].tolist() == [float(n == rho) for n in (1, 2, 3)]
