@@ -25,7 +25,7 @@ class Ponder(NamedTuple):
     outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored, else None
     mixture: Tensor | None  # (..., B, C): sum of p_n y_n, if every step is scored, else None
     state: State  # sum of p_n s_n, which crosses to the next input
-    halted: HaltingState  # after the last step
+    halting_state: HaltingState  # after the last step
     computed: int  # rows x steps evaluated
 
 
@@ -158,19 +158,19 @@ class Network(nn.Module):
             state: tensors (..., B, H), what the previous input left.
             present: (..., B) bool, the rows that have an input.
         """
-        halted = halting.start(present)
+        halting_state = halting.start(present)
         totals = tuple(torch.zeros_like(part) for part in state)
         weights: list[Tensor] = []
         outputs: list[Tensor] = []
         mixture: Tensor | None = None
         n = 0
-        while n == 0 or (n < halting.max_steps and bool(halted.running.any())):
+        while n == 0 or (n < halting.max_steps and bool(halting_state.running.any())):
             n += 1
-            running = halted.running.unsqueeze(-1)
+            running = halting_state.running.unsqueeze(-1)
             fresh = self.cell.step(drive, state, n == 1)
             state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
             head = self.heads(state[0])
-            weight, halted = halting.step(n, head[..., -1], halted)
+            weight, halting_state = halting.step(n, head[..., -1], halting_state)
             totals = tuple(
                 halting.carry(total, weight, part)
                 for total, part in zip(totals, state, strict=True)
@@ -183,7 +183,7 @@ class Network(nn.Module):
                 outputs.append(y)
         every = torch.stack(outputs) if outputs else None
         computed = n * present.numel()
-        return Ponder(torch.stack(weights), every, mixture, totals, halted, computed)
+        return Ponder(torch.stack(weights), every, mixture, totals, halting_state, computed)
 
     def _embed(self, inputs: Tensor) -> Tensor:
         """The cell's `embed` of all T inputs in one call, time folded into the rows."""
@@ -205,15 +205,15 @@ class Network(nn.Module):
         else:
             states = [record.state[0] for record in records]
             mixture = self._heads_of(torch.cat(states, dim=-2), len(states))
-        halted = [record.halted for record in records]
+        ends = [record.halting_state for record in records]
         return Pondered(
             weights=weights,
             outputs=outputs,
             mixture=mixture,
-            ponder_time=torch.stack([each.steps for each in halted]),
-            remainder=torch.stack([each.remainder for each in halted]),
-            cost=torch.stack([each.cost for each in halted]),
-            expected_steps=torch.stack([each.expected_steps for each in halted]),
+            ponder_time=torch.stack([each.steps for each in ends]),
+            remainder=torch.stack([each.remainder for each in ends]),
+            cost=torch.stack([each.cost for each in ends]),
+            expected_steps=torch.stack([each.expected_steps for each in ends]),
             computed=sum(record.computed for record in records),
         )
 

@@ -190,7 +190,7 @@ class Finished(NamedTuple):
     """Rows (K, B) that have all halted."""
 
     totals: tuple[Tensor, ...]  # (K, B, H) each: sum of p_n s_n
-    halted: HaltingState  # after the last step
+    halting_state: HaltingState  # after the last step
     computed: int  # rows x steps
 
 
@@ -209,7 +209,7 @@ def ponder(
         present: (K, B) bool, the rows that have an input.
     """
     replicas, size = present.shape
-    halted, rows = halting.start(present), all_rows(present, padded=True)
+    halting_state, rows = halting.start(present), all_rows(present, padded=True)
     home = [torch.zeros_like(part).flatten(0, 1) for part in state]
     totals = [part.view(replicas, size, -1) for part in home]
     logits = drive.new_zeros(replicas * size)
@@ -218,7 +218,7 @@ def ponder(
     left = present.sum(1).tolist()
     n = computed = 0
     while any(left):
-        fewer = repack(n, rows, halted.running, left, work)
+        fewer = repack(n, rows, halting_state.running, left, work)
         if fewer is not None:
             home = _put(rows, home, totals)
             rows, kept = fewer
@@ -229,12 +229,12 @@ def ponder(
         state = cell.step(drive, tuple(state), n == 1)
         found = torch.baddbmm(bias_of, state[0], weight_of).flatten()
         logits = rows.put(logits, found)
-        weight, halted = halting.step(n, logits.view(replicas, size), halted)
+        weight, halting_state = halting.step(n, logits.view(replicas, size), halting_state)
         share = rows.of(weight.flatten()).view(replicas, -1)
         totals = [halting.carry(t, share, part) for t, part in zip(totals, state, strict=True)]
-        left = [0] if n == halting.max_steps else halted.running.sum(1).tolist()
+        left = [0] if n == halting.max_steps else halting_state.running.sum(1).tolist()
     done = _put(rows, home, totals)
-    return Finished(tuple(part.view(replicas, size, -1) for part in done), halted, computed)
+    return Finished(tuple(part.view(replicas, size, -1) for part in done), halting_state, computed)
 
 
 def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:

@@ -23,8 +23,8 @@ from pondering.model.paths.compiled.loops.tape import Job
 from pondering.model.paths.fast.forward import Sequence
 from pondering.model.paths.fast.kernels import State
 
-SMALL = 10**6  # multiplications up to which OpenBLAS has a short way, with AVX-512
-LITTLE, MUCH = 32, 128  # rows of a block: at most where products are small; where none can be
+SMALL = 10**6  # multiplications of a product up to which OpenBLAS copies no operand, with AVX-512
+SMALL_BLOCK, LARGE_BLOCK = 32, 128  # rows that go through a step together
 
 # For the whole process: each thread has replicas of its own, and its products need no others.
 threadpool_limits(1, "blas")
@@ -177,12 +177,12 @@ def _flag(flag: Tensor | None, recurrent: Tensor) -> Tensor:
 
 
 def _block(width: int, hidden: int) -> int:
-    """Rows of a block: few enough that OpenBLAS has a short way for their product with W_s.
+    """Rows of a block: few enough that OpenBLAS does not copy W_s for their product with it.
 
-    For a larger product it copies the weights first; then a block has many rows, to copy seldom.
+    Where eight rows are too many for that, a block is large, so that copies are rare.
     """
     rows = SMALL // (width * hidden) // 4 * 4
-    return min(rows, LITTLE) if rows >= 8 else MUCH
+    return min(rows, SMALL_BLOCK) if rows >= 8 else LARGE_BLOCK
 
 
 def _array(x: Tensor) -> Any:
@@ -215,7 +215,7 @@ def _together(work: Callable[..., Any], calls: list[Any]) -> list[Any]:
 
 @functools.lru_cache(maxsize=1)
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """The threads beside the caller's own, which inherit its rounding of numbers near zero.
+    """The threads beside the caller's own; they inherit its flushing of denormals (`machine.tune`).
 
     A forked process has none of its parent's threads, therefore `process` is part of the key.
     """

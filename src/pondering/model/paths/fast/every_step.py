@@ -127,12 +127,12 @@ def ponder(
     """
     states, head = unroll(cell, heads, halting.max_steps, drive, state)
     head = head.transpose(0, 1)
-    weights, halted = halting.distribution(head[..., -1], present)
+    weights, halting_state = halting.distribution(head[..., -1], present)
     outputs = head[..., :-1]
     mixture = (weights.unsqueeze(-1) * outputs).sum(0)
     if crosses:
         state = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
-    return weights, outputs, mixture, state, halted, weights.numel()
+    return weights, outputs, mixture, state, halting_state, weights.numel()
 
 
 def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tuple[State, Tensor]:

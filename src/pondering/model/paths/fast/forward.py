@@ -104,14 +104,14 @@ class Forward:
         )
         features, records = [], []  # by input
         for time in range(self.times):
-            totals, halted = self._input(time, state)
+            totals, end = self._input(time, state)
             if self.complete[time]:
                 state = totals
             else:
                 there = self.job.mask[time].reshape(rows, 1)
                 state = tuple(torch.where(there, a, b) for a, b in zip(totals, state, strict=True))
             features.append(state[0])
-            records.append((halted.steps, halted.remainder, halted.cost, halted.expected_steps))
+            records.append((end.steps, end.remainder, end.cost, end.expected_steps))
         joined = stacked(features).view(self.times, self.replicas, self.size, -1)
         steps, remainder, cost, expected = map(torch.stack, zip(*records, strict=True))
         return Sequence(joined, steps, remainder, cost, expected, self.computed)
@@ -119,7 +119,7 @@ class Forward:
     def _input(self, time: int, state: State) -> tuple[State, HaltingState]:
         """Step until every row has halted: sum p_n s_n (K x B, H) each, and the halting state."""
         halting, kernel = self.job.halting, self.job.kernel
-        halted = halting.start(self.job.mask[time])
+        halting_state = halting.start(self.job.mask[time])
         rows, units, left = self.everyone, self.all_units, self.present[time]
         drive = self.drives[time]
         flagged = drive if self.flag is None else drive + self.flag
@@ -130,7 +130,7 @@ class Forward:
         events: list[Step | Repack] = []
         n = 0
         while any(left):
-            fewer = repack(n, rows, halted.running, left, self.width * self.hidden)
+            fewer = repack(n, rows, halting_state.running, left, self.width * self.hidden)
             if fewer is not None:
                 home = _put(rows, home, totals)
                 events.append(Repack(rows, units, fewer[1]))
@@ -152,16 +152,16 @@ class Forward:
             if halting.learns:
                 logits = rows.put(logits, (state[0] * units).sum(1))
             logit = logits.view(self.replicas, self.size) + self.halt_bias
-            weight, halted = halting.step(n, logit, halted)
-            share, goes_on = rows.of(weight.flatten()), rows.of(halted.running.flatten())
+            weight, halting_state = halting.step(n, logit, halting_state)
+            share, goes_on = rows.of(weight.flatten()), rows.of(halting_state.running.flatten())
             column = share.unsqueeze(1)
             for total, part in zip(totals, state, strict=True):
                 total.addcmul_(column, part)
             events.append(Step(hidden, saved, state, share, goes_on, left))
             self.computed += rows.total
-            left = [] if n == halting.max_steps else halted.running.sum(1).tolist()
+            left = [] if n == halting.max_steps else halting_state.running.sum(1).tolist()
         self.tapes.append(InputTape(events, rows, units))
-        return tuple(_put(rows, home, totals)), halted
+        return tuple(_put(rows, home, totals)), halting_state
 
 
 def _put(rows: Rows, home: list[Tensor] | None, totals: list[Tensor]) -> list[Tensor]:

@@ -59,7 +59,7 @@ class _Ponder(torch.autograd.Function):
         d_cost = torch.stack(parts).sum(0) if parts else None
         if ctx.walk is None:
             raise RuntimeError("a second backward pass: the first has used up the tape")
-        _ = ctx.saved_tensors  # torch looks whether the weights are as they were
+        _ = ctx.saved_tensors  # raises where a weight was changed in place
         walk = Backward(ctx.walk, given.features, d_cost)
         ctx.walk = None
         return None, *walk.run()
