@@ -68,15 +68,17 @@ def made(
 def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]:
     """The configuration at one value of an axis, and K."""
     config = configuration(axis.experiment, quick)
-    task, network, halting = config.task, config.network, config.pondernet
+    task, network, mechanisms = config.task, config.network, config.mechanisms
     if axis.experiment == "wikipedia":
         task = task | {"sequence": value}
         network = network.model_copy(update={"hidden": 16 if quick else 128})
     elif axis.label == "hidden units":
         network = network.model_copy(update={"hidden": value})
     elif axis.mechanism == "pondernet":
-        halting = halting.model_copy(update={"max_steps": value})
-    update = {"task": task, "network": network, "pondernet": halting}
+        block = mechanisms["pondernet"]
+        own = block.model_copy(update={"own": {**block.own, "max_steps": value}})
+        mechanisms = mechanisms | {"pondernet": own}
+    update = {"task": task, "network": network, "mechanisms": mechanisms}
     stacked = value if axis.label == "replicas K" else 1 if axis.experiment == "wikipedia" else 4
     return config.model_copy(update=update), stacked
 

@@ -135,15 +135,15 @@ def useful_work(
 
 def plain_mechanism(config: ExperimentConfig, mechanism: str, setting: float) -> plain.Ponder:
     """The plain loop's ponder of one input, with the configuration's values."""
-    shared, own = config.halting, config.pondernet
+    shared, own = config.halting, config.mechanism("pondernet").own
     if mechanism == "act":
         return functools.partial(
             plain.act, tau=setting, epsilon=shared.epsilon, max_steps=shared.max_steps
         )
     if mechanism == "repeat":
         return functools.partial(plain.repeat, rho=int(setting))
-    steps = own.max_steps or shared.max_steps
-    return functools.partial(plain.pondernet, lambda_p=setting, beta=own.beta, max_steps=steps)
+    steps = own["max_steps"] or shared.max_steps
+    return functools.partial(plain.pondernet, lambda_p=setting, beta=own["beta"], max_steps=steps)
 
 
 @torch.no_grad()

@@ -69,7 +69,7 @@ def test_the_cost_of_a_constant_n_is_said_as_long_as_it_is_one() -> None:
         load_params(ROOT / "params.yaml", profile).experiments["parity_interpolation"]
         for profile in claim.judged_at
     ]
-    assert all(config.pondernet.epsilon is None for config in constant)
+    assert all(config.mechanism("pondernet").own["epsilon"] is None for config in constant)
     for words in ("constant N", "the claim cannot hold", "pondernet.epsilon"):
         assert words in claim.measured
 

@@ -98,7 +98,7 @@ def test_provenance_says_where_a_number_comes_from(project: Path) -> None:
 
 def test_an_evaluation_says_so_too_with_the_replicas_it_read(project: Path) -> None:
     origin = json.loads((project / "reports/quick/provenance/tiny.json").read_text())
-    config = load_params(project / "params.yaml").experiment("tiny").model_dump(mode="json")
+    config = load_params(project / "params.yaml").experiment("tiny").plain()
     runs = {each: project / f"data/runs/quick/tiny/{each}" for each in MECHANISMS}
     trained = {k: sha256_file(runs[k] / "parameters.safetensors") for k in runs}
     for mechanism, digest in trained.items():

@@ -63,7 +63,7 @@ def test_the_paper_profile_has_the_papers_grids() -> None:
     paper = load_params(REAL, "paper").experiments
     graves = paper["parity"]
     grid = {round(i * 10.0**-j, 9) for i in range(1, 11) for j in range(1, 5)}
-    assert {round(tau, 9) for tau in graves.act.tau} == grid
+    assert {round(tau, 9) for tau in graves.settings("act")} == grid
     assert graves.seeds == tuple(range(20))
     assert graves.training.batch == 128
     assert graves.training.learning_rate == 1e-4
@@ -72,7 +72,7 @@ def test_the_paper_profile_has_the_papers_grids() -> None:
     banino = paper["parity_extrapolation"]
     assert banino.task["train_nonzero"] == [1, 48]
     assert banino.task["test_nonzero"]["extrapolation"] == [49, 96]
-    assert banino.pondernet.lambda_p == tuple(round(0.1 * i, 1) for i in range(1, 10))
+    assert banino.settings("pondernet") == tuple(round(0.1 * i, 1) for i in range(1, 10))
     assert len(banino.seeds) == 10
 
 

@@ -118,7 +118,7 @@ def test_settings_are_put_into_words() -> None:
     assert lines["Task"] == task
     assert lines["Network"] == f"tanh recurrent network, {config.network.hidden} units"
     assert f"{config.training.batch} examples" in lines["Training"]
-    assert all(f"{tau:g}" in lines["ACT"] for tau in config.act.tau)
+    assert all(f"{tau:g}" in lines["ACT"] for tau in config.settings("act"))
 
 
 def test_seeds_are_said_once_where_every_setting_has_as_many() -> None:

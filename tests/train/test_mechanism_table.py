@@ -15,9 +15,9 @@ from support import tiny
 
 from pondering.cli.main import main
 from pondering.model import halting
-from pondering.params.mechanisms import MECHANISMS
+from pondering.params.mechanisms import MECHANISMS, SHARED
 from pondering.params.read import load_params
-from pondering.params.schema import NAME, ExperimentConfig, MechanismConfig
+from pondering.params.schema import NAME, ExperimentConfig
 from pondering.project.errors import UserError
 from pondering.train.build import make_halting
 
@@ -39,7 +39,7 @@ def test_names_become_keys_files_and_signs_of_their_own() -> None:
         assert NAME.fullmatch(name) and name not in ExperimentConfig.model_fields
         fields = [entry.setting, *entry.own]
         assert len(set(fields)) == len(fields)
-        assert not set(fields) & set(MechanismConfig.model_fields)
+        assert not set(fields) & set(SHARED)
     for part in ("title", "symbol"):
         assert len({getattr(entry, part) for entry in entries}) == len(entries)
 

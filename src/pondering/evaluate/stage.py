@@ -87,7 +87,7 @@ class EvaluateStage:
         runs = {each: self.layout.run(self.experiment, each) for each in MECHANISMS}
         found = provenance.record(
             self.root,
-            self.config.model_dump(mode="json"),
+            self.config.plain(),
             sha256_file(self.layout.frozen(self.experiment)),
             machine.name_of(self.device),
             torch.get_num_threads(),

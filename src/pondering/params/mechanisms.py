@@ -12,6 +12,12 @@ from typing import Any
 
 from pondering.params import ranges
 
+SHARED: dict[str, tuple[Any, Any]] = {
+    "learning_rate": (ranges.Positive | None, None),
+    "updates": (ranges.Count | None, None),
+}
+"""What every mechanism's block may hold: key -> what it may be, its default."""
+
 
 @dataclass(frozen=True)
 class Mechanism:
@@ -21,8 +27,8 @@ class Mechanism:
         title: its name on the pages and in figures.
         setting: the argument of its class that is swept; in `params.yaml` a list of that name.
         symbol: the setting's sign.
-        settings: what that list may hold, see `values.py`.
-        path: its class, as `package.module:Class`; it answers the contract of `halting.py`.
+        settings: what that list may hold, see `ranges.py`.
+        path: its class, as `package.module:Class`; it answers the contract of `model/halting`.
         shares: arguments that come from the experiment's `halting` block.
         own: further arguments that the mechanism's block has: what each may be, and its default
             (`...` where there is none). None stands for the shared value, or that of the class.
@@ -37,6 +43,11 @@ class Mechanism:
     shares: tuple[str, ...] = ()
     own: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     remainder: bool = False
+
+    @property
+    def block(self) -> dict[str, tuple[Any, Any]]:
+        """What its block in `params.yaml` may hold: key -> what it may be, its default."""
+        return {**SHARED, self.setting: (self.settings, ...), **self.own}
 
     @property
     def module(self) -> str:

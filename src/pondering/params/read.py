@@ -17,12 +17,14 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.schema import PROFILES, SETTING_NAMES, Document, ExperimentConfig, Params
+from pondering.params.schema import PROFILES, SETTING_NAMES, ExperimentConfig, Params
 from pondering.project.errors import UserError
 
 __all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
 
 _TOP = ("profile", "device", "compute", "download", "experiments", "mechanisms", "about")
+# What an experiment's block may hold.
+_PARTS = (*(name for name in ExperimentConfig.model_fields if name != "mechanisms"), *MECHANISMS)
 LONGEST_VALUE = 80
 LONGEST_LINE = 400
 
@@ -75,7 +77,7 @@ def _checked(document: dict[str, Any], profile: str | None) -> Params:
     blocks = {str(name): _merged_block(document, name, chosen) for name in names}
     merged |= {"profile": chosen, "experiments": blocks}
     try:
-        return Document.model_validate(merged)
+        return Params.model_validate(merged)
     except ValidationError as error:
         raise _Refusal(_finding(error, document, chosen)) from None
 
@@ -110,10 +112,15 @@ def _merged_block(document: dict[str, Any], name: Any, profile: str) -> dict[str
     for key in block:
         if key not in ("common", *PROFILES):
             raise _Refusal(f"{name}.{key}: unknown key{_nearest(str(key), ('common', *PROFILES))}")
-    for key in ("common", profile):
-        if not isinstance(block.get(key), dict):
-            raise _Refusal(f"{name}.{key}: {_shown(block.get(key))}; must be a mapping")
-    return deep_merge(block["common"], block[profile])
+    for home in ("common", profile):
+        if not isinstance(block.get(home), dict):
+            raise _Refusal(f"{name}.{home}: {_shown(block.get(home))}; must be a mapping")
+        for key in block[home]:
+            if key not in _PARTS:
+                raise _Refusal(f"{name}.{home}.{key}: unknown key{_nearest(str(key), _PARTS)}")
+    merged = deep_merge(block["common"], block[profile])
+    blocks = {key: merged.pop(key) for key in MECHANISMS if key in merged}
+    return merged | {"mechanisms": blocks}
 
 
 def deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,7 +160,7 @@ def _finding(error: ValidationError, document: dict[str, Any], profile: str) -> 
     keys: list[Any] = list(first["loc"])
     allowed = _allowed_keys(first["loc"])
     if len(keys) > 1 and keys[0] == "experiments":
-        block, rest = document[keys[1]], keys[2:]
+        block, rest = document[keys[1]], [key for key in keys[2:] if key != "mechanisms"]
         given = first["type"] == "missing" or _holds(block[profile], rest)
         keys = [keys[1], profile if given else "common", *rest]
     where = ".".join(str(part) for part in keys)
@@ -177,8 +184,12 @@ def _holds(block: Any, keys: list[Any]) -> bool:
 
 
 def _allowed_keys(location: tuple[int | str, ...]) -> tuple[str, ...]:
-    """The field names beside the one at `location`."""
-    kind: Any = Document
+    """The keys that may stand beside the one at `location`."""
+    if location[0] == "experiments" and len(location) == 3:
+        return _PARTS
+    if location[2:3] == ("mechanisms",):
+        return tuple(MECHANISMS[str(location[3])].block)
+    kind: Any = Params
     for part in location[:-1]:
         kind = _without_none(kind)
         if _is_model(kind):

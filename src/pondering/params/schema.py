@@ -1,13 +1,10 @@
-"""The shape of `params.yaml`: typed, frozen, every value's range in one place.
-
-`config.py` reads the file; nothing here does.
-"""
+"""The shape of `params.yaml`: typed, frozen, every value with its range; `read.py` reads it."""
 
 from __future__ import annotations
 
 import math
 import re
-from types import GenericAlias
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -17,12 +14,13 @@ from pydantic import (
     Field,
     StrictBool,
     StrictStr,
-    create_model,
+    TypeAdapter,
     field_validator,
 )
+from pydantic_core import SchemaValidator, core_schema
 
 from pondering.params.downloads import Download
-from pondering.params.mechanisms import MECHANISMS
+from pondering.params.mechanisms import MECHANISMS, SHARED, Mechanism
 from pondering.params.ranges import Bias, Count, NotNegative, Open, Positive, Seeds
 from pondering.project.errors import UserError
 
@@ -63,81 +61,118 @@ class _Model(BaseModel):
 class NetworkConfig(_Model):
     """The cell and its size."""
 
-    cell: Annotated[StrictStr, Field(min_length=1)]  # of `CELLS`, which load torch: see `build.py`
-    hidden: Count
+    cell: Annotated[StrictStr, Field(min_length=1)] = Field(
+        description="of `CELLS`, which loads torch: `build.py` looks it up"
+    )
+    hidden: Count = Field(description="units of its state")
 
 
 class HaltingConfig(_Model):
     """What the mechanisms share."""
 
-    max_steps: Count
+    max_steps: Count = Field(description="ponder steps of an input at most")
     epsilon: Open = Field(description="ACT halts at a sum of 1 - epsilon")
-    halt_bias: Bias
-    first_step_flag: StrictBool
+    halt_bias: Bias = Field(description="what the halting unit's bias starts with")
+    first_step_flag: StrictBool = Field(description="whether an input says that it is new")
 
 
 class MechanismConfig(_Model):
-    """What every mechanism's block may hold beside its settings and its own values."""
+    """How an experiment uses a mechanism: its block in `params.yaml`, checked by its entry."""
 
-    learning_rate: Positive | None = None  # None: the experiment's
-    updates: Count | None = None  # None: the experiment's
+    learning_rate: Positive | None = Field(description="None: the experiment's")
+    updates: Count | None = Field(description="None: the experiment's")
+    settings: tuple[int | float, ...] = Field(description="the values swept: rho, tau, lambda_p")
+    own: Mapping[str, int | float | None] = Field(description="the entry's further arguments")
+
+    def plain(self, entry: Mechanism) -> dict[str, Any]:
+        """The block as it stands in the file, with every default."""
+        first = {"learning_rate": self.learning_rate, "updates": self.updates}
+        return first | {entry.setting: list(self.settings)} | dict(self.own)
+
+
+def _blocks() -> SchemaValidator:
+    """Checks a mapping of mechanisms to their blocks as the entries say, and takes the defaults."""
+    blocks = {}
+    for name, entry in MECHANISMS.items():
+        fields = {}
+        for key, (kind, default) in entry.block.items():
+            schema = TypeAdapter(kind).core_schema
+            if default is not ...:
+                schema = core_schema.with_default_schema(schema, default=default)
+            fields[key] = core_schema.typed_dict_field(schema, required=default is ...)
+        block = core_schema.typed_dict_schema(fields, extra_behavior="forbid")
+        blocks[name] = core_schema.typed_dict_field(block, required=False)
+    return SchemaValidator(core_schema.typed_dict_schema(blocks))
+
+
+_BLOCKS = _blocks()
 
 
 class ValidationConfig(_Model):
     """Plateau schedule and early stopping on validation accuracy, per replica."""
 
-    per_epoch: Count
-    factor: Open
-    patience: Count
-    stop_patience: Count
+    per_epoch: Count = Field(description="validations in an epoch")
+    factor: Open = Field(description="what a learning rate is multiplied by when it stalls")
+    patience: Count = Field(description="validations without a better accuracy before that")
+    stop_patience: Count = Field(description="validations without one before a replica stops")
 
 
 class TrainingConfig(_Model):
-    """The training loop; `clip` None leaves gradients as they are."""
+    """The training loop."""
 
-    updates: Count
-    batch: Count
-    learning_rate: Positive
-    clip: Positive | None = None
-    log_points: Count = 200
-    validation: ValidationConfig | None = None
+    updates: Count = Field(description="of the optimiser, each with a batch")
+    batch: Count = Field(description="examples of an update")
+    learning_rate: Positive = Field(description="of Adam")
+    clip: Positive | None = Field(None, description="largest gradient norm; None: any")
+    log_points: Count = Field(200, description="points of a training curve")
+    validation: ValidationConfig | None = Field(None, description="None: a constant rate, no stop")
 
 
 class TraceConfig(_Model):
     """Which example sequences are written out step by step."""
 
-    tau: NotNegative
-    sequences: Count = 3
+    tau: NotNegative = Field(description="ACT's setting nearest to it is traced")
+    sequences: Count = Field(3, description="how many")
 
 
 class EvaluationConfig(_Model):
-    """Size of the frozen evaluation sets, per difficulty."""
+    """What trained replicas are measured on."""
 
-    examples: Count
+    examples: Count = Field(description="size of the frozen sets, per difficulty")
     trace: TraceConfig
 
 
 class ExperimentConfig(_Model):
-    """One experiment in one profile; `task` is checked by the task itself.
+    """One experiment in one profile."""
 
-    What is read from a file is an `Experiment`, with a block for each mechanism besides.
-    """
-
-    task: TaskValues
+    task: TaskValues = Field(description="its name and values, which the task itself checks")
     network: NetworkConfig
     halting: HaltingConfig
     training: TrainingConfig
-    seeds: Seeds
+    seeds: Seeds = Field(description="each setting trains once with each seed")
     evaluation: EvaluationConfig
+    mechanisms: dict[str, MechanismConfig] = Field(
+        description="those with a block of their own, in the order of `MECHANISMS`"
+    )
+
+    @field_validator("mechanisms", mode="before")
+    @classmethod
+    def _as_the_entries_say(cls, blocks: dict[str, Any]) -> dict[str, Any]:
+        """Check the blocks against the ranges of their entries, and take their defaults."""
+        found: dict[str, dict[str, Any]] = _BLOCKS.validate_python(blocks)
+        return {
+            name: {key: values.pop(key) for key in SHARED}
+            | {"settings": values.pop(MECHANISMS[name].setting), "own": values}
+            for name, values in found.items()
+        }
 
     def mechanism(self, name: str) -> MechanismConfig:
         """A mechanism's block."""
-        block: MechanismConfig = getattr(self, name)
-        return block
+        return self.mechanisms[name]
 
     def settings(self, mechanism: str) -> tuple[float, ...]:
         """The grid of a mechanism: rho, tau, lambda_p."""
-        return tuple(getattr(self.mechanism(mechanism), SETTING_NAMES[mechanism]))
+        return self.mechanism(mechanism).settings
 
     def replicas(self, mechanism: str) -> tuple[tuple[float, int], ...]:
         """Every (setting, seed) of a mechanism, settings outermost."""
@@ -151,24 +186,30 @@ class ExperimentConfig(_Model):
         """Learning rate of a mechanism."""
         return self.mechanism(mechanism).learning_rate or self.training.learning_rate
 
+    def plain(self) -> dict[str, Any]:
+        """All values as plain data, as they stand in the file."""
+        blocks = {name: each.plain(MECHANISMS[name]) for name, each in self.mechanisms.items()}
+        return self.model_dump(mode="json", exclude={"mechanisms"}) | blocks
+
     def of_mechanism(self, mechanism: str) -> dict[str, Any]:
         """The values a mechanism's training depends on, as plain data: the others' left out."""
-        others = set(MECHANISMS) - {mechanism}
-        values = self.model_dump(mode="json", exclude=others | {"evaluation"})
-        first = ("task", "network", "halting", mechanism)  # the order that results are written in
-        return {key: values.pop(key) for key in first} | values
+        values = self.plain()
+        kept = ("task", "network", "halting", mechanism, "training", "seeds")
+        return {key: values[key] for key in kept}
 
 
 class ComputeConfig(_Model):
     """How, not what: none of this changes a result, but `path` its last digits."""
 
-    threads: Count
-    checkpoint_seconds: Positive
-    insist: StrictBool
-    replicas_at_once: Count | Literal["auto"] = "auto"
-    path: Literal["readable", "fast", "compiled"] = "compiled"
-    executor: Literal["local", "ray"] = "local"
-    ray_address: StrictStr | None = None  # None: that of the environment, else a local cluster
+    threads: Count = Field(description="CPU threads of torch")
+    checkpoint_seconds: Positive = Field(description="work that an interruption may cost")
+    insist: StrictBool = Field(description="whether `paper` runs without a GPU")
+    replicas_at_once: Count | Literal["auto"] = Field("auto", description="of a shard")
+    path: Literal["readable", "fast", "compiled"] = Field("compiled", description="see README")
+    executor: Literal["local", "ray"] = Field("local", description="where shards train")
+    ray_address: StrictStr | None = Field(
+        None, description="None: that of the environment, else a cluster on this machine"
+    )
 
 
 class About(_Model):
@@ -206,20 +247,3 @@ class Params(_Model):
             allowed = ", ".join(self.experiments)
             raise UserError(f"params.yaml: experiments: {name!r} is unknown; allowed: {allowed}")
         return self.experiments[name]
-
-
-def _block(name: str) -> type[MechanismConfig]:
-    """The values of a mechanism as its entry says them."""
-    entry = MECHANISMS[name]
-    fields: dict[str, Any] = {entry.setting: (entry.settings, ...), **entry.own}
-    label = f"{name.capitalize()}Config"
-    return create_model(label, __base__=MechanismConfig, __module__=__name__, **fields)
-
-
-_BLOCKS: dict[str, Any] = {name: _block(name) for name in MECHANISMS}
-globals().update({block.__name__: block for block in _BLOCKS.values()})  # pickle finds them by name
-Experiment = create_model("Experiment", __base__=ExperimentConfig, __module__=__name__, **_BLOCKS)
-"""An `ExperimentConfig` with the block of every mechanism."""
-_EXPERIMENTS: Any = GenericAlias(dict, (str, Experiment))
-Document = create_model("Document", __base__=Params, __module__=__name__, experiments=_EXPERIMENTS)
-"""The `Params` that a file is checked against."""

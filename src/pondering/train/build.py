@@ -34,7 +34,7 @@ def make_halting(
     """
     entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
     setting = torch.as_tensor(settings, dtype=torch.float32, device=device)
-    own = {name: value for name in entry.own if (value := getattr(block, name)) is not None}
+    own = {name: value for name, value in block.own.items() if value is not None}
     try:
         shared = {name: getattr(config.halting, name) for name in entry.shares}
         halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | own)

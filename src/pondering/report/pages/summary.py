@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
 from pondering.report.pages import names
 from pondering.results.results import Card
@@ -175,8 +174,7 @@ def seeds_in_words(rows: Sequence[SummaryRow]) -> str:
 
 def _own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
     """What a mechanism has of its own, where it is not the shared value."""
-    for name in MECHANISMS[mechanism].own:
-        value = getattr(config.mechanism(mechanism), name)
+    for name, value in config.mechanism(mechanism).own.items():
         if value is not None:
             known = OWN_VALUES.get(name)
             yield known.format(value) if known else f"{name.replace('_', ' ')} = {_plain(value)}"

@@ -253,8 +253,8 @@ def _caps(config: ExperimentConfig | None) -> dict[str, int]:
     if config is None:
         return {}
     capped = [name for name, each in MECHANISMS.items() if "max_steps" in each.shares]
-    own = {name: getattr(config.mechanism(name), "max_steps", None) for name in capped}
-    return {name: cap or config.halting.max_steps for name, cap in own.items()}
+    own = {name: config.mechanism(name).own.get("max_steps") for name in capped}
+    return {name: int(cap or config.halting.max_steps) for name, cap in own.items()}
 
 
 def _running(results: Results, name: str) -> bool:
