@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from pondering.model.network import PathName
 from pondering.params.read import load_params
+from pondering.params.replica import Replica
 from pondering.project import provenance
 from pondering.project.atomic import write_json
 from pondering.project.machine import tune
@@ -41,12 +42,12 @@ def curves(mechanism: str, path: PathName, updates: int, kind: str) -> dict[str,
     tune()
     config = load_params(HERE.parent / "params.yaml", "quick").experiment(EXPERIMENT)
     task = make_task(config.task, EXPERIMENT)
-    pairs = [(SETTINGS[mechanism], seed) for seed in range(SEEDS)]
-    network = make_network(config, mechanism, task, pairs, torch.device(kind))
+    replicas = [Replica(mechanism, SETTINGS[mechanism], seed) for seed in range(SEEDS)]
+    network = make_network(config, task, replicas, torch.device(kind))
     network.path = path
     training = config.training
     schedule = Schedule(updates, training.batch, training.learning_rate, training.clip, 40)
-    sweep = Sweep(network, task, pairs, schedule)
+    sweep = Sweep(network, task, replicas, schedule)
     sweep.run(lambda _: None, lambda: False)
     points = [point[:, (0, 2)].tolist() for point in sweep.curves]
     updates_at = [point[0][0] for point in points]

@@ -22,6 +22,7 @@ from measure import STILL, forget_peak, peak_memory, synchronise
 from subjects import SETTINGS, configuration
 
 from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
+from pondering.params.replica import Replica
 from pondering.project import provenance
 from pondering.project.atomic import atomic_write, write_json
 from pondering.project.machine import tune
@@ -58,11 +59,11 @@ def made(
     """An untrained sweep on the default path."""
     task = make_task(config.task, experiment)
     setting = SETTINGS.get(mechanism, config.settings(mechanism)[0])
-    pairs = [(setting, seed) for seed in range(replicas)]
-    network = make_network(config, mechanism, task, pairs, device)
+    stacked = [Replica(mechanism, setting, seed) for seed in range(replicas)]
+    network = make_network(config, task, stacked, device)
     network.path = path_of("compiled", config, mechanism, device)
     schedule = Schedule(10**9, config.training.batch, STILL, config.training.clip, 1)
-    return Sweep(network, task, pairs, schedule)
+    return Sweep(network, task, stacked, schedule)
 
 
 def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]:

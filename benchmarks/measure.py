@@ -30,6 +30,7 @@ from subjects import (
 from pondering.model.network import Network
 from pondering.model.stacking import select, stack
 from pondering.params.read import ExperimentConfig
+from pondering.params.replica import Replica
 from pondering.project.machine import tune
 from pondering.tasks import make_task
 from pondering.train.batches import AT_ONCE, Stream
@@ -60,7 +61,7 @@ def spreading(experiment: str, config: ExperimentConfig, kind: str, replicas: in
     """The halting unit of ACT's regime "spread", found on the batches of so many replicas."""
     device, seeds = torch.device(kind), config.seeds[:replicas]
     task = make_task(config.task, experiment)
-    single = make_network(config, "act", task, [(SETTINGS["act"], seeds[0])], device)
+    single = make_network(config, task, [Replica("act", SETTINGS["act"], seeds[0])], device)
     network = stack([select(single, 0, single.halting)] * len(seeds), single.halting)
     stream = Stream(task, seeds, config.training.batch, device)
     return find_spread(network, [stream.batch(update) for update in range(UPDATES)])._asdict()
@@ -112,8 +113,8 @@ class Bench:
 
     def _single(self, unit: HaltingUnit | None) -> Network:
         """One network of the first seed, pondering as the regime says."""
-        replicas = [(self.setting, self.seeds[0])]
-        network = make_network(self.config, self.case.mechanism, self.task, replicas, self.device)
+        replica = Replica(self.case.mechanism, self.setting, self.seeds[0])
+        network = make_network(self.config, self.task, [replica], self.device)
         if unit is not None:
             set_halting(network, unit)
         self.cost = count_ponder(network, [self.stream(self.seeds[:1]).batch(0)])
@@ -121,7 +122,7 @@ class Bench:
 
     def _stacked(self, single: Network) -> Sweep:
         """K times the same network, each on the batches of its own seed."""
-        replicas = [(self.setting, seed) for seed in self.seeds]
+        replicas = [Replica(self.case.mechanism, self.setting, seed) for seed in self.seeds]
         settings = [self.setting] * len(replicas)
         halting = make_halting(self.config, self.case.mechanism, settings, self.device)
         training = self.config.training

@@ -19,7 +19,9 @@ import click
 import pandas as pd
 import torch
 
+from pondering.params.ranges import setting_text
 from pondering.params.read import MECHANISMS, load_params
+from pondering.params.replica import Replica
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, write_together
 from pondering.project.command import Command, stage
@@ -64,8 +66,8 @@ class Search:
             raise UserError(f"--seeds: {named} is not allowed; a seed of no published run is")
         task = self.task(config.task)
         tried = list(itertools.product(self.rates, self.settings, self.seeds))
-        replicas = [(setting, seed) for _, setting, seed in tried]
-        network = make_network(config, self.mechanism, task, replicas, device)
+        replicas = [Replica(self.mechanism, setting, seed) for _, setting, seed in tried]
+        network = make_network(config, task, replicas, device)
         network.path = path_of(params.compute.path, config, self.mechanism, device)
         values = config.training
         schedule = Schedule(self.updates, values.batch, self.rates[0], values.clip, self.points)
@@ -114,7 +116,9 @@ def said(sweep: Sweep, tried: list[tuple[float, float, int]]) -> str:
     """Error and ponder of every replica at the last point."""
     last = sweep.curves[-1]
     parts = zip(tried, last[:, 2].tolist(), last[:, 3].tolist(), strict=True)
-    return "  ".join(f"{r:g}/{s:g}/{k} {100 * e:.1f}% {p:.1f}" for (r, s, k), e, p in parts)
+    return "  ".join(
+        f"{r:g}/{setting_text(s)}/{k} {100 * e:.1f}% {p:.1f}" for (r, s, k), e, p in parts
+    )
 
 
 def numbers(option: str, text: str, whole: bool = False) -> list[Any]:

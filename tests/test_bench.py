@@ -19,6 +19,7 @@ from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network
 from pondering.params.read import load_params
+from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task, random_stream
 from pondering.train.batches import Stream
@@ -162,7 +163,7 @@ def test_regimes_ponder_as_they_say_at_the_paper_s_size(
     subjects = bench["subjects"]
     config = subjects.configuration("parity", False)
     task = make_task(config.task, "parity")
-    network = make_network(config, "act", task, [(0.001, 0)])
+    network = make_network(config, task, [Replica("act", 0.001, 0)])
     stream = Stream(task, [0], config.training.batch)
     batches = [stream.batch(update) for update in range(3)]
     first = network.heads.weight.clone()

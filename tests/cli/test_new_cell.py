@@ -66,4 +66,4 @@ def test_an_unknown_cell_is_named_with_those_there_are(tmp_path: Path) -> None:
     config = tiny.config(tmp_path, network={"cell": "residual"})
     task = make_task(config.task, "tiny")
     with pytest.raises(UserError, match=r"network\.cell: 'residual' is unknown; allowed: tanh_rnn"):
-        make_network(config, "act", task, [(0.1, 0)])
+        make_network(config, task, config.replicas("act"))

@@ -19,6 +19,7 @@ from support.untrained import read_back, stage_of, table_of, traces_of
 from pondering.evaluate import measure, traces
 from pondering.evaluate.stage import summary
 from pondering.model.halting import PonderNet
+from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.tasks.addition import Addition
 from pondering.tasks.base import SyntheticTask
@@ -126,22 +127,22 @@ def test_a_sampled_halt_is_each_seeds_own_luck(tmp_path: Path) -> None:
     """Four replicas that are one network: those of a seed halt alike, seeds apart."""
     config = tiny.config_of_sequences(tmp_path)
     task = make_task(config.task, "tiny")
-    replicas = [(0.3, 5), (0.6, 5), (0.3, 9), (0.6, 9)]
-    network = make_network(config, "pondernet", task, replicas)
+    replicas = [Replica("pondernet", *each) for each in ((0.3, 5), (0.6, 5), (0.3, 9), (0.6, 9))]
+    network = make_network(config, task, replicas)
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.copy_(parameter[:1].expand_as(parameter))
     batch = task.evaluation_sets(200)["test"].torch()
 
     def steps(seeds: list[int], rows: int = 64) -> np.ndarray:
-        part = make_network(config, "pondernet", task, [(0.3, seed) for seed in seeds])
+        part = make_network(config, task, [Replica("pondernet", 0.3, seed) for seed in seeds])
         with torch.no_grad():
             for own, whole in zip(part.parameters(), network.parameters(), strict=True):
                 own.copy_(whole[:1].expand_as(own))
         sampled = measure.modes(part.halting, seeds)["sampled"]
         return measure.measure(part, sampled, task, batch, len(seeds), rows).ponder_time
 
-    sampled = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
+    sampled = measure.modes(network.halting, [each.seed for each in replicas])["sampled"]
     found = measure.measure(network, sampled, task, batch, 4, 64).ponder_time
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[2], found[3])
     assert (found[0] != found[2]).mean() > 0.2
@@ -180,9 +181,9 @@ def test_a_gallery_is_of_the_first_sets_images_of_most_and_of_fewest_steps(tmp_p
     assert (table.groupby(["split", "difficulty"])["examples"].unique() == 30).all()
     batch = stage.sets["range"]
     for mechanism, chosen in (("act", (0.1, 3)), ("pondernet", (0.4, 3))):
-        network, replicas = read_back(stage, mechanism)[1:3]
+        network, replicas = read_back(stage, mechanism)[:2]
         measured = measure.measure(network, network.halting, stage.task, batch, len(replicas), 64)
-        steps = measured.ponder_time[replicas.index(chosen)]
+        steps = measured.ponder_time[replicas.index(Replica(mechanism, *chosen))]
         order = np.argsort(steps, kind="stable")
         wanted = [("most", row) for row in order[::-1][: traces.GALLERY]]
         wanted += [("fewest", row) for row in order[: traces.GALLERY]]
@@ -238,8 +239,8 @@ def test_sampled_rows_are_each_seeds_own_luck_in_every_set(tmp_path: Path) -> No
     stage = stage_of(tmp_path, task, pondernet=priors, evaluation={"examples": 100})
     stage.sets["again"] = stage.sets["test"]
     table = table_of(stage)
-    network, replicas = read_back(stage, "pondernet")[1:3]
-    sampled = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
+    network, replicas = read_back(stage, "pondernet")[:2]
+    sampled = measure.modes(network.halting, [each.seed for each in replicas])["sampled"]
     wanted = measure.measure(network, sampled, stage.task, stage.sets["test"], len(replicas), 100)
     for split in stage.sets:
         rows = table[(table["split"] == split) & (table["prediction"] == "sampled")]

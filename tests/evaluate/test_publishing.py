@@ -18,6 +18,7 @@ from pondering.evaluate import publish
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.publish import chosen
 from pondering.params.read import PROFILES, ExperimentConfig, load_params
+from pondering.params.replica import Replica
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train.build import make_network
@@ -68,8 +69,8 @@ def test_it_is_one_of_the_trained_replicas_and_nothing_besides(clone: Path, mech
 
 def sweep(mechanism: str, *replicas: tuple[float, int, str]) -> Trained:
     """A sweep without networks."""
-    pairs = [(setting, seed) for setting, seed, _ in replicas]
-    return Trained(mechanism, cast(Any, None), pairs, [status for *_, status in replicas])
+    found = [Replica(mechanism, setting, seed) for setting, seed, _ in replicas]
+    return Trained(cast(Any, None), found, [status for *_, status in replicas])
 
 
 def config(tau: float) -> ExperimentConfig:
@@ -148,7 +149,8 @@ def test_a_profile_takes_a_few_megabytes(profile: str) -> None:
         if values.network.hidden > 1000:
             assert 4 * values.network.hidden**2 > publish.BUDGET  # one weight of it
             continue
-        network = make_network(values, "act", make_task(values.task, name), [(0.01, 0)])
+        task = make_task(values.task, name)
+        network = make_network(values, task, [Replica("act", 0.01, 0)])
         size = sum(4 * parameter.numel() for parameter in network.parameters())
         total += size * min(len(publish.ORDER), publish.BUDGET // size)
     assert 1_000_000 < total < 8_000_000

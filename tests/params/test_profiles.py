@@ -47,7 +47,7 @@ def test_every_paper_stage_runs_two_updates_of_two_replicas(
     if experiment == "wikipedia":  # real sizes but for the length: 500 bytes take minutes
         task = replace(task, sequence=8)  # type: ignore[type-var]
     replicas = config.replicas(mechanism)[:2]
-    network = make_network(config, mechanism, task, replicas)
+    network = make_network(config, task, replicas)
     before = {name: p.detach().clone() for name, p in network.named_parameters()}
     schedule = Schedule(2, config.training.batch, config.learning_rate(mechanism), None, 2)
     sweep = Sweep(network, task, replicas, schedule)

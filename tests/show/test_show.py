@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from support.trained_project import SIGNS, shown, stacked, trained
 
+from pondering.params.replica import Replica
 from pondering.project.paths import Layout
 from pondering.show.terminal import Terminal
 
@@ -45,7 +46,7 @@ def test_bars_and_numbers_are_the_networks_own(
         "--setting", str(setting), "--seed", str(seed),
     )  # fmt: skip
     found, pondered = stacked(project, "parity", mechanism, SIGNS)
-    k = found.replicas.index((setting, seed))
+    k = found.replicas.index(Replica(mechanism, setting, seed))
     steps = int(pondered.ponder_time[0, k, 0])
     assert pondered.weights is not None
     p = pondered.weights[0, :steps, k, 0].tolist()
@@ -123,7 +124,7 @@ def test_sequences_have_a_line_for_each_input(project: Path) -> None:
     text = "01 XOR AND; 1 NOR; 0 OR XOR"
     output = shown("logic", "--input", text, "--setting", "0.1", "--seed", "1")
     found, pondered = stacked(project, "logic", "act", text)
-    k = found.replicas.index((0.1, 1))
+    k = found.replicas.index(Replica("act", 0.1, 1))
     assert pondered.weights is not None
     rows = re.findall(r"^ +\d+ .*[✓✗].*$", output, re.MULTILINE)
     assert [row[5:15].strip() for row in rows] == ["01 XOR AND", "1 NOR", "0 OR XOR"]

@@ -9,6 +9,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from pondering.params.read import ExperimentConfig, load_params
+from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 from pondering.train.plateau import Plateau
@@ -94,7 +95,7 @@ def config_of_sequences(folder: Path) -> ExperimentConfig:
 def sweep(
     values: ExperimentConfig,
     mechanism: str = "act",
-    replicas: list[tuple[float, int]] | None = None,
+    replicas: list[Replica] | None = None,
     plateau: Plateau | None = None,
 ) -> Sweep:
     """An untrained sweep of an experiment; by default all its replicas."""
@@ -104,7 +105,7 @@ def sweep(
     schedule = Schedule(
         training.updates, training.batch, training.learning_rate, training.clip, training.log_points
     )
-    return Sweep(make_network(values, mechanism, task, chosen), task, chosen, schedule, plateau)
+    return Sweep(make_network(values, task, chosen), task, chosen, schedule, plateau)
 
 
 def train(sweep: Sweep, updates: int | None = None) -> Sweep:

@@ -40,13 +40,15 @@ def stage_of(
     freeze(made, layout.raw, frozen, config.evaluation.examples)
     for mechanism in MECHANISMS:
         replicas, run = config.replicas(mechanism), layout.run("tiny", mechanism)
+        lost = [(each.setting, each.seed) in diverged for each in replicas]
+        states = ["diverged" if each else "running" for each in lost]
         record = [
-            {"setting": s, "seed": n, "status": "diverged" if (s, n) in diverged else "running"}
-            for s, n in replicas
+            {"setting": each.setting, "seed": each.seed, "status": status}
+            for each, status in zip(replicas, states, strict=True)
         ]
         whole = {"config": config.of_mechanism(mechanism), "replicas": record}
         write_json(run / "run.json", whole)
-        parameters = dict(make_network(config, mechanism, made, replicas).named_parameters())
+        parameters = dict(make_network(config, made, replicas).named_parameters())
         content = checkpoint.parameters(parameters, len(replicas))
         atomic_write(run / "parameters.safetensors", content)
     return EvaluateStage(params, "tiny", folder)

@@ -167,7 +167,7 @@ def test_shards_agree_on_sequences(sequences: ExperimentConfig) -> None:
 
 def test_replicas_of_one_seed_start_alike_and_settings_part_them(config: ExperimentConfig) -> None:
     sweep = tiny.sweep(config)
-    assert [seed for _, seed in sweep.replicas] == [0, 7, 0, 7]
+    assert [each.seed for each in sweep.replicas] == [0, 7, 0, 7]
     for parameter in sweep.parameters.values():
         assert torch.equal(parameter[0], parameter[2])
     weights = sweep.parameters["heads.weight"].detach()

@@ -13,7 +13,9 @@ import torch
 
 from pondering.model.network import Network
 from pondering.model.stacking import select
+from pondering.params.ranges import setting_text
 from pondering.params.read import MECHANISMS, PROFILES, SETTING_NAMES, ExperimentConfig, Params
+from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.results.tables import headline, replica_means
@@ -31,21 +33,17 @@ class Published(Layout):
         return self.models(experiment, mechanism)
 
 
-class Replica(NamedTuple):
-    """One line of `run.json`."""
-
-    setting: float
-    seed: int
-    status: str
-
-
 class Trained(NamedTuple):
     """The replicas of one mechanism, as a training stage left them."""
 
-    mechanism: str
     network: Network
-    replicas: list[tuple[float, int]]
+    replicas: list[Replica]
     status: list[str]
+
+    @property
+    def mechanism(self) -> str:
+        """Theirs."""
+        return self.replicas[0].mechanism
 
 
 class Standing(NamedTuple):
@@ -55,7 +53,7 @@ class Standing(NamedTuple):
     ponder_time: float
 
 
-Standings = Mapping[tuple[str, str, int], Standing]  # by mechanism, setting as text, seed
+Standings = Mapping[str, Standing]  # by a replica's text
 
 
 @dataclass(frozen=True)
@@ -64,14 +62,14 @@ class Run:
 
     Args:
         layout: where its files lie.
-        replicas: None if its list of them is damaged.
+        replicas: each with its status; None if their list is damaged.
         current: whether params.yaml still says what it was trained with.
     """
 
     layout: Layout
     experiment: str
     mechanism: str
-    replicas: tuple[Replica, ...] | None
+    replicas: list[tuple[Replica, str]] | None
     current: bool
 
 
@@ -80,10 +78,10 @@ class Loaded:
     """One trained replica, ready to be asked."""
 
     layout: Layout
-    mechanism: str
     network: Network  # without replica axis
     task: Task
     replica: Replica
+    status: str
     standing: Standing | None
 
 
@@ -104,19 +102,20 @@ def runs(root: Path, params: Params) -> Iterator[Run]:
                 continue
             path = layout.run(experiment, mechanism) / "run.json"
             try:
-                replicas, values = recorded(path)
+                replicas, values = recorded(path, mechanism)
             except ValueError:
                 yield Run(layout, experiment, mechanism, None, False)
                 continue
             current = values == config.of_mechanism(mechanism)
-            yield Run(layout, experiment, mechanism, tuple(replicas), current)
+            yield Run(layout, experiment, mechanism, replicas, current)
 
 
-def recorded(path: Path) -> tuple[list[Replica], Any]:
-    """A run's replicas, and the parameters that it was trained with.
+def recorded(path: Path, mechanism: str) -> tuple[list[tuple[Replica, str]], Any]:
+    """A run's replicas with their status, and the parameters that it was trained with.
 
     Args:
         path: its `run.json`.
+        mechanism: that of the replicas.
 
     Raises:
         ValueError: damaged.
@@ -124,7 +123,7 @@ def recorded(path: Path) -> tuple[list[Replica], Any]:
     record = json.loads(path.read_text(encoding="utf-8"))
     try:
         replicas = [
-            Replica(float(each["setting"]), int(each["seed"]), str(each["status"]))
+            (Replica(mechanism, float(each["setting"]), int(each["seed"])), str(each["status"]))
             for each in record["replicas"]
         ]
         return replicas, record["config"]
@@ -149,25 +148,25 @@ def load_trained(
     path = folder / "run.json"
     stage = f"dvc repro train@{layout.profile}-{experiment}-{mechanism}"
     try:
-        found, values = recorded(path)
+        found, values = recorded(path, mechanism)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run `{stage}` first") from None
     except ValueError:
         raise UserError(f"{path}: damaged; run `{stage}` again") from None
-    replicas = [(each.setting, each.seed) for each in found]
+    replicas = [replica for replica, _ in found]
     if values != config.of_mechanism(mechanism):
         raise UserError(f"{path}: trained with other parameters than params.yaml; run `{stage}`")
     planned = config.replicas(mechanism)  # all of them, or of a fresh clone one, in their order
     if not replicas or replicas != [each for each in planned if each in replicas]:
         raise UserError(f"{path}: damaged; run `{stage}` again")
     tensors, _ = checkpoint.read(folder / "parameters.safetensors")
-    network = make_network(config, mechanism, task, replicas, device)
+    network = make_network(config, task, replicas, device)
     try:
         network.load_state_dict(tensors)
     except RuntimeError:
         where = folder / "parameters.safetensors"
         raise UserError(f"{where}: of another configuration; run `{stage}` again") from None
-    return Trained(mechanism, network, replicas, [each.status for each in found])
+    return Trained(network, replicas, [status for _, status in found])
 
 
 def standings(layout: Layout, experiment: str) -> Standings:
@@ -184,17 +183,12 @@ def standings(layout: Layout, experiment: str) -> Standings:
     try:
         means = replica_means(headline(pd.read_csv(path)))
         return {
-            (str(mechanism), text(float(setting)), int(seed)): Standing(*map(float, values))
+            Replica(str(mechanism), float(setting), int(seed)).text(): Standing(*map(float, values))
             for (mechanism, setting, seed), values in zip(means.index, means.values, strict=True)
         }
     except (KeyError, IndexError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: not a readable table ({reason}); run `dvc repro` again") from None
-
-
-def text(setting: float) -> str:
-    """A setting as it is written, and found again in tables."""
-    return f"{setting:.6g}"
 
 
 def load(
@@ -225,15 +219,15 @@ def load(
     trained = load_trained(layout, config, experiment, mechanism, task)
     table = standings(layout, experiment)
     index = choose(trained, table, setting, seed)
-    chosen, number = trained.replicas[index]
-    halting = make_halting(config, mechanism, chosen)
+    chosen = trained.replicas[index]
+    halting = make_halting(config, mechanism, chosen.setting)
     return Loaded(
         layout,
-        mechanism,
         select(trained.network, index, halting),
         task,
-        Replica(chosen, number, trained.status[index]),
-        table.get((mechanism, text(chosen), number)),
+        chosen,
+        trained.status[index],
+        table.get(chosen.text()),
     )
 
 
@@ -242,13 +236,17 @@ def choose(
 ) -> int:
     """Which of the stacked replicas to show; see `load`."""
     name = SETTING_NAMES[trained.mechanism]
-    settings = {text(each): None for each, _ in trained.replicas}
-    wanted = _best(trained, table, list(settings)) if setting is None else text(setting)
+    settings = {setting_text(each.setting): None for each in trained.replicas}
+    wanted = _best(trained, table, list(settings)) if setting is None else setting_text(setting)
     if wanted not in settings:
         raise UserError(
             f"--setting: {name} {wanted} is not trained; allowed: {', '.join(settings)}"
         )
-    seeds = {number: k for k, (each, number) in enumerate(trained.replicas) if text(each) == wanted}
+    seeds = {
+        each.seed: k
+        for k, each in enumerate(trained.replicas)
+        if setting_text(each.setting) == wanted
+    }
     alive = [number for number, k in seeds.items() if trained.status[k] != "diverged"]
     finished = [number for number in alive if trained.status[seeds[number]] == "finished"]
     if not alive:
@@ -265,15 +263,15 @@ def choose(
 def _best(trained: Trained, table: Standings, settings: Sequence[str]) -> str:
     """The setting of the smallest mean error over seeds, else the first that did not diverge."""
     errors: dict[str, list[float]] = {each: [] for each in settings}
-    for setting, seed in trained.replicas:
-        row = table.get((trained.mechanism, text(setting), seed))
-        if row is not None:
-            errors[text(setting)].append(row.error)
+    for replica in trained.replicas:
+        if (row := table.get(replica.text())) is not None:
+            errors[setting_text(replica.setting)].append(row.error)
     judged = {each: sum(found) / len(found) for each, found in errors.items() if found}
     if judged:
         return min(judged, key=lambda each: judged[each])
     pairs = zip(trained.replicas, trained.status, strict=True)
-    return next((text(each) for (each, _), status in pairs if status != "diverged"), settings[0])
+    healthy = (setting_text(each.setting) for each, status in pairs if status != "diverged")
+    return next(healthy, settings[0])
 
 
 def _untrained(root: Path, profile: str, experiment: str, mechanism: str) -> str:

@@ -13,6 +13,7 @@ from torch import Generator, Tensor
 
 from pondering.model.halting import Halting, SampledHalting, SampledState
 from pondering.model.network import Network
+from pondering.params.replica import Replica
 from pondering.tasks.base import Batch, Task, random_stream
 
 Array = NDArray[Any]
@@ -105,7 +106,7 @@ def chunks(batch: Batch, rows: int, replicas: int) -> Iterator[Batch]:
 
 def table_rows(
     measured: Measured,
-    replicas: Sequence[tuple[float, int]],
+    replicas: Sequence[Replica],
     status: Sequence[str],
     worst: float,
     has_remainder: bool,
@@ -118,14 +119,14 @@ def table_rows(
         has_remainder: whether R means anything for this mechanism.
     """
     rows = []
-    for k, ((setting, seed), state) in enumerate(zip(replicas, status, strict=True)):
+    for k, (replica, state) in enumerate(zip(replicas, status, strict=True)):
         for difficulty in np.unique(measured.difficulty):
             chosen = measured.difficulty == difficulty
             row = {
-                "setting": setting, "seed": seed, "difficulty": float(difficulty),
-                "examples": int(chosen.sum()), "status": state,
+                "difficulty": float(difficulty), "examples": int(chosen.sum()), "status": state,
             }  # fmt: skip
-            rows.append(row | _means(measured, k, chosen, state, worst, has_remainder))
+            means = _means(measured, k, chosen, state, worst, has_remainder)
+            rows.append(replica.row() | row | means)
     return rows
 
 

@@ -41,8 +41,8 @@ class Copies:
     def add(self, trained: Trained) -> None:
         """Take one replica of a mechanism, if there is room for it."""
         k = chosen(trained, self._config)
-        setting, seed = trained.replicas[k]
-        record = {"setting": setting, "seed": seed, "status": trained.status[k]}
+        one = trained.replicas[k]
+        record = {"setting": one.setting, "seed": one.seed, "status": trained.status[k]}
         alone = {name: p[k : k + 1] for name, p in trained.network.named_parameters()}
         size = sum(4 * parameter.numel() for parameter in alone.values())
         fits = ORDER.index(trained.mechanism) < BUDGET // size
@@ -73,10 +73,10 @@ def chosen(trained: Trained, config: ExperimentConfig) -> int:
     mechanism's the first of its list; of its seeds the lowest. Diverged replicas come last.
     """
     usual = {"act": config.evaluation.trace.tau, "repeat": 1.0}
-    wanted = usual.get(trained.mechanism, trained.replicas[0][0])
+    wanted = usual.get(trained.mechanism, trained.replicas[0].setting)
 
     def rank(k: int) -> tuple[bool, float, float, int]:
-        setting, seed = trained.replicas[k]
-        return trained.status[k] == "diverged", abs(setting - wanted), setting, seed
+        one = trained.replicas[k]
+        return trained.status[k] == "diverged", abs(one.setting - wanted), one.setting, one.seed
 
     return min(range(len(trained.replicas)), key=rank)

@@ -18,6 +18,7 @@ from pondering.evaluate import measure, publish, traces
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.measure import Measured
 from pondering.params.mechanisms import MECHANISMS
+from pondering.params.ranges import setting_text
 from pondering.params.read import SETTING_NAMES, Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
@@ -99,7 +100,7 @@ class EvaluateStage:
     def _measure(self, trained: Trained) -> dict[tuple[str, str], Measured]:
         """Every split in every mode of prediction."""
         network, count = trained.network, len(trained.replicas)
-        seeds = [seed for _, seed in trained.replicas]
+        seeds = [each.seed for each in trained.replicas]
         found = {}
         for split, batch in self.sets.items():
             # Not by the number of replicas: sampled halting draws piece by piece.
@@ -115,10 +116,7 @@ class EvaluateStage:
         worst = self.task.worst_error
         rows = []
         for (split, mode), each in measured.items():
-            names = {
-                "experiment": self.experiment, "mechanism": trained.mechanism,
-                "split": split, "prediction": mode,
-            }  # fmt: skip
+            names = {"experiment": self.experiment, "split": split, "prediction": mode}
             has_remainder = MECHANISMS[trained.mechanism].remainder
             part = measure.table_rows(each, trained.replicas, trained.status, worst, has_remainder)
             rows += [names | row for row in part]
@@ -131,12 +129,10 @@ class EvaluateStage:
             return []
         chosen = self._chosen(trained)
         if isinstance(self.task, ImageTask):
-            found = self._gallery(self.task, trained, measured, chosen[:1])
-        elif isinstance(self.task, TextTask):
-            found = self._texts(self.task, trained, chosen)
-        else:
-            found = self._sequences(trained, chosen)
-        return [{"mechanism": trained.mechanism} | trace for trace in found]
+            return self._gallery(self.task, trained, measured, chosen[:1])
+        if isinstance(self.task, TextTask):
+            return self._texts(self.task, trained, chosen)
+        return self._sequences(trained, chosen)
 
     def _texts(
         self, task: TextTask, trained: Trained, chosen: Sequence[int]
@@ -145,7 +141,7 @@ class EvaluateStage:
         batch, kinds = task.traced(self.config.evaluation.trace.sequences)
         windows = batch.torch(self.device)
         found = traces.sequences(trained.network, task, windows, trained.replicas, chosen, kinds)
-        return [{"kind": "text"} | trace for trace in found]
+        return [{"mechanism": trained.mechanism, "kind": "text"} | trace for trace in found]
 
     def _sequences(self, trained: Trained, chosen: Sequence[int]) -> list[dict[str, Any]]:
         """A few sequences in full from one seed, and, if they are long, many in short from all."""
@@ -159,7 +155,7 @@ class EvaluateStage:
                 short = traces.in_short(network, task, batch, replicas, chosen)
         full = traces.sequences(network, task, batch.take(picked), replicas, chosen[:1])
         return [
-            {"kind": kind} | trace
+            {"mechanism": trained.mechanism, "kind": kind} | trace
             for kind, found in (("sequence", full), ("mixed", short))
             for trace in found
         ]
@@ -173,15 +169,15 @@ class EvaluateStage:
     def _chosen(self, trained: Trained) -> list[int]:
         """The replicas to trace: one setting, every seed that did not diverge."""
         wanted = self.config.evaluation.trace.tau
-        settings = sorted({setting for setting, _ in trained.replicas})
+        settings = sorted({each.setting for each in trained.replicas})
         if trained.mechanism == "act":
             setting = min(settings, key=lambda each: abs(each - wanted))
         else:
             setting = settings[(len(settings) - 1) // 2]
         return [
             k
-            for k, (each, _) in enumerate(trained.replicas)
-            if each == setting and trained.status[k] != "diverged"
+            for k, each in enumerate(trained.replicas)
+            if each.setting == setting and trained.status[k] != "diverged"
         ]
 
     def _gallery(
@@ -217,7 +213,7 @@ def summary(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     replicas = replica_means(headline(table))
     for (mechanism, setting), group in replicas.groupby(level=[0, 1], sort=False):
-        name = f"{mechanism} {SETTING_NAMES[str(mechanism)]}={setting:g}"
+        name = f"{mechanism} {SETTING_NAMES[str(mechanism)]}={setting_text(setting)}"
         means = group.mean().to_dict()
         found[name] = {key: round(v, 5) for key, v in means.items() if np.isfinite(v)}
     return found

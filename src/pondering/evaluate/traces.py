@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pondering.evaluate.measure import Array, Measured
 from pondering.model.network import Network
+from pondering.params.replica import Replica
 from pondering.tasks.base import Batch, SyntheticTask, Task, random_stream
 
 Trace = dict[str, Any]
@@ -26,7 +27,7 @@ def sequences(
     network: Network,
     task: Task,
     batch: Batch,
-    replicas: Sequence[tuple[float, int]],
+    replicas: Sequence[Replica],
     chosen: Sequence[int],
     kinds: Array | None = None,
 ) -> list[Trace]:
@@ -65,11 +66,8 @@ def sequences(
                 if kinds is not None:
                     step["kind"] = str(kinds[t, row])
                 steps.append(step)
-            setting, seed = replicas[k]
             difficulty = float(batch.difficulty[row])
-            traces.append(
-                {"setting": setting, "seed": seed, "difficulty": difficulty, "steps": steps}
-            )
+            traces.append(replicas[k].row() | {"difficulty": difficulty, "steps": steps})
     return traces
 
 
@@ -105,7 +103,7 @@ def in_short(
     network: Network,
     task: Task,
     batch: Batch,
-    replicas: Sequence[tuple[float, int]],
+    replicas: Sequence[Replica],
     chosen: Sequence[int],
 ) -> list[Trace]:
     """Steps alone at every input of every example: small in a file, however many there are.
@@ -122,7 +120,6 @@ def in_short(
     time_of = network.halting.ponder_time(pondered)
     traces = []
     for k in chosen:
-        setting, seed = replicas[k]
         for row in range(batch.difficulty.shape[0]):
             steps = [
                 {
@@ -132,7 +129,7 @@ def in_short(
                 }
                 for t, word in enumerate(task.describe(outputs[:, k], batch, row))
             ]
-            traces.append({"setting": setting, "seed": seed, "steps": steps})
+            traces.append(replicas[k].row() | {"steps": steps})
     return traces
 
 

@@ -9,6 +9,11 @@ from pydantic import AfterValidator, BeforeValidator, Field
 LARGEST = 10**9  # keeps sizes and rates within what torch and float32 can hold
 
 
+def setting_text(setting: float) -> str:
+    """A setting as it is written: in six digits, as tables have it and find it again."""
+    return f"{setting:g}"
+
+
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) != len(values):
         raise ValueError("must not name a value twice")
@@ -16,7 +21,7 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _told_apart(values: tuple[float, ...]) -> tuple[float, ...]:
-    if len({f"{value:g}" for value in _distinct(values)}) != len(values):
+    if len({setting_text(value) for value in _distinct(values)}) != len(values):
         raise ValueError("must not name values that are equal in six digits, as tables have them")
     return values
 

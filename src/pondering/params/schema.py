@@ -22,6 +22,7 @@ from pydantic_core import SchemaValidator, core_schema
 from pondering.params.downloads import Download
 from pondering.params.mechanisms import MECHANISMS, SHARED, Mechanism
 from pondering.params.ranges import Bias, Count, NotNegative, Open, Positive, Seeds
+from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 
 PROFILES = ("quick", "reduced", "paper")
@@ -174,9 +175,10 @@ class ExperimentConfig(_Model):
         """The grid of a mechanism: rho, tau, lambda_p."""
         return self.mechanism(mechanism).settings
 
-    def replicas(self, mechanism: str) -> tuple[tuple[float, int], ...]:
-        """Every (setting, seed) of a mechanism, settings outermost."""
-        return tuple((s, seed) for s in self.settings(mechanism) for seed in self.seeds)
+    def replicas(self, mechanism: str) -> tuple[Replica, ...]:
+        """Every replica of a mechanism, settings outermost."""
+        settings = self.settings(mechanism)
+        return tuple(Replica(mechanism, each, seed) for each in settings for seed in self.seeds)
 
     def updates(self, mechanism: str) -> int:
         """Planned updates of a mechanism."""

@@ -140,12 +140,10 @@ def _heading(experiment: str, loaded: Loaded) -> Iterator[str]:
     """Which network this is, and how good."""
     from pondering.show.listing import how_wrong
 
-    setting, seed, status = loaded.replica
-    name = SETTING_NAMES[loaded.mechanism]
     yield f"{experiment} in profile {loaded.layout.profile}: {loaded.task.summary}"
-    words = f"{loaded.mechanism}, {name} {setting:g}, seed {seed}"
-    if status != "finished":
-        words += f", {status}"
+    words = loaded.replica.text()
+    if loaded.status != "finished":
+        words += f", {loaded.status}"
     if loaded.standing is not None:
         error = how_wrong(loaded.standing.error, type(loaded.task))
         words += f"; evaluated: {error}, {loaded.standing.ponder_time:.2f} steps"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pondering.evaluate.load import Replica, Run, Standings, runs, standings, text
-from pondering.params.read import PROFILES, SETTING_NAMES, load_params
+from pondering.evaluate.load import Run, Standings, runs, standings
+from pondering.params.read import PROFILES, load_params
+from pondering.params.replica import Replica
 from pondering.show.terminal import Terminal
 from pondering.tasks import TASKS
 
@@ -56,28 +57,28 @@ def _head(run: Run, profile: str, terminal: Terminal) -> Iterator[str]:
 
 def _settings(run: Run, table: Standings, kind: type[Any]) -> Iterator[str]:
     """Setting, seeds, status, error and steps."""
-    by_setting: dict[str, list[Replica]] = {}
-    for replica in run.replicas or ():
-        by_setting.setdefault(text(replica.setting), []).append(replica)
-    for setting, group in by_setting.items():
-        name = f"{SETTING_NAMES[run.mechanism]} {setting}"
+    by_setting: dict[str, list[tuple[Replica, str]]] = {}
+    for replica, status in run.replicas or ():
+        by_setting.setdefault(replica.setting_name(), []).append((replica, status))
+    for name, pairs in by_setting.items():
+        group = [replica for replica, _ in pairs]
         seeds = f"seed{'s' * (len(group) > 1)} {_spans([each.seed for each in group])}"
-        yield f"  {name:16} {seeds:11} {_status(group):10} {_result(run, group, table, kind)}"
+        status = _status([each for _, each in pairs])
+        yield f"  {name:16} {seeds:11} {status:10} {_result(group, table, kind)}"
 
 
-def _status(group: list[Replica]) -> str:
+def _status(each: list[str]) -> str:
     counts: dict[str, int] = {}
-    for replica in group:
-        counts[replica.status] = counts.get(replica.status, 0) + 1
+    for status in each:
+        counts[status] = counts.get(status, 0) + 1
     if len(counts) == 1:
         return next(iter(counts))
     return ", ".join(f"{count} {status}" for status, count in counts.items())
 
 
-def _result(run: Run, group: list[Replica], table: Standings, kind: type[Any]) -> str:
+def _result(group: list[Replica], table: Standings, kind: type[Any]) -> str:
     """Mean error over seeds with its range, and mean steps."""
-    keys = [(run.mechanism, text(each.setting), each.seed) for each in group]
-    found = [table[key] for key in keys if key in table]
+    found = [table[each.text()] for each in group if each.text() in table]
     if not found:
         return "not evaluated"
     errors = [each.error for each in found]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pondering.params.ranges import setting_text
 from pondering.project.paths import Layout, is_training
 
 LIVE = ".tracking"  # below the project: the files of trainings that have not finished
@@ -19,7 +20,7 @@ Replica = tuple[str, int]
 
 def replica_of(setting: Any, seed: Any) -> Replica:
     """One spelling for a replica, whether its setting was read as ``1``, ``1.0`` or ``"1"``."""
-    return f"{float(setting):g}", int(float(seed))
+    return setting_text(float(setting)), int(float(seed))
 
 
 def number(value: Any) -> float | None:

@@ -16,6 +16,7 @@ from pondering.model.paths.compiled import has_loops
 from pondering.model.stacking import stack
 from pondering.params.mechanisms import MECHANISMS, Mechanism
 from pondering.params.read import ExperimentConfig
+from pondering.params.replica import Replica
 from pondering.project.errors import UserError, out_of_memory
 from pondering.tasks.base import Task
 
@@ -54,20 +55,20 @@ def _class_of(entry: Mechanism) -> Any:
 
 def make_network(
     config: ExperimentConfig,
-    mechanism: str,
     task: Task,
-    replicas: Sequence[tuple[float, int]],
+    replicas: Sequence[Replica],
     device: torch.device | str = "cpu",
 ) -> Network:
     """A stacked network, each replica initialised under its own seed alone.
 
     Args:
-        replicas: K pairs (setting, seed). Replicas of one seed start from the same parameters.
+        replicas: K of one mechanism. Those of one seed start from the same parameters.
     """
-    halting = make_halting(config, mechanism, [setting for setting, _ in replicas])
-    solo = {seed: _solo(config, task, halting, seed) for _, seed in replicas}
-    network = stack([solo[seed] for _, seed in replicas], halting).to(device)
-    network.halting = make_halting(config, mechanism, [s for s, _ in replicas], device)
+    mechanism, settings = replicas[0].mechanism, [each.setting for each in replicas]
+    halting = make_halting(config, mechanism, settings)
+    solo = {each.seed: _solo(config, task, halting, each.seed) for each in replicas}
+    network = stack([solo[each.seed] for each in replicas], halting).to(device)
+    network.halting = make_halting(config, mechanism, settings, device)
     return network
 
 

@@ -60,7 +60,8 @@ def training_key(config: ExperimentConfig, mechanism: str, code: Program | None 
         code: the package to read; None for this one.
     """
     entry, replicas = MECHANISMS[mechanism], config.replicas(mechanism)
-    used = config.updates(mechanism), config.learning_rate(mechanism), [list(r) for r in replicas]
+    pairs = [(each.setting, each.seed) for each in replicas]
+    used = config.updates(mechanism), config.learning_rate(mechanism), pairs
     built = entry.setting, entry.shares, sorted(entry.own)  # its class is part of the program
     address = program_of(config, mechanism, code or program())
     return provenance.hash_values((config.of_mechanism(mechanism), used, built, address))

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from pondering.model.paths import PathName
+from pondering.params.replica import Replica
 from pondering.params.schema import ComputeConfig, ExperimentConfig, Params
 from pondering.project import machine, provenance
 from pondering.project.errors import UserError
@@ -53,8 +54,8 @@ class Plan:
         return self.params.experiment(self.experiment)
 
     @property
-    def replicas(self) -> tuple[tuple[float, int], ...]:
-        """Every (setting, seed), settings outermost."""
+    def replicas(self) -> tuple[Replica, ...]:
+        """All of them, settings outermost."""
         return self.config.replicas(self.mechanism)
 
     @property
@@ -77,7 +78,7 @@ class Plan:
         """The untrained sweep, or its replicas `first` to `last - 1`."""
         config = self.config
         replicas = self.replicas[first:last]
-        network = make_network(config, self.mechanism, self.task, replicas, self.device)
+        network = make_network(config, self.task, replicas, self.device)
         network.path = self.path
         schedule = Schedule(
             config.updates(self.mechanism),
@@ -119,9 +120,8 @@ class Plan:
         return self.key if whole else f"{self.key} {shard.first}-{shard.last}"
 
     def named(self, rows: list[Row]) -> list[Row]:
-        """Curve rows with the experiment's and the mechanism's names."""
-        names = {"experiment": self.experiment, "mechanism": self.mechanism}
-        return [names | row for row in rows]
+        """Curve rows with the experiment's name."""
+        return [{"experiment": self.experiment} | row for row in rows]
 
     @property
     def label(self) -> str:
@@ -136,7 +136,7 @@ class Plan:
             "experiment": self.experiment,
             "mechanism": self.mechanism,
             "config": self.config.of_mechanism(self.mechanism),
-            "replicas": self.replicas,
+            "replicas": tuple((each.setting, each.seed) for each in self.replicas),
             "commit": origin["commit"],
             "lock_hash": origin["lock_hash"],
             "data_hash": self.data_hash,

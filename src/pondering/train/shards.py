@@ -18,6 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from pondering.params.replica import Replica
 from pondering.project.errors import Interrupted
 from pondering.train import checkpoint
 from pondering.train.sweep import Row, Sweep
@@ -179,9 +180,9 @@ def outcome(sweep: Sweep) -> ShardResult:
     return ShardResult(sweep.parameters, sweep.rows(), sweep.status(), sweep.update, sweep.seconds)
 
 
-def gathered(outcomes: Sequence[ShardResult], replicas: Sequence[tuple[float, int]]) -> ShardResult:
+def gathered(outcomes: Sequence[ShardResult], replicas: Sequence[Replica]) -> ShardResult:
     """Shards in their order as one; curve rows in the order in which a whole sweep has them."""
-    place = {replica: number for number, replica in enumerate(replicas)}
+    place = {(each.setting, each.seed): number for number, each in enumerate(replicas)}
     rows = [row for each in outcomes for row in each.rows]
     rows.sort(key=lambda row: (row["update"], place[row["setting"], row["seed"]]))
     names = outcomes[0].parameters

@@ -66,9 +66,10 @@ def train_here(plan: Plan, shards: list[Shard], listen: Listener) -> list[ShardR
 
 def write(plan: Plan, outcome: ShardResult) -> None:
     """Curves, parameters, the list of replicas, and where they came from."""
-    names = ("setting", "seed", "status")
-    states = zip(plan.replicas, outcome.status, strict=True)
-    replicas = [dict(zip(names, (*each, status), strict=True)) for each, status in states]
+    replicas = [
+        {"setting": each.setting, "seed": each.seed, "status": status}
+        for each, status in zip(plan.replicas, outcome.status, strict=True)
+    ]
     values = plan.config.of_mechanism(plan.mechanism)
     curves = pd.DataFrame(plan.named(outcome.rows))
     curves["computed_steps"] = curves["computed_steps"].astype("int64")

@@ -12,6 +12,7 @@ from torch import Tensor
 from pondering.model.halting import Pondered
 from pondering.model.network import Network
 from pondering.model.stacking import gradient_norms
+from pondering.params.replica import Replica
 from pondering.tasks.base import Batch, Task
 from pondering.train.adam import StackedAdam
 from pondering.train.batches import Stream
@@ -54,14 +55,14 @@ class Sweep:
     Args:
         network: K stacked replicas.
         task: what they learn.
-        replicas: their (setting, seed).
+        replicas: which they are.
         schedule: updates, batch, learning rate, clipping, logging.
         plateau: learning-rate schedule and early stopping, or None.
     """
 
     network: Network
     task: Task
-    replicas: Sequence[tuple[float, int]]
+    replicas: Sequence[Replica]
     schedule: Schedule
     plateau: Plateau | None = None
     update: int = 0
@@ -78,7 +79,8 @@ class Sweep:
         self.diverged = torch.zeros(count, dtype=torch.bool, device=device)
         self.window = torch.zeros(count, 7, dtype=torch.float64, device=device)
         self.computed_steps = torch.zeros(count, dtype=torch.float64, device=device)
-        self.stream = Stream(self.task, [s for _, s in self.replicas], self.schedule.batch, device)
+        seeds = [each.seed for each in self.replicas]
+        self.stream = Stream(self.task, seeds, self.schedule.batch, device)
         self._any_dead = False
 
     @property
@@ -175,10 +177,9 @@ class Sweep:
     def rows(self, since: int = 0) -> list[Row]:
         """Curve rows of logging points `since` and later, one per replica and point."""
         return [
-            {"setting": setting, "seed": seed, "update": int(values[0])}
-            | dict(zip(COLUMNS, values[1:], strict=True))
+            each.row() | {"update": int(values[0])} | dict(zip(COLUMNS, values[1:], strict=True))
             for point in self.curves[since:]
-            for (setting, seed), values in zip(self.replicas, point.tolist(), strict=True)
+            for each, values in zip(self.replicas, point.tolist(), strict=True)
             if values[0] == values[0]
         ]
 
