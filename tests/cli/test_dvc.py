@@ -48,7 +48,7 @@ def paths(stage: str, *kinds: str) -> list[str]:
 
 
 def test_every_stage_depends_on_its_key() -> None:
-    assert set(STAGES) == {*KEYS, "keys"}
+    assert set(STAGES) == {*KEYS, "keys", "train_further"}
     assert set(STAGES["keys"]["deps"]) == {"params.yaml", "pipeline", "src/pondering"}
     assert STAGES["keys"]["outs"] == [str(keys.FOLDER)]
     for name, key in KEYS.items():
@@ -94,6 +94,8 @@ def test_the_matrix_covers_every_experiment_and_mechanism() -> None:
     assert STAGES["train"]["matrix"] == {
         "profile": profile, "experiment": experiments, "mechanism": "${mechanisms}",
     }  # fmt: skip
+    further = {"experiment": "${further.experiments}", "mechanism": "${further.mechanisms}"}
+    assert STAGES["train_further"] == STAGES["train"] | {"matrix": {"profile": profile} | further}
     for name in ("datasets", "evaluate"):
         assert STAGES[name]["matrix"] == {"profile": profile, "experiment": experiments}
     for name in ("download", "report"):
@@ -104,24 +106,43 @@ def test_the_matrix_covers_every_experiment_and_mechanism() -> None:
     assert blocks == set(document["experiments"])
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_dvc_itself_sees_these_stages(copy: Path, profile: str) -> None:
-    """And finds every parameter that a stage names."""
+def seen(copy: Path) -> dict[str, Any]:
+    """The stages that DVC finds, by name."""
     from dvc.repo import Repo
 
     (copy / ".dvc").mkdir()
     (copy / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
+    with Repo(str(copy)) as repo:
+        return {str(stage.name): stage for stage in repo.index.stages}
+
+
+def test_a_further_mechanism_adds_the_stages_of_the_experiments_that_name_it(copy: Path) -> None:
+    text = (ROOT / "params.yaml").read_text()
+    usual = text.replace("[repeat, act, pondernet]", "[repeat, act]", 1)
+    further = usual.replace("  experiments: []", "  experiments: [sort]", 1)
+    further = further.replace("  mechanisms: []", "  mechanisms: [pondernet]", 1)
+    found = []
+    for number, each in enumerate((usual, further)):
+        folder = shutil.copytree(copy, copy / str(number))
+        (folder / "params.yaml").write_text(each)
+        found.append(set(seen(folder)))
+    assert found[1] - found[0] == {"train_further@quick-sort-pondernet"}
+    assert found[0] < found[1] and not any("pondernet" in name for name in found[0])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_dvc_itself_sees_these_stages(copy: Path, profile: str) -> None:
+    """And finds every parameter that a stage names."""
     text = (ROOT / "params.yaml").read_text()
     assert text.count("\nprofile: ") == 1
     active = text.replace("\nprofile: quick", f"\nprofile: {profile}", 1)
     (copy / "params.yaml").write_text(active)
     experiments = load_params(copy / "params.yaml").experiments
-    with Repo(str(copy)) as repo:
-        stages = {str(stage.name): stage for stage in repo.index.stages}
-        wanted = {f"{name}@{profile}-{e}" for name in ("datasets", "evaluate") for e in experiments}
-        wanted |= {f"train@{profile}-{e}-{m}" for e in experiments for m in MECHANISMS}
-        assert set(stages) == wanted | {"keys", f"download@{profile}", f"report@{profile}"}
-        named = {str(name) for stage in stages.values() for p in stage.params for name in p.params}
+    stages = seen(copy)
+    wanted = {f"{name}@{profile}-{e}" for name in ("datasets", "evaluate") for e in experiments}
+    wanted |= {f"train@{profile}-{e}-{m}" for e in experiments for m in MECHANISMS}
+    assert set(stages) == wanted | {"keys", f"download@{profile}", f"report@{profile}"}
+    named = {str(name) for stage in stages.values() for p in stage.params for name in p.params}
     document = YAML(typ="safe").load(active)
     assert len(named) > 2 * len(experiments)
     for name in named:

@@ -81,8 +81,9 @@ def extended(folder: Path, entry: str = ENTRY, **block: Any) -> Path:
     table = package / "params/mechanisms.py"
     before, mark, after = table.read_text(encoding="utf-8").rpartition("}  # fmt: skip")
     table.write_text(f"{before}{entry}{mark}{after}", encoding="utf-8")
-    values = tiny.document(threshold=block)
-    values["mechanisms"].append("threshold")
+    values = tiny.document(**({"threshold": block} if block else {}))
+    if block:
+        values["further"] = {"experiments": ["tiny"], "mechanisms": ["threshold"]}
     values["tiny"]["reduced"] = copy.deepcopy(values["tiny"]["quick"])
     tiny.write(folder, values)
     return folder
@@ -153,6 +154,8 @@ def test_it_is_shown_listed_published_and_judged_beside_the_others(project: Path
     assert claims.out.startswith("Claims, profile quick")
     assert {done.status for done in (shown, own, listed, claims)} == {0}
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
+    record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
+    assert record["command"] == "dvc repro train_further@quick-tiny-threshold"
     assert index["threshold"]["published"] and index["threshold"]["setting"] == 0.4
 
 
@@ -167,6 +170,32 @@ def test_the_other_mechanisms_stay_as_trained(project: Path) -> None:
             f"reports/quick/curves/tiny-{name}.csv",
         ):
             assert (project / file).read_bytes() == (before / file).read_bytes()
+
+
+def test_an_experiment_that_does_not_name_it_goes_on_unchanged(tmp_path: Path) -> None:
+    """Neither its parameters nor its keys, trainings and tables know of the entry."""
+    work = [
+        "keys",
+        "check",
+        *(" ".join((each, *TINY)) for each in ("train --mechanism act", "evaluate")),
+    ]
+    found = []
+    for name, entry in (("before", ""), ("after", ENTRY)):
+        root = extended(tmp_path / name, entry)
+        for done in fresh.run(root, *work):
+            assert (done.status, done.err) == (0, ""), done
+        (refused,) = fresh.run(root, " ".join(("train --mechanism threshold", *TINY)))
+        assert refused.status == 2 and refused.err.count("\n") < 4
+        written = [
+            *(root / "data/keys").rglob("*-*.json"),
+            *(root / "data/keys/evaluate").iterdir(),
+        ]
+        written += [*(root / "reports/quick/tables").iterdir(), root / "params.yaml"]
+        written += [*(root / "reports/quick/curves").iterdir()]
+        kept = {str(path.relative_to(root)): path.read_bytes() for path in written}
+        runs = {path.name for path in (root / ".checkpoints/quick").glob("*/*")}
+        found.append((kept, runs))
+    assert found[0] == found[1] and len(found[0][0]) > 6
 
 
 def test_a_change_of_its_file_trains_it_again_and_no_other(project: Path, tmp_path: Path) -> None:

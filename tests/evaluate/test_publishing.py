@@ -101,14 +101,15 @@ def test_large_networks_are_left_out_and_the_plain_one_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layout, found = Layout(stages.finished_project(), "quick"), []
-    values = load_params(tiny.write(tmp_path, tiny.document())).experiment("tiny")
+    params = load_params(tiny.write(tmp_path, tiny.document()))
+    values = params.experiment("tiny")
     task = make_task(values.task, "tiny")
     size = json.loads((layout.published("tiny") / "index.json").read_text())["act"]["bytes"]
     for budget in (size - 1, size, 2 * size, 3 * size):
         monkeypatch.setattr(publish, "BUDGET", budget)
         copies = publish.Copies(Layout(tmp_path, "quick"), "tiny", values)
         for mechanism in WANTED:
-            copies.add(load_trained(layout, values, "tiny", mechanism, task))
+            copies.add(load_trained(layout, params, "tiny", mechanism, task))
         files = copies.files()
         index = json.loads(files.pop(tmp_path / "reports/quick/models/tiny/index.json"))
         names = {path.parent.name for path in files}

@@ -267,9 +267,33 @@ def test_profiles_devices_experiments_and_mechanisms(tmp_path: Path) -> None:
         assert line.endswith("has no block of its own")
     line = refusal(tmp_path, values | {"../x": values["tiny"], "experiments": ["../x"]})
     assert "letters, digits and _ alone" in line
-    assert refusal(tmp_path, values | {"mechanisms": ["act"]}).startswith("mechanisms: ['act'];")
+    for names in (["acd"], ["act", "act"], [], None):
+        line = refusal(tmp_path, values | {"mechanisms": names})
+        assert line.startswith("mechanisms: ") and "repeat, act, pondernet" in line
     line = refusal(tmp_path, values, "reduced")
     assert line == "tiny.reduced: None; must be a mapping"
+
+
+def test_an_experiment_has_the_blocks_of_the_mechanisms_that_it_trains_with(tmp_path: Path) -> None:
+    def line(usual: list[str], further: dict[str, Any]) -> str:
+        return refusal(tmp_path, tiny.document() | {"mechanisms": usual, "further": further})
+
+    nothing = {"experiments": [], "mechanisms": []}
+    assert line(["repeat", "act"], nothing).startswith("tiny.pondernet: is trained by no stage")
+    said = line(["repeat", "act"], {"experiments": ["tny"], "mechanisms": ["pondernet"]})
+    assert said == "further.experiments: ['tny'] is not allowed: may list tiny"
+    said = line(["repeat", "act"], {"experiments": ["tiny"], "mechanisms": ["act"]})
+    assert said == "further.mechanisms: ['act'] is not allowed: may list pondernet"
+    assert line(["repeat"], {"experiments": [], "mechanism": []}).startswith("further.mechanism: ")
+    values = tiny.document()
+    del values["tiny"]["quick"]["act"]
+    assert refusal(tmp_path, values).startswith("tiny.quick.act: missing")
+    more = {"experiments": ["tiny"], "mechanisms": ["pondernet", "repeat"]}
+    values = tiny.document() | {"mechanisms": ["act"], "further": more}
+    params = load_params(tiny.write(tmp_path, values))
+    assert list(params.experiment("tiny").mechanisms) == ["repeat", "act", "pondernet"]
+    assert params.training("tiny", "act") == "train@quick-tiny-act"
+    assert params.training("tiny", "repeat") == "train_further@quick-tiny-repeat"
 
 
 def test_an_experiments_block_may_stand_unused(tmp_path: Path) -> None:

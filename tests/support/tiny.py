@@ -42,6 +42,7 @@ DOCUMENT: dict[str, Any] = {
     "compute": {"threads": 1, "checkpoint_seconds": 0.2, "insist": False},
     "experiments": ["tiny"],
     "mechanisms": ["repeat", "act", "pondernet"],
+    "further": {"experiments": [], "mechanisms": []},
     "download": {
         "mirror": None,
         "needs": {"quick": []},

@@ -39,6 +39,7 @@ profile: quick
 device: cpu
 compute: {threads: 1, checkpoint_seconds: 100, insist: false}
 mechanisms: [repeat, act, pondernet]
+further: {experiments: [], mechanisms: []}
 download: {mirror: null, needs: {}, files: {}}
 """
 PARAMS = f"""{HEAD}
@@ -106,9 +107,9 @@ def refused(*arguments: str) -> str:
 
 def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Trained, Pondered]:
     """All replicas on one input, without any of the code under test."""
-    config = load_params(root / "params.yaml").experiment(experiment)
-    task = make_task(config.task, experiment)
-    found = load_trained(Layout(root, "quick"), config, experiment, mechanism, task)
+    params = load_params(root / "params.yaml")
+    task = make_task(params.experiment(experiment).task, experiment)
+    found = load_trained(Layout(root, "quick"), params, experiment, mechanism, task)
     batch = task.parse(text).torch().replicate(len(found.replicas))
     found.network.path = "readable"
     with torch.no_grad():

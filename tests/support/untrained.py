@@ -56,7 +56,7 @@ def stage_of(
 
 def read_back(stage: EvaluateStage, mechanism: str) -> Trained:
     """The replicas of a mechanism."""
-    return load_trained(stage.layout, stage.config, "tiny", mechanism, stage.task)
+    return load_trained(stage.layout, stage.params, "tiny", mechanism, stage.task)
 
 
 def table_of(stage: EvaluateStage) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pondering.model.cells import CELLS
-from pondering.params.read import MECHANISMS, PROFILES, load_params
+from pondering.params.read import PROFILES, load_params
 from pondering.params.schema import ExperimentConfig
 from pondering.project.command import stage
 from pondering.project.errors import UserError
@@ -24,7 +24,7 @@ def check() -> None:
             for name, config in load_params(profile=profile).experiments.items():
                 task = make_task(config.task, name)
                 _check_fit(name, profile, config, task)
-                for mechanism in MECHANISMS:
+                for mechanism in config.mechanisms:
                     make_halting(config, mechanism, config.settings(mechanism))
         count = len(active.experiments)
         click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from pondering.params.mechanisms import MECHANISMS
 from pondering.params.schema import ExperimentConfig, Params
 from pondering.project import provenance
 from pondering.project.atomic import write_json
@@ -36,8 +35,9 @@ def all_keys(params: Params, code: Program) -> dict[str, str]:
     found = {"download": _of_script("download", code), "report": report_key(code)}
     for name, config in params.experiments.items():
         found[f"datasets/{name}"] = _of_experiment("datasets", config, (), code)
-        found[f"evaluate/{name}"] = _of_experiment("evaluate", config, tuple(MECHANISMS), code)
-        for mechanism in MECHANISMS:
+        named = tuple(config.mechanisms)
+        found[f"evaluate/{name}"] = _of_experiment("evaluate", config, named, code)
+        for mechanism in named:
             found[f"train/{name}-{mechanism}"] = keys.training_key(config, mechanism, code)
     return found
 

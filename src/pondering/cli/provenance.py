@@ -9,7 +9,7 @@ import click
 from ruamel.yaml import YAML
 
 from pondering.cli import options
-from pondering.params.read import MECHANISMS, Params, load_params
+from pondering.params.read import Params, load_params
 from pondering.project.command import stage
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
@@ -55,7 +55,7 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     stages = list(_stages(root, params, experiments))
     width = max(len(name) for name, _ in stages)
     yield from (f"  {name:{width}}  {command}" for name, command in stages)
-    runs = [f"{name}-{mechanism}" for name in experiments for mechanism in MECHANISMS]
+    runs = [f"{name}-{each}" for name in experiments for each in params.experiment(name).mechanisms]
     runs += experiments  # their evaluations
     for origin in origins(layout.report / "provenance", runs, str)[: len(runs)]:
         yield ""
@@ -88,8 +88,9 @@ def _stages(root: Path, params: Params, experiments: Sequence[str]) -> Iterator[
     for name in experiments:
         yield stage_of("datasets", profile=profile, experiment=name)
     for name in experiments:
-        for mechanism in MECHANISMS:
-            yield stage_of("train", profile=profile, experiment=name, mechanism=mechanism)
+        for mechanism in params.experiment(name).mechanisms:
+            group = params.training(name, mechanism).partition("@")[0]
+            yield stage_of(group, profile=profile, experiment=name, mechanism=mechanism)
     for name in experiments:
         yield stage_of("evaluate", profile=profile, experiment=name)
     yield stage_of("report", profile=profile)

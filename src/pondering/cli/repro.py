@@ -43,7 +43,7 @@ def ahead(stages: tuple[str, ...]) -> None:
     """
     with stage():
         for name in stages:
-            profile, _, run = name.removeprefix("train@").partition("-")
+            profile, _, run = name.partition("@")[2].partition("-")
             experiment, _, mechanism = run.rpartition("-")
             work = plan(load_params(Path("params.yaml"), profile), experiment, mechanism, Path())
             if not locks.held(work.folder / "lock"):
@@ -68,7 +68,7 @@ def repro(ctx: click.Context) -> None:
         if helpers > 0:
             click.echo("repro: the data first (dvc repro datasets)")
             _dvc("repro", "datasets")
-            trainings = [name for name in _changed() if name.startswith("train@")]
+            trainings = [name for name in _changed() if name.startswith("train")]
         click.echo("repro: running what changed (dvc repro)")
         with _company(trainings, helpers):
             _dvc("repro")

@@ -14,7 +14,7 @@ import torch
 from pondering.model.network import Network
 from pondering.model.stacking import select
 from pondering.params.ranges import setting_text
-from pondering.params.read import MECHANISMS, PROFILES, SETTING_NAMES, ExperimentConfig, Params
+from pondering.params.read import PROFILES, SETTING_NAMES, Params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
@@ -96,7 +96,7 @@ def home(root: Path, profile: str, experiment: str, mechanism: str) -> Layout | 
 def runs(root: Path, params: Params) -> Iterator[Run]:
     """Everything trained in one profile, in the order of params.yaml."""
     for experiment, config in params.experiments.items():
-        for mechanism in MECHANISMS:
+        for mechanism in config.mechanisms:
             layout = home(root, params.profile, experiment, mechanism)
             if layout is None:
                 continue
@@ -133,7 +133,7 @@ def recorded(path: Path, mechanism: str) -> tuple[list[tuple[Replica, str]], Any
 
 def load_trained(
     layout: Layout,
-    config: ExperimentConfig,
+    params: Params,
     experiment: str,
     mechanism: str,
     task: Task,
@@ -144,9 +144,9 @@ def load_trained(
     Raises:
         UserError: missing, damaged, or trained with other parameters than these.
     """
-    folder = layout.run(experiment, mechanism)
+    config, folder = params.experiment(experiment), layout.run(experiment, mechanism)
     path = folder / "run.json"
-    stage = f"dvc repro train@{layout.profile}-{experiment}-{mechanism}"
+    stage = f"dvc repro {params.training(experiment, mechanism)}"
     try:
         found, values = recorded(path, mechanism)
     except FileNotFoundError:
@@ -209,14 +209,15 @@ def load(
         UserError: not trained, damaged, of other parameters than params.yaml, or no such replica.
     """
     config = params.experiment(experiment)
-    if mechanism not in MECHANISMS:
-        raise UserError(f"--mechanism: {mechanism!r} is unknown; allowed: {', '.join(MECHANISMS)}")
+    if mechanism not in config.mechanisms:
+        allowed = ", ".join(config.mechanisms)
+        raise UserError(f"--mechanism: {mechanism!r} is unknown; allowed: {allowed}")
     layout = home(root, params.profile, experiment, mechanism)
     if layout is None:
-        raise UserError(_untrained(root, params.profile, experiment, mechanism))
+        raise UserError(_untrained(root, params, experiment, mechanism))
     frozen = layout.frozen(experiment)
     task = make_task(config.task, experiment, frozen if frozen.is_file() else None)
-    trained = load_trained(layout, config, experiment, mechanism, task)
+    trained = load_trained(layout, params, experiment, mechanism, task)
     table = standings(layout, experiment)
     index = choose(trained, table, setting, seed)
     chosen = trained.replicas[index]
@@ -274,10 +275,11 @@ def _best(trained: Trained, table: Standings, settings: Sequence[str]) -> str:
     return next(healthy, settings[0])
 
 
-def _untrained(root: Path, profile: str, experiment: str, mechanism: str) -> str:
-    others = [each for each in MECHANISMS if home(root, profile, experiment, each)]
+def _untrained(root: Path, params: Params, experiment: str, mechanism: str) -> str:
+    profile, mechanisms = params.profile, params.experiment(experiment).mechanisms
+    others = [each for each in mechanisms if home(root, profile, experiment, each)]
     elsewhere = [each for each in PROFILES if home(root, each, experiment, mechanism)]
-    hints = [f"run `dvc repro train@{profile}-{experiment}-{mechanism}` first"]
+    hints = [f"run `dvc repro {params.training(experiment, mechanism)}` first"]
     if others:
         hints.append(f"or try --mechanism {others[0]}")
     if elsewhere:

@@ -61,9 +61,9 @@ class EvaluateStage:
         rows: list[dict[str, Any]] = []
         found: list[dict[str, Any]] = []
         copies = publish.Copies(self.layout, self.experiment, self.config)
-        for mechanism in MECHANISMS:
+        for mechanism in self.config.mechanisms:
             trained = load_trained(
-                self.layout, self.config, self.experiment, mechanism, self.task, self.device
+                self.layout, self.params, self.experiment, mechanism, self.task, self.device
             )
             measured = self._measure(trained)
             rows += self._rows(trained, measured)
@@ -85,7 +85,7 @@ class EvaluateStage:
 
     def origin(self) -> dict[str, Any]:
         """Where this evaluation's numbers come from, with the hash of the replicas it read."""
-        runs = {each: self.layout.run(self.experiment, each) for each in MECHANISMS}
+        runs = {each: self.layout.run(self.experiment, each) for each in self.config.mechanisms}
         found = provenance.record(
             self.root,
             self.config.plain(),

@@ -168,7 +168,14 @@ class ExperimentConfig(_Model):
         }
 
     def mechanism(self, name: str) -> MechanismConfig:
-        """A mechanism's block."""
+        """A mechanism's block.
+
+        Raises:
+            UserError: the experiment does not name the mechanism.
+        """
+        if name not in self.mechanisms:
+            allowed = ", ".join(self.mechanisms)
+            raise UserError(f"params.yaml: {name!r} is not trained here; allowed: {allowed}")
         return self.mechanisms[name]
 
     def settings(self, mechanism: str) -> tuple[float, ...]:
@@ -221,6 +228,13 @@ class About(_Model):
     question: StrictStr
 
 
+class FurtherConfig(_Model):
+    """Trainings with mechanisms that only some experiments name."""
+
+    experiments: tuple[str, ...] = Field(description="names of `experiments`")
+    mechanisms: tuple[str, ...] = Field(description="names in `MECHANISMS`, not of `mechanisms`")
+
+
 class Params(_Model):
     """The whole of `params.yaml` for one profile."""
 
@@ -230,6 +244,7 @@ class Params(_Model):
     download: Download
     about: dict[str, About] = {}
     experiments: dict[str, ExperimentConfig]
+    further: FurtherConfig
 
     @field_validator("experiments", mode="before")
     @classmethod
@@ -249,3 +264,8 @@ class Params(_Model):
             allowed = ", ".join(self.experiments)
             raise UserError(f"params.yaml: experiments: {name!r} is unknown; allowed: {allowed}")
         return self.experiments[name]
+
+    def training(self, experiment: str, mechanism: str) -> str:
+        """The stage of `dvc.yaml` that trains an experiment with a mechanism."""
+        group = "train_further" if mechanism in self.further.mechanisms else "train"
+        return f"{group}@{self.profile}-{experiment}-{mechanism}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pondering.evaluate.load import Run, Standings, runs, standings
-from pondering.params.read import PROFILES, load_params
+from pondering.params.read import PROFILES, Params, load_params
 from pondering.params.replica import Replica
 from pondering.show.terminal import Terminal
 from pondering.tasks import TASKS
@@ -36,22 +36,21 @@ def lines(
             yield from [] if nothing else [""]
             nothing = False
             kind = TASKS[params.experiment(run.experiment).task["name"]]
-            yield from _head(run, name, terminal)
+            yield from _head(run, params, terminal)
             for line in _settings(run, standings(run.layout, run.experiment), kind):
                 yield from terminal.wrapped(line)
     if nothing:
         yield "nothing is trained yet; `make repro` trains the active profile"
 
 
-def _head(run: Run, profile: str, terminal: Terminal) -> Iterator[str]:
+def _head(run: Run, params: Params, terminal: Terminal) -> Iterator[str]:
     folder = run.layout.run(run.experiment, run.mechanism)
-    yield terminal.paint(f"{profile} · {run.experiment} · {run.mechanism}", "title")
+    stage = f"dvc repro {params.training(run.experiment, run.mechanism)}"
+    yield terminal.paint(f"{params.profile} · {run.experiment} · {run.mechanism}", "title")
     yield from (terminal.paint(line, "dim") for line in terminal.wrapped(str(folder), "  "))
     if run.replicas is None:
-        stage = f"dvc repro train@{profile}-{run.experiment}-{run.mechanism}"
         yield from terminal.wrapped(f"  run.json is damaged; run `{stage}` again")
     elif not run.current:
-        stage = f"dvc repro train@{profile}-{run.experiment}-{run.mechanism}"
         yield from terminal.wrapped(f"  of other parameters than params.yaml; run `{stage}`")
 
 

@@ -146,7 +146,7 @@ class Plan:
 
     def origin(self) -> dict[str, Any]:
         """Where this run's numbers come from."""
-        stage = f"train@{self.params.profile}-{self.experiment}-{self.mechanism}"
+        stage = self.params.training(self.experiment, self.mechanism)
         chosen = self.params.compute.path
         usual = chosen == ComputeConfig.model_fields["path"].default
         found = provenance.record(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pondering.params import mechanisms
+from pondering.params.ranges import setting_text
 
 TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
 
@@ -23,7 +24,7 @@ CELLS = {
 }
 
 
-def setting_text(mechanism: str, value: float) -> str:
+def setting_sign(mechanism: str, value: float) -> str:
     """A setting as the tables print it: τ = 0.001, ρ = 1 (plain)."""  # noqa: RUF002
-    text = f"{SYMBOLS.get(mechanism, 'setting')} = {value:g}"
+    text = f"{SYMBOLS.get(mechanism, 'setting')} = {setting_text(value)}"
     return f"{text} (plain)" if mechanism == "repeat" and value == 1 else text

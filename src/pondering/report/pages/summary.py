@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig
 from pondering.report.pages import names
 from pondering.results.results import Card
@@ -83,13 +84,13 @@ def _row(
     seeds = per_seed(part)
     error = mean_and_standard_error(seeds["error"])
     ponder = mean_and_standard_error(seeds["ponder_time"])
-    key = f"{experiment} {mechanism} {setting:g} {split} {label}"
+    key = f"{experiment} {mechanism} {setting_text(setting)} {split} {label}"
     interval = bootstrap_mean(seeds["error"], np.random.default_rng(zlib.crc32(key.encode())))
     solved = solve_rate(seeds["error"])
     scale, unit = (100, "%") if card.is_share else (1, "")
     digits = 3 if not card.is_share else 2 if scale * error.mean < 1 else 1
     low, high = scale * interval.low, scale * interval.high
-    name = names.setting_text(mechanism, setting)
+    name = names.setting_sign(mechanism, setting)
     return SummaryRow(
         names.TITLES[mechanism],
         f"{name}, {label}" if label else name,
@@ -137,11 +138,11 @@ def settings_in_words(
             f"halting bias {halting.halt_bias:g}, {flag} first-step flag",
         ),
     ]
-    for mechanism, name in names.TITLES.items():
-        values = ", ".join(f"{value:g}" for value in config.settings(mechanism))
+    for mechanism in config.mechanisms:
+        values = ", ".join(map(setting_text, config.settings(mechanism)))
         own = ", ".join(_own_values(config, mechanism))
         more = f"; {own}" if own else ""
-        lines.append((name, f"{names.SYMBOLS[mechanism]} = {values}{more}"))
+        lines.append((names.TITLES[mechanism], f"{names.SYMBOLS[mechanism]} = {values}{more}"))
     clip = "no clipping" if training.clip is None else f"gradient norm clipped at {training.clip:g}"
     lines += [
         ("Training", f"{_each(config, 'updates')} updates of {training.batch} examples"),
@@ -185,7 +186,7 @@ def _settings_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     for mechanism, name in names.TITLES.items():
         rows = table[table["mechanism"] == mechanism]
         if len(rows):
-            values = ", ".join(f"{value:g}" for value in sorted(rows["setting"].unique()))
+            values = ", ".join(map(setting_text, sorted(rows["setting"].unique())))
             lines.append((name, f"{names.SYMBOLS[mechanism]} = {values}"))
     seeds = table["seed"].nunique()
     return [*lines, ("Seeds", f"{seeds} a setting")]
@@ -193,7 +194,7 @@ def _settings_of(table: pd.DataFrame) -> list[tuple[str, str]]:
 
 def _each(config: ExperimentConfig, what: str) -> str:
     """One value, or one for each mechanism where they differ."""
-    values = {name: getattr(config, what)(key) for key, name in names.TITLES.items()}
+    values = {names.TITLES[each]: getattr(config, what)(each) for each in config.mechanisms}
     if len(set(values.values())) == 1:
         return _plain(next(iter(values.values())))
     return ", ".join(f"{_plain(value)} ({name})" for name, value in values.items())

@@ -173,10 +173,11 @@ def _section(
     searches: tuple[SearchLink, ...],
 ) -> Section:
     table, card = results.tables[name], results.cards[name]
-    missing = [m for m in names.TITLES if not (table["mechanism"] == m).any()]
+    named = config.mechanisms if config else names.TITLES
+    missing = [m for m in named if not (table["mechanism"] == m).any()]
     rows = tuple(summary_rows(table, name, card))
     texts = tinted_texts(
-        results.traces.get(name, []), names.setting_text, names.TITLES, _caps(config)
+        results.traces.get(name, []), names.setting_sign, names.TITLES, _caps(config)
     )
     return Section(
         name=name,
@@ -252,7 +253,7 @@ def _caps(config: ExperimentConfig | None) -> dict[str, int]:
     """Mechanism -> the most steps it may take."""
     if config is None:
         return {}
-    capped = [name for name, each in MECHANISMS.items() if "max_steps" in each.shares]
+    capped = [name for name in config.mechanisms if "max_steps" in MECHANISMS[name].shares]
     own = {name: config.mechanism(name).own.get("max_steps") for name in capped}
     return {name: int(cap or config.halting.max_steps) for name, cap in own.items()}
 
