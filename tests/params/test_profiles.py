@@ -88,3 +88,41 @@ def test_in_quick_ponder_rises_with_the_gates_of_logic() -> None:
     act = table[table["mechanism"] == "act"]
     ponder = act.groupby(["setting", "difficulty"])["ponder_time"].mean().unstack()
     assert (ponder.iloc[:, -1] > ponder.iloc[:, 0]).sum() >= 2
+
+
+def test_the_paper_profile_has_the_papers_grids() -> None:
+    paper = load_params(ROOT / "params.yaml", "paper").experiments
+    graves = paper["parity"]
+    grid = [digit / 10**decimals for decimals in (4, 3, 2, 1) for digit in range(1, 10)] + [1.0]
+    assert graves.settings("act") == tuple(grid)
+    assert paper["wikipedia"].settings("act") == tuple(grid[9:])
+    assert graves.seeds == tuple(range(20))
+    assert graves.training.batch == 128
+    assert graves.training.learning_rate == 1e-4
+    assert graves.halting.max_steps == 100
+    assert graves.halting.halt_bias == 1.0
+    banino = paper["parity_extrapolation"]
+    assert banino.task["train_nonzero"] == [1, 48]
+    assert banino.task["test_nonzero"]["extrapolation"] == [49, 96]
+    assert banino.settings("pondernet") == tuple(round(0.1 * i, 1) for i in range(1, 10))
+    assert len(banino.seeds) == 10
+
+
+def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
+    """A comment on the value's line, or on the line of a key above it that holds it."""
+    silent = []
+    top, profile, above = "", "", {}
+    for number, line in enumerate((ROOT / "params.yaml").read_text().splitlines(), 1):
+        code, _, comment = line.partition("#")
+        if not code.strip():
+            continue
+        indent = len(code) - len(code.lstrip())
+        key, _, value = code.strip().partition(":")
+        top = top if indent else key
+        if indent <= 2:
+            profile = key if indent == 2 and top != "download" else ""
+        above = {depth: said for depth, said in above.items() if depth < indent}
+        if profile in ("reduced", "paper") and value and not comment and not any(above.values()):
+            silent.append(f"{number}: {code.strip()}")
+        above[indent] = bool(comment) and indent > 2
+    assert silent == []

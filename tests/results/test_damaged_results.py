@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import what_a_user_sees
 from support.synthetic_results import FEW, card_of, curves_of, table_of, traces_of
-from test_config_fuzz import what_a_user_sees
 
 from pondering.claims.claims import load_claims
 from pondering.claims.verdicts import VERDICTS

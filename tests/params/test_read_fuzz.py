@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import io
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import tiny
+from support.refusals import what_a_user_sees
 
 from pondering.params.read import load_params
-from pondering.project.command import stage
 from pondering.project.errors import UserError
 from pondering.tasks import TASKS, make_task
 
@@ -126,18 +123,6 @@ def check_line(message: str, *places: Any) -> None:
     assert re.match("|".join(rf"{re.escape(str(place))}[:.] ?\S" for place in places), message)
 
 
-def what_a_user_sees(work: Callable[[], object]) -> str | None:
-    """The line a command ends with when its work is refused; None if it is accepted."""
-    stderr = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(stderr), stage():
-            work()
-    except SystemExit as end:
-        assert end.code == 2
-        return stderr.getvalue().removesuffix("\n").removeprefix("error: ")
-    return None
-
-
 def accepted_or_one_line(path: Path) -> None:
     """Nothing but one line may come out, of the tasks neither."""
 
@@ -223,12 +208,9 @@ def test_a_key_that_would_move_the_cursor_is_shown_as_one_plain_line(
     [
         ({"name": "parti"}, "task.name: 'parti'; allowed: parity, "),
         ({"bitz": 3}, "task.bitz: unknown key; allowed: bits, layout, "),
-        ({"bits": 0}, "task.bits: 0 is not allowed"),
         ({"bits": "8"}, "task.bits: '8' is not allowed"),
         ({"layout": "left"}, "task.layout: 'left' is not allowed; leading or scattered is"),
-        ({"train_nonzero": [3, 1]}, "task.train_nonzero: (3, 1) is not allowed"),
         ({"train_nonzero": [1, 9]}, "task.train_nonzero: (1, 9) is not allowed"),
-        ({"test_nonzero": {}}, "task.test_nonzero: {} is not allowed"),
         ({"path": "x"}, "task.path: unknown key"),
     ],
 )

@@ -1,0 +1,32 @@
+"""Replicas: which there are, and what they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import tiny
+
+from pondering.params.ranges import setting_text
+from pondering.params.replica import Replica
+
+
+def test_an_experiment_has_one_of_each_setting_and_seed_settings_outermost(tmp_path: Path) -> None:
+    pairs = [(0.3, 0), (0.3, 7), (0.6, 0), (0.6, 7)]
+    wanted = tuple(Replica("pondernet", *each) for each in pairs)
+    assert tiny.config(tmp_path).replicas("pondernet") == wanted
+
+
+def test_its_text_finds_it_again_however_its_setting_was_read() -> None:
+    for setting in (0.1, 0.10000000149011612):  # as float32 has it
+        assert Replica("act", setting, 7).text() == "act, tau 0.1, seed 7"
+    assert Replica("repeat", 1, 0) == Replica("repeat", 1.0, 0)
+    assert Replica("repeat", 1, 0).text() == Replica("repeat", 1.0, 0).text()
+    assert Replica("act", 0.1, 7).row() == {"mechanism": "act", "setting": 0.1, "seed": 7}
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"), [(3, "3"), (3.0, "3"), (0.001, "0.001"), (1e-5, "1e-05"), (0.0, "0")]
+)
+def test_there_is_one_way_to_write_a_setting(setting: float, text: str) -> None:
+    assert setting_text(setting) == text
