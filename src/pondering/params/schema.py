@@ -83,7 +83,7 @@ class MechanismConfig(_Model):
     learning_rate: Positive | None = Field(description="None: the experiment's")
     updates: Count | None = Field(description="None: the experiment's")
     settings: tuple[int | float, ...] = Field(description="the values swept: rho, tau, lambda_p")
-    own: Mapping[str, int | float | None] = Field(description="the entry's further arguments")
+    own: Mapping[str, Any] = Field(description="the entry's further arguments")
 
     def plain(self, entry: Mechanism) -> dict[str, Any]:
         """The block as it stands in the file, with every default."""

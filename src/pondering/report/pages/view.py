@@ -255,7 +255,7 @@ def _caps(config: ExperimentConfig | None) -> dict[str, int]:
         return {}
     capped = [name for name in config.mechanisms if "max_steps" in MECHANISMS[name].shares]
     own = {name: config.mechanism(name).own.get("max_steps") for name in capped}
-    return {name: int(cap or config.halting.max_steps) for name, cap in own.items()}
+    return {name: cap or config.halting.max_steps for name, cap in own.items()}
 
 
 def _running(results: Results, name: str) -> bool:
