@@ -19,7 +19,7 @@ from cases import Row
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 from measure import STILL, forget_peak, peak_memory, synchronise
-from subjects import SETTINGS, configuration
+from subjects import SETTINGS, capped, configuration
 
 from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
 from pondering.params.replica import Replica
@@ -69,17 +69,15 @@ def made(
 def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]:
     """The configuration at one value of an axis, and K."""
     config = configuration(axis.experiment, quick)
-    task, network, mechanisms = config.task, config.network, config.mechanisms
+    task, network = config.task, config.network
     if axis.experiment == "wikipedia":
         task = task | {"sequence": value}
         network = network.model_copy(update={"hidden": 16 if quick else 128})
     elif axis.label == "hidden units":
         network = network.model_copy(update={"hidden": value})
     elif axis.mechanism == "pondernet":
-        block = mechanisms["pondernet"]
-        own = block.model_copy(update={"own": {**block.own, "max_steps": value}})
-        mechanisms = mechanisms | {"pondernet": own}
-    update = {"task": task, "network": network, "mechanisms": mechanisms}
+        config = capped(config, value)
+    update = {"task": task, "network": network}
     stacked = value if axis.label == "replicas K" else 1 if axis.experiment == "wikipedia" else 4
     return config.model_copy(update=update), stacked
 

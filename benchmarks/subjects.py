@@ -27,7 +27,6 @@ STAND_INS |= {"wikipedia": {"source": "generated"}}
 TINY: dict[str, Any] = {
     "network": {"hidden": 16},
     "training": {"batch": 8},
-    "pondernet": {"max_steps": 4},
     "halting": {"max_steps": 20},
 }
 
@@ -44,7 +43,14 @@ def configuration(experiment: str, quick: bool) -> ExperimentConfig:
     if not quick:
         return config
     parts = {key: getattr(config, key).model_copy(update=value) for key, value in TINY.items()}
-    return config.model_copy(update=parts)
+    return capped(config.model_copy(update=parts), 4)
+
+
+def capped(config: ExperimentConfig, steps: int) -> ExperimentConfig:
+    """The configuration with at most so many ponder steps of PonderNet."""
+    block = config.mechanism("pondernet")
+    block = block.model_copy(update={"own": {**block.own, "max_steps": steps}})
+    return config.model_copy(update={"mechanisms": config.mechanisms | {"pondernet": block}})
 
 
 class HaltingUnit(NamedTuple):

@@ -90,7 +90,7 @@ def test_a_wrong_entry_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(UserError) as caught:
         make_halting(tiny.config(tmp_path), "act", 0.1)
     line = str(caught.value)
-    assert line.startswith("src/pondering/mechanisms.py: act: ") and said in line
+    assert line.startswith("src/pondering/params/mechanisms.py: act: ") and said in line
     assert len(line.splitlines()) == 1
 
 
@@ -117,5 +117,5 @@ def test_check_finds_it_before_any_work(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(MECHANISMS, "repeat", entry)
     done = CliRunner().invoke(main, ["check"])
     assert done.exit_code == 2
-    assert done.output.startswith("error: src/pondering/mechanisms.py: repeat: ")
+    assert done.output.startswith("error: src/pondering/params/mechanisms.py: repeat: ")
     assert done.output.count("\n") == 1

@@ -40,7 +40,7 @@ def make_halting(
         shared = {name: getattr(config.halting, name) for name in entry.shares}
         halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | own)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise UserError(f"src/pondering/mechanisms.py: {mechanism}: {error}") from None
+        raise UserError(f"src/pondering/params/mechanisms.py: {mechanism}: {error}") from None
     contract = (*vars(Halting), *Halting.__annotations__)
     lacks = [name for name in contract if name[0] != "_" and not hasattr(halting, name)]
     if lacks:
