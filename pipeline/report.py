@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import click
@@ -16,10 +15,10 @@ def main(profile: str) -> None:
     """Write reports/PROFILE and rewrite reports/index.html, from whatever has been run."""
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering.report.pages import publish
+        from pondering.track import log_results
 
         verdicts = publish(Path(), profile)
-        # Imported by name because it cannot change a page: no dependency of this stage.
-        importlib.import_module("pondering.track").log_results(Path(), profile)
+        log_results(Path(), profile)
         click.echo(f"report: open reports/{profile}/index.html ({verdicts})")
 
 

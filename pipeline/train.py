@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import click
@@ -18,6 +17,7 @@ from pondering.project.command import Command, stage
 def main(profile: str, experiment: str, mechanism: str) -> None:
     """Train to the end of the plan, from the last checkpoint if there is one."""
     with stage():  # imports take seconds: Ctrl-C may come among them
+        from pondering import track
         from pondering.params.read import load_params
         from pondering.train.plan import plan
         from pondering.train.stage import run
@@ -25,9 +25,7 @@ def main(profile: str, experiment: str, mechanism: str) -> None:
         params = load_params(Path("params.yaml"), profile)
         params.experiment(experiment)
         work = plan(params, experiment, mechanism, Path())
-        # Imported by name because it cannot change a result: no dependency of this stage.
-        tracking = importlib.import_module("pondering.track")
-        with tracking.live(tracking.RunInfo(**work.description())) as tracker:
+        with track.live(track.RunInfo(**work.description())) as tracker:
             run(work, tracker.log)
 
 

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 from support import tiny
+from support.synthetic_results import card_of
 from torch import Tensor, nn
 
 from pondering.data.frozen import card, freeze
@@ -51,7 +53,8 @@ def test_a_class_and_its_name_are_enough_to_train(
     assert set(sweep.status()) == {"finished"}
     losses = torch.stack(sweep.curves)[..., 1]
     assert (losses[-1] < losses[0]).all()
-    assert ("Network", "residual, 16 units") in settings_in_words(None, {"what": ""}, config)
+    lines = settings_in_words(pd.DataFrame(), card_of("tiny"), config)
+    assert ("Network", "residual, 16 units") in lines
 
 
 def test_its_data_card_names_it(tmp_path: Path) -> None:

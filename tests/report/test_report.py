@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from support.claim_tables import results
 from support.published import CLAIMS, ROOT, hostile_results, publish
-from support.synthetic_results import made_up_results
+from support.synthetic_results import card_of, made_up_results
 
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
@@ -68,7 +69,8 @@ def test_an_earlier_reports_figures_go_away(tmp_path: Path) -> None:
 
 
 def test_without_any_result_the_report_says_so(tmp_path: Path) -> None:
-    page = build(results([], profile="quick"), CLAIMS, tmp_path / "quick")
+    settings = load_params(ROOT / "params.yaml", "quick").experiments
+    page = build(results([], profile="quick"), CLAIMS, tmp_path / "quick", settings)
     assert dict((words, count) for words, _, _, count in page.counts)["not run"] == len(CLAIMS)
     assert len(page.absent) == 10 and page.sections == ()
     assert "have no results" in (tmp_path / "quick" / "index.html").read_text()
@@ -101,8 +103,9 @@ def test_the_index_without_reports_and_with_a_broken_one(tmp_path: Path) -> None
 
 def test_a_summary_counts_failures_and_keeps_pondernets_two_predictions() -> None:
     table = made_up_results(seeds=4).tables["parity"]
-    table.loc[(table["mechanism"] == "act") & (table["seed"] == 3), "status"] = "diverged"
-    found = {row.setting: row for row in summary_rows(table, "parity")}
+    gone = (table["mechanism"] == "act") & (table["seed"] == 3)
+    table.loc[gone, ["status", "error", "ponder_time"]] = ["diverged", 1.0, math.nan]
+    found = {row.setting: row for row in summary_rows(table, "parity", card_of("parity"))}
     act = found["τ = 0.001"]
     assert (act.seeds, act.diverged, act.solved) == (4, 1, "3 of 4")
     assert float(act.error.split()[0]) > 25
@@ -112,8 +115,9 @@ def test_a_summary_counts_failures_and_keeps_pondernets_two_predictions() -> Non
 
 def test_settings_are_put_into_words() -> None:
     config = load_params(ROOT / "params.yaml", "reduced").experiments["parity"]
-    lines = dict(settings_in_words(None, {"what": "bits", "stand_in": False}, config))
-    assert lines["Data"] == "bits"
+    table, card = made_up_results().tables["parity"], card_of("parity")
+    lines = dict(settings_in_words(table, card, config))
+    assert lines["Data"] == card.what
     task = "layout: leading; bits: 64; nonzero in training: 1 to 64; nonzero in tests: 1 to 64"
     assert lines["Task"] == task
     assert lines["Network"] == f"tanh recurrent network, {config.network.hidden} units"
@@ -124,10 +128,11 @@ def test_settings_are_put_into_words() -> None:
 def test_seeds_are_said_once_where_every_setting_has_as_many() -> None:
     table = made_up_results(seeds=3).tables["parity"].assign(status="finished")
     assert (
-        seeds_in_words(summary_rows(table, "parity")) == "3 seeds a setting, none of them diverged."
+        seeds_in_words(summary_rows(table, "parity", card_of("parity")))
+        == "3 seeds a setting, none of them diverged."
     )
     table.loc[(table["mechanism"] == "act") & (table["seed"] == 0), "status"] = "diverged"
-    assert seeds_in_words(summary_rows(table, "parity")) == ""
+    assert seeds_in_words(summary_rows(table, "parity", card_of("parity"))) == ""
 
 
 @pytest.mark.usefixtures("few_figures")
@@ -221,6 +226,9 @@ def test_the_stage_works_when_only_some_experiments_exist(
     table = made_up_results().tables["parity"]
     (tmp_path / "reports/quick/tables").mkdir(parents=True)
     table.to_csv(tmp_path / "reports/quick/tables/parity.csv", index=False)
+    (tmp_path / "reports/quick/cards").mkdir()
+    content = dataclasses.asdict(card_of("parity"))
+    (tmp_path / "reports/quick/cards/parity.json").write_text(json.dumps(content))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(ROOT / "pipeline"))
     import report as script

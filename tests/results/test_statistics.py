@@ -12,58 +12,35 @@ from support.synthetic_results import rows_of
 from pondering.results import statistics, tables
 
 
-def generator(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def test_mean_and_standard_error_by_hand() -> None:
-    found = statistics.mean_and_standard_error([1.0, 2.0, 3.0, 6.0])
-    # deviations -2 -1 0 3: variance 14 / 3
-    assert found.mean == pytest.approx(3.0)
-    assert found.standard_error == pytest.approx(math.sqrt(14 / 3 / 4))
-    assert found.count == 4
-
-
-def test_mean_leaves_out_seeds_without_a_value() -> None:
-    found = statistics.mean_and_standard_error([1.0, math.nan, 3.0])
-    assert (found.mean, found.count) == (2.0, 2)
-    assert found.standard_error == pytest.approx(1.0)
-    alone = statistics.mean_and_standard_error([4.0])
-    assert alone.mean == 4.0 and math.isnan(alone.standard_error)
-    assert math.isnan(statistics.mean_and_standard_error([]).mean)
-
-
-def test_bootstrap_mean_covers_as_often_as_it_says() -> None:
-    draw = generator(1)
-    hits = 0
-    for _ in range(300):
-        found = statistics.bootstrap_mean(draw.normal(size=30), draw, resamples=500)
+def test_bootstrap_mean_covers_nearly_as_often_as_it_says() -> None:
+    draw, hits = np.random.default_rng(1), 0
+    for trial in range(300):
+        found = statistics.bootstrap_mean(draw.normal(size=30), f"trial {trial}")
         hits += found.low <= 0.0 <= found.high
     # nominal 95%; the percentile bootstrap of 30 values covers a little less
     assert 0.88 < hits / 300 < 0.98
 
 
 def test_bootstrap_mean_is_reproducible_and_ordered() -> None:
-    values = [0.1, 0.2, 0.2, 0.9, 0.4]
-    first = statistics.bootstrap_mean(values, generator(7))
-    assert first == statistics.bootstrap_mean(values, generator(7))
-    assert first != statistics.bootstrap_mean(values, generator(8))
-    assert first.low < first.estimate < first.high
-    narrow = statistics.bootstrap_mean(values, generator(7), level=0.5)
-    assert first.low < narrow.low and narrow.high < first.high
+    values = [0.1, 0.2, 0.2, 0.9, 0.4, math.nan]
+    first = statistics.bootstrap_mean(values, "error")
+    assert first == statistics.bootstrap_mean(values, "error")
+    drawn = [statistics.bootstrap_mean(values, name).low for name in "abcdefgh"]
+    assert len(set(drawn)) > 1
+    assert first.low < first.estimate < first.high and first.count == 5
 
 
-def test_bootstrap_mean_equals_the_enumeration_of_two_values() -> None:
-    # resamples of {0, 1}: means 0, 1/2, 1 with chances 1/4, 1/2, 1/4
-    found = statistics.bootstrap_mean([0.0, 1.0], generator(), level=0.4)
-    assert (found.low, found.high) == (0.5, 0.5)
-    found = statistics.bootstrap_mean([0.0, 1.0], generator(), level=0.6)
-    assert (found.low, found.high) == (0.0, 1.0)
+def test_bootstrap_mean_equals_the_enumeration_of_few_values() -> None:
+    # 256 resamples of {0, 1, 2, 3}: one in 256 has mean 0, four have mean 1/4, ten mean 1/2
+    found = statistics.bootstrap_mean([0.0, 1.0, 2.0, 3.0], "any")
+    assert (found.low, found.high) == (0.5, 2.5)
+    assert found == statistics.bootstrap_mean([0.0, 1.0, 2.0, 3.0], "other")
 
 
 def test_one_seed_has_no_interval() -> None:
-    found = statistics.bootstrap_mean([0.3], generator())
+    found = statistics.bootstrap_mean([0.3], "error")
     assert found.estimate == 0.3 and math.isnan(found.low) and math.isnan(found.high)
+    assert math.isnan(statistics.bootstrap_mean([], "error").estimate)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ DOCUMENT: dict[str, Any] = {
     "experiments": ["tiny"],
     "mechanisms": ["repeat", "act", "pondernet"],
     "further": {"experiments": [], "mechanisms": []},
+    "about": {},
     "download": {
         "mirror": None,
         "needs": {"quick": []},

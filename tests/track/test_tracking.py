@@ -32,6 +32,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(stage.empty_database(), root)
         stage.train(root, mechanism="act")
         stage.train(root, mechanism="pondernet")
+        track.log_results(root, "quick")
     return root
 
 

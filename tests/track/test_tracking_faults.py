@@ -17,6 +17,7 @@ from support.tracked_stage import parents, runs, spoil
 
 from pondering import track
 from pondering.cli.track import track_command
+from pondering.track import database
 
 ACT = ("train", *stages.QUICK, "--mechanism", "act")
 WRITTEN = (
@@ -32,41 +33,44 @@ def turned_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PONDERING_TRACKING", raising=False)
 
 
-def impatient() -> None:
-    """Tracking is on; a locked database is soon given up."""
-    from pondering.track import database
-
+def tracked() -> None:
+    """Tracking is on."""
     os.environ["PONDERING_TRACKING"] = "on"
-    database.PATIENCE = 0.1
 
 
-@pytest.mark.parametrize("fault", ["", "locked", "damaged", "of another version"])
-def test_training_ends_as_without_tracking_and_the_database_is_rebuilt(
-    fault: str, tmp_path: Path
-) -> None:
-    project, database = tmp_path / "project", tmp_path / "project/mlflow.db"
+def test_training_ends_as_without_tracking(tmp_path: Path) -> None:
+    project = tmp_path / "project"
     shutil.copytree(stages.finished_project(), project)
     for top in ("data/runs", "reports/quick", ".checkpoints"):
         shutil.rmtree(project / top)
-    shutil.copy(stage.empty_database(), database)
-    lock = sqlite3.connect(database)
-    if fault == "locked":
-        lock.execute("BEGIN EXCLUSIVE")
-    elif fault:
-        spoil(database, fault)
-    done = stages.run(project, *ACT, before=impatient)
+    done = stages.run(project, *ACT, before=tracked)
     assert (done.status, done.err) == (0, "")
     for name in WRITTEN:
         expected = (stages.finished_project() / name).read_bytes()
         assert (project / name).read_bytes() == expected, name
-    moved = [line for line in done.out.splitlines() if ": moved to mlflow.db." in line]
-    assert len(moved) == bool(fault)
+    assert not (project / "mlflow.db").exists()
+
+
+@pytest.mark.parametrize("fault", ["", "locked", "damaged", "of another version"])
+def test_a_report_rebuilds_a_database_that_it_cannot_use(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(database, "PATIENCE", 0.1)
+    stage.write_files(tmp_path, "parity", "act")
+    file = tmp_path / "mlflow.db"
+    shutil.copy(stage.empty_database(), file)
+    lock = sqlite3.connect(file)
+    if fault == "locked":
+        lock.execute("BEGIN EXCLUSIVE")
+    elif fault:
+        spoil(file, fault)
+    track.log_results(tmp_path, "quick")
+    said = capfd.readouterr()
+    assert said.err == "" and (": moved to mlflow.db." in said.out) == bool(fault)
     lock.close()
-    (run,) = parents(project)
+    (run,) = parents(tmp_path)
     assert run["status"] == "FINISHED" and "pondering.key" in run["tags"]
-    children = [each for each in runs(project) if each["tags"]["pondering.kind"] == "replica"]
-    assert [len(each["metrics"]["loss"]) for each in children] == 4 * [10]
-    assert track.rebuild(project) == (0, 1)
+    assert track.rebuild(tmp_path) == (0, 1)
 
 
 def test_make_track_rebuilds_what_it_cannot_use(tmp_path: Path) -> None:
@@ -82,8 +86,10 @@ def test_make_track_rebuilds_what_it_cannot_use(tmp_path: Path) -> None:
 
 
 def test_two_processes_on_a_fresh_database(tmp_path: Path) -> None:
-    command = [sys.executable, stage.__file__, str(tmp_path)]
-    started = [subprocess.Popen([*command, "parity", name]) for name in ("act", "repeat")]
+    for name in ("act", "repeat"):
+        stage.write_files(tmp_path, "parity", name)
+    code = "import pathlib, pondering.track as t; t.log_results(pathlib.Path(), 'quick')"
+    started = [subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path) for _ in range(2)]
     assert [process.wait() for process in started] == [0, 0]
     assert track.rebuild(tmp_path) == (0, 2)
     assert len(runs(tmp_path)) == 10

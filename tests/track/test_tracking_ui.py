@@ -89,7 +89,7 @@ def test_the_ui_lists_runs_with_parameters_and_draws_their_curves(
         until(lambda: bool(statuses(base)))
         assert statuses(base) == {"RUNNING"}
     assert trainer.returncode == 0
-    assert statuses(base) == {"FINISHED", "FAILED"}
+    until(lambda: statuses(base) == {"FINISHED", "FAILED"})
     figures = project / "reports/quick/figures"
     figures.mkdir()
     (figures / "graves4.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")

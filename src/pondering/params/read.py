@@ -54,7 +54,7 @@ class _Refusal(Exception):
 
 def _checked(document: dict[str, Any], profile: str | None) -> Params:
     for key in _TOP:
-        if key not in document and key != "about":
+        if key not in document:
             hint = "" if not (close := _close(key, document)) else f" (there is {close!r})"
             raise _Refusal(f"{key}: missing{hint}; the top-level keys are {', '.join(_TOP)}")
     chosen = document["profile"] if profile is None else profile
@@ -70,11 +70,7 @@ def _checked(document: dict[str, Any], profile: str | None) -> Params:
     for key in document:
         if key not in (*_TOP, *names) and not _is_block(document[key]):
             raise _Refusal(f"{key}: unknown key{_nearest(str(key), (*_TOP, *map(str, names)))}")
-    merged = {
-        key: document[key]
-        for key in _TOP
-        if key in document and key not in ("experiments", "mechanisms")
-    }
+    merged = {key: document[key] for key in _TOP if key not in ("experiments", "mechanisms")}
     blocks = {str(name): _merged_block(document, name, chosen) for name in names}
     merged |= {"profile": chosen, "experiments": blocks}
     try:

@@ -242,7 +242,7 @@ class Params(_Model):
     device: Literal["auto", "cpu", "cuda"]
     compute: ComputeConfig
     download: Download
-    about: dict[str, About] = {}
+    about: dict[str, About]
     experiments: dict[str, ExperimentConfig]
     further: FurtherConfig
 

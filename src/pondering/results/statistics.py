@@ -1,4 +1,4 @@
-"""Means, intervals and rank correlation over seeds; explicit generators where chance enters.
+"""Intervals and rank correlation over seeds.
 
 The unit is always the seed (one trained replica), never the example. The tables these arrays come
 from are cut and averaged in `pondering.results.tables`.
@@ -6,6 +6,9 @@ from are cut and averaged in `pondering.results.tables`.
 
 from __future__ import annotations
 
+import itertools
+import math
+import zlib
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -13,20 +16,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-RESAMPLES = 10_000
-"""Bootstrap resamples behind every interval of the reports."""
+LEVEL = 0.95
+"""Coverage of every interval of the reports."""
+
+RESAMPLES = 2_000
+"""Bootstrap resamples where the seeds are too many to enumerate every resample."""
+
+ENUMERATED_SEEDS = 4
+"""Up to this many seeds all n^n resamples are taken, so that no chance enters at all."""
 
 SOLVED_ERROR = 0.05
 """Below this error a replica has solved its task, as Graves 2016 words his claims."""
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean over seeds with its standard error; `count` seeds had a value."""
-
-    mean: float
-    standard_error: float
-    count: int
 
 
 @dataclass(frozen=True)
@@ -39,56 +39,62 @@ class Interval:
     count: int
 
 
-def mean_and_standard_error(values: ArrayLike) -> Mean:
-    """Mean and standard error of the mean (sample deviation over the root of the count).
-
-    Args:
-        values: [seeds], any unit; NaN marks a seed without a value and is left out.
-
-    Returns:
-        The mean (NaN without values), its standard error (NaN below two values), the count used.
-
-    Source: Graves 2016, section 3: means with standard errors over 20 runs.
-    """
-    finite = _finite(values)
-    count = int(finite.size)
-    error = float(finite.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
-    return Mean(float(finite.mean()) if count else float("nan"), error, count)
-
-
-def bootstrap_mean(
-    values: ArrayLike,
-    generator: np.random.Generator,
-    *,
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> Interval:
+def bootstrap_mean(values: ArrayLike, name: str) -> Interval:
     """Percentile bootstrap interval of the mean over seeds.
 
     Args:
         values: [seeds]; NaN is left out.
-        generator: the source of the resampling.
-        level: coverage, in (0, 1).
-        resamples: number of bootstrap samples.
+        name: what is measured, which seeds the resampling: equal names, equal bounds.
 
     Returns:
         The mean and its interval; with fewer than two values the bounds are NaN.
     """
-    finite = _finite(values)
-    if finite.size < 2:
-        estimate = float(finite.mean()) if finite.size else float("nan")
-        return Interval(estimate, float("nan"), float("nan"), int(finite.size))
-    means = _resampled_means(finite, generator, resamples)
-    return _percentiles(float(finite.mean()), means, level, int(finite.size))
+    array = np.asarray(values, dtype=np.float64).ravel()
+    finite = array[~np.isnan(array)]
+    if not finite.size:
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    drawn = finite[resampled_places(generator_of(name), finite.size)].mean(axis=1)
+    return Interval(float(finite.mean()), *bounds(drawn, finite.size), int(finite.size))
 
 
-def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
+def generator_of(name: str) -> np.random.Generator:
+    """A source of chance that belongs to what has this name alone."""
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+def resampled_places(generator: np.random.Generator, count: int) -> NDArray[np.intp]:
+    """[resamples, count] which seeds each resample takes; all there are, if they are few."""
+    if count <= ENUMERATED_SEEDS:
+        return np.array(list(itertools.product(range(count), repeat=count)), dtype=np.intp)
+    return generator.integers(0, count, (RESAMPLES, count))
+
+
+def bounds(drawn: ArrayLike, count: int) -> tuple[float, float]:
+    """The percentiles of a resampled statistic that leave 1 - `LEVEL` outside.
+
+    Args:
+        drawn: [resamples]; NaN is left out.
+        count: how many seeds were resampled; below two there is no interval.
+
+    Returns:
+        The lower and the upper bound; NaN where there is no interval.
+    """
+    values = np.asarray(drawn, dtype=np.float64)
+    values = np.sort(values[~np.isnan(values)])
+    if count < 2 or not values.size:
+        return float("nan"), float("nan")
+    # order statistics, not interpolation: "never reached" is infinite and cannot be averaged
+    low = values[math.floor((0.5 - LEVEL / 2) * (values.size - 1))]
+    high = values[math.ceil((0.5 + LEVEL / 2) * (values.size - 1))]
+    return float(low), float(high)
+
+
+def wilson(successes: int, trials: int) -> Interval:
     """Wilson score interval of a proportion.
 
     Args:
         successes: number of successes, 0..trials.
         trials: number of trials; 0 gives NaN and the bounds 0 and 1.
-        level: coverage, in (0, 1).
 
     Returns:
         The share of successes and its interval.
@@ -102,7 +108,7 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
         raise ValueError(f"successes must lie in 0..{trials}, not {successes}")
     if trials == 0:
         return Interval(float("nan"), 0.0, 1.0, 0)
-    z2 = NormalDist().inv_cdf(0.5 + level / 2) ** 2
+    z2 = NormalDist().inv_cdf(0.5 + LEVEL / 2) ** 2
     share = successes / trials
     centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
     spread = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * trials)) / trials) / (1 + z2 / trials)
@@ -112,21 +118,18 @@ def wilson(successes: int, trials: int, *, level: float = 0.95) -> Interval:
     return Interval(share, low, high, trials)
 
 
-def solve_rate(
-    errors: ArrayLike, *, threshold: float = SOLVED_ERROR, level: float = 0.95
-) -> Interval:
+def solve_rate(errors: ArrayLike, threshold: float = SOLVED_ERROR) -> Interval:
     """Share of seeds whose error is below `threshold`, with its Wilson interval.
 
     Args:
         errors: [seeds], errors in the unit of `threshold`; NaN (no result) counts as not solved.
         threshold: an error below it is a solved task.
-        level: coverage, in (0, 1).
 
     Returns:
         The solve rate and its interval.
     """
     values = np.asarray(errors, dtype=np.float64).ravel()
-    return wilson(int((values < threshold).sum()), int(values.size), level=level)
+    return wilson(int((values < threshold).sum()), int(values.size))
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
@@ -144,22 +147,3 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
     if len(ranks) < 2 or ranks["x"].nunique() < 2 or ranks["y"].nunique() < 2:
         return float("nan")
     return float(np.corrcoef(ranks["x"], ranks["y"])[0, 1])
-
-
-def _finite(values: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64).ravel()
-    return array[~np.isnan(array)]
-
-
-def _resampled_means(
-    values: NDArray[np.float64], generator: np.random.Generator, resamples: int
-) -> NDArray[np.float64]:
-    drawn = generator.integers(0, values.size, size=(resamples, values.size))
-    return np.asarray(values[drawn].mean(axis=1), dtype=np.float64)
-
-
-def _percentiles(
-    estimate: float, samples: NDArray[np.float64], level: float, count: int
-) -> Interval:
-    low, high = np.quantile(samples, [0.5 - level / 2, 0.5 + level / 2])
-    return Interval(estimate, float(low), float(high), count)

@@ -1,8 +1,8 @@
 """MLflow as a view of the tables, which can be rebuilt from them at any time.
 
-A train stage appends its curve rows to a CSV under `.tracking/` while it trains, and fills MLflow
-from its finished tables when it ends. While `pondering ui` runs, MLflow also shows what the growing
-CSVs say. No fault of the tracker fails a training: it says so in one line and the training goes on.
+A train stage appends its curve rows to a CSV under `.tracking/` while it trains. The report stage
+fills MLflow from the finished tables; while `pondering ui` runs, MLflow also shows what the growing
+CSVs say. No fault of the tracker fails a stage: it says so in one line and the stage goes on.
 
 This package is the only place that imports mlflow; `database` and `store` do.
 """

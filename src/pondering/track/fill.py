@@ -41,19 +41,13 @@ def rebuild(root: Path, profile: str = "*") -> tuple[int, int]:
     """
     with _opened(root) as store:
         found = list(stages(root, profile))
-        added = sum(_add(store, stage) for stage in found)
+        added = sum(add(store, stage) for stage in found)
         for name in sorted({stage.profile for stage in found}):
             _add_report(store, name)
     return added, len(found) - added
 
 
-def add(stage: Stage) -> None:
-    """Add a stage of the project that has just finished."""
-    with _opened(stage.root) as store:
-        _add(store, stage)
-
-
-def _add(store: Store, stage: Stage) -> bool:
+def add(store: Store, stage: Stage) -> bool:
     """Add a finished stage and its evaluation unless they are there; whether the stage was new."""
     key = stage.key()
     store.clear(stage)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from pondering.project import locks
+from pondering.track.fill import add
 from pondering.track.stages import LIVE, Stage, stages
 from pondering.track.store import StageRuns, Store
 
@@ -12,7 +13,8 @@ from pondering.track.store import StageRuns, Store
 class Follower:
     """The runs of unfinished stages while MLflow's UI is open.
 
-    They have no key: at its end a stage replaces its own by complete ones from its tables.
+    They have no key: when a stage has finished its runs are replaced by complete ones, from its
+    tables.
     """
 
     def __init__(self, store: Store) -> None:
@@ -24,6 +26,9 @@ class Follower:
         """Bring what was written since the last call to MLflow; hold `database.exclusive`."""
         now = int(time.time() * 1000)
         found = [(stage, _began(stage)) for stage in stages(self._store.root / LIVE)]
+        for stage, _ in set(self._runs) - set(found):
+            if stage.finished().provenance.is_file():
+                add(self._store, stage.finished())
         self._runs = {key: self._runs[key] for key in found if key in self._runs}
         for stage, began in found:
             key = stage, began

@@ -1,4 +1,4 @@
-"""The training's side: curve rows into a CSV that grows, and MLflow filled at the end."""
+"""The stages' side: curve rows into a CSV that grows, and MLflow filled by the report."""
 
 from __future__ import annotations
 
@@ -66,11 +66,13 @@ class Tracker:
             self._on = _attempt(lambda: self._append(rows))
 
     def close(self, finished: bool) -> None:
-        """Fill MLflow from the tables of a finished run; leave the growing CSV of another."""
-        if self._file is not None:
-            self._file.close()
-        if finished and self._on:
-            _attempt(self._fill)
+        """Remove the growing CSV of a finished run, whose tables say the same."""
+        if self._file is None:
+            return
+        self._file.close()
+        if finished:
+            for file in (self._growing.provenance, self._growing.curves):
+                file.unlink()
         self._lock.release()
 
     def _append(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -89,20 +91,12 @@ class Tracker:
         write_json(growing.provenance, self._run.record())
         return file
 
-    def _fill(self) -> None:
-        from pondering.track import fill
-
-        for file in (self._growing.provenance, self._growing.curves, self._growing.lock):
-            file.unlink(missing_ok=True)
-        fill.add(self._run.stage)
-
 
 @contextlib.contextmanager
 def live(run: RunInfo) -> Iterator[Tracker]:
-    """Show a train stage in MLflow.
+    """Let MLflow's UI show a train stage while it trains; `PONDERING_TRACKING=off` turns it off.
 
-    The stage's tables must be written inside the block: at its end MLflow is filled from them.
-    `PONDERING_TRACKING=off` turns it off.
+    The stage's tables must be written inside the block.
 
     Args:
         run: the stage and its replicas.
@@ -120,7 +114,7 @@ def live(run: RunInfo) -> Iterator[Tracker]:
 
 
 def log_results(root: Path, profile: str) -> None:
-    """Bring evaluations and figures of a profile to MLflow."""
+    """Bring a profile's trainings, evaluations and figures to MLflow."""
     if _turned_on():
         _attempt(lambda: _rebuild(root, profile))
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,11 @@ class Stage:
 
     def growing(self) -> Stage:
         """The same stage while it trains."""
-        return Stage(self.root / LIVE, self.profile, self.experiment, self.mechanism)
+        return replace(self, root=self.root / LIVE)
+
+    def finished(self) -> Stage:
+        """The stage that was `growing`, when it has finished."""
+        return replace(self, root=self.root.parent)
 
     def rows(self) -> list[dict[str, str]]:
         """The rows of the curves, without a last line that is only half written."""

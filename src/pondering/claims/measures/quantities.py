@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pondering.results.statistics import spearman
+from pondering.results.statistics import (
+    RESAMPLES,
+    bootstrap_mean,
+    bounds,
+    generator_of,
+    resampled_places,
+    spearman,
+)
 
 Array = NDArray[np.float64]
 Unit = Literal[
@@ -28,15 +33,6 @@ Unit = Literal[
     "deviations",
 ]
 """How a number is printed: shares in percent, differences of shares in percentage points."""
-
-LEVEL = 0.95
-"""Coverage of every interval in the claims table."""
-
-RESAMPLES = 2_000
-"""Bootstrap resamples where the seeds are too many to enumerate every resample."""
-
-ENUMERATED_SEEDS = 4
-"""Up to this many seeds all n^n resamples are taken, so that no chance enters at all."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +63,8 @@ def mean_over_seeds(name: str, label: str, unit: Unit, per_seed: ArrayLike) -> Q
     Returns:
         The quantity; NaN where no seed has a value.
     """
-    values = np.asarray(per_seed, dtype=np.float64).ravel()
-    values = values[~np.isnan(values)]
-    if not values.size:
-        return Quantity(name, label, unit, float("nan"), None, None, 0)
-    drawn = values[_places(_generator(name), values.size)].mean(axis=1)
-    return _with_interval(name, label, unit, float(values.mean()), drawn, values.size)
+    found = bootstrap_mean(per_seed, name)
+    return _quantity(name, label, unit, found.estimate, (found.low, found.high), found.count)
 
 
 def over_seeds(
@@ -99,7 +91,7 @@ def over_seeds(
     if seeds < 2 or math.isnan(value):
         return Quantity(name, label, unit, value, None, None, seeds)
     drawn = [float(statistic(*again)) for again in _resamples(name, samples)]
-    return _with_interval(name, label, unit, value, np.array(drawn), seeds)
+    return _quantity(name, label, unit, value, bounds(drawn, seeds), seeds)
 
 
 def over_items_and_seeds(
@@ -121,13 +113,12 @@ def over_items_and_seeds(
     Source: A. B. Owen 2007, "The pigeonhole bootstrap".
     """
     items, seeds = sample.shape[:2]
-    generator, value = _generator(name), float(statistic(sample))
+    generator, value = generator_of(name), float(statistic(sample))
     drawn = [
         float(statistic(sample[generator.integers(0, items, items)][:, places]))
         for places in generator.integers(0, seeds, (RESAMPLES if items > 1 else 0, seeds))
     ]
-    found = _with_interval(name, label, unit, value, np.array(drawn), items)
-    return replace(found, seeds=seeds)
+    return _quantity(name, label, unit, value, bounds(drawn, items), seeds)
 
 
 def average(values: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Array:
@@ -227,37 +218,20 @@ def _digits(value: float, unit: Unit) -> int:
     return {"updates": 0, "bits": 3}.get(unit, 2)
 
 
-def _with_interval(
-    name: str, label: str, unit: Unit, value: float, drawn: Array, seeds: int
+def _quantity(
+    name: str, label: str, unit: Unit, value: float, interval: tuple[float, float], seeds: int
 ) -> Quantity:
-    """The quantity with the percentiles of what was drawn, if two seeds or more were."""
-    drawn = np.sort(drawn[~np.isnan(drawn)])
-    if seeds < 2 or not drawn.size:
-        return Quantity(name, label, unit, value, None, None, seeds)
-    # order statistics, not interpolation: "never reached" is infinite and cannot be averaged
-    low = drawn[math.floor((0.5 - LEVEL / 2) * (drawn.size - 1))]
-    high = drawn[math.ceil((0.5 + LEVEL / 2) * (drawn.size - 1))]
-    return Quantity(name, label, unit, value, float(low), float(high), seeds)
-
-
-def _generator(name: str) -> np.random.Generator:
-    """A source of chance that belongs to the quantity alone."""
-    return np.random.default_rng(zlib.crc32(name.encode()))
-
-
-def _places(generator: np.random.Generator, count: int) -> NDArray[np.intp]:
-    """[resamples, count] which seeds each resample takes; all there are, if they are few."""
-    if count <= ENUMERATED_SEEDS:
-        return np.array(list(itertools.product(range(count), repeat=count)), dtype=np.intp)
-    return generator.integers(0, count, (RESAMPLES, count))
+    """The quantity with its interval, which is NaN where there is none."""
+    low, high = (None if math.isnan(bound) else bound for bound in interval)
+    return Quantity(name, label, unit, value, low, high, seeds)
 
 
 def _resamples(name: str, samples: tuple[Array, ...]) -> Iterator[list[Array]]:
     """The samples drawn again, seed by seed; see `over_seeds` for which are drawn together."""
-    generator = _generator(name)
+    generator = generator_of(name)
     counts = [len(sample) for sample in samples]
     if len(set(counts)) == 1:
-        for places in _places(generator, counts[0]):
+        for places in resampled_places(generator, counts[0]):
             yield [sample[places] for sample in samples]
         return
     for _ in range(RESAMPLES):

@@ -18,12 +18,11 @@ from pondering.report.figures.shapes.methods import (
     accuracy,
     bars_with_seeds,
     best_methods,
-    interval,
     ponder,
 )
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
-from pondering.results.statistics import solve_rate
+from pondering.results.statistics import bootstrap_mean, solve_rate
 from pondering.results.tables import evaluated, per_seed
 
 RANGES = {"interpolation": "trained range", "extrapolation": "beyond it"}
@@ -114,7 +113,8 @@ def caption(results: Results, experiment: str, splits: Sequence[str]) -> str:
 
 def _accuracy(own: pd.DataFrame) -> str:
     """Mean accuracy over seeds, its interval where there is one, and how many solved the task."""
-    found, solved = interval(1 - own["error"]), solve_rate(own["error"].to_numpy())
+    found = bootstrap_mean(1 - own["error"], "mean over seeds")
+    solved = solve_rate(own["error"].to_numpy())
     bounds = f" ({found.low:.3g} to {found.high:.3g})" if np.isfinite(found.low) else ""
     return (
         f"accuracy {found.estimate:.3g}{bounds}, error below 5% in "

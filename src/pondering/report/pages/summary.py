@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig
 from pondering.report.pages import names
 from pondering.results.results import Card
-from pondering.results.statistics import bootstrap_mean, mean_and_standard_error, solve_rate
-from pondering.results.tables import evaluated, per_seed, splits_of
+from pondering.results.statistics import bootstrap_mean, solve_rate
+from pondering.results.tables import evaluated, per_seed, per_setting, splits_of
 
 SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
 """Splits with too many difficulties and no mean worth a row."""
@@ -82,23 +80,24 @@ def _row(
     label: str,
 ) -> SummaryRow:
     seeds = per_seed(part)
-    error = mean_and_standard_error(seeds["error"])
-    ponder = mean_and_standard_error(seeds["ponder_time"])
+    means = per_setting(seeds).iloc[0]
     key = f"{experiment} {mechanism} {setting_text(setting)} {split} {label}"
-    interval = bootstrap_mean(seeds["error"], np.random.default_rng(zlib.crc32(key.encode())))
+    interval = bootstrap_mean(seeds["error"], key)
     solved = solve_rate(seeds["error"])
     scale, unit = (100, "%") if card.is_share else (1, "")
-    digits = 3 if not card.is_share else 2 if scale * error.mean < 1 else 1
+    digits = 3 if not card.is_share else 2 if scale * means["error"] < 1 else 1
     low, high = scale * interval.low, scale * interval.high
     name = names.setting_sign(mechanism, setting)
     return SummaryRow(
         names.TITLES[mechanism],
         f"{name}, {label}" if label else name,
         card.splits[split],
-        _plus_minus(scale * error.mean, scale * error.standard_error, digits, unit),
+        _plus_minus(scale * means["error"], scale * means["error_se"], digits, unit),
         "" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}{unit}",
         "" if not card.is_share else f"{round(solved.estimate * solved.count)} of {solved.count}",
-        "" if math.isnan(ponder.mean) else _steps(ponder.mean, ponder.standard_error),
+        ""
+        if math.isnan(means["ponder_time"])
+        else _steps(means["ponder_time"], means["ponder_se"]),
         len(seeds),
         int((seeds["status"] == "diverged").sum()),
         bool((seeds["status"] == "running").any()),

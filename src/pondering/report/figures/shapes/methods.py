@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
-from pondering.results.statistics import Interval, bootstrap_mean
+from pondering.results.statistics import bootstrap_mean
 from pondering.results.tables import best_setting
 
 ORDER = ("plain", *MECHANISMS)
@@ -26,8 +26,6 @@ TRAINED_FOR_IT = ("repeat", "act", "pondernet")
 BEST = "each method at the setting with the lowest mean error over seeds"
 ENOUGH_FOR_A_BOX = 5
 """Values from which on a box shows their quartiles."""
-SEED_OF_INTERVALS = 20210712
-"""Seeds the bootstrap of every interval drawn, so that a figure's bytes do not change."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +86,6 @@ def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Meth
     return found
 
 
-def interval(values: pd.Series) -> Interval:
-    """The mean over seeds with its bootstrap 95% interval; the same values give the same bounds."""
-    return bootstrap_mean(values.to_numpy(), np.random.default_rng(SEED_OF_INTERVALS))
-
-
 def bars_with_seeds(
     axes: Axes,
     place: float,
@@ -108,7 +101,7 @@ def bars_with_seeds(
         axes.annotate("none", (place, 0), (0, 2), textcoords="offset points", ha="center",
                       fontsize=7.5)  # fmt: skip
         return
-    mean = interval(known)
+    mean = bootstrap_mean(known, "mean over seeds")
     look: dict[str, Any] = {"color": colour, "alpha": 0.75}
     if hollow:
         look = {"facecolor": style.PAPER, "edgecolor": colour, "hatch": "////", "linewidth": 1.2}
