@@ -15,12 +15,12 @@ from pondering.project.command import Command, stage
 def main(profile: str, experiment: str) -> None:
     """Write the tidy table, the summary for `dvc metrics` and the traces."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.evaluate.stage import EvaluateStage
+        from pondering.evaluate.stage import plan, run
         from pondering.params.read import load_params
 
         params = load_params(Path("params.yaml"), profile)
         params.experiment(experiment)
-        EvaluateStage(params, experiment, Path()).run()
+        run(plan(params, experiment, Path()))
 
 
 if __name__ == "__main__":

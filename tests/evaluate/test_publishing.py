@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -17,7 +16,8 @@ from support.untrained import stage_of
 from pondering.evaluate import publish
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.publish import chosen
-from pondering.params.read import PROFILES, ExperimentConfig, load_params
+from pondering.evaluate.stage import run
+from pondering.params.read import PROFILES, load_params
 from pondering.params.replica import Replica
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
@@ -73,28 +73,23 @@ def sweep(mechanism: str, *replicas: tuple[float, int, str]) -> Trained:
     return Trained(cast(Any, None), found, [status for *_, status in replicas])
 
 
-def config(tau: float) -> ExperimentConfig:
-    trace = SimpleNamespace(evaluation=SimpleNamespace(trace=SimpleNamespace(tau=tau)))
-    return cast(ExperimentConfig, trace)
-
-
 def test_which_one_is_published() -> None:
     finished = "finished"
     act = [(0.001, 3, finished), (0.01, 5, finished), (0.01, 2, finished), (0.1, 0, finished)]
-    assert chosen(sweep("act", *act), config(0.01)) == 2  # the setting of the traces, lowest seed
-    assert chosen(sweep("act", *act), config(0.012)) == 2  # or the one nearest to it
+    assert chosen(sweep("act", *act), 0.01) == 2  # the setting of the traces, lowest seed
+    assert chosen(sweep("act", *act), 0.012) == 2  # or the one nearest to it
     between = [(0.75, 0, finished), (0.25, 0, finished)]
-    assert chosen(sweep("act", *between), config(0.5)) == 1  # the lower one, as in the traces
+    assert chosen(sweep("act", *between), 0.5) == 1  # the lower one
     act[2] = (0.01, 2, "diverged")
-    assert chosen(sweep("act", *act), config(0.01)) == 1
+    assert chosen(sweep("act", *act), 0.01) == 1
     act[1] = (0.01, 5, "diverged")
-    assert chosen(sweep("act", *act), config(0.01)) == 0
+    assert chosen(sweep("act", *act), 0.01) == 0
     repeat = [(2.0, 0, finished), (1.0, 1, finished), (1.0, 0, finished)]
-    assert chosen(sweep("repeat", *repeat), config(0.01)) == 2
+    assert chosen(sweep("repeat", *repeat), 1.0) == 2
     priors = [(0.4, 1, finished), (0.4, 0, finished), (0.2, 0, finished)]
-    assert chosen(sweep("pondernet", *priors), config(0.01)) == 1
+    assert chosen(sweep("pondernet", *priors), 0.4) == 1
     alone = [(0.4, 1, "diverged"), (0.4, 0, "diverged")]
-    assert chosen(sweep("pondernet", *alone), config(0.01)) == 1  # shown as what it is
+    assert chosen(sweep("pondernet", *alone), 0.4) == 1  # shown as what it is
 
 
 def test_large_networks_are_left_out_and_the_plain_one_first(
@@ -138,7 +133,7 @@ def test_an_evaluation_removes_what_it_did_not_publish(tmp_path: Path) -> None:
     old = stage.layout.models("tiny", "another") / "run.json"
     old.parent.mkdir(parents=True)
     old.touch()
-    stage.run()
+    run(stage)
     assert not old.exists() and len(list(stage.layout.published("tiny").rglob("*.*"))) == 7
 
 

@@ -171,14 +171,14 @@ def test_sequence_traces_show_inputs_outputs_and_ponder(results: Results) -> Non
     assert texts["41430"] == style.INK and texts["42219\n≠42209"] == style.WRONG
 
 
-def test_traces_come_from_the_nearest_setting_and_the_first_seed() -> None:
-    base = {"mechanism": "act", "kind": "sequence", "steps": [{}]}
-    pool = [{**base, "setting": s, "seed": k} for s in (1e-4, 1e-2, 0.0) for k in (2, 1)]
-    pool.append({**base, "setting": 1e-3, "seed": 0, "mechanism": "pondernet"})
+def test_traces_are_acts_of_the_first_seed() -> None:
+    base = {"mechanism": "act", "kind": "sequence", "steps": [{}], "setting": 1e-4}
+    pool = [{**base, "seed": k} for k in (2, 1)]
+    pool.append({**base, "seed": 0, "mechanism": "pondernet"})
     results = Results("quick", traces={"addition": pool})
-    (chosen,) = choose_traces(results, "addition", "sequence", 9e-4)
-    assert (chosen["setting"], chosen["seed"]) == (1e-4, 1)
-    assert choose_traces(results, "addition", "text", 9e-4) == []
+    (chosen,) = choose_traces(results, "addition", "sequence")
+    assert chosen["seed"] == 1 and chosen["mechanism"] == "act"
+    assert choose_traces(results, "addition", "text") == []
 
 
 def test_methods_are_compared_at_their_best_sampled_setting(results: Results) -> None:

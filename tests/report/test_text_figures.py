@@ -43,7 +43,7 @@ def test_every_seed_has_its_strip_over_loss_and_entropy(results: Results) -> Non
     both = two_seeds(results)
     figure = running_text.draw(both, "wikipedia", 6e-3, markup=True)
     assert figure is not None
-    strips, start = running_text.text_strips(both, "wikipedia", 6e-3, markup=True)
+    strips, start = running_text.text_strips(both, "wikipedia", markup=True)
     assert [trace["seed"] for trace in strips] == [0, 1]
     for place, trace in enumerate(strips):
         steps = running_text.shown_steps(trace, start)

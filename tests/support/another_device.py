@@ -162,7 +162,7 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
                 run(stage, lambda rows: signal.raise_signal(signal.SIGINT))
                 raise AssertionError(f"{stage.label} was not stopped")
             run(planning.plan(params, experiment, mechanism, root))
-        evaluation.EvaluateStage(params, experiment, root).run()
+        evaluation.run(evaluation.plan(params, experiment, root))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from support.stages import MECHANISMS
 
 from pondering.data.frozen import freeze
 from pondering.evaluate.load import Trained, load_trained
-from pondering.evaluate.stage import EvaluateStage
+from pondering.evaluate.stage import Evaluation, plan, run
 from pondering.params.read import load_params
 from pondering.project.atomic import atomic_write, write_json
 from pondering.project.paths import Layout
@@ -24,7 +24,7 @@ from pondering.train.build import make_network
 
 def stage_of(
     folder: Path, task: dict[str, Any], diverged: Collection[tuple[float, int]] = (), **quick: Any
-) -> EvaluateStage:
+) -> Evaluation:
     """The stage with all that it reads.
 
     Args:
@@ -51,21 +51,21 @@ def stage_of(
         parameters = dict(make_network(config, made, replicas).named_parameters())
         content = checkpoint.parameters(parameters, len(replicas))
         atomic_write(run / "parameters.safetensors", content)
-    return EvaluateStage(params, "tiny", folder)
+    return plan(params, "tiny", folder)
 
 
-def read_back(stage: EvaluateStage, mechanism: str) -> Trained:
+def read_back(stage: Evaluation, mechanism: str) -> Trained:
     """The replicas of a mechanism."""
     return load_trained(stage.layout, stage.params, "tiny", mechanism, stage.task)
 
 
-def table_of(stage: EvaluateStage) -> pd.DataFrame:
+def table_of(stage: Evaluation) -> pd.DataFrame:
     """What the stage writes for tables."""
-    stage.run()
+    run(stage)
     return pd.read_csv(stage.layout.table("tiny"))
 
 
-def traces_of(stage: EvaluateStage, mechanism: str) -> list[dict[str, Any]]:
+def traces_of(stage: Evaluation, mechanism: str) -> list[dict[str, Any]]:
     """What it has written of one mechanism's steps."""
     document = json.loads(stage.layout.traces("tiny").read_text())
     return [each for each in document["traces"] if each["mechanism"] == mechanism]

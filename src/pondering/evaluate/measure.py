@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
+from pondering.evaluate.load import Trained
 from pondering.model.halting import Halting, SampledHalting, SampledState
 from pondering.model.network import Network
-from pondering.params.replica import Replica
+from pondering.params.mechanisms import MECHANISMS
 from pondering.tasks.base import Batch, Task, random_stream
 
 Array = NDArray[Any]
@@ -21,6 +22,10 @@ COLUMNS = (
     "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
     "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
 )  # fmt: skip
+
+
+ROWS_AT_A_TIME = 512  # examples x times in one pass, which bounds the memory
+Seen = tuple[str, str]  # a split, and how outputs become predictions
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,23 @@ class SampledBySeed(SampledHalting):
         draws = [stream.random(running.shape[-1], dtype=np.float32) for stream in self.streams]
         draw = torch.from_numpy(np.stack(draws)).to(running.device)
         return replace(super().start(running), draw=draw)
+
+
+def every(trained: Trained, task: Task, sets: Mapping[str, Batch]) -> dict[Seen, Measured]:
+    """Every split in every mode of prediction, by both their names.
+
+    Args:
+        trained: the replicas of one mechanism.
+        task: what they were trained on.
+        sets: by split, tensors (T, B, ...).
+    """
+    network, replicas, found = trained.network, trained.replicas, {}
+    for split, batch in sets.items():
+        # Not by the number of replicas: sampled halting draws piece by piece.
+        rows = max(16, ROWS_AT_A_TIME // batch.mask.shape[0])
+        for mode, halting in modes(network.halting, [each.seed for each in replicas]).items():
+            found[split, mode] = measure(network, halting, task, batch, len(replicas), rows)
+    return found
 
 
 def modes(halting: Halting, seeds: Sequence[int]) -> dict[str, Halting]:
@@ -104,22 +126,16 @@ def chunks(batch: Batch, rows: int, replicas: int) -> Iterator[Batch]:
         yield batch.take(slice(start, start + rows)).replicate(replicas)
 
 
-def table_rows(
-    measured: Measured,
-    replicas: Sequence[Replica],
-    status: Sequence[str],
-    worst: float,
-    has_remainder: bool,
-) -> list[dict[str, Any]]:
-    """Means per replica and difficulty.
+def table_rows(measured: Measured, trained: Trained, worst: float) -> list[dict[str, Any]]:
+    """Means per replica and difficulty; R only where it means anything for the mechanism.
 
     Args:
-        status: of each replica; a diverged one gets error `worst` and no ponder.
+        measured: of one split and mode.
+        trained: the replicas; a diverged one gets error `worst` and no ponder.
         worst: the error of a failure: 1, or 8 bits per character.
-        has_remainder: whether R means anything for this mechanism.
     """
-    rows = []
-    for k, (replica, state) in enumerate(zip(replicas, status, strict=True)):
+    rows, has_remainder = [], MECHANISMS[trained.mechanism].remainder
+    for k, (replica, state) in enumerate(zip(trained.replicas, trained.status, strict=True)):
         for difficulty in np.unique(measured.difficulty):
             chosen = measured.difficulty == difficulty
             row = {

@@ -40,7 +40,7 @@ class Copies:
 
     def add(self, trained: Trained) -> None:
         """Take one replica of a mechanism, if there is room for it."""
-        k = chosen(trained, self._config)
+        k = chosen(trained, self._config.shown(trained.mechanism))
         one = trained.replicas[k]
         record = {"setting": one.setting, "seed": one.seed, "status": trained.status[k]}
         alone = {name: p[k : k + 1] for name, p in trained.network.named_parameters()}
@@ -66,14 +66,15 @@ class Copies:
                 path.unlink()
 
 
-def chosen(trained: Trained, config: ExperimentConfig) -> int:
-    """Which replica is published: chosen by its setting and seed, not by how well it did.
+def chosen(trained: Trained, wanted: float) -> int:
+    """Which replica is published: of the setting that is shown the lowest seed.
 
-    ACT's setting is the one that traces show, a fixed repeat is the plain network, any other
-    mechanism's the first of its list; of its seeds the lowest. Diverged replicas come last.
+    Diverged replicas come last, and those of other settings the later the farther off.
+
+    Args:
+        trained: the replicas of one mechanism.
+        wanted: the setting that is shown.
     """
-    usual = {"act": config.evaluation.trace.tau, "repeat": 1.0}
-    wanted = usual.get(trained.mechanism, trained.replicas[0].setting)
 
     def rank(k: int) -> tuple[bool, float, float, int]:
         one = trained.replicas[k]

@@ -5,21 +5,115 @@ And many sequences in short, steps alone, for the claims on what happens inside 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pondering.evaluate.measure import Array, Measured
+from pondering.evaluate.load import Trained
+from pondering.evaluate.measure import Array, Measured, Seen
 from pondering.model.network import Network
 from pondering.params.replica import Replica
-from pondering.tasks.base import Batch, SyntheticTask, Task, random_stream
+from pondering.params.schema import ExperimentConfig
+from pondering.tasks.base import (
+    Batch,
+    ImageTask,
+    SyntheticTask,
+    Task,
+    TextTask,
+    random_stream,
+)
 
 Trace = dict[str, Any]
 GALLERY = 8  # images of either kind
 MIXED = 30  # sequences that are traced in short, by every seed
+
+
+def of_mechanism(
+    trained: Trained,
+    measured: Mapping[Seen, Measured],
+    task: Task,
+    sets: Mapping[str, Batch],
+    config: ExperimentConfig,
+) -> list[Trace]:
+    """What is traced of one mechanism, by the kind of its task; of fixed repeats nothing.
+
+    Args:
+        trained: its replicas.
+        measured: what `measure.every` gives of them.
+        task: what they were trained on.
+        sets: the evaluation sets by split, tensors (T, B, ...).
+        config: the experiment, which says which setting is shown and how many sequences.
+    """
+    if trained.mechanism == "repeat":
+        return []
+    count, setting = config.evaluation.trace.sequences, config.shown(trained.mechanism)
+    shown = [
+        k
+        for k, each in enumerate(trained.replicas)
+        if each.setting == setting and trained.status[k] != "diverged"
+    ]
+    if isinstance(task, ImageTask):
+        return _gallery(trained, measured, task, sets, shown[:1])
+    if isinstance(task, TextTask):
+        return _texts(trained, task, count, shown)
+    *_, last = sets.values()
+    return _sequences(trained, task, last, count, shown)
+
+
+def _texts(trained: Trained, task: TextTask, count: int, shown: Sequence[int]) -> list[Trace]:
+    """Some windows of the held-out text, read by every seed."""
+    batch, kinds = task.traced(count)
+    windows = batch.torch(next(trained.network.parameters()).device)
+    found = sequences(trained.network, task, windows, trained.replicas, shown, kinds)
+    return [{"mechanism": trained.mechanism, "kind": "text"} | trace for trace in found]
+
+
+def _sequences(
+    trained: Trained, task: Task, batch: Batch, count: int, shown: Sequence[int]
+) -> list[Trace]:
+    """A few sequences in full from one seed, and, if they are long, many in short from all."""
+    network, replicas = trained.network, trained.replicas
+    size = batch.difficulty.shape[0]
+    # evenly over the set: from its easiest examples to its hardest
+    picked, short = torch.linspace(0, size - 1, min(count, size)).long(), []
+    if isinstance(task, SyntheticTask) and batch.mask.shape[0] > 1:
+        batch = mixed(task).torch(batch.mask.device)
+        picked = longer(batch, count)
+        if trained.mechanism == "act":
+            short = in_short(network, task, batch, replicas, shown)
+    full = sequences(network, task, batch.take(picked), replicas, shown[:1])
+    return [
+        {"mechanism": trained.mechanism, "kind": kind} | trace
+        for kind, found in (("sequence", full), ("mixed", short))
+        for trace in found
+    ]
+
+
+def _gallery(
+    trained: Trained,
+    measured: Mapping[Seen, Measured],
+    task: ImageTask,
+    sets: Mapping[str, Batch],
+    shown: Sequence[int],
+) -> list[Trace]:
+    """The images that took the most and the fewest steps."""
+    split, batch = next(iter(sets.items()))
+    mode = next(m for s, m in reversed(list(measured)) if s == split)
+    found = []
+    for k in shown:
+        most, fewest = extremes(measured[split, mode], k)
+        for which, rows in (("most", most), ("fewest", fewest)):
+            part = batch.take(torch.tensor(rows))
+            listed = sequences(trained.network, task, part, trained.replicas, [k])
+            for row, trace in enumerate(listed):
+                image, label = task.pixels(part, row).tolist(), int(part.targets[0, row])
+                found.append(
+                    trace | {"kind": "image", "which": which, "pixels": image, "label": label}
+                )
+    return found
 
 
 @torch.no_grad()

@@ -187,6 +187,16 @@ class ExperimentConfig(_Model):
         settings = self.settings(mechanism)
         return tuple(Replica(mechanism, each, seed) for each in settings for seed in self.seeds)
 
+    def shown(self, mechanism: str) -> float:
+        """The setting of a mechanism whose replicas are traced and published.
+
+        The time penalty nearest to `evaluation.trace.tau`, the plain network of the fixed repeat,
+        of any other mechanism the first that is listed: never chosen by how well it did.
+        """
+        settings, name = self.settings(mechanism), SETTING_NAMES[mechanism]
+        wanted = {"tau": self.evaluation.trace.tau, "rho": 1.0}.get(name, settings[0])
+        return min(settings, key=lambda each: (abs(each - wanted), each))
+
     def updates(self, mechanism: str) -> int:
         """Planned updates of a mechanism."""
         return self.mechanism(mechanism).updates or self.training.updates

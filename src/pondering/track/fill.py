@@ -14,7 +14,7 @@ import pandas as pd
 from pondering.project.paths import Layout
 from pondering.results.tables import replica_means
 from pondering.track.database import exclusive, move_unusable
-from pondering.track.stages import Replica, Stage, replica_of, stages
+from pondering.track.stages import Key, Stage, key_of, stages
 from pondering.track.store import StageRuns, Store
 
 
@@ -77,7 +77,7 @@ def _write(store: Store, stage: Stage, key: str) -> None:
     runs.finish("FINISHED", ended, key)
 
 
-def evaluation(stage: Stage) -> dict[Replica, dict[str, float]]:
+def evaluation(stage: Stage) -> dict[Key, dict[str, float]]:
     """Error and ponder of each replica as MLflow metrics: one name per split and prediction.
 
     Returns:
@@ -86,7 +86,7 @@ def evaluation(stage: Stage) -> dict[Replica, dict[str, float]]:
         has the plain name so that mechanisms share a column.
     """
     table = Layout(stage.root, stage.profile).table(stage.experiment)
-    found: dict[Replica, dict[str, float]] = defaultdict(dict)
+    found: dict[Key, dict[str, float]] = defaultdict(dict)
     if not table.is_file():
         return found
     rows = pd.read_csv(table)
@@ -95,7 +95,7 @@ def evaluation(stage: Stage) -> dict[Replica, dict[str, float]]:
         prefix = f"{split}_expected" if prediction == "expected" else str(split)
         for name, column in replica_means(part).items():
             for (_, setting, seed), value in column.dropna().items():
-                found[replica_of(setting, seed)][f"{prefix}_{name}"] = float(value)
+                found[key_of(setting, seed)][f"{prefix}_{name}"] = float(value)
     return found
 
 

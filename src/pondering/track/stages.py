@@ -15,10 +15,10 @@ from pondering.params.ranges import setting_text
 from pondering.project.paths import Layout, is_training
 
 LIVE = ".tracking"  # below the project: the files of trainings that have not finished
-Replica = tuple[str, int]
+Key = tuple[str, int]  # a replica within its stage: its setting as text, its seed
 
 
-def replica_of(setting: Any, seed: Any) -> Replica:
+def key_of(setting: Any, seed: Any) -> Key:
     """One spelling for a replica, whether its setting was read as ``1``, ``1.0`` or ``"1"``."""
     return setting_text(float(setting)), int(float(seed))
 

@@ -13,7 +13,7 @@ from mlflow.entities import Metric, Param, Run, RunTag
 
 from pondering.params.schema import SETTING_NAMES
 from pondering.track import database
-from pondering.track.stages import Replica, Stage, flatten, number, replica_of
+from pondering.track.stages import Key, Stage, flatten, key_of, number
 from pondering.track.views import view_tags
 
 CURVES = ("loss", "error", "ponder_time", "remainder", "active_share")
@@ -69,14 +69,12 @@ class Store:
                 for run in [*self._children(parent), parent]:
                     self.client.delete_run(run.info.run_id)
 
-    def results(
-        self, parent: Run, digest: str, values: Mapping[Replica, Mapping[str, float]]
-    ) -> None:
+    def results(self, parent: Run, digest: str, values: Mapping[Key, Mapping[str, float]]) -> None:
         """Log into a stage's children what of the evaluation they do not show yet."""
         now = int(time.time() * 1000)
         for child in self._children(parent):
             params = child.data.params
-            own = values.get(replica_of(params["setting"], params["seed"]), {})
+            own = values.get(key_of(params["setting"], params["seed"]), {})
             metrics = [
                 Metric(name, value, now, 0)
                 for name, value in sorted(own.items())
@@ -136,9 +134,9 @@ class StageRuns:
             started: when it began, ms since 1970.
         """
         self._client = store.client
-        self._seen: set[tuple[Replica, int]] = set()
-        self._last: dict[Replica, Mapping[str, Any]] = {}
-        self._children: dict[Replica, str] = {}
+        self._seen: set[tuple[Key, int]] = set()
+        self._last: dict[Key, Mapping[str, Any]] = {}
+        self._children: dict[Key, str] = {}
         self._experiment = store.experiment(stage.profile, stage.experiment)
         self._started = started
         config = flatten(record["config"])
@@ -152,7 +150,7 @@ class StageRuns:
         self._parent = self._create(f"{stage.experiment} {stage.mechanism}", config, tags)
         parameter = SETTING_NAMES.get(stage.mechanism, "setting")
         tags = origin | {"pondering.kind": "replica", _PARENT: self._parent}
-        for replica in dict.fromkeys(replica_of(*pair) for pair in replicas):
+        for replica in dict.fromkeys(key_of(*pair) for pair in replicas):
             setting, seed = replica
             params = config | {"setting": setting, "seed": str(seed)}
             name = f"{parameter} {setting} seed {seed}"
@@ -165,9 +163,9 @@ class StageRuns:
             rows: curve rows.
             at: their time in ms since 1970, one for all or per update.
         """
-        metrics: dict[Replica, list[Metric]] = {}
+        metrics: dict[Key, list[Metric]] = {}
         for row in rows:
-            replica, update = replica_of(row["setting"], row["seed"]), int(row["update"])
+            replica, update = key_of(row["setting"], row["seed"]), int(row["update"])
             if (replica, update) in self._seen:
                 continue
             self._seen.add((replica, update))

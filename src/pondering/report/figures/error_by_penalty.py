@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.params.ranges import setting_text
 from pondering.report.figures import style
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Card, Results
@@ -80,7 +79,7 @@ def words(results: Results, experiment: str) -> str:
             value = style.plus_minus(row["error"], row["error_se"])
             parts.append(f"{word} with ACT {value} at τ = {style.number(row['setting'])}")
     repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
-    parts += [f"repeat {setting_text(r.setting)} {style.plus_minus(r.error, r.error_se)}"
+    parts += [f"repeat {style.number(r.setting)} {style.plus_minus(r.error, r.error_se)}"
               for r in repeat.itertuples()]  # fmt: skip
     seeds = style.seed_count(means["seeds"])
     of = f"Mean {card.measure} with standard error, over {seeds}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.methods import Method
+from pondering.report.figures.shapes.methods import Method, method_of
 from pondering.report.figures.shapes.points import error_against_steps
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
@@ -21,7 +19,6 @@ from pondering.results.tables import headline, per_seed, per_setting
 MOST_NAMES = 12
 """Settings from which on their names would cover each other."""
 
-PLAIN_LABEL = "plain"
 
 FOJO_SOLVED = 0.02
 """Solved at 98% accuracy. Source: Fojo et al. 2018."""
@@ -109,19 +106,12 @@ def _name_settings(axes: Axes, known: pd.DataFrame) -> None:
     """Names every setting but the plain network, which the legend shows."""
     points, lines = [], []
     for row in known.sort_values("error").itertuples():
-        x, y, name = float(row.ponder_time), float(row.error), _setting_label(row)
-        points.append((x, y, "" if name == PLAIN_LABEL else name))
+        x, y = float(row.ponder_time), float(row.error)
+        name = style.setting_in_short(str(row.mechanism), float(row.setting))
+        points.append((x, y, "" if name == style.PLAIN else name))
         wide, tall = (float(np.nan_to_num(v)) for v in (row.ponder_se, row.error_se))
         lines += [(x - wide, y, x + wide, y), (x, y - tall, x, y + tall)]
     style.name_points(axes, points, lines)
-
-
-def _setting_label(row: Any) -> str:
-    """A setting in a few signs: plain, times 2, tau 3e-3."""
-    value = style.number(float(row.setting))
-    if row.mechanism != "repeat":
-        return f"{style.SYMBOL[row.mechanism]} {value}"
-    return PLAIN_LABEL if row.setting == 1 else f"{style.TIMES}{value}"
 
 
 def _solved_at(axes: Axes, curves: pd.DataFrame, means: pd.DataFrame) -> None:
@@ -136,14 +126,13 @@ def _solved_at(axes: Axes, curves: pd.DataFrame, means: pd.DataFrame) -> None:
     labels = []
     for place, row in enumerate(order.itertuples()):
         own = solved[(solved["mechanism"] == row.mechanism) & (solved["setting"] == row.setting)]
-        name = "plain" if row.mechanism == "repeat" and row.setting == 1 else str(row.mechanism)
-        look = Method(name, name, 1.0).look
+        look = method_of(str(row.mechanism), float(row.setting)).look
         updates = own["update"].fillna(never).to_numpy()
         beside = place + (np.linspace(-0.2, 0.2, len(own)) if len(own) > 1 else np.zeros(len(own)))
         axes.plot(beside, updates, ls="", **look, ms=4.5 if len(own) <= 10 else 3, alpha=0.7, mew=0)
         if len(own) and np.median(updates) < never:
             axes.plot([place - 0.35, place + 0.35], [np.median(updates)] * 2, color=look["color"])
-        labels.append(_setting_label(row))
+        labels.append(style.setting_in_short(str(row.mechanism), float(row.setting)))
     axes.axhspan(1.06 * last, 1.22 * last, color=style.GREY, alpha=0.12, lw=0, zorder=0)
     axes.annotate(f"not within {style.count(last)} updates", (1, 1.22 * last), (0, 2), ha="right",
                   xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=7.5,

@@ -34,7 +34,7 @@ def draw(results: Results, experiment: str, setting: float, markup: bool) -> Fig
     Args:
         results: the results of one profile.
         experiment: whose traces.
-        setting: the paper's time penalty; the nearest one trained is shown.
+        setting: the paper's time penalty; the caption says whether it is shown.
         markup: whether to show the stretch with the most tags and digits, or the one with the
             fewest.
 
@@ -43,7 +43,7 @@ def draw(results: Results, experiment: str, setting: float, markup: bool) -> Fig
         ponder, lines are loss and entropy of the first seed's prediction of the next character in
         bits. None without such a trace.
     """
-    strips, start = text_strips(results, experiment, setting, markup)
+    strips, start = text_strips(results, experiment, markup)
     if not strips:
         return None
     strips = strips[:MOST_STRIPS]
@@ -77,7 +77,7 @@ def draw(results: Results, experiment: str, setting: float, markup: bool) -> Fig
 
 def words(results: Results, experiment: str, setting: float, markup: bool) -> str:
     """The steps of every seed on the stretch shown, and the characters each pondered most."""
-    strips, start = text_strips(results, experiment, setting, markup)
+    strips, start = text_strips(results, experiment, markup)
     if not strips:
         return ""
     parts = []
@@ -116,18 +116,16 @@ def _pondered(frame: pd.DataFrame, most: float) -> str:
     )
 
 
-def text_strips(
-    results: Results, experiment: str, setting: float, markup: bool
-) -> tuple[list[Trace], int]:
+def text_strips(results: Results, experiment: str, markup: bool) -> tuple[list[Trace], int]:
     """The stretch of text shown, as every seed read it.
 
     Args:
-        results, experiment, setting, markup: see `draw`.
+        results, experiment, markup: see `draw`.
 
     Returns:
         The traces, by seed, and the index of the first character; no trace where there is none.
     """
-    chosen = choose_traces(results, experiment, "text", setting)
+    chosen = choose_traces(results, experiment, "text")
     if not chosen:
         return [], 0
     trace, start = text_window(chosen, markup=markup)

@@ -20,13 +20,13 @@ def draw(results: Results, experiment: str, setting: float) -> Figure | None:
     Args:
         results: the results of one profile.
         experiment: whose traces.
-        setting: the paper's time penalty; the nearest one trained is shown.
+        setting: the paper's time penalty; the caption says whether it is shown.
 
     Returns:
         The figure, axes linear; an output that differs from its target is set in purple with
         the target beside it. None without such a trace.
     """
-    chosen = choose_traces(results, experiment, "sequence", setting)[:MOST]
+    chosen = choose_traces(results, experiment, "sequence")[:MOST]
     if not chosen:
         return None
     crowded = any(_crowded(trace) for trace in chosen)
@@ -48,7 +48,7 @@ def draw(results: Results, experiment: str, setting: float) -> Figure | None:
 
 def words(results: Results, experiment: str, setting: float) -> str:
     """The ponder times of the sequences shown."""
-    chosen = choose_traces(results, experiment, "sequence", setting)[:MOST]
+    chosen = choose_traces(results, experiment, "sequence")[:MOST]
     lists = [", ".join(f"{s['ponder_time']:.3g}" for s in trace["steps"]) for trace in chosen]
     if not lists:
         return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pondering.params import mechanisms
-from pondering.params.ranges import setting_text
+from pondering.report.figures import style
 
 TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
 
@@ -25,6 +25,6 @@ CELLS = {
 
 
 def setting_sign(mechanism: str, value: float) -> str:
-    """A setting as the tables print it: τ = 0.001, ρ = 1 (plain)."""  # noqa: RUF002
-    text = f"{SYMBOLS.get(mechanism, 'setting')} = {setting_text(value)}"
+    """A setting as the tables print it: τ = 1e-3, ρ = 1 (plain)."""  # noqa: RUF002
+    text = style.setting_symbol(mechanism, value)
     return f"{text} (plain)" if mechanism == "repeat" and value == 1 else text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pondering.params.read import SETTING_NAMES
 from pondering.project.errors import UserError
+from pondering.report.figures import style
 from pondering.report.pages import names
 
 
@@ -56,11 +57,12 @@ def _words(record: Mapping[str, Any], mechanism: str) -> str:
     seeds = record.get("seeds") or config["seeds"]
     many = "learning rate" if len(rates) == 1 else "learning rates"
     return (
-        f"{names.SYMBOLS[mechanism]} = {_list(settings)} at {many} {_list(rates)}, "
-        f"seeds {_list(seeds)}, {record['updates']:,} updates"
+        f"{names.SYMBOLS[mechanism]} = {_list(map(style.number, settings))} at {many} "
+        f"{_list(map(style.number, rates))}, seeds {_list(map(str, seeds))}, "
+        f"{record['updates']:,} updates"
     )
 
 
-def _list(values: Sequence[float]) -> str:
-    *first, last = [f"{value:g}" for value in values]
+def _list(texts: Iterable[str]) -> str:
+    *first, last = texts
     return f"{', '.join(first)} and {last}" if first else last

@@ -11,6 +11,7 @@ import pandas as pd
 
 from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig
+from pondering.report.figures import style
 from pondering.report.pages import names
 from pondering.results.results import Card
 from pondering.results.statistics import bootstrap_mean, solve_rate
@@ -138,7 +139,7 @@ def settings_in_words(
         ),
     ]
     for mechanism in config.mechanisms:
-        values = ", ".join(map(setting_text, config.settings(mechanism)))
+        values = ", ".join(map(style.number, config.settings(mechanism)))
         own = ", ".join(_own_values(config, mechanism))
         more = f"; {own}" if own else ""
         lines.append((names.TITLES[mechanism], f"{names.SYMBOLS[mechanism]} = {values}{more}"))
@@ -185,7 +186,7 @@ def _settings_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     for mechanism, name in names.TITLES.items():
         rows = table[table["mechanism"] == mechanism]
         if len(rows):
-            values = ", ".join(map(setting_text, sorted(rows["setting"].unique())))
+            values = ", ".join(map(style.number, sorted(rows["setting"].unique())))
             lines.append((name, f"{names.SYMBOLS[mechanism]} = {values}"))
     seeds = table["seed"].nunique()
     return [*lines, ("Seeds", f"{seeds} a setting")]

@@ -46,7 +46,7 @@ class Method:
     @property
     def symbol(self) -> str:
         """The setting with its symbol, as lambda_p = 0.2."""
-        return f"{style.SYMBOL[self.mechanism]} = {style.number(self.setting)}"
+        return style.setting_symbol(self.mechanism, self.setting)
 
     @property
     def legend(self) -> str:
@@ -63,6 +63,12 @@ class Method:
     def of(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of this method in any table."""
         return rows[(rows["mechanism"] == self.mechanism) & (rows["setting"] == self.setting)]
+
+
+def method_of(mechanism: str, setting: float) -> Method:
+    """The method that a mechanism is at one setting: a fixed repeat of one is the plain network."""
+    plain = mechanism == "repeat" and setting == 1
+    return Method("plain" if plain else mechanism, mechanism, setting)
 
 
 def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Method]:

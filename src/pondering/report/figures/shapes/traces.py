@@ -11,31 +11,21 @@ from pondering.results.results import Results
 Trace = dict[str, Any]
 
 
-def choose_traces(results: Results, experiment: str, kind: str, setting: float) -> list[Trace]:
-    """ACT's traces of one replica, of the setting nearest to the paper's.
+def choose_traces(results: Results, experiment: str, kind: str) -> list[Trace]:
+    """ACT's traces of one replica: of the setting that the evaluation traced, the smallest seed.
 
     Args:
         results: the results of one profile.
         experiment: whose traces.
         kind: sequence or text.
-        setting: the paper's time penalty.
 
     Returns:
-        The traces of the smallest seed at the setting nearest on a log scale; empty without any.
-        The seed is never chosen by its result.
+        The traces; empty without any. The seed is never chosen by its result.
     """
     traces = results.traces.get(experiment, [])
     own = [t for t in traces if t["kind"] == kind and t["mechanism"] == "act" and t["steps"]]
-    if not own:
-        return []
-    floor = 1e-9  # a setting of 0 has no logarithm
-    distance = {
-        t["setting"]: abs(math.log(max(t["setting"], floor)) - math.log(setting)) for t in own
-    }
-    nearest = min(distance, key=lambda value: (distance[value], value))
-    same = [t for t in own if t["setting"] == nearest]
-    seed = min(t["seed"] for t in same)
-    return [t for t in same if t["seed"] == seed]
+    seed = min((t["seed"] for t in own), default=None)
+    return [t for t in own if t["seed"] == seed]
 
 
 def replica_name(trace: Trace) -> str:
@@ -55,7 +45,7 @@ def setting_shown(results: Results, experiment: str, kind: str, setting: float) 
     Returns:
         A sentence; empty without such a trace.
     """
-    chosen = choose_traces(results, experiment, kind, setting)
+    chosen = choose_traces(results, experiment, kind)
     if not chosen:
         return ""
     shown, seed = float(chosen[0]["setting"]), chosen[0]["seed"]

@@ -36,13 +36,16 @@ from pondering.report.figures.style.panels import (
     save,
 )
 from pondering.report.figures.style.text import (
+    PLAIN,
     TIMES,
     count,
     in_steps,
     number,
     plus_minus,
     seed_count,
+    setting_in_short,
     setting_name,
+    setting_symbol,
 )
 
 __all__ = [
@@ -53,6 +56,7 @@ __all__ = [
     "MECHANISM_NAME",
     "MOST_LINES",
     "PAPER",
+    "PLAIN",
     "SKY",
     "SQUEEZED",
     "SYMBOL",
@@ -76,7 +80,9 @@ __all__ = [
     "row_above",
     "save",
     "seed_count",
+    "setting_in_short",
     "setting_name",
+    "setting_symbol",
     "sparse",
     "spread",
     "steps_axis",

@@ -8,6 +8,7 @@ import pandas as pd
 from pondering.report.figures.style.look import MECHANISM_NAME, SYMBOL
 
 TIMES = "\N{MULTIPLICATION SIGN}"
+PLAIN = "plain"
 
 
 def number(value: float) -> str:
@@ -18,11 +19,23 @@ def number(value: float) -> str:
     return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
-def setting_name(mechanism: str, setting: float) -> str:
-    """A setting with its symbol, for a legend: τ = 1e-3, λp = 0.2, repeat 3, plain network."""
-    if mechanism == "repeat":
-        return MECHANISM_NAME["plain"] if setting == 1 else f"Repeat {number(setting)}"
+def setting_symbol(mechanism: str, setting: float) -> str:
+    """A setting with its symbol: τ = 1e-3, λp = 0.2, ρ = 3."""  # noqa: RUF002
     return f"{SYMBOL[mechanism]} = {number(setting)}"
+
+
+def setting_name(mechanism: str, setting: float) -> str:
+    """A setting for a legend that names no mechanism: τ = 1e-3, Repeat 3, Plain network."""
+    if mechanism != "repeat":
+        return setting_symbol(mechanism, setting)
+    return MECHANISM_NAME["plain"] if setting == 1 else f"Repeat {number(setting)}"
+
+
+def setting_in_short(mechanism: str, setting: float) -> str:
+    """A setting beside a point: τ 1e-3, times 3, plain."""
+    if mechanism != "repeat":
+        return f"{SYMBOL[mechanism]} {number(setting)}"
+    return PLAIN if setting == 1 else f"{TIMES}{number(setting)}"
 
 
 def count(value: float) -> str:

@@ -253,8 +253,8 @@ def test_the_longer_the_sequences_the_fewer_at_a_time(
     stage = stage_of(tmp_path, {"name": "addition", "digits": 1})
     batch, sizes = stage.sets["test"], []
     monkeypatch.setattr(measure, "measure", lambda *arguments: sizes.append(arguments[-1]))
-    stage.sets = {str(t): batch._replace(mask=torch.ones(t, 2)) for t in (1, 3, 500)}
-    stage._measure(read_back(stage, "repeat"))
+    sets = {str(t): batch._replace(mask=torch.ones(t, 2)) for t in (1, 3, 500)}
+    measure.every(read_back(stage, "repeat"), stage.task, sets)
     assert sizes == [512, 170, 16]
 
 
