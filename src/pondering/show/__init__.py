@@ -1,1 +1,4 @@
-"""The terminal: a trained network thinks about one input, step by step."""
+"""The terminal: a trained network thinks about one input, step by step.
+
+Reads the same files as everybody; writes none.
+"""
