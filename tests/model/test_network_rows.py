@@ -21,6 +21,7 @@ from support.pinned import (
 )
 from torch import Tensor, nn
 
+from pondering.model import stacking
 from pondering.model.cells import Cell, State
 from pondering.model.halting import ACT, Halting, PonderNet
 from pondering.model.network import Network, Ponder
@@ -188,5 +189,23 @@ def test_a_cell_that_loses_a_part_of_its_state_is_an_error() -> None:
 def test_a_mask_of_another_length_is_an_error(times: int) -> None:
     """Too short a one would leave the last inputs out."""
     network = build("gru", ACT(0.1, 0.01, 3))
-    with pytest.raises(ValueError, match=r"shorter|longer"):
+    with pytest.raises(ValueError, match=r"^mask: shape"):
         network(inputs_for("gru", times=2), torch.ones(times, ROWS, dtype=torch.bool))
+
+
+def test_inputs_without_an_axis_are_named() -> None:
+    network = build("gru", ACT(0.1, 0.01, 5))
+    for inputs in (inputs_for("gru", times=2)[0], torch.zeros(2, dtype=torch.long)):
+        with pytest.raises(ValueError, match=r"^inputs: shape .* \(T, B, D\) floats"):
+            network(inputs)
+    stacked = stacking.stack([network, network], ACT(torch.tensor([0.1, 0.2]), 0.01, 5))
+    with pytest.raises(ValueError, match=r"\(T, K, B, D\) floats"):
+        stacked(inputs_for("gru", times=2))
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_no_input_is_an_empty_result(name: str) -> None:
+    network = build("gru", MECHANISMS[name][0])
+    pondered = network(inputs_for("gru", times=2)[:0])
+    assert pondered.mixture.shape == (0, ROWS, network.heads.weight.shape[0] - 1)
+    assert pondered.ponder_time.shape == pondered.cost.shape == (0, ROWS)

@@ -92,16 +92,20 @@ class Network(nn.Module):
             path: another path than the network's own, for this pass.
 
         Returns:
-            the record of all T inputs; N is the most steps any row took.
+            the record of all T inputs; N is the most steps any row took. T = 0 is allowed.
 
         Raises:
-            ValueError: the mask has another length than the inputs.
+            ValueError: the inputs lack an axis, or the mask has another shape than their rows.
             IndexError: an integer is outside the one-hot vector.
         """
         halting, path = halting or self.halting, path or self.path
-        rows = inputs.shape[:-1] if inputs.is_floating_point() else inputs.shape
+        rows = self._rows(inputs)
         if mask is None:
             mask = torch.ones(rows, dtype=torch.bool, device=inputs.device)
+        if mask.shape != rows:
+            raise ValueError(f"mask: shape {tuple(mask.shape)} is not that of the rows, {rows}")
+        if not len(inputs):
+            return self._nothing(rows)
         drives = self._embed(inputs)
         if mask.dim() != 3:
             path = "readable"  # the others are for stacked replicas
@@ -119,6 +123,28 @@ class Network(nn.Module):
             )
             records.append(record._replace(state=state))
         return self._gather(records)
+
+    def _rows(self, inputs: Tensor) -> tuple[int, ...]:
+        """(T, ..., B), once the inputs have all axes.
+
+        Raises:
+            ValueError: they lack one.
+        """
+        floats = inputs.is_floating_point()
+        stacked = self.heads.weight.dim() == 3
+        rows = tuple(inputs.shape[:-1] if floats else inputs.shape)
+        if len(rows) < 2 + stacked:
+            axes = "(T, K, B" if stacked else "(T, B"
+            wanted = f"{axes}, D) floats or {axes}) integers"
+            raise ValueError(f"inputs: shape {tuple(inputs.shape)} is not allowed; {wanted} are")
+        return rows
+
+    def _nothing(self, rows: tuple[int, ...]) -> Pondered:
+        """The record of no inputs: every part has a first axis of length 0."""
+        none = self.heads.weight.new_zeros(rows)
+        outputs = self.heads.weight.shape[-2] - 1
+        mixture = none.new_zeros(*rows, outputs)
+        return Pondered(None, None, mixture, none, none, none, none, 0)
 
     def _record(self, done: Sequence) -> Pondered:
         """The record of a whole sequence that a path has pondered."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -96,6 +98,31 @@ def test_the_number_of_steps_carries_no_gradient(halting: Halting) -> None:
     _, halted = drive(halting, logits)
     assert halted.cost.requires_grad
     assert not halted.expected_steps.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: ACT(tau=-1.0), "tau"),
+        (lambda: ACT(tau=float("nan")), "tau"),
+        (lambda: ACT(tau=torch.tensor([0.1, -0.1])), "tau"),
+        (lambda: ACT(tau=0.1, epsilon=-1.0), "epsilon"),
+        (lambda: ACT(tau=0.1, epsilon=1.0), "epsilon"),
+        (lambda: ACT(tau=0.1, max_steps=0), "max_steps"),
+        (lambda: ACT(tau=0.1, max_steps=2.5), "max_steps"),
+        (lambda: PonderNet(lambda_p=0.0), "lambda_p"),
+        (lambda: PonderNet(lambda_p=1.0), "lambda_p"),
+        (lambda: PonderNet(lambda_p=torch.tensor([0.5, 5.0])), "lambda_p"),
+        (lambda: PonderNet(lambda_p=0.5, beta=-0.1), "beta"),
+        (lambda: PonderNet(lambda_p=0.5, epsilon=0.0), "epsilon"),
+        (lambda: PonderNet(lambda_p=0.5, max_steps=0), "max_steps"),
+        (lambda: FixedRepeat(1.5), "rho"),
+        (lambda: FixedRepeat(torch.tensor([1.0, 0.0])), "rho"),
+    ],
+)
+def test_an_argument_without_meaning_is_named(make: Callable[[], Halting], named: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{named}: .* is not allowed; "):
+        make()
 
 
 def test_repeat_counts_per_replica() -> None:

@@ -15,6 +15,8 @@ from pondering.model.halting.contract import (
     Score,
     Setting,
     per_row,
+    refuse_no_count,
+    refuse_unless,
 )
 
 
@@ -39,6 +41,9 @@ class ACT(MeanField):
         epsilon: a row halts once its halting units sum to 1 - epsilon.
         max_steps: M, where every row halts.
 
+    Raises:
+        ValueError: tau < 0, epsilon outside [0, 1), max_steps < 1.
+
     Source: Graves 2016, Secs. 2 and 2.1, Eqs. 5-14.
     """
 
@@ -47,6 +52,12 @@ class ACT(MeanField):
     max_steps: int = 100
     scores_every_step: ClassVar[bool] = False
     learns: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        tau = torch.as_tensor(self.tau)
+        refuse_unless((tau >= 0) & tau.isfinite(), "tau", self.tau, "a number from 0 on")
+        refuse_unless(0 <= self.epsilon < 1, "epsilon", self.epsilon, "a number in [0, 1)")
+        refuse_no_count("max_steps", self.max_steps)
 
     def start(self, running: Tensor) -> ACTState:
         """All probability is unspent where there is an input, none elsewhere."""

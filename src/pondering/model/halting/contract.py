@@ -131,6 +131,31 @@ class MeanField:
         return pondered.ponder_time
 
 
+def refuse_unless(fits: bool | Tensor, name: str, value: object, allowed: str) -> None:
+    """Refuse an argument of a mechanism.
+
+    Args:
+        fits: whether it is allowed; of a setting (K,), each of them.
+        name, value: the argument.
+        allowed: what may stand there, in words.
+
+    Raises:
+        ValueError: one line that names all three.
+    """
+    if not bool(torch.as_tensor(fits).all()):
+        raise ValueError(f"{name}: {value} is not allowed; {allowed} is")
+
+
+def refuse_no_count(name: str, value: object) -> None:
+    """Refuse what is no whole number from 1 on.
+
+    Raises:
+        ValueError: as `refuse_unless`.
+    """
+    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    refuse_unless(whole, name, value, "a whole number from 1 on")
+
+
 def per_row(setting: Setting, like: Tensor) -> Tensor:
     """A setting (K,) as (K, 1), so that it broadcasts over rows; a number stays one."""
     value = torch.as_tensor(setting, dtype=like.dtype)

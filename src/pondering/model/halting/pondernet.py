@@ -16,6 +16,8 @@ from pondering.model.halting.contract import (
     Score,
     Setting,
     per_row,
+    refuse_no_count,
+    refuse_unless,
 )
 from pondering.model.halting.sampled import SampledHalting
 
@@ -43,6 +45,9 @@ class PonderNet(MeanField):
         max_steps: N, where the rest of the mass goes.
         epsilon: None for a constant N; else a row stops once its cumulated p exceeds 1 - epsilon.
 
+    Raises:
+        ValueError: lambda_p or epsilon outside (0, 1), beta < 0, max_steps < 1.
+
     Source: Banino 2021, Sec. 2, Eqs. 2-3. On sequences the paper is silent: here each input
     vector has its own p_n, and the mean-field state crosses to the next one, as in ACT.
     Deviation: on sequences only, by that choice; it costs all steps up to N in training.
@@ -54,6 +59,16 @@ class PonderNet(MeanField):
     epsilon: float | None = None
     scores_every_step: ClassVar[bool] = True
     learns: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        prior, beta = torch.as_tensor(self.lambda_p), torch.as_tensor(self.beta)
+        inside = (prior > 0) & (prior < 1)
+        refuse_unless(inside, "lambda_p", self.lambda_p, "a number between 0 and 1")
+        refuse_unless((beta >= 0) & beta.isfinite(), "beta", self.beta, "a number from 0 on")
+        refuse_no_count("max_steps", self.max_steps)
+        if self.epsilon is not None:
+            fits = 0 < self.epsilon < 1
+            refuse_unless(fits, "epsilon", self.epsilon, "None or a number between 0 and 1")
 
     def start(self, running: Tensor) -> PonderNetState:
         """Every row has survived so far: the log of 1 is zero."""

@@ -16,6 +16,7 @@ from pondering.model.halting.contract import (
     Score,
     Setting,
     per_row,
+    refuse_unless,
 )
 
 
@@ -25,12 +26,20 @@ class FixedRepeat(MeanField):
 
     rho = 1 is the plain network ("without ACT").
 
+    Raises:
+        ValueError: rho is no whole number from 1 on.
+
     Source: Fojo et al. 2018, Repeat-RNN.
     """
 
     rho: Setting
     scores_every_step: ClassVar[bool] = False
     learns: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        rho = torch.as_tensor(self.rho)
+        whole = (rho >= 1) & (rho == rho.round())
+        refuse_unless(whole, "rho", self.rho, "a whole number from 1 on")
 
     @cached_property
     def max_steps(self) -> int:
