@@ -77,7 +77,9 @@ def words(results: Results, experiment: str) -> str:
         for word, place in (("lowest", act["error"].idxmin()), ("highest", act["error"].idxmax())):
             row = act.loc[place]
             value = style.plus_minus(row["error"], row["error_se"])
-            parts.append(f"{word} with ACT {value} at τ = {style.number(row['setting'])}")
+            parts.append(
+                f"{word} with ACT {value} at {style.setting_symbol('act', row['setting'])}"
+            )
     repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
     parts += [f"repeat {style.number(r.setting)} {style.plus_minus(r.error, r.error_se)}"
               for r in repeat.itertuples()]  # fmt: skip

@@ -19,7 +19,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
     """Digits that took the most steps above those that took the fewest.
 
     Args:
-        traces: all traces of an experiment, or None.
+        results: the results of one profile.
+        experiment: whose traces.
 
     Returns:
         The figure: over each digit its steps and, where wrong, the prediction and the label. None

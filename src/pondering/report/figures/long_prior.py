@@ -42,8 +42,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
         _steps_in_training(upper, Method("pondernet", "pondernet", setting).of(curves))
     if len(steps):
         boxes(lower, [steps.to_numpy()], [1.0], COLOUR, vertical=False)
+    named = style.setting_symbol("pondernet", setting)
     handles = [
-        Line2D([], [], color=COLOUR, label=f"λp = {style.number(setting)}: mean over seeds"),
+        Line2D([], [], color=COLOUR, label=f"{named}: mean over seeds"),
         Line2D([], [], color=COLOUR, lw=0.6, alpha=0.5, label="one seed"),
     ]
     handles += _prior_lines(upper, lower, setting, steps_unrolled(curves))
@@ -78,8 +79,9 @@ def words(results: Results, experiment: str) -> str:
     spread = f"{low:.3g} to {high:.3g}"
     if len(steps) >= ENOUGH_FOR_A_BOX:
         spread = "quartiles {:.3g} and {:.3g}".format(*np.quantile(steps, [0.25, 0.75]))
+    named = style.setting_symbol("pondernet", setting)
     return (
-        f"λp = {style.number(setting)}, {prior}: median {middle:.3g} steps, {spread}, "
+        f"{named}, {prior}: median {middle:.3g} steps, {spread}, "
         f"over {style.seed_count(pd.Series([len(steps)]))}."
     )
 

@@ -85,10 +85,8 @@ def words(results: Results, experiment: str, setting: float, markup: bool) -> st
         pairs = [(s["input"], s["ponder_time"]) for s in shown_steps(trace, start)]
         frame = pd.DataFrame(pairs, columns=["c", "n"])
         parts.append(f"seed {trace['seed']}: {_pondered(frame, most_steps(strips))}")
-    return (
-        f"τ = {style.number(strips[0]['setting'])}, {len(shown_steps(strips[0], start))} "
-        f"characters; {'; '.join(parts)}."
-    )
+    tau = style.setting_symbol("act", strips[0]["setting"])
+    return f"{tau}, {len(shown_steps(strips[0], start))} characters; {'; '.join(parts)}."
 
 
 def caption(results: Results, experiment: str, setting: float, markup: bool) -> str:

@@ -52,8 +52,8 @@ def words(results: Results, experiment: str, setting: float) -> str:
     lists = [", ".join(f"{s['ponder_time']:.3g}" for s in trace["steps"]) for trace in chosen]
     if not lists:
         return ""
-    tau = style.number(chosen[0]["setting"])
-    return f"Ponder at each time step, τ = {tau}: {'; '.join(lists)}."
+    tau = style.setting_symbol("act", chosen[0]["setting"])
+    return f"Ponder at each time step, {tau}: {'; '.join(lists)}."
 
 
 def caption(results: Results, experiment: str, setting: float) -> str:

@@ -52,4 +52,4 @@ def setting_shown(results: Results, experiment: str, kind: str, setting: float) 
     same = math.isclose(shown, setting, rel_tol=1e-6)
     beside = "as in the paper" if same else f"not the paper's {style.number(setting)}"
     which = f"seed {seed}" if kind == "sequence" else f"the first seed is {seed}"
-    return f"Shown is τ = {style.number(shown)}, {beside}; {which}."
+    return f"Shown is {style.setting_symbol('act', shown)}, {beside}; {which}."
