@@ -11,7 +11,7 @@ import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.argv import EVERY, PIPELINE, command, run, script
+from support.argv import EVERY, PIPELINE, command, run
 from support.trained_project import trained
 
 from pondering.project.errors import Interrupted
@@ -59,8 +59,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr("pondering.cli.repro._changed", lambda: [])
         patch.setattr("pondering.track.rebuild", lambda root: (0, 0))
         patch.setattr("pondering.track.ui", begun)
-        search = script("search.py").callback
-        patch.setitem(getattr(search, "__globals__"), "make_network", begun)  # noqa: B009
+        patch.setattr("pondering.train.search.make_network", begun)
         yield folder
 
 
