@@ -64,6 +64,8 @@ class StackedAdam:
     ) -> None:
         """torch's own Adam in one pass over memory, as `torch.optim.Adam(fused=True)` calls it."""
         first, second = self.betas
+        # A private name of torch. The public `torch.optim.adam.adam(fused=True)` gives the same
+        # bits (over 300 updates), but takes 1.4 to 2.4 times as long for stacks.
         torch._fused_adam_(
             parameters, gradients, means, squares, [], [count] * len(parameters),
             lr=rate, beta1=first, beta2=second, weight_decay=0.0, eps=self.epsilon,
