@@ -175,7 +175,7 @@ def test_the_keys_are_written_for_the_stages_of_the_profile(tmp_path: Path) -> N
 
 def test_the_places_that_the_keys_name_exist() -> None:
     code = training.program()
-    places = [*training.LOOP, training.PLATEAU, training.TASKS, training.CELLS, training.KERNELS]
+    places = [*training.LOOP, training.TASKS, training.CELLS, training.KERNELS]
     places += [(training.DOOR, way) for way in training.EVERY_WAY]
     for module, name in places:
         assert code.find(module, name) == (module, name)

@@ -18,7 +18,6 @@ from pondering.project.code import Place, Program
 PACKAGE = Path(__file__).parents[1]
 TOP = PACKAGE.name
 LOOP = ((f"{TOP}.train.sweep", "Sweep"), (f"{TOP}.train.build", "make_network"))
-PLATEAU = (f"{TOP}.train.plateau", "Plateau")
 PLAN = (f"{TOP}.train.plan", "Plan")
 PLANNED = {"sweep", "replicas"}  # of the plan what builds a training; `_plateau` where it validates
 
