@@ -16,6 +16,8 @@ from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
 from pondering.train.sweep import Sweep
 
+_COUNTERS = ("alive", "diverged", "window", "computed_steps")  # of a sweep, beside its parameters
+
 
 def save(sweep: Sweep, path: Path, key: str) -> None:
     """Write everything the sweep needs to go on exactly from here.
@@ -35,9 +37,6 @@ def save(sweep: Sweep, path: Path, key: str) -> None:
         tensors |= {f"plateau.{name}": t for name, t in sweep.plateau.state().items()}
     metadata = {"key": key, "update": str(sweep.update), "seconds": str(sweep.seconds)}
     atomic_write(path, _content(tensors, metadata | {"sha256": _checksum(tensors, metadata)}))
-
-
-_COUNTERS = ("alive", "diverged", "window", "computed_steps")
 
 
 def load(sweep: Sweep, path: Path, key: str) -> None:

@@ -55,12 +55,12 @@ class Plan:
 
     @property
     def replicas(self) -> tuple[Replica, ...]:
-        """All of them, settings outermost."""
+        """All replicas that are trained, settings outermost."""
         return self.config.replicas(self.mechanism)
 
     @property
     def layout(self) -> Layout:
-        """Where its files lie."""
+        """Where the project's files lie."""
         return Layout(self.root, self.params.profile)
 
     @cached_property
@@ -71,7 +71,7 @@ class Plan:
 
     @property
     def folder(self) -> Path:
-        """Where this run's checkpoint lies until it is finished and after."""
+        """Where this run's checkpoints lie, also after its end."""
         return self.layout.checkpoints(self.experiment, self.mechanism) / self.key[:16]
 
     def sweep(self, first: int = 0, last: int | None = None) -> Sweep:

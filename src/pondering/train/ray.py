@@ -43,7 +43,7 @@ class Work(NamedTuple):
 
 
 class Home:
-    """An actor beside the project's folder: keeps checkpoints, collects what the shards say."""
+    """An actor beside the project's folder: keeps checkpoints, collects what the shards report."""
 
     def __init__(self, paths: list[str]) -> None:
         self._paths = [Path(path) for path in paths]
@@ -52,12 +52,12 @@ class Home:
         self._numbers: dict[str, float] = {}
 
     def checkpoint(self, number: int) -> bytes | None:
-        """The last one of a shard."""
+        """The last checkpoint of a shard; None before the first."""
         path = self._paths[number]
         return path.read_bytes() if path.is_file() else None
 
     def keep(self, number: int, content: bytes) -> None:
-        """A new one."""
+        """Keep the new checkpoint of a shard."""
         self._paths[number].parent.mkdir(parents=True, exist_ok=True)
         atomic_write(self._paths[number], content)
 
@@ -74,7 +74,7 @@ class Home:
 
 @dataclass
 class _Away(Watch):
-    """On a node: tells home."""
+    """Reports from a node, where a shard trains, to `Home`."""
 
     home: Any
     number: int

@@ -24,7 +24,7 @@ from pondering.train import checkpoint
 from pondering.train.sweep import Row, Sweep
 
 NAME = "checkpoint.safetensors"
-FLOATS_KEPT = 14  # about so many per hidden unit and ponder step are kept for the gradient
+FLOATS_KEPT = 14  # about so many numbers per hidden unit and ponder step are kept for the gradient
 COPIES = 6  # of the parameters: gradient, two moments of Adam, and temporary ones
 AWAY = 16  # replicas at most in a shard for another machine, so that many machines get one
 LIKELY_STEPS = 20  # ponder steps of an input vector; few reach a cap of 100
@@ -126,7 +126,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Sha
     """Train an untrained sweep to its end, from its last checkpoint if there is one.
 
     Args:
-        path: where the checkpoint lies.
+        path: where the checkpoint lies, in a folder that is there.
         key: hash of all that decides the result.
         every: seconds between checkpoints, at most.
 
@@ -137,14 +137,13 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Sha
     """
     if path.is_file():
         checkpoint.load(sweep, path, key)
-    path.parent.mkdir(parents=True, exist_ok=True)
     watch.start(sweep)
-    said, began = len(sweep.curves), time.monotonic()
+    told, began = len(sweep.curves), time.monotonic()
 
     def on_point(sweep: Sweep) -> None:
-        nonlocal said
-        watch.point(sweep, said)
-        said = len(sweep.curves)
+        nonlocal told
+        watch.point(sweep, told)
+        told = len(sweep.curves)
 
     def should_stop() -> bool:
         watch.update(sweep)
@@ -176,7 +175,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Sha
 
 
 def outcome(sweep: Sweep) -> ShardResult:
-    """Of a finished sweep."""
+    """What a finished sweep leaves."""
     return ShardResult(sweep.parameters, sweep.rows(), sweep.status(), sweep.update, sweep.seconds)
 
 
