@@ -44,7 +44,8 @@ def make_halting(
     contract = (*vars(Halting), *Halting.__annotations__)
     lacks = [name for name in contract if name[0] != "_" and not hasattr(halting, name)]
     if lacks:
-        raise UserError(f"{entry.path}: {', '.join(lacks)}: missing, see `Halting` in contract.py")
+        contract_file = "src/pondering/model/halting/contract.py"
+        raise UserError(f"{entry.path}: {', '.join(lacks)}: missing, see {contract_file}")
     return halting
 
 
