@@ -51,28 +51,7 @@ def test_each_replica_is_updated_as_by_torchs_adam_with_its_own_rate() -> None:
             torch.testing.assert_close(p[k], one, rtol=1e-12, atol=1e-14)
 
 
-def test_a_missing_gradient_counts_as_zero() -> None:
-    parameters = stacked()
-    adam = StackedAdam(parameters, RATES.clone())
-    give_gradients(parameters, 4)
-    adam.step()
-    before = [p.detach().clone() for p in parameters]
-    adam.zero_grad()
-    assert all(p.grad is None for p in parameters)
-    explicit = copy.deepcopy(parameters)
-    other = StackedAdam(explicit, RATES.clone())
-    other.restore({name: t.clone() for name, t in adam.state().items()}, 1)
-    for p in explicit:
-        p.grad = torch.zeros_like(p)
-    adam.step()
-    other.step()
-    for p, q, old in zip(parameters, explicit, before, strict=True):
-        assert torch.equal(p, q)
-        assert not torch.equal(p, old), "momentum goes on"
-
-
-@pytest.mark.parametrize("poison", [float("nan"), float("inf"), 1e38])
-def test_a_dead_replica_keeps_its_parameters_bit_for_bit(poison: float) -> None:
+def test_a_dead_replica_keeps_its_parameters_bit_for_bit() -> None:
     """Whatever its gradients are; and its neighbours do not notice."""
     sick, well = stacked(torch.float32), stacked(torch.float32)
     rates = RATES.float()
@@ -89,7 +68,7 @@ def test_a_dead_replica_keeps_its_parameters_bit_for_bit(poison: float) -> None:
         give_gradients(well, update)
         for p in sick:
             assert p.grad is not None
-            p.grad[1] = poison
+            p.grad[1] = float("nan")
         ours.step(alive)
         reference.step()
     for p, q, old in zip(sick, well, dead, strict=True):
@@ -118,38 +97,29 @@ def test_clipping_is_per_replica_and_leaves_small_gradients_alone() -> None:
         torch.testing.assert_close(p.grad[0] * norms[0], old[0])
 
 
-def test_clipping_equals_torchs_on_a_solo_run() -> None:
+def test_clipping_keeps_a_gradient_of_zero_and_passes_over_a_missing_one() -> None:
     parameters = stacked()
-    give_gradients(parameters, 5)
-    solo = [nn.Parameter(p.detach()[1].clone()) for p in parameters]
-    for one, p in zip(solo, parameters, strict=True):
-        assert p.grad is not None
-        one.grad = p.grad[1].clone()
-    norms = gradient_norms(parameters)
-    total = nn.utils.clip_grad_norm_(solo, 0.25)
-    assert float(norms[1]) == pytest.approx(float(total), rel=1e-12)
-    StackedAdam(parameters, RATES).clip(norms, 0.25)
-    for one, p in zip(solo, parameters, strict=True):
-        assert p.grad is not None and one.grad is not None
-        # torch divides by norm + 1e-6
-        torch.testing.assert_close(p.grad[1], one.grad, rtol=1e-5, atol=0)
-
-
-def test_clipping_passes_over_a_missing_gradient() -> None:
-    parameters = stacked()
-    give_gradients(parameters, 6)
-    parameters[1].grad = None
-    StackedAdam(parameters, RATES).clip(gradient_norms(parameters), 0.5)
-    assert parameters[1].grad is None
-    assert gradient_norms(parameters).tolist() == pytest.approx([0.5] * 3)
-
-
-def test_a_norm_of_zero_clips_to_zero_and_not_to_nan() -> None:
-    parameters = stacked()
-    for p in parameters:
-        p.grad = torch.zeros_like(p)
+    parameters[0].grad = torch.zeros_like(parameters[0])
     StackedAdam(parameters, RATES).clip(gradient_norms(parameters), 1.0)
-    assert all(p.grad is not None and not p.grad.any() for p in parameters)
+    assert parameters[0].grad is not None and not parameters[0].grad.any()
+    assert parameters[1].grad is None
+
+
+def test_a_missing_gradient_counts_as_zero() -> None:
+    missing, zero = stacked(), stacked()
+    adams = [StackedAdam(each, RATES.clone()) for each in (missing, zero)]
+    for each, adam in zip((missing, zero), adams, strict=True):
+        give_gradients(each, 4)
+        adam.step()
+    before = [p.detach().clone() for p in missing]
+    adams[0].zero_grad()
+    for p in zero:
+        p.grad = torch.zeros_like(p)
+    for adam in adams:
+        adam.step()
+    for p, q, old in zip(missing, zero, before, strict=True):
+        assert torch.equal(p, q)
+        assert not torch.equal(p, old), "momentum goes on"
 
 
 def test_restoring_the_state_goes_on_bit_for_bit() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ from support import tiny
 from pondering.cli.main import main
 from pondering.model import halting
 from pondering.params.mechanisms import MECHANISMS, SHARED
-from pondering.params.read import load_params
 from pondering.params.schema import NAME, ExperimentConfig
 from pondering.project.errors import UserError
 from pondering.train.build import make_halting
@@ -65,14 +62,6 @@ def test_own_values_win_over_the_shared_ones(tmp_path: Path) -> None:
     assert make_halting(config, "act", 0.5).max_steps == 4
 
 
-def test_parameters_travel_whole_to_other_processes(tmp_path: Path) -> None:
-    params = load_params(tiny.write(tmp_path, tiny.document()))
-    config = params.experiment("tiny")
-    for value in (params, config, config.mechanism("pondernet")):
-        again = pickle.loads(pickle.dumps(value))
-        assert again == value and type(again) is type(value)
-
-
 WRONG: dict[str, dict[str, Any]] = {
     "No module named 'pondering.haltin'": {"path": "pondering.haltin:ACT"},
     "module 'pondering.model.halting' has no attribute 'ACTS'": {
@@ -100,11 +89,8 @@ def test_a_class_that_does_not_answer_the_contract_is_refused(
     monkeypatch.setitem(MECHANISMS, "act", replace(MECHANISMS["act"], path=f"{__name__}:Mute"))
     with pytest.raises(UserError) as caught:
         make_halting(tiny.config(tmp_path), "act", 0.1)
-    assert re.fullmatch(
-        rf"{__name__}:Mute: start, step, carry, objective, predict, ponder_time, at_inference, "
-        r"scores_every_step: missing, see `Halting` in contract\.py",
-        str(caught.value),
-    )
+    lacks = "start, step, carry, objective, predict, ponder_time, at_inference, scores_every_step"
+    assert str(caught.value).startswith(f"{__name__}:Mute: {lacks}: missing")
 
 
 def test_check_finds_it_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

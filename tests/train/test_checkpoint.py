@@ -40,13 +40,18 @@ def make(config: ExperimentConfig, updates: int = 0) -> Sweep:
 @pytest.fixture
 def saved(config: ExperimentConfig, tmp_path: Path) -> Path:
     path = tmp_path / "checkpoint.safetensors"
-    checkpoint.save(make(config, 7), path, "key")
+    sweep = make(config, 7)
+    sweep.seconds = 12.5
+    checkpoint.save(sweep, path, "key")
     return path
 
 
 def refused(config: ExperimentConfig, path: Path, key: str = "key") -> str:
+    """The one line that is said of a file, which is left alone."""
+    before = path.read_bytes() if path.is_file() else None
     with pytest.raises(UserError) as caught:
         checkpoint.load(make(config), path, key)
+    assert before is None or path.read_bytes() == before
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert len(message.splitlines()) == 1
@@ -55,7 +60,7 @@ def refused(config: ExperimentConfig, path: Path, key: str = "key") -> str:
 
 def check_is_as_saved(sweep: Sweep, before: Sweep) -> None:
     assert sweep.update == sweep.optimiser.updates == 7
-    assert sweep.seconds == 0
+    assert sweep.seconds == 12.5
     for name, parameter in before.parameters.items():
         assert torch.equal(sweep.parameters[name], parameter)
         assert sweep.parameters[name].requires_grad
@@ -73,15 +78,6 @@ def test_what_is_saved_comes_back(config: ExperimentConfig, saved: Path) -> None
     sweep = make(config)
     checkpoint.load(sweep, saved, "key")
     check_is_as_saved(sweep, make(config, 7))
-
-
-def test_the_wall_time_spent_is_kept(config: ExperimentConfig, tmp_path: Path) -> None:
-    sweep = make(config, 2)
-    sweep.seconds = 12.5
-    checkpoint.save(sweep, tmp_path / "c", "key")
-    again = make(config)
-    checkpoint.load(again, tmp_path / "c", "key")
-    assert again.seconds == 12.5
 
 
 def test_a_checkpoint_before_the_first_logging_point(
@@ -124,16 +120,6 @@ def test_a_changed_byte_of_any_part_is_refused(config: ExperimentConfig, saved: 
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(garbage=st.binary(max_size=300))
-def test_garbage_is_refused(config: ExperimentConfig, tmp_path: Path, garbage: bytes) -> None:
-    path = tmp_path / "garbage"
-    path.write_bytes(garbage)
-    assert "truncated or damaged" in refused(config, path)
-
-
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(data=st.data())
 def test_a_damaged_header_is_refused_or_means_the_same(
     config: ExperimentConfig, saved: Path, data: st.DataObject
@@ -153,7 +139,7 @@ def test_a_damaged_header_is_refused_or_means_the_same(
         assert len(str(error).splitlines()) == 1
 
 
-@pytest.mark.parametrize("old", [b'"update":"7"', b'"seconds":"0.0"', b'"sha256"', b'"key":"key"'])
+@pytest.mark.parametrize("old", [b'"update":"7"', b'"seconds":"12.5"', b'"sha256"', b'"key":"key"'])
 def test_a_changed_word_of_the_header_is_refused(
     config: ExperimentConfig, saved: Path, old: bytes
 ) -> None:
@@ -172,13 +158,26 @@ def rewritten(path: Path, drop: str = "", **replaced: Any) -> None:
     path.write_bytes(to_bytes(kept, said | {"sha256": checkpoint._checksum(kept, said)}))
 
 
+def full_disk(*_: object) -> NoReturn:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_failed_write_leaves_the_last_checkpoint(
+    config: ExperimentConfig, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = saved.read_bytes()
+    sweep = make(config, 9)
+    monkeypatch.setattr(atomic.os, "fsync", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        checkpoint.save(sweep, saved, "key")
+    monkeypatch.undo()
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+
+
 @pytest.mark.parametrize(
-    "name",
-    [
-        "parameter.heads.weight", "adam.mean.0", "adam.learning_rate", "alive", "window",
-        "computed_steps", "plateau.best", "update",
-    ],
-)  # fmt: skip
+    "name", ["parameter.heads.weight", "adam.mean.0", "alive", "plateau.best", "update"]
+)
 def test_a_missing_part_is_refused(config: ExperimentConfig, saved: Path, name: str) -> None:
     rewritten(saved, drop=name)
     message = refused(config, saved)
@@ -186,37 +185,9 @@ def test_a_missing_part_is_refused(config: ExperimentConfig, saved: Path, name: 
     assert name.rpartition("plateau.")[2].removeprefix("adam.") in message
 
 
-@pytest.mark.parametrize("name", ["alive", "parameter.heads.bias"])
-def test_a_part_of_another_shape_is_refused(
-    config: ExperimentConfig, saved: Path, name: str
-) -> None:
-    rewritten(saved, **{name: torch.zeros(5, 7)})
+def test_a_part_of_another_shape_is_refused(config: ExperimentConfig, saved: Path) -> None:
+    rewritten(saved, alive=torch.zeros(5, 7))
     assert "not a whole checkpoint" in refused(config, saved)
-
-
-def test_a_refused_checkpoint_is_left_alone(config: ExperimentConfig, saved: Path) -> None:
-    rewritten(saved, drop="window")
-    before = saved.read_bytes()
-    refused(config, saved)
-    assert saved.read_bytes() == before
-
-
-def full_disk(*_: object) -> NoReturn:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-@pytest.mark.parametrize("call", ["fsync", "replace", "fdopen"])
-def test_a_failed_write_leaves_the_last_checkpoint(
-    config: ExperimentConfig, saved: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
-    before = saved.read_bytes()
-    sweep = make(config, 9)
-    monkeypatch.setattr(atomic.os, call, full_disk)
-    with pytest.raises(OSError, match="No space left"):
-        checkpoint.save(sweep, saved, "key")
-    monkeypatch.undo()
-    assert saved.read_bytes() == before
-    assert os.listdir(saved.parent) == [saved.name]
 
 
 class Bomb:

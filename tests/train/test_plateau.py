@@ -96,15 +96,17 @@ def test_a_stopped_replica_keeps_its_parameters_and_is_no_failure(
 def test_when_all_have_stopped_the_sweep_ends(
     config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "validation_error", lambda *_: torch.full((4,), 0.5))
+    """An accuracy of zero is at first better than none."""
+    monkeypatch.setattr(training, "validation_error", lambda *_: torch.ones(4))
     sweep = tiny.train(make(config))
     assert sweep.update == 15
     assert sweep.finished
     assert sweep.status() == ["finished"] * 4
     assert int(sweep.curves[-1][0, 0]) == 15
+    assert sweep.plateau is not None and sweep.plateau.best.tolist() == [0.0] * 4
 
 
-@pytest.mark.parametrize("stop", [2, 3, 10, 14, 16])
+@pytest.mark.parametrize("stop", [2, 10, 16])
 def test_a_resumed_run_keeps_its_schedule(
     config: ExperimentConfig, tmp_path: Path, stop: int
 ) -> None:
@@ -124,7 +126,7 @@ def test_a_resumed_run_keeps_its_schedule(
         assert torch.equal(sweep.parameters[name], parameter)
 
 
-@pytest.mark.parametrize("mechanism", ["repeat", "act", "pondernet"])
+@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
 def test_the_validation_error_counts_mistakes(config: ExperimentConfig, mechanism: str) -> None:
     sweep = tiny.train(tiny.sweep(config, mechanism), 5)
     batch = validation_batch(config, 37)
@@ -212,24 +214,3 @@ def test_a_stopped_replica_does_not_diverge_any_more(
     tiny.train(sweep, 12)
     assert sweep.alive.tolist() == [True, False, True, True]
     assert not sweep.diverged.any()
-
-
-def test_an_accuracy_of_zero_is_better_than_none(
-    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first validation is no stalled one, whatever it finds."""
-    monkeypatch.setattr(training, "validation_error", lambda *_: torch.ones(4))
-    sweep = tiny.train(make(config))
-    assert sweep.update == 15
-    assert sweep.plateau is not None and sweep.plateau.best.tolist() == [0.0] * 4
-
-
-def test_all_replicas_see_the_examples_asked_for(config: ExperimentConfig) -> None:
-    batch = validation_batch(config)
-    part = batch.take(slice(3, 7)).replicate(2)
-    for k in range(2):
-        for got, want in zip(part[:-1], batch[:-1], strict=True):
-            assert torch.equal(got[:, k], want[:, 3:7])
-        assert torch.equal(part.difficulty[k], batch.difficulty[3:7])
-    assert part.mask.shape == (1, 2, 4)
-    assert part.difficulty.shape == (2, 4)

@@ -126,16 +126,13 @@ def trained_again(folder: Path, address: str) -> None:
     run(plan(params, "tiny", "act", folder))
 
 
-def test_no_cluster_at_the_address_is_one_line(tmp_path: Path) -> None:
-    folder = tmp_path / "project"
-    params = parameters(folder, "127.0.0.1:1")
+def test_a_missing_ray_and_a_missing_cluster_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = parameters(tmp_path / "project", "127.0.0.1:1")
+    planned = plan(params, "tiny", "act", prepared(tmp_path / "project"))
     with pytest.raises(UserError, match=r"compute\.ray_address: 127\.0\.0\.1:1: "):
-        run(plan(params, "tiny", "act", prepared(folder)))
-
-
-def test_a_missing_ray_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "project"
-    params = parameters(folder, "127.0.0.1:1")
+        run(planned)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"compute\.executor: ray is not installed; pip install"):
-        run(plan(params, "tiny", "act", prepared(folder)))
+        run(planned)

@@ -12,7 +12,6 @@ import torch
 from support import tiny
 
 from pondering.params.read import MECHANISMS, ExperimentConfig
-from pondering.tasks.base import Batch
 from pondering.train.sweep import COLUMNS, Sweep
 
 
@@ -156,23 +155,6 @@ def test_a_long_run_counts_every_step(config: ExperimentConfig) -> None:
         tiny.train(sweep, 1)
     assert torch.equal(long.computed_steps - many, usual.computed_steps)
     torch.testing.assert_close(long.window - many, usual.window, rtol=1e-5, atol=1e-5)
-
-
-def test_every_update_has_the_batch_of_its_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Over more updates than are drawn at once."""
-    sweep = tiny.sweep(tiny.config(tmp_path, training={"updates": 70}))
-    asked: list[int] = []
-    batch = sweep.stream.batch
-
-    def spy(update: int) -> Batch:
-        asked.append(update)
-        return batch(update)
-
-    monkeypatch.setattr(sweep.stream, "batch", spy)
-    tiny.train(sweep)
-    assert asked == list(range(70))
 
 
 def test_the_row_of_a_point_is_there_when_it_is_told(config: ExperimentConfig) -> None:
