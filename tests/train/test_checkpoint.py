@@ -80,25 +80,14 @@ def test_what_is_saved_comes_back(config: ExperimentConfig, saved: Path) -> None
     check_is_as_saved(sweep, make(config, 7))
 
 
-def test_a_checkpoint_before_the_first_logging_point(
-    config: ExperimentConfig, tmp_path: Path
+def test_another_configuration_and_no_file_are_refused(
+    config: ExperimentConfig, saved: Path
 ) -> None:
-    checkpoint.save(make(config, 1), tmp_path / "c", "key")
-    sweep = make(config)
-    checkpoint.load(sweep, tmp_path / "c", "key")
-    assert (sweep.update, sweep.curves) == (1, [])
-
-
-def test_another_configuration_is_refused(config: ExperimentConfig, saved: Path) -> None:
+    assert "no such file" in refused(config, saved.with_name("none"))
+    assert "truncated or damaged" in refused(config, saved.parent)
     assert "key: a checkpoint of another configuration; delete it" in refused(
         config, saved, "other"
     )
-
-
-def test_a_file_that_is_not_there(config: ExperimentConfig, tmp_path: Path) -> None:
-    assert "no such file" in refused(config, tmp_path / "none")
-    (tmp_path / "folder").mkdir()
-    assert "folder" in refused(config, tmp_path / "folder")
 
 
 def test_truncated_at_any_length(config: ExperimentConfig, saved: Path) -> None:

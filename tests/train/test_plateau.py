@@ -178,18 +178,6 @@ def test_the_last_row_of_a_stopped_replica_is_of_the_updates_it_was_trained_in(
     assert [row["update"] for row in rows] == [3] * 4 + [6] * 4 + [9] * 3 + [12] * 3
 
 
-def test_an_end_between_two_logging_points_is_logged(
-    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stall([0, 1, 2, 3], monkeypatch)
-    sweep = stalling(config)
-    points: list[int] = []
-    sweep.run(lambda s: points.append(s.update), lambda: False)
-    assert sweep.update == 4
-    assert points == [3, 4]
-    assert [row["update"] for row in sweep.rows()] == [3] * 4 + [4] * 4
-
-
 def test_a_diverged_replica_stays_so_however_well_it_validates(
     config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
