@@ -16,6 +16,7 @@ from support.claim_tables import results, rows
 
 from pondering.claims.claims import Criterion, load_claims
 from pondering.claims.measures import MEASURES
+from pondering.claims.measures.arrays import trend
 from pondering.claims.measures.penalty import _spread_label
 from pondering.claims.measures.quantities import (
     Quantity,
@@ -23,7 +24,6 @@ from pondering.claims.measures.quantities import (
     number_text,
     over_seeds,
     quantity_text,
-    trend,
 )
 from pondering.claims.measures.text import character_kinds
 from pondering.claims.verdicts import claims_json, judge, judge_all

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pondering.claims.claims import Claim, Criterion, Outcome
 from pondering.claims.measures import MEASURES
@@ -21,13 +21,7 @@ Verdict = Literal[
     "reproduced", "partly", "not reproduced", "cannot be judged at this scale", "not run"
 ]
 
-VERDICTS: tuple[Verdict, ...] = (
-    "reproduced",
-    "partly",
-    "not reproduced",
-    "cannot be judged at this scale",
-    "not run",
-)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True)
@@ -112,7 +106,7 @@ def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, 
         results: the results they were judged on.
 
     Returns:
-        profile, finished, counts of verdicts, experiments, claims.
+        profile, experiments, those unfinished, counts of verdicts, claims.
     """
     tables = results.tables
     running = [name for name, table in tables.items() if (table["status"] == "running").any()]

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pondering.claims.measures import banino, beyond, difficulty, penalty, text
+from pondering.claims.measures import (
+    banino,
+    difficulty,
+    digits,
+    penalty,
+    repeat,
+    text,
+)
 from pondering.claims.measures.quantities import Quantity
 
 Measure = Callable[..., list[Quantity]]
@@ -30,9 +37,9 @@ MEASURES: dict[str, Measure] = {
         banino.training_compute,
         banino.robustness,
         banino.settled_steps,
-        beyond.digit_accuracy,
-        beyond.rotated_digits,
-        beyond.repeat_against_act,
+        digits.digit_accuracy,
+        digits.rotated_digits,
+        repeat.repeat_against_act,
     )
 }
 """The measures by the name claims.yaml gives them."""

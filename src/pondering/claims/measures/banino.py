@@ -6,15 +6,18 @@ from functools import partial
 
 import numpy as np
 
-from pondering.claims.measures.evidence import Cube, Curves, Evidence, InsufficientError
-from pondering.claims.measures.quantities import (
+from pondering.claims.measures.arrays import (
     Array,
-    Quantity,
+    accuracy_gain,
     average,
+    best_accuracy,
+    better_accuracy,
     deviations,
-    mean_over_seeds,
-    over_seeds,
+    difference,
+    ratio_of_soonest,
 )
+from pondering.claims.measures.evidence import Cube, Curves, Evidence, require
+from pondering.claims.measures.quantities import Quantity, mean_over_seeds, over_seeds
 
 
 def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
@@ -36,16 +39,10 @@ def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> lis
             "pondernet_accuracy", "accuracy of PonderNet", "share", best_accuracy, errors[0]
         ),
         over_seeds("act_accuracy", "accuracy of ACT", "share", best_accuracy, errors[1]),
-        _better("best_accuracy", *errors),
+        _better(*errors),
+        _gain(*errors),
         over_seeds(
-            "accuracy_gain", "accuracy of PonderNet less that of ACT", "points", _gain, *errors
-        ),
-        over_seeds(
-            "steps_difference",
-            "steps of PonderNet less those of ACT",
-            "steps",
-            lambda a, b: average(a) - average(b),
-            *steps,
+            "steps_difference", "steps of PonderNet less those of ACT", "steps", difference, *steps
         ),
     ]
 
@@ -60,34 +57,30 @@ def extrapolation(evidence: Evidence, *, experiment: str) -> list[Quantity]:
     Returns:
         inside_accuracy, pondernet_accuracy, act_accuracy, accuracy_gain, steps_ratio, steps_beyond.
     """
-    inside = {
-        name: evidence.sweep(experiment, name, "interpolation") for name in ("pondernet", "act")
-    }
-    beyond = {
-        name: evidence.sweep(experiment, name, "extrapolation") for name in ("pondernet", "act")
-    }
-    accuracy = {name: 1 - beyond[name].seed_error()[:, inside[name].best()] for name in beyond}
-    place = inside["pondernet"].best()
-    steps = [average(s["pondernet"].ponder[:, place], axis=1) for s in (inside, beyond)]
+    ponder, act = (
+        [evidence.sweep(experiment, name, split) for split in ("interpolation", "extrapolation")]
+        for name in ("pondernet", "act")
+    )
+    accuracy = [1 - beyond.seed_error()[:, inside.best()] for inside, beyond in (ponder, act)]
+    steps = [split.seed_ponder()[:, ponder[0].best()] for split in ponder]
     return [
         over_seeds(
             "inside_accuracy",
             "accuracy of PonderNet in the trained range",
             "share",
             best_accuracy,
-            inside["pondernet"].seed_error(),
+            ponder[0].seed_error(),
         ),
         mean_over_seeds(
-            "pondernet_accuracy", "accuracy of PonderNet beyond it", "share", accuracy["pondernet"]
+            "pondernet_accuracy", "accuracy of PonderNet beyond it", "share", accuracy[0]
         ),
-        mean_over_seeds("act_accuracy", "accuracy of ACT beyond it", "share", accuracy["act"]),
+        mean_over_seeds("act_accuracy", "accuracy of ACT beyond it", "share", accuracy[1]),
         over_seeds(
             "accuracy_gain",
             "accuracy of PonderNet less that of ACT, beyond it",
             "points",
-            lambda a, b: average(a) - average(b),
-            accuracy["pondernet"],
-            accuracy["act"],
+            difference,
+            *accuracy,
         ),
         over_seeds(
             "steps_ratio",
@@ -118,14 +111,13 @@ def training_compute(
     until = evidence.common_updates(experiment, *sweeps)
     curves = {name: evidence.curves(experiment, name, until) for name in sweeps}
     at = {name: _same_setting(curves[name], sweeps[name]) for name in sweeps}
-    total = [curves[name].steps[:, at[name]] for name in ("pondernet", "act")]
+    total = [curves[name].steps[:, at[name]] for name in sweeps]
     learned = [
-        curves[name].reached(learned_error, "computed_steps")[:, at[name]]
-        for name in ("pondernet", "act")
+        curves[name].reached(learned_error, "computed_steps")[:, at[name]] for name in sweeps
     ]
-    errors = [sweeps[name].seed_error() for name in ("pondernet", "act")]
+    errors = [sweep.seed_error() for sweep in sweeps.values()]
     return [
-        _better("best_accuracy", *errors),
+        _better(*errors),
         over_seeds(
             "compute_ratio",
             "forward passes of PonderNet over those of ACT, same updates",
@@ -137,12 +129,10 @@ def training_compute(
             "compute_to_learn",
             f"the same until {100 * learned_error:g}% training error",
             "times",
-            _median_ratio,
+            ratio_of_soonest,
             *learned,
         ),
-        over_seeds(
-            "accuracy_gain", "accuracy of PonderNet less that of ACT", "points", _gain, *errors
-        ),
+        _gain(*errors),
     ]
 
 
@@ -172,14 +162,14 @@ def robustness(
     every = evidence.sweep(experiment, "pondernet", split)
     words = f"λp ≤ {lambda_p_at_most:g}"
     ponder = every.where(lambda prior: prior <= lambda_p_at_most + 1e-9, words)
-    _needs_settings(act, "ACT", minimum_settings)
-    _needs_settings(ponder, "PonderNet", minimum_settings)
+    require(len(act.settings), minimum_settings, "settings of ACT")
+    require(len(ponder.settings), minimum_settings, "settings of PonderNet")
 
     solved = partial(_solved_share, solved_accuracy)
     enough = f"median accuracy at least {100 * solved_accuracy:g}%"
     errors = ponder.seed_error(), act.seed_error()
     return [
-        _better("best_accuracy", *errors),
+        _better(*errors),
         over_seeds(
             "pondernet_solved", f"settings PonderNet solves ({enough})", "share", solved, errors[0]
         ),
@@ -216,9 +206,7 @@ def settled_steps(
         accuracy, steps (median over seeds), drift (last quarter of training against the third).
     """
     words = f"λp = {lambda_p:g}"
-    sweep = evidence.sweep(experiment, "pondernet", split).where(
-        lambda prior: np.isclose(prior, lambda_p), words
-    )
+    sweep = evidence.sweep(experiment, "pondernet", split).at_prior(lambda_p)
     curves = evidence.curves(experiment, "pondernet")
     place = int(np.argmin(abs(curves.settings - lambda_p)))
     drifts = [
@@ -239,30 +227,14 @@ def settled_steps(
     ]
 
 
-def best_accuracy(errors: Array) -> float:
-    """Accuracy at the setting with the lowest mean error over seeds, of errors [K, S]."""
-    return float(1 - average(errors, axis=0).min())
+def _gain(ponder: Array, act: Array) -> Quantity:
+    label = "accuracy of PonderNet less that of ACT"
+    return over_seeds("accuracy_gain", label, "points", accuracy_gain, ponder, act)
 
 
-def _needs_settings(sweep: Cube, name: str, minimum: int) -> None:
-    count = len(sweep.settings)
-    if count < minimum:
-        raise InsufficientError(f"{count} settings of {name} were run, {minimum} are needed")
-
-
-def _gain(ponder: Array, act: Array) -> float:
-    return best_accuracy(ponder) - best_accuracy(act)
-
-
-def _better(name: str, ponder: Array, act: Array) -> Quantity:
-    return over_seeds(
-        name,
-        "accuracy of the better of the two",
-        "share",
-        lambda a, b: max(best_accuracy(a), best_accuracy(b)),
-        ponder,
-        act,
-    )
+def _better(ponder: Array, act: Array) -> Quantity:
+    label = "accuracy of the better of the two"
+    return over_seeds("best_accuracy", label, "share", better_accuracy, ponder, act)
 
 
 def _median(values: Array) -> float:
@@ -284,18 +256,10 @@ def _scatter_gap(ponder: Array, act: Array) -> float:
     return float(average(deviations(act)) - average(deviations(ponder)))
 
 
-def _median_ratio(first: Array, second: Array) -> float:
-    """Ratio of medians where "never" is infinite: NaN if neither is ever reached."""
-    a, b = float(np.median(first)), float(np.median(second))
-    if np.isinf(a) and np.isinf(b):
-        return float("nan")
-    return 0.0 if np.isinf(b) else a / b
-
-
 def _drift(steps: Array, updates: Array) -> float:
     """Change of the mean steps, up or down, from the third to the last quarter, as a share."""
     share = updates / updates.max()
     third, last = steps[(share > 0.5) & (share <= 0.75)], steps[share > 0.75]
-    if not third.size or not last.size or np.isnan(third).any() or np.isnan(last).any():
+    if not third.size or not last.size:
         return float("nan")
     return float(abs(last.mean() - third.mean()) / third.mean())

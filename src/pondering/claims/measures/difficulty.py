@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from pondering.claims.measures.evidence import Cube, Evidence, InsufficientError
-from pondering.claims.measures.penalty import small_tau
-from pondering.claims.measures.quantities import (
+from pondering.claims.measures.arrays import (
     Array,
-    Quantity,
     average,
     linear_fit,
-    mean_over_seeds,
-    over_seeds,
+    lowest_error,
+    share_below,
     trend,
 )
+from pondering.claims.measures.evidence import Evidence, InsufficientError, require
+from pondering.claims.measures.quantities import Quantity, mean_over_seeds, over_seeds
 from pondering.claims.measures.sequences import end_spike, tracking
 
 
@@ -36,7 +37,7 @@ def ponder_by_bits(
     """
     act = evidence.sweep(experiment, "act")
     plain = evidence.plain(experiment)
-    _needs_levels(act, 4)
+    require(len(act.difficulties), 4, "difficulties")
     middle = act.where(
         lambda tau: (tau >= tau_from) & (tau <= tau_to), f"{tau_from:g} ≤ τ ≤ {tau_to:g}"
     )
@@ -46,31 +47,35 @@ def ponder_by_bits(
             "learned_settings",
             "intermediate settings of ACT that have learned the task",
             "share",
-            lambda rows: (average(rows, axis=0) < learned_below).mean(),
+            partial(share_below, learned_below),
             middle.seed_error(),
         ),
         mean_over_seeds(
             "plain_error_rise",
             "error of the plain network, hardest third less easiest third",
             "points",
-            average(_thirds(plain.error), axis=1),
+            _thirds(plain.error)[:, 0],
         ),
     ]
     if learned.size:
-        slope, explained = linear_fit(middle.difficulties, middle.ponder[:, learned])
-        across = float(np.ptp(middle.difficulties))
-        gone = np.isnan(middle.ponder[:, learned]).any(axis=2)
-        steep = trend(middle.settings[learned], np.where(gone, np.nan, slope))
-        if learned.size < 2:  # a single setting shows no trend
-            steep = np.full(len(steep), np.nan)
-        quantities += [
-            over_seeds(
-                "rise", "steps gained from easiest to hardest", "steps", average, slope * across
-            ),
-            over_seeds("linearity", "R² of a straight line", "number", average, explained),
-            mean_over_seeds("steepness_trend", "correlation of slope with τ", "correlation", steep),
-        ]
+        quantities += _lines(
+            middle.difficulties, middle.settings[learned], middle.ponder[:, learned]
+        )
     return quantities
+
+
+def _lines(difficulties: Array, taus: Array, ponder: Array) -> list[Quantity]:
+    """Straight lines through steps [K, S, D] against difficulty: rise, fit, slope against τ."""
+    slope, explained = linear_fit(difficulties, ponder)
+    rise = slope * float(np.ptp(difficulties))
+    steep = trend(taus, np.where(np.isnan(ponder).any(axis=2), np.nan, slope))
+    if len(taus) < 2:  # a single setting shows no trend
+        steep = np.full(len(steep), np.nan)
+    return [
+        over_seeds("rise", "steps gained from easiest to hardest", "steps", average, rise),
+        over_seeds("linearity", "R² of a straight line", "number", average, explained),
+        mean_over_seeds("steepness_trend", "correlation of slope with τ", "correlation", steep),
+    ]
 
 
 def ponder_by_gates(
@@ -90,15 +95,18 @@ def ponder_by_gates(
     Raises:
         InsufficientError: the difficulties do not reach from 1 to `last`.
     """
-    act = small_tau(evidence.sweep(experiment, "act"), tau_at_most)
+    act = evidence.sweep(experiment, "act").small_tau(tau_at_most)
     plain = evidence.plain(experiment)
     levels = act.difficulties
-    _needs_range(act, last)
+    if levels.min() > 1 or levels.max() < last:
+        raise InsufficientError(
+            f"difficulties 1 to {last:g} are needed, {levels.min():g} to {levels.max():g} were run"
+        )
     steps = average(act.ponder, axis=1)
     early, late = (levels > 1) & (levels <= middle), (levels >= middle) & (levels <= last)
-    above = (plain.difficulties > middle) & (plain.difficulties <= last)
-    parts = (plain.error[:, :, above], plain.error[:, :, plain.difficulties <= middle])
-    jump = average(parts[0], axis=(1, 2)) - average(parts[1], axis=(1, 2))
+    easy = plain.difficulties <= middle
+    hard = ~easy & (plain.difficulties <= last)
+    jump = average(plain.error[:, 0, hard], axis=1) - average(plain.error[:, 0, easy], axis=1)
     at_middle, at_last = (steps[:, np.argmin(abs(levels - place))] for place in (middle, last))
     return [
         over_seeds("act_error", "error of ACT", "share", average, act.seed_error()),
@@ -142,15 +150,11 @@ def ponder_by_digits(
         act_error; linearity, highest_slope and tracking where any setting has learned.
     """
     act = evidence.sweep(experiment, "act")
-    _needs_levels(act, minimum_levels)
+    require(len(act.difficulties), minimum_levels, "difficulties")
     errors = average(act.seed_error(), axis=0)
     quantities = [
         over_seeds(
-            "act_error",
-            "error of ACT at its best τ",
-            "share",
-            lambda rows: average(rows, axis=0).min(),
-            act.seed_error(),
+            "act_error", "error of ACT at its best τ", "share", lowest_error, act.seed_error()
         )
     ]
     if (errors <= learned_at_most).any():
@@ -176,24 +180,18 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
         plain_error, best_error, gain, computation, error_trend, growth, end_spike.
     """
     act = evidence.sweep(experiment, "act")
-    plain = average(evidence.plain(experiment).seed_error(), axis=1)
-    _needs_levels(act, 4)
+    plain = evidence.plain(experiment).seed_error()[:, 0]
+    require(len(act.difficulties), 4, "difficulties")
     errors, best = act.seed_error(), act.best()
     ponder = np.log(np.maximum(act.ponder[:, best], 1e-6))
     growth, _ = linear_fit(np.log(act.difficulties), ponder)
 
     def gain(without: Array, with_act: Array) -> float:
-        return float(average(without) - average(with_act, axis=0).min())
+        return float(average(without)) - lowest_error(with_act)
 
     return [
         mean_over_seeds("plain_error", "error of the plain network", "share", plain),
-        over_seeds(
-            "best_error",
-            "error of ACT at its best τ",
-            "share",
-            lambda rows: average(rows, axis=0).min(),
-            errors,
-        ),
+        over_seeds("best_error", "error of ACT at its best τ", "share", lowest_error, errors),
         over_seeds(
             "gain", "error without ACT less error at the best τ", "points", gain, plain, errors
         ),
@@ -209,21 +207,6 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
         mean_over_seeds("growth", "power of length that steps grow with", "number", growth),
         end_spike(evidence, experiment),
     ]
-
-
-def _needs_levels(sweep: Cube, minimum: int) -> None:
-    if len(sweep.difficulties) < minimum:
-        raise InsufficientError(
-            f"{len(sweep.difficulties)} difficulties were run, {minimum} are needed"
-        )
-
-
-def _needs_range(sweep: Cube, last: float) -> None:
-    low, high = sweep.difficulties.min(), sweep.difficulties.max()
-    if low > 1 or high < last:
-        raise InsufficientError(
-            f"difficulties 1 to {last:g} are needed, {low:g} to {high:g} were run"
-        )
 
 
 def _thirds(error: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.quantities import Array, average
+from pondering.claims.measures.arrays import Array, average
 from pondering.results.results import Results
 from pondering.results.tables import evaluated
 
@@ -21,6 +21,12 @@ class NotRunError(Exception):
 
 class InsufficientError(Exception):
     """The runs exist but cannot carry the claim; the text says what they lack."""
+
+
+def require(count: int, minimum: int, what: str, purpose: str = "") -> None:
+    """Raise InsufficientError where fewer settings or difficulties were run than a claim needs."""
+    if count < minimum:
+        raise InsufficientError(f"{count} {what} were run, {minimum} are needed{purpose}")
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,16 @@ class Cube:
             error=self.error[:, chosen],
             ponder=self.ponder[:, chosen],
         )
+
+    def small_tau(self, tau_at_most: float) -> Cube:
+        """The time penalties up to a largest one, but for none at all (τ = 0)."""
+        return self.where(
+            lambda tau: (tau > 0) & (tau <= tau_at_most * (1 + 1e-9)), f"0 < τ ≤ {tau_at_most:g}"
+        )
+
+    def at_prior(self, lambda_p: float) -> Cube:
+        """The one prior that a claim is about."""
+        return self.where(lambda prior: np.isclose(prior, lambda_p), f"λp = {lambda_p:g}")
 
     def seed_error(self) -> Array:
         """[K, S] error of each replica, difficulties with equal weight as in the papers."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from pondering.claims.measures.evidence import Cube, Evidence, InsufficientError
-from pondering.claims.measures.quantities import (
+from pondering.claims.measures.arrays import (
     Array,
-    Quantity,
     average,
     deviations,
-    mean_over_seeds,
-    over_seeds,
+    difference,
+    lowest_error,
+    share_below,
     trend,
 )
+from pondering.claims.measures.evidence import Evidence, require
+from pondering.claims.measures.quantities import Quantity, mean_over_seeds, over_seeds
 
 LEAST_SPREAD = 1e-3
 """Steps; a smaller spread over seeds is taken for this much where one divides by it."""
+
+TO_SEE_A_TREND = " to see a trend"
 
 
 def error_with_and_without(
@@ -33,21 +38,14 @@ def error_with_and_without(
     Returns:
         plain_error, act_error, solved_settings, gap, solve_updates.
     """
-    plain = average(evidence.plain(experiment).seed_error(), axis=1)
-    act = small_tau(evidence.sweep(experiment, "act"), tau_at_most).seed_error()
+    plain = evidence.plain(experiment).seed_error()[:, 0]
+    act = evidence.sweep(experiment, "act").small_tau(tau_at_most).seed_error()
     reached = _updates_at_lowest_tau(evidence, experiment, solved_below)
-
-    def solved(rows: Array) -> float:
-        return float((average(rows, axis=0) < solved_below).mean())
-
-    def gap(without: Array, with_act: Array) -> float:
-        return float(average(without) - average(with_act))
-
     return [
         mean_over_seeds("plain_error", "error of the plain network", "share", plain),
         over_seeds("act_error", f"error of ACT, 0 < τ ≤ {tau_at_most:g}", "share", average, act),
-        over_seeds("solved_settings", _solving(solved_below), "share", solved, act),
-        over_seeds("gap", "error without ACT less error with it", "points", gap, plain, act),
+        _solved_settings(act, solved_below),
+        over_seeds("gap", "error without ACT less error with it", "points", difference, plain, act),
         over_seeds(
             "solve_updates",
             f"median updates to {100 * solved_below:g}% training error, lowest τ",
@@ -71,17 +69,14 @@ def trends_with_tau(
     Returns:
         plain_error, act_error, ponder_trend, error_trend, speed_trend, spread_ratio.
     """
-    act = _with_settings(evidence.sweep(experiment, "act"), minimum_settings)
-    curves = evidence.curves(experiment, "act")
-    plain = average(evidence.plain(experiment).seed_error(), axis=1)
+    act = evidence.sweep(experiment, "act")
+    require(len(act.settings), minimum_settings, "settings", TO_SEE_A_TREND)
+    learning = _speed_trend(evidence, experiment)
+    plain = evidence.plain(experiment).seed_error()[:, 0]
     return [
         mean_over_seeds("plain_error", "error of the plain network", "share", plain),
         over_seeds(
-            "act_error",
-            "error of ACT at its best τ",
-            "share",
-            lambda rows: average(rows, axis=0).min(),
-            act.seed_error(),
+            "act_error", "error of ACT at its best τ", "share", lowest_error, act.seed_error()
         ),
         mean_over_seeds(
             "ponder_trend",
@@ -95,12 +90,7 @@ def trends_with_tau(
             "correlation",
             trend(act.settings, act.seed_error()),
         ),
-        mean_over_seeds(
-            "speed_trend",
-            "correlation of the error averaged over training with τ",
-            "correlation",
-            trend(curves.settings, curves.mean_error),
-        ),
+        learning,
         over_seeds(
             "spread_ratio",
             _spread_label(act.seed_ponder()),
@@ -125,49 +115,36 @@ def solved_at_every_tau(
     Returns:
         solved_settings, worst_error, speed_trend.
     """
-    act = _with_settings(evidence.sweep(experiment, "act"), minimum_settings)
-    curves = evidence.curves(experiment, "act")
-    errors = act.seed_error()
+    act = evidence.sweep(experiment, "act")
+    require(len(act.settings), minimum_settings, "settings", TO_SEE_A_TREND)
+    learning = _speed_trend(evidence, experiment)
     return [
-        over_seeds(
-            "solved_settings",
-            _solving(solved_below),
-            "share",
-            lambda rows: (average(rows, axis=0) < solved_below).mean(),
-            errors,
-        ),
+        _solved_settings(act.seed_error(), solved_below),
         over_seeds(
             "worst_error",
             "error at the worst τ",
             "share",
             lambda rows: average(rows, axis=0).max(),
-            errors,
+            act.seed_error(),
         ),
-        mean_over_seeds(
-            "speed_trend",
-            "correlation of the error averaged over training with τ",
-            "correlation",
-            trend(curves.settings, curves.mean_error),
-        ),
+        learning,
     ]
 
 
-def small_tau(sweep: Cube, tau_at_most: float) -> Cube:
-    return sweep.where(
-        lambda tau: (tau > 0) & (tau <= tau_at_most * (1 + 1e-9)), f"0 < τ ≤ {tau_at_most:g}"
+def _solved_settings(errors: Array, solved_below: float) -> Quantity:
+    label = f"settings of ACT that solve the task (mean error below {100 * solved_below:g}%)"
+    return over_seeds("solved_settings", label, "share", partial(share_below, solved_below), errors)
+
+
+def _speed_trend(evidence: Evidence, experiment: str) -> Quantity:
+    """Whether ACT learns later as the penalty grows."""
+    curves = evidence.curves(experiment, "act")
+    return mean_over_seeds(
+        "speed_trend",
+        "correlation of the error averaged over training with τ",
+        "correlation",
+        trend(curves.settings, curves.mean_error),
     )
-
-
-def _with_settings(sweep: Cube, minimum: int) -> Cube:
-    if len(sweep.settings) < minimum:
-        raise InsufficientError(
-            f"{len(sweep.settings)} settings were run, {minimum} are needed to see a trend"
-        )
-    return sweep
-
-
-def _solving(solved_below: float) -> str:
-    return f"settings of ACT that solve the task (mean error below {100 * solved_below:g}%)"
 
 
 def _spread_ratio(steps: Array) -> float:

@@ -7,19 +7,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pondering.claims.measures.arrays import Array
 from pondering.results.statistics import (
     RESAMPLES,
     bootstrap_mean,
     bounds,
     generator_of,
     resampled_places,
-    spearman,
 )
 
-Array = NDArray[np.float64]
 Unit = Literal[
     "share",
     "points",
@@ -119,57 +117,6 @@ def over_items_and_seeds(
         for places in generator.integers(0, seeds, (RESAMPLES if items > 1 else 0, seeds))
     ]
     return _quantity(name, label, unit, value, bounds(drawn, items), seeds)
-
-
-def average(values: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Array:
-    """The mean leaving NaN out, NaN where nothing is left, without NumPy's warning."""
-    array = np.asarray(values, dtype=np.float64)
-    present = ~np.isnan(array)
-    total = np.where(present, array, 0.0).sum(axis=axis)
-    count = present.sum(axis=axis)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(total / count, dtype=np.float64)
-
-
-def deviations(values: Array) -> Array:
-    """Sample deviation over seeds of [K, S], leaving out NaN (a failed replica); NaN below two."""
-    present = [column[~np.isnan(column)] for column in values.T]
-    return np.array([np.std(c, ddof=1) if c.size > 1 else np.nan for c in present])
-
-
-def trend(settings: ArrayLike, rows: Array) -> Array:
-    """Spearman's correlation of each row with `settings`; no relation (0) where it does not exist.
-
-    Args:
-        settings: [points].
-        rows: [seeds, points]; points of NaN (failed replicas) are left out.
-
-    Returns:
-        [seeds] correlations; a constant row, or one of NaN alone, counts as 0, not as missing.
-    """
-    found = [spearman(settings, row) for row in rows]
-    return np.asarray(np.nan_to_num(found, nan=0.0), dtype=np.float64)
-
-
-def linear_fit(x: ArrayLike, rows: Array) -> tuple[Array, Array]:
-    """Slope and share of variance explained of each row's straight line.
-
-    Args:
-        x: [points], at least two different values.
-        rows: [..., points]; a row with NaN (a failed replica) has slope 0 and explains nothing.
-
-    Returns:
-        Slopes [...] and R squared [...], in 0..1; a constant row has slope 0 and R squared 0.
-    """
-    across = np.asarray(x, dtype=np.float64)
-    centred = across - across.mean()
-    deviations = rows - rows.mean(axis=-1, keepdims=True)
-    slope = deviations @ centred / (centred @ centred)
-    total = (deviations**2).sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        explained = slope**2 * (centred @ centred) / total
-    flat = ~(total > 1e-18)
-    return np.nan_to_num(slope, nan=0.0), np.where(flat, 0.0, np.nan_to_num(explained, nan=0.0))
 
 
 def quantity_text(quantity: Quantity) -> str:

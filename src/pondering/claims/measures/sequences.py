@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Cube, Evidence
-from pondering.claims.measures.quantities import Array, Quantity, average, mean_over_seeds
+from pondering.claims.measures.quantities import Quantity, mean_over_seeds
 
 NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})
 """How a trace may write that a step has no target."""

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from pondering.claims.measures.arrays import Array, average, difference
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import (
-    Array,
     Quantity,
     Unit,
-    average,
     mean_over_seeds,
     over_items_and_seeds,
     over_seeds,
@@ -48,15 +47,11 @@ def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> li
         plain_bits, difference, range_over_tau, ponder, learning_difference.
     """
     act = evidence.sweep(experiment, "act", split)
-    plain = average(evidence.plain(experiment, split).seed_error(), axis=1)
+    plain = evidence.plain(experiment, split).seed_error()[:, 0]
     until = evidence.common_updates(experiment, "act", "repeat")
     curves = evidence.curves(experiment, "act", until)
     without = evidence.curves(experiment, "repeat", until)
     slow = without.mean_error[:, without.settings == 1]
-
-    def difference(first: Array, second: Array) -> float:
-        return float(average(first) - average(second))
-
     return [
         mean_over_seeds("plain_bits", "bits per character of the plain network", "bits", plain),
         over_seeds(

@@ -1,19 +1,12 @@
-"""The measures behind the claims on digits and on the fixed repeat (M1, M2, F1)."""
+"""The measures behind the claims on digits, upright and rotated (M1, M2)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pondering.claims.measures.banino import _median_ratio, best_accuracy
+from pondering.claims.measures.arrays import Array, average, difference, trend
 from pondering.claims.measures.evidence import Cube, Evidence, InsufficientError
-from pondering.claims.measures.quantities import (
-    Array,
-    Quantity,
-    average,
-    mean_over_seeds,
-    over_seeds,
-    trend,
-)
+from pondering.claims.measures.quantities import Quantity, mean_over_seeds, over_seeds
 
 
 def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> list[Quantity]:
@@ -27,7 +20,7 @@ def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> l
     Returns:
         pondernet_accuracy, plain_accuracy, against_plain.
     """
-    ponder = _at_prior(evidence.sweep(experiment, "pondernet"), lambda_p)
+    ponder = evidence.sweep(experiment, "pondernet").at_prior(lambda_p)
     plain = evidence.plain(experiment)
     accuracies = _accuracy(ponder), _accuracy(plain)
     return [
@@ -37,7 +30,7 @@ def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> l
             "against_plain",
             "accuracy of PonderNet less that of the plain network",
             "points",
-            lambda a, b: average(a) - average(b),
+            difference,
             *accuracies,
         ),
     ]
@@ -61,8 +54,8 @@ def rotated_digits(
     Raises:
         InsufficientError: one of the two angles was not tested.
     """
-    ranges = _at_prior(evidence.sweep(experiment, "pondernet", "range"), lambda_p)
-    angles = _at_prior(evidence.sweep(experiment, "pondernet", "angle"), lambda_p)
+    ranges = evidence.sweep(experiment, "pondernet", "range").at_prior(lambda_p)
+    angles = evidence.sweep(experiment, "pondernet", "angle").at_prior(lambda_p)
     places = [np.flatnonzero(np.isclose(ranges.difficulties, d)) for d in (trained, farthest)]
     if not all(place.size for place in places):
         raise InsufficientError(f"test sets up to {trained:g} and {farthest:g} degrees are needed")
@@ -93,70 +86,7 @@ def rotated_digits(
     ]
 
 
-def repeat_against_act(
-    evidence: Evidence, *, first: str, second: str, solved_error: float
-) -> list[Quantity]:
-    """The fixed repeat against ACT on two tasks, each at its best setting (F1).
-
-    Args:
-        evidence: the results of a profile.
-        first: the task on which the fixed repeat also learns sooner (parity).
-        second: the other task (addition).
-        solved_error: training error at which a task counts as solved (2%, as in the paper).
-
-    Returns:
-        for each task NAME_best and NAME_gap, and first_speed.
-    """
-    quantities = []
-    for name, experiment in (("first", first), ("second", second)):
-        repeat = evidence.sweep(experiment, "repeat").where(lambda rho: rho > 1, "rho > 1")
-        act = evidence.sweep(experiment, "act")
-        errors = repeat.seed_error(), act.seed_error()
-        quantities += [
-            over_seeds(
-                f"{name}_best",
-                f"{experiment}: accuracy of the better of the two",
-                "share",
-                lambda a, b: max(best_accuracy(a), best_accuracy(b)),
-                *errors,
-            ),
-            over_seeds(
-                f"{name}_gap",
-                f"{experiment}: error of the best repeat less that of the best ACT",
-                "points",
-                lambda a, b: best_accuracy(b) - best_accuracy(a),
-                *errors,
-            ),
-        ]
-    repeats, penalties = (evidence.curves(first, name) for name in ("repeat", "act"))
-    reached = (
-        repeats.reached(solved_error)[:, repeats.settings > 1],
-        penalties.reached(solved_error),
-    )
-    percent = f"{100 * solved_error:g}%"
-    quantities.append(
-        over_seeds(
-            "first_speed",
-            f"{first}: updates to {percent} training error, best repeat over best ACT",
-            "times",
-            _soonest_ratio,
-            *reached,
-        )
-    )
-    return quantities
-
-
 def _accuracy(sweep: Cube) -> Array:
     """[K] share of all examples right: classes weigh by their size, as in a test accuracy."""
     weights = sweep.examples / sweep.examples.sum()
     return np.asarray(1 - average(sweep.error, axis=1) @ weights, dtype=np.float64)
-
-
-def _at_prior(sweep: Cube, lambda_p: float) -> Cube:
-    return sweep.where(lambda prior: np.isclose(prior, lambda_p), f"λp = {lambda_p:g}")
-
-
-def _soonest_ratio(first: Array, second: Array) -> float:
-    """Ratio of the smallest median over settings; NaN if neither ever solves the task."""
-    medians = [np.median(rows, axis=0) for rows in (first, second)]
-    return _median_ratio(*(rows[[int(np.argmin(rows))]] for rows in medians))
