@@ -67,7 +67,7 @@ def test_wilson_refuses_the_impossible_and_knows_nothing_without_trials() -> Non
 
 
 def test_solve_rate_counts_the_missing_as_unsolved() -> None:
-    found = statistics.solve_rate([0.01, 0.05, 0.3, math.nan], threshold=0.05)
+    found = statistics.solve_rate([0.01, 0.05, 0.3, math.nan])
     assert found.estimate == 0.25 and found.count == 4
 
 

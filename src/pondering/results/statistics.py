@@ -118,18 +118,14 @@ def wilson(successes: int, trials: int) -> Interval:
     return Interval(share, low, high, trials)
 
 
-def solve_rate(errors: ArrayLike, threshold: float = SOLVED_ERROR) -> Interval:
-    """Share of seeds whose error is below `threshold`, with its Wilson interval.
+def solve_rate(errors: ArrayLike) -> Interval:
+    """Share of seeds whose error is below `SOLVED_ERROR`, with its Wilson interval.
 
     Args:
-        errors: [seeds], errors in the unit of `threshold`; NaN (no result) counts as not solved.
-        threshold: an error below it is a solved task.
-
-    Returns:
-        The solve rate and its interval.
+        errors: [seeds]; NaN (no result) counts as not solved.
     """
     values = np.asarray(errors, dtype=np.float64).ravel()
-    return wilson(int((values < threshold).sum()), int(values.size))
+    return wilson(int((values < SOLVED_ERROR).sum()), int(values.size))
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
