@@ -28,6 +28,14 @@ SEEDS = (2, 3, 5, 8)
 UPDATES = (400, 1000, 1500, 2500, 4000, 5000, 6000, 7000, 8000)
 NAN = math.nan
 Replicas = Sequence[tuple[float, int]]
+WHOLE: Replicas = ()
+BROKEN: Replicas = (
+    (0.2, 3), (0.6, 8),  # priors
+    (0.001, 3), (0.02, 8), (0.004, 5), (0.01, 3),  # penalties
+    (2, 8), (3, 2),  # repeats
+)  # fmt: skip
+"""Settings and seeds of what diverged."""
+whole_and_broken = pytest.mark.parametrize("gone", [WHOLE, BROKEN], ids=["whole", "broken"])
 
 
 def draw(low: float, high: float, *key: Any) -> float:
@@ -232,6 +240,11 @@ def over_mean(label: str, unit: str, per_seed: Mapping[int, float]) -> Expected:
     """The mean over the seeds that have a number."""
     present = [seed for seed, value in per_seed.items() if not math.isnan(value)]
     return over(label, unit, lambda seeds: mean(per_seed[k] for k in seeds), present)
+
+
+def plain_error(plain: Grid) -> Expected:
+    values = {k: plain.error[1, k] for k in plain.seeds}
+    return over_mean("error of the plain network", "share", values)
 
 
 def measured(measure: str, source: Results, **arguments: Any) -> list[Quantity]:

@@ -1,4 +1,4 @@
-"""The numbers behind the claims on PonderNet and on the fixed repeat, by a second reckoning."""
+"""The numbers behind the claims on PonderNet (B1 to B5), by a second reckoning."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 import pytest
 from oracle.claim_oracle import (
+    BROKEN,
     NAN,
     SEEDS,
     UPDATES,
+    WHOLE,
     Expected,
     Grid,
     Replicas,
@@ -23,6 +25,7 @@ from oracle.claim_oracle import (
     over_mean,
     table,
     training,
+    whole_and_broken,
 )
 from support.claim_tables import results
 
@@ -31,9 +34,6 @@ from pondering.results.results import Results
 PRIORS = (0.1, 0.2, 0.45, 0.6, 0.9)
 TAUS = (0.0, 0.001, 0.004, 0.01)
 LEVELS = (1, 2, 4, 7, 8)
-WHOLE: Replicas = ()
-BROKEN: Replicas = ((0.2, 3), (0.004, 5), (0.6, 8))
-whole_and_broken = pytest.mark.parametrize("gone", [WHOLE, BROKEN], ids=["whole", "broken"])
 
 
 def pair(gone: Replicas = WHOLE, splits: Sequence[str] = ("test",), name: str = "pair") -> Results:
@@ -121,13 +121,6 @@ def test_extrapolation(gone: Replicas) -> None:
     })  # fmt: skip
 
 
-def ratio(a: float, b: float) -> float:
-    """Of two medians, either of which may be never."""
-    if math.isinf(b):
-        return NAN if math.isinf(a) else 0.0
-    return a / b
-
-
 @pytest.mark.parametrize("learned_error", [0.3, 0.1, 0.025])
 def test_computation_in_training(learned_error: float) -> None:
     """B3, over the updates both were trained for; some replicas or all never learn."""
@@ -156,7 +149,7 @@ def test_computation_in_training(learned_error: float) -> None:
         ),
         "compute_to_learn": over(
             f"the same until {round(100 * learned_error, 1):g}% training error", "times",
-            lambda seeds: ratio(until_learned(0, seeds), until_learned(1, seeds)),
+            lambda seeds: until_learned(0, seeds) / until_learned(1, seeds),
         ),
         "accuracy_gain": gain(ponder, act),
     })  # fmt: skip

@@ -24,13 +24,13 @@ from oracle.claim_oracle import (
     over_mean,
     table,
     training,
+    whole_and_broken,
 )
 from support.claim_tables import results, step, trace
 
 from pondering.claims.measures.evidence import InsufficientError
 
 TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.05)
-BROKEN: Replicas = ((0.001, 3), (0.02, 8), (0.004, 5))
 PIECES = (
     ("The", "letter"), (" ", "space"), ("wolf", "letter"), (",", "comma"), (" ", "space"),
     ("it", "letter"), (" ", "space"), ("ate", "letter"), (" ", "space"), ("12", "other"),
@@ -47,7 +47,7 @@ WINDOWS = [
 Read = list[dict[str, Any]]
 
 
-@pytest.mark.parametrize("gone", [(), BROKEN], ids=["whole", "broken"])
+@whole_and_broken
 def test_bits_per_character(gone: Replicas) -> None:
     """G9, on the training text; learning over as many updates as both were trained for."""
     source = results(

@@ -1,8 +1,7 @@
-"""The numbers behind the digits and the fixed repeat, by a second reckoning, and what was seen."""
+"""The numbers behind the claims on digits (M1, M2), by a second reckoning."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,27 +12,18 @@ from oracle.claim_oracle import (
     Expected,
     Grid,
     Replicas,
-    Training,
     check,
     mean,
     measured,
-    median,
     over,
     over_mean,
     table,
-    training,
     trend,
+    whole_and_broken,
 )
 from support.claim_tables import results
 
-from pondering.claims.measures.evidence import Evidence
-
 PRIORS = (0.1, 0.2, 0.45)
-TAUS = (0.0, 0.001, 0.004, 0.01)
-REPEATS = (1, 2, 3, 5)
-WHOLE: Replicas = ()
-BROKEN: Replicas = ((0.2, 3), (0.004, 5), (2, 8), (3, 2))
-whole_and_broken = pytest.mark.parametrize("gone", [WHOLE, BROKEN], ids=["whole", "broken"])
 
 
 def digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Replicas = ()) -> None:
@@ -119,72 +109,3 @@ def test_rotated_digits(gone: Replicas) -> None:
             for k in SEEDS
         }),
     })  # fmt: skip
-
-
-@pytest.mark.parametrize("solved", [0.0625, 0.25, 0.0])
-@whole_and_broken
-def test_a_fixed_repeat_against_act(gone: Replicas, solved: float) -> None:
-    """F1; the plain network is no repeat, an error at the bound itself is solved, or nothing is."""
-    tables, curves = [], []
-    for name in ("parity", "addition"):
-        tables += [
-            table(name, "repeat", REPEATS, (1, 2, 4), exact={1: 0.01}, gone=gone),
-            table(name, "act", TAUS, (1, 2, 4), gone=gone),
-        ]
-        for mechanism, settings in (("repeat", REPEATS), ("act", TAUS)):
-            frame = training(name, mechanism, settings, gone=gone)
-            frame["error"] = (32 * frame["error"] + 0.6).round() / 32  # many at the bound
-            curves.append(frame)
-    source = results(tables, curves)
-    expected = {}
-    for which, name in (("first", "parity"), ("second", "addition")):
-        repeat, act = (Grid(source, name, mechanism) for mechanism in ("repeat", "act"))
-        expected[f"{which}_best"] = over(
-            f"{name}: accuracy of the better of the two", "share",
-            lambda seeds, repeat=repeat, act=act: 1
-            - min(repeat.lowest(seeds, REPEATS[1:]), act.lowest(seeds)),
-        )  # fmt: skip
-        expected[f"{which}_gap"] = over(
-            f"{name}: error of the best repeat less that of the best ACT", "points",
-            lambda seeds, repeat=repeat, act=act: repeat.lowest(seeds, REPEATS[1:])
-            - act.lowest(seeds),
-        )  # fmt: skip
-
-    def soonest(mechanism: str, settings: Sequence[float], seeds: Sequence[int]) -> float:
-        learning = known[mechanism]
-        return min(median([learning.first(s, k, solved) for k in seeds]) for s in settings)
-
-    def ratio(seeds: Sequence[int]) -> float:
-        repeats, penalties = soonest("repeat", REPEATS[1:], seeds), soonest("act", TAUS, seeds)
-        if math.isinf(penalties):
-            return NAN if math.isinf(repeats) else 0.0
-        return repeats / penalties
-
-    known = {mechanism: Training(source, "parity", mechanism) for mechanism in ("repeat", "act")}
-    expected["first_speed"] = over(
-        f"parity: updates to {100 * solved:g}% training error, best repeat over best ACT",
-        "times", ratio,
-    )  # fmt: skip
-    found = measured(
-        "repeat_against_act", source, first="parity", second="addition", solved_error=solved
-    )
-    check(found, expected)
-
-
-def test_what_was_looked_at_is_remembered() -> None:
-    """Runs, replicas, seeds and sizes of the split asked for; the fewest seeds of any setting."""
-    act = table("parity", "act", TAUS, (2, 4, 9), gone=BROKEN)
-    act = act[~((act["setting"] == 0.01) & (act["seed"] == 8))]
-    act["status"] = act["status"].mask((act["setting"] == 0.0) & (act["seed"] == 2), "running")
-    source = results([act, table("parity", "repeat", [1, 2], (1, 2, 7))])
-    evidence = Evidence(source)
-    sweep = evidence.sweep("parity", "act")
-    assert (sweep.error.shape, sweep.settings.tolist()) == ((4, 4, 3), list(TAUS))
-    assert evidence.sizes == {"parity": (2.0, 9.0)}
-    evidence.plain("parity")
-    evidence.sweep("parity", "act", "decoy")
-    assert evidence.runs == ["parity-act", "parity-repeat"]
-    assert evidence.sizes == {"parity": (1.0, 9.0)}
-    assert evidence.replicas == {"parity-act": 15, "parity-repeat": 8}
-    assert evidence.diverged == {"parity-act": 1, "parity-repeat": 0}
-    assert (evidence.unfinished, evidence.seeds) == ({"parity-act"}, [3, 4, 3])
