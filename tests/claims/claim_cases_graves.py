@@ -12,6 +12,7 @@ from pondering.results.results import Results
 
 TAUS = (1e-3, 3e-3, 1e-2, 3e-2)
 BITS = (1, 16, 32, 48, 64)
+NAMES = {" ": "space", ",": "comma", ".": "stop", "<": "bracket"}
 Case = tuple[Results, Results, Results]
 
 
@@ -172,15 +173,16 @@ def g10() -> Case:
     text = "the wolf, it is said, came home. then it slept. <id>8841973</id> the end, so it goes. "
 
     def of(extra: dict[str, float], surprise: float) -> Results:
-        steps, inside = [], False
+        steps = []
         for place, character in enumerate(text * 4):
-            inside = character.isdigit()
-            ponder = 2 + extra.get("id" if inside else character, 0.0) + 0.01 * (place % 3)
-            steps.append(step(character, "", ponder, 1.0 + surprise * inside))
+            kind = "id" if character.isdigit() else NAMES.get(character, "letter")
+            ponder = 2 + extra.get(kind, 0.0) + 0.01 * (place % 3)
+            loss = 1.0 + surprise * (kind == "id")
+            steps.append(step(character, "", ponder, loss, kind=kind))
         table = rows("wikipedia", "act", [6e-3], lambda s, k, d: 2.0, split="train")
         windows = [steps[start : start + len(text)] for start in range(0, len(steps), len(text))]
         traces = [trace("text", window, seed=k) for k in SEEDS for window in windows]
         return results([table], traces={"wikipedia": traces})
 
-    peaks = {" ": 1.0, ",": 2.0, ".": 2.0, "<": 2.0}
+    peaks = {"space": 1.0, "comma": 2.0, "stop": 2.0, "bracket": 2.0}
     return of(peaks, 1.5), of({"id": 2.0}, 1.5), of(peaks, 0.0)

@@ -191,7 +191,9 @@ def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
     highest = learned[-1]
     assert highest == (0.02 if gone else 0.01) and 0.004 in learned
     lines = {
-        (s, k): line(DIGITS, [grid.steps_at[s, k, d] for d in DIGITS]) for s in PENALTIES for k in SEEDS
+        (s, k): line(DIGITS, [grid.steps_at[s, k, d] for d in DIGITS])
+        for s in PENALTIES
+        for k in SEEDS
     }
     found = measured(
         "ponder_by_digits", source, experiment="addition", minimum_levels=4, learned_at_most=bound
@@ -215,6 +217,21 @@ def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
     })  # fmt: skip
 
 
+def test_what_has_not_learned_has_no_line_and_tracks_nothing() -> None:
+    """Traces are of one setting; where that has not learned, they say nothing."""
+    traces, _ = additions(0.004, 1)
+    act = table("addition", "act", PENALTIES, DIGITS, exact={0.004: 0.5, 0.01: 0.0})
+    for kept in (traces, []):
+        source = results([act], traces={"addition": kept})
+        for bound, names in ((0.1, ["linearity", "highest_slope", "tracking"]), (-1.0, [])):
+            found = measured(
+                "ponder_by_digits", source, experiment="addition", minimum_levels=4,
+                learned_at_most=bound,
+            )  # fmt: skip
+            assert [quantity.name for quantity in found] == ["act_error", *names]
+            assert not names or math.isnan(found[-1].value)
+
+
 def sorted_numbers() -> tuple[list[dict[str, Any]], dict[int, float]]:
     """Traces, and by seed the mean excess about the last input; seed 5 was not traced."""
     traces, known = [], {}
@@ -235,6 +252,7 @@ def sorted_numbers() -> tuple[list[dict[str, Any]], dict[int, float]]:
                 )
             traces.append(trace("mixed", steps, seed=seed, setting=0.01))
             traces.append(trace("sequence", steps[::-1], seed=seed, setting=0.01))
+            traces.append(trace("mixed", steps[:size], seed=seed, setting=0.01))  # no outputs
         known[seed] = mean(excess)
     return traces, known
 

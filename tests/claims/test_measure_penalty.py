@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 
+import pytest
 from oracle.claim_oracle import (
     NAN,
     SEEDS,
@@ -147,3 +149,17 @@ def test_every_tau_on_addition(gone: Replicas) -> None:
         ),
         "speed_trend": speed_trend(curves),
     })  # fmt: skip
+
+
+def test_a_ratio_of_spreads_says_what_is_taken_for_next_to_nothing() -> None:
+    act = table("parity", "act", TAUS, LEVELS)
+    act.loc[act["setting"] >= 0.02, "ponder_time"] = 2.0
+    one = act[act["seed"] == 2]
+    curves, plain = training("parity", "act", TAUS), table("parity", "repeat", [1], LEVELS)
+    for rows, said in ((act, r"highest third \(0, taken as 0.001\)$"), (one, "highest third$")):
+        source = results([plain, rows], [curves])
+        spread = measured("trends_with_tau", source, experiment="parity", minimum_settings=7)[-1]
+        assert re.search(said, spread.label)
+        low = re.search(r"s.d. ([^)]*)", spread.label)
+        assert (low is None) is (rows is one) is math.isnan(spread.value)
+        assert low is None or spread.value == pytest.approx(1000 * float(low[1]), rel=5e-3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -127,54 +126,18 @@ def ponder_by_character(
     ]
 
 
-def character_kinds(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What each character of a traced text is.
-
-    Args:
-        steps: steps of a trace; their own key "kind" is the truth where a generated text gives it.
-
-    Returns:
-        One of KINDS or "other" per character. On a text without kinds they are read off the
-        characters: an opening bracket begins a tag, and the digits of <id>...</id> are random.
-    """
-    if steps and all("kind" in step for step in steps):
-        known = {"tag_open": "bracket", "open": "bracket", "digit": "id"}
-        return [_generated(step, known) for step in steps]
-    text = "".join(str(step["input"])[:1] or " " for step in steps)
-    kinds = [_read_off(character) for character in text]
-    for match in re.finditer(r"<id>(\d+)", text):
-        kinds[match.start(1) : match.end(1)] = ["id"] * len(match.group(1))
-    for match in re.finditer(r"<[^<>\n]*>", text):
-        # names of tags are markup, not words
-        kinds[match.start() + 1 : match.end()] = ["other"] * (len(match.group()) - 1)
-    return kinds
-
-
-def _generated(step: Mapping[str, Any], known: Mapping[str, str]) -> str:
-    """A generated text marks its tags whole; the opening bracket is what the claim speaks of."""
-    kind = known.get(str(step["kind"]), str(step["kind"]))
-    if kind == "tag":
-        return "bracket" if step["input"] == "<" else "other"
-    return kind if kind in KINDS else "other"
-
-
-def _read_off(character: str) -> str:
-    if character.isalpha():
-        return "letter"
-    return {" ": "space", ",": "comma", ".": "stop", "<": "bracket"}.get(character, "other")
-
-
 def totals(steps: Sequence[Mapping[str, Any]]) -> Array:
     """One traced window as counts and sums, from which every mean over windows follows.
 
     Args:
-        steps: of the trace.
+        steps: of the trace; the task says of what kind each character is.
 
     Returns:
         [kinds and "other", columns, (count, sum)]; the columns are the ponder in deviations of the
         window's own, loss, entropy, ponder and its square. Missing numbers are not counted.
     """
-    kinds = np.array([KINDS.index(k) if k in KINDS else len(KINDS) for k in character_kinds(steps)])
+    places = {kind: place for place, kind in enumerate(KINDS)}
+    kinds = np.array([places.get(step.get("kind", ""), len(KINDS)) for step in steps])
     names = ("ponder_time", "loss", "entropy")
     numbers = np.array([[_number(step.get(name)) for name in names] for step in steps])
     ponder = numbers[:, 0]

@@ -1,0 +1,193 @@
+"""Verdicts: results made to pass, to fail and to be insufficient, and what a verdict says."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from claim_cases import CASES
+from claim_cases_graves import BITS, TAUS
+from support.claim_tables import results, rows
+
+from pondering.claims.claims import Criterion, load_claims
+from pondering.claims.measures import MEASURES
+from pondering.claims.measures.quantities import Quantity
+from pondering.claims.verdicts import VERDICTS, claims_json, judge, judge_all
+from pondering.results.results import Results
+
+OPEN = "cannot be judged at this scale"
+CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).parents[2] / "claims.yaml")}
+every_claim = pytest.mark.parametrize("name", CASES)
+CORE = Criterion(quantity="a", at_least=1.0, partly=0.5, core=True)
+SIDE = Criterion(quantity="b", at_least=1.0, partly=0.5, core=False)
+
+
+def changed(source: Results, experiment: str, **columns: object) -> Results:
+    """Results with some columns of one table replaced."""
+    table = source.tables[experiment].assign(**columns)
+    return dataclasses.replace(source, tables=source.tables | {experiment: table})
+
+
+@every_claim
+def test_a_claim_is_reproduced_contradicted_or_left_open(name: str) -> None:
+    as_in_the_paper, contrary, insufficient = (judge(CLAIMS[name], each) for each in CASES[name])
+    assert as_in_the_paper.verdict == "reproduced", as_in_the_paper.findings
+    assert as_in_the_paper.runs and as_in_the_paper.quantities and as_in_the_paper.seeds >= 1
+    assert all(finding.outcome == "holds" for finding in as_in_the_paper.findings)
+    assert contrary.verdict == "not reproduced", contrary.findings
+    assert any(finding.outcome == "fails" and finding.core for finding in contrary.findings)
+    assert insufficient.verdict == OPEN, insufficient.findings
+    assert insufficient.reason.endswith(".") and len(insufficient.reason) > 20
+
+
+@every_claim
+def test_without_results_it_was_not_run(name: str) -> None:
+    judgement = judge(CLAIMS[name], results([]))
+    assert (judgement.verdict, judgement.runs, judgement.findings) == ("not run", (), ())
+    assert judgement.seeds == 0 and judgement.reason.endswith(" has not been run.")
+    others = judge(CLAIMS[name], results([rows("other", "act", [1], lambda s, k, d: 0.0)]))
+    assert others.verdict == "not run"
+
+
+@every_claim
+def test_one_seed_decides_only_what_the_paper_shows_of_one_network(name: str) -> None:
+    source = CASES[name][0]
+    tables = {key: table[table["seed"] == 0] for key, table in source.tables.items()}
+    curves = {key: curve[curve["seed"] == 0] for key, curve in source.curves.items()}
+    judgement = judge(CLAIMS[name], dataclasses.replace(source, tables=tables, curves=curves))
+    assert judgement.verdict == ("reproduced" if name == "G10" else OPEN)
+
+
+@every_claim
+def test_quick_judges_only_what_it_says_it_can(name: str) -> None:
+    judgement = judge(CLAIMS[name], dataclasses.replace(CASES[name][0], profile="quick"))
+    can = "quick" in CLAIMS[name].judged_at
+    assert can is (name in ("G2", "G3", "G10"))
+    assert judgement.verdict == ("reproduced" if can else OPEN)
+    assert judgement.quantities, "what can be measured is reported even where it is not judged"
+
+
+@pytest.mark.parametrize(
+    ("name", "experiment", "settings", "errors", "reason"),
+    [
+        ("G1", "parity", {"act": TAUS, "repeat": (1,)}, (0.01, 0.02), "plain network learns"),
+        ("B1", "parity_interpolation", {"act": TAUS, "pondernet": (0.2, 0.4)}, (0.001, 0.001),
+         "nothing to improve"),
+    ],
+)  # fmt: skip
+def test_an_easy_task_is_an_excuse_below_the_papers_size_and_a_finding_at_it(
+    name: str, experiment: str, settings: dict[str, tuple[float, ...]],
+    errors: tuple[float, float], reason: str,
+) -> None:  # fmt: skip
+    parts = [
+        rows(experiment, mechanism, chosen, lambda s, k, d, error=error: error, levels=BITS)
+        for (mechanism, chosen), error in zip(settings.items(), errors, strict=True)
+    ]
+    training = list(CASES[name][0].curves.values())
+    assert judge(CLAIMS[name], results(parts, training)).verdict != OPEN
+    small = [part[part["difficulty"] < BITS[-1]] for part in parts]
+    judgement = judge(CLAIMS[name], results(small, training))
+    assert judgement.verdict == OPEN and reason in judgement.reason
+
+
+def test_a_condition_that_lapses_hides_no_other() -> None:
+    """G2 at the paper's size: an easy task is no excuse there, one that is not learned is."""
+    claim, source = CLAIMS["G2"], CASES["G2"][0]
+    lapsed = next(c for c in claim.preconditions if c.below_difficulty is not None)
+    strict = lapsed.model_copy(update={"below_difficulty": None, "at_least": 2.0, "because": "No"})
+    both = claim.model_copy(update={"preconditions": (lapsed, strict)})
+    judgement = judge(both, source)
+    assert judgement.verdict == OPEN
+    assert judgement.reason.startswith("No (error of the plain network ")
+
+
+def test_a_diverged_run_counts_as_a_failure() -> None:
+    table = CASES["G1"][0].tables["parity"]
+    gone = (table["mechanism"] == "act") & (table["seed"] == 2)
+    columns = {
+        "status": table["status"].mask(gone, "diverged"),
+        "error": table["error"].mask(gone, 1.0),
+        "ponder_time": table["ponder_time"].mask(gone),
+    }
+    judgement = judge(CLAIMS["G1"], changed(CASES["G1"][0], "parity", **columns))
+    assert (judgement.diverged, judgement.verdict) == (len(TAUS), "not reproduced")
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict", "reason"),
+    [
+        ({"a": 1.0, "b": 1.0}, "reproduced", "All 2 criteria hold."),
+        ({"a": 0.0, "b": 0.0}, "not reproduced", "Fails: the a."),
+        ({"a": 1.0, "b": 0.0}, "partly", "Fails: the b."),
+        ({"a": 0.7, "b": 0.7}, "partly", "Holds only partly: the a; the b."),
+        ({"a": 0.7, "b": 0.0}, "partly", "Holds only partly: the a; fails: the b."),
+        ({"a": 1.0}, "partly", "Not measured: b."),
+        ({"b": 1.0}, OPEN, "Could not be measured: a."),
+        ({"a": math.nan, "b": 0.0}, OPEN, "Could not be measured: the a."),
+    ],
+)
+def test_the_reason_names_what_decided(
+    values: dict[str, float], verdict: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [Quantity(name, f"the {name}", "steps", v, None, None, 3) for name, v in values.items()]
+    monkeypatch.setitem(MEASURES, "sorting", lambda evidence, experiment: found)
+    free = {"criteria": (CORE, SIDE), "preconditions": (), "minimum_seeds": 0}
+    judgement = judge(CLAIMS["G8"].model_copy(update=free), results([]))
+    assert (judgement.verdict, judgement.reason) == (verdict, reason)
+    for criterion, finding in zip((CORE, SIDE), judgement.findings, strict=True):
+        if criterion.quantity not in values:
+            assert dataclasses.astuple(finding) == (
+                criterion.quantity, "not measured", "", "not measured", criterion.core,
+            )  # fmt: skip
+
+
+def test_claims_json_counts_verdicts_and_names_what_is_unfinished() -> None:
+    source = CASES["G1"][0]
+    judged = judge_all(CLAIMS.values(), source)
+    document = claims_json(judged, source)
+    assert set(document) == {"profile", "experiments", "unfinished", "counts", "claims"}
+    assert document["profile"] == source.profile
+    assert document["experiments"] == sorted(source.tables)
+    assert list(document["counts"]) == list(VERDICTS)
+    assert +Counter(document["counts"]) == Counter(judgement.verdict for judgement in judged)
+    assert document["unfinished"] == []
+    table = source.tables["parity"]
+    begun = changed(source, "parity", status=table["status"].mask(table["seed"] == 2, "running"))
+    document = claims_json([judge(CLAIMS["G1"], begun)], begun)
+    assert document["unfinished"] == ["parity"]
+    assert document["claims"][0]["verdict"] == "reproduced"
+    assert sorted(document["claims"][0]["judged_on_unfinished_runs"]) == [
+        "parity-act", "parity-repeat",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "case"), [("G1", 0), ("B1", 0), ("G9", 0), ("G4", 1)])
+def test_the_file_holds_all_that_a_verdict_rests_on(name: str, case: int) -> None:
+    claim, source = CLAIMS[name], CASES[name][case]
+    judgement = judge(claim, source)
+    (found,) = claims_json([judgement], source)["claims"]
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    same = ("id", "paper", "figure", "title", "statement", "paper_value", "measured")
+    assert {key: found[key] for key in same} == {key: getattr(claim, key) for key in same}
+    own = ("verdict", "reason", "seeds", "replicas", "diverged")
+    assert {key: found[key] for key in own} == {key: getattr(judgement, key) for key in own}
+    assert found["figures"] == list(claim.figures) and found["runs"] == list(judgement.runs)
+    assert found["difficulties"] and found["replicas"] > 0
+    for estimate, quantity in zip(found["estimates"], judgement.quantities, strict=True):
+        assert estimate["quantity"] == quantity.name and estimate["label"] == quantity.label
+        assert estimate["unit"] == quantity.unit and estimate["seeds"] == quantity.seeds
+        for key in ("value", "low", "high"):
+            wanted = getattr(quantity, key)
+            finite = wanted is not None and math.isfinite(wanted)
+            assert estimate[key] == (float(f"{wanted:.6g}") if finite else None)
+    assert any(estimate["low"] is not None for estimate in found["estimates"])
+    never = [each for each in found["estimates"] if each["quantity"] == "solve_updates"]
+    assert all(each["text"].startswith("never") for each in never) or name != "G4"
+    assert found["criteria"] == [dataclasses.asdict(each) for each in judgement.findings]
+    for criterion, finding in zip(claim.criteria, judgement.findings, strict=True):
+        assert finding.needed.endswith(", whole interval") is (criterion.by == "interval")
+        assert finding.core == criterion.core and finding.measured
