@@ -8,14 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pondering.claims.measures import (
-    banino,
-    difficulty,
-    digits,
-    penalty,
-    repeat,
-    text,
-)
+from pondering.claims.measures import banino, difficulty, digits, penalty, repeat, text
 from pondering.claims.measures.quantities import Quantity
 
 Measure = Callable[..., list[Quantity]]
