@@ -85,31 +85,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 NEW = [
-    b"",
-    b"inf",
-    b"-1",
-    b"nan",
-    b"1e999",
-    b"0.5",
-    b"9" * 30,
-    b"9" * 400,
-    b"9" * 5000,
-    b"null",
-    b"true",
-]
-NEW += [b"[]", b"{}", b"[[]]", b'""', b'"x"', b'"', b",", b":", b"\n", b"\n\n", b"\r", b"\0"]
-NEW += [
-    b"\xff",
-    b"\xc2\x85",
-    b"\x1b[2J",
-    b"[" * 5000,
-    b"[" * 600 + b"]" * 600,
-    b"{a: " * 999,
-    b"*a",
-    b"&a ",
-    b"!!int x",
-    b"2001-13-45",
-]
+    b"", b"inf", b"-1", b"nan", b"1e999", b"0.5", b"9" * 30, b"9" * 400, b"9" * 5000, b"null",
+    b"true", b"[]", b"{}", b"[[]]", b'""', b'"x"', b'"', b",", b":", b"\n", b"\n\n", b"\r", b"\0",
+    b"\xff", b"\xc2\x85", b"\x1b[2J", b"[" * 5000, b"[" * 600 + b"]" * 600, b"{a: " * 999, b"*a",
+    b"&a ", b"!!int x", b"2001-13-45",
+]  # fmt: skip
 VALUE = re.compile(rb'"[^"]*"|[^\s,:\[\]{}"]+|\[[^\[\]]*\]|\{[^{}]*\}')
 
 

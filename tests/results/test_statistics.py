@@ -1,15 +1,13 @@
-"""Means, intervals and fits against values worked out by hand or by another route."""
+"""Intervals and rank correlation against values worked out by hand or by another route."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
-from support.synthetic_results import rows_of
 
-from pondering.results import statistics, tables
+from pondering.results import statistics
 
 
 def test_bootstrap_mean_covers_nearly_as_often_as_it_says() -> None:
@@ -77,50 +75,3 @@ def test_spearman() -> None:
     # ranks 1 2.5 2.5 4 against 1 2 3 4: covariance 4.5, variances 4.5 and 5
     assert statistics.spearman([1, 2, 2, 3], [1, 2, 3, 4]) == pytest.approx(4.5 / math.sqrt(22.5))
     assert math.isnan(statistics.spearman([1, 1], [1, 2]))
-
-
-def small_table() -> pd.DataFrame:
-    settings: dict[str, list[float]] = {"repeat": [1, 2], "act": [0.01], "pondernet": [0.2]}
-    return pd.DataFrame(rows_of("parity", "test", [1, 2, 3], settings, 2, ("act", 0.01, 1)))
-
-
-def test_evaluated_keeps_one_prediction_and_every_failure() -> None:
-    table = small_table()
-    rows = tables.evaluated(table, split="test")
-    assert set(rows["prediction"]) == {"mixture", "sampled"}
-    gone = rows[rows["status"] == "diverged"]
-    assert len(gone) == 3
-    assert (gone["error"] == 1.0).all() and gone["ponder_time"].isna().all()
-    assert tables.evaluated(table, split="none of these").empty
-
-
-def test_per_seed_weighs_difficulties_alike() -> None:
-    table = small_table()
-    # a difficulty with more examples weighs no more
-    table.loc[table["difficulty"] == 3, "examples"] = 100_000
-    seeds = tables.per_seed(tables.evaluated(table, split="test"))
-    assert len(seeds) == 4 * 2
-    own = table[(table["mechanism"] == "repeat") & (table["setting"] == 2) & (table["seed"] == 1)]
-    row = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] == 2) & (seeds["seed"] == 1)]
-    assert float(row["error"].iloc[0]) == pytest.approx(sum(own["error"]) / 3)
-    gone = seeds[(seeds["mechanism"] == "act") & (seeds["seed"] == 1)]
-    assert float(gone["error"].iloc[0]) == 1.0 and gone["ponder_time"].isna().all()
-
-
-def test_per_setting_and_best_setting() -> None:
-    seeds = pd.DataFrame(
-        [("act", 0.1, 0, 0.2, 2.0), ("act", 0.1, 1, 0.4, 4.0), ("act", 0.2, 0, 0.3, 1.0),
-         ("act", 0.2, 1, 0.3, math.nan), ("repeat", 1, 0, 0.0, 1.0), ("repeat", 2, 0, 0.5, 2.0)],
-        columns=["mechanism", "setting", "seed", "error", "ponder_time"],
-    )  # fmt: skip
-    means = tables.per_setting(seeds).set_index(["mechanism", "setting"])
-    assert means.loc[("act", 0.1), "error"] == pytest.approx(0.3)
-    assert means.loc[("act", 0.1), "error_se"] == pytest.approx(0.1)
-    assert means.loc[("act", 0.1), "ponder_se"] == pytest.approx(1.0)
-    assert means.loc[("act", 0.2), "seeds"] == 2
-    assert means.loc[("act", 0.2), "ponder_time"] == 1.0
-    assert math.isnan(means.loc[("repeat", 2), "error_se"])
-    # equal errors: less ponder wins; the plain network is no repeat count to choose
-    assert tables.best_setting(seeds, "act") == 0.2
-    assert tables.best_setting(seeds, "repeat") == 2
-    assert tables.best_setting(seeds, "pondernet") is None
