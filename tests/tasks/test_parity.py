@@ -9,17 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pondering.project.errors import UserError
-from pondering.tasks.base import random_stream
+from pondering.tasks.base import concatenate, random_stream
 from pondering.tasks.parity import Parity
 
 GRAVES = {"bits": 64, "train_nonzero": (1, 64), "test_nonzero": {"test": (1, 64)}}
+SMALL = Parity(12, "leading", (1, 12), {"test": (1, 12)})
 
 
 @pytest.mark.parametrize("layout", ["leading", "scattered"])
 @pytest.mark.parametrize("bits", [64, 96])
 def test_labels_at_every_difficulty(layout: str, bits: int) -> None:
-    task = Parity(bits, layout, (1, bits), {"test": (1, bits)})
-    batch = task.evaluation_sets(4)["test"]
+    splits = {"near": (1, bits // 2), "far": (bits // 2 + 1, bits)}
+    sets = Parity(bits, layout, (1, bits), splits).evaluation_sets(4)
+    batch = concatenate([sets["near"], sets["far"]])
     assert batch.inputs.shape == (1, 4 * bits, bits) and batch.inputs.dtype == np.float32
     assert batch.mask.all() and batch.scored.all()
     seen = []
@@ -35,13 +37,6 @@ def test_labels_at_every_difficulty(layout: str, bits: int) -> None:
             assert all(value != 0.0 for value in vector[:nonzero])
         seen.append(nonzero)
     assert seen == [k for k in range(1, bits + 1) for _ in range(4)]
-
-
-def test_splits_have_their_own_ranges() -> None:
-    ranges = {"interpolation": (1, 48), "extrapolation": (49, 96)}
-    sets = Parity(96, "scattered", (1, 48), ranges).evaluation_sets(2)
-    for split, (low, high) in ranges.items():
-        assert set(sets[split].difficulty.tolist()) == set(range(low, high + 1))
 
 
 def test_training_draws_every_count_equally_often_and_both_signs() -> None:
@@ -82,31 +77,27 @@ def test_scattered_elements_are_anywhere_equally_often() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.text(alphabet="+-0", min_size=1, max_size=12))
 def test_a_written_vector_is_read_and_described(signs: str) -> None:
-    task = Parity(12, "leading", (1, 12), {"test": (1, 12)})
-    batch = task.parse(signs)
+    batch = SMALL.parse(signs)
     odd = signs.count("+") % 2 == 1
     assert batch.inputs.shape == (1, 1, 12)
     assert bool(batch.targets[0, 0]) == odd
     assert batch.difficulty[0] == 12 - (signs + "0" * (12 - len(signs))).count("0")
-    step = task.describe(torch.full((1, 1, 1), 2.0), batch, 0)
+    step = SMALL.describe(torch.full((1, 1, 1), 2.0), batch, 0)
     words = {"target": "odd" if odd else "even", "prediction": "odd"}
     assert step == [{"input": signs.ljust(12, "0"), **words}]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "+-x", "+" * 13, "1 0"])
 def test_what_is_no_vector_is_refused(text: str) -> None:
-    task = Parity(12, "leading", (1, 12), {"test": (1, 12)})
     with pytest.raises(UserError, match=r"^parity: .* 1 to 12 of the signs \+ - 0 are$"):
-        task.parse(text)
+        SMALL.parse(text)
 
 
 @pytest.mark.parametrize(
     ("change", "key"),
     [
-        ({"bits": 0}, "bits"),
         ({"layout": "any"}, "layout"),
         ({"train_nonzero": (1, 65)}, "train_nonzero"),
-        ({"train_nonzero": (0, 64)}, "train_nonzero"),
         ({"test_nonzero": {"test": (2, 1)}}, "test_nonzero.test"),
         ({"test_nonzero": {}}, "test_nonzero"),
     ],
@@ -114,8 +105,3 @@ def test_what_is_no_vector_is_refused(text: str) -> None:
 def test_impossible_values_are_refused_by_name(change: dict[str, object], key: str) -> None:
     with pytest.raises(UserError, match=rf"^task\.{key}: .* is not allowed; .*$"):
         Parity(**{**GRAVES, "layout": "leading", **change})
-
-
-def test_lists_from_a_file_do_as_tuples() -> None:
-    listed = {"bits": 64, "train_nonzero": [1, 64], "test_nonzero": {"test": [1, 64]}}
-    assert Parity(layout="leading", **listed) == Parity(layout="leading", **GRAVES)

@@ -46,6 +46,17 @@ def tiny_mnist(folder: Path, counts: tuple[int, int] = (60, 20)) -> Path:
     return folder
 
 
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    """The folder of MNIST's four files, a few images long."""
+    return tiny_mnist(tmp_path)
+
+
+@pytest.fixture
+def arrays(raw: Path) -> dict[str, np.ndarray]:
+    return prepare("mnist", raw, 10)
+
+
 def test_idx_is_read(tmp_path: Path) -> None:
     array = np.arange(2 * 3 * 5, dtype=np.uint8).reshape(2, 3, 5)
     (tmp_path / "a").write_bytes(idx(array))
@@ -63,9 +74,8 @@ WHOLE = idx(np.zeros((4, 28, 28), np.uint8))
     ("content", "reason"),
     [
         (None, r"cannot be read \(no such file\)"),
-        (b"", "not an idx file"),
+        (b"\0\0\x08", "not an idx file"),
         (b"\0\0\x0d\x03" + WHOLE[4:], "not an idx file"),
-        (b"<html>", "not an idx file"),
         (WHOLE[:10], "truncated within its header"),
         (WHOLE[:4], "truncated within its header"),
         (WHOLE[:-1], "3,135 bytes of data where its header .* says 3,136"),
@@ -83,9 +93,7 @@ def test_damaged_idx_is_named(tmp_path: Path, content: bytes | None, reason: str
     assert str(error.value).startswith(str(path)) and "\n" not in str(error.value)
 
 
-def test_mnist_is_split_without_loss(tmp_path: Path) -> None:
-    raw = tiny_mnist(tmp_path)
-    arrays = prepare("mnist", raw, 10)
+def test_mnist_is_split_without_loss(raw: Path, arrays: dict[str, np.ndarray]) -> None:
     assert {name: array.shape for name, array in arrays.items()} == {
         "train_images": (50, 28, 28), "train_labels": (50,),
         "validation_images": (10, 28, 28), "validation_labels": (10,),
@@ -108,14 +116,13 @@ def test_mnist_is_split_without_loss(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("validation", [1, 59])
-def test_any_split_with_an_image_on_either_side_will_do(tmp_path: Path, validation: int) -> None:
-    arrays = prepare("mnist", tiny_mnist(tmp_path), validation)
+def test_any_split_with_an_image_on_either_side_will_do(raw: Path, validation: int) -> None:
+    arrays = prepare("mnist", raw, validation)
     sizes = [len(arrays[f"{part}_labels"]) for part in ("train", "validation")]
     assert sizes == [60 - validation, validation]
 
 
-def test_images_and_labels_must_belong_together(tmp_path: Path) -> None:
-    raw = tiny_mnist(tmp_path)
+def test_images_and_labels_must_belong_together(raw: Path) -> None:
     path = raw / "mnist/train-labels-idx1-ubyte"
     for labels in (np.zeros(59, np.uint8), np.full(60, 10, np.uint8)):
         path.write_bytes(idx(labels))
@@ -136,9 +143,9 @@ def test_images_and_labels_must_belong_together(tmp_path: Path) -> None:
         ("sklearn_digits", 1437, "task.validation: 1437 is not allowed; 1 to 1436"),
     ],
 )
-def test_prepare_refuses(tmp_path: Path, data: str, validation: int, reason: str) -> None:
+def test_prepare_refuses(raw: Path, data: str, validation: int, reason: str) -> None:
     with pytest.raises(UserError, match=reason):
-        prepare(data, tiny_mnist(tmp_path), validation)
+        prepare(data, raw, validation)
 
 
 def test_stand_in_looks_like_mnist() -> None:
@@ -180,28 +187,19 @@ def test_stand_in_enlarges_bilinearly() -> None:
         assert large.tobytes() in known
 
 
-def test_prepared_arrays_come_back(tmp_path: Path) -> None:
-    arrays = prepare("mnist", tiny_mnist(tmp_path), 10)
+def test_prepared_arrays_come_back(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """However few; other arrays in the file are left alone."""
     path = tmp_path / "digits.npz"
-    write_arrays(path, arrays | {"eval/test/inputs": np.arange(3.0)})
-    loaded = load_arrays(path)
-    assert set(loaded) == set(arrays)
-    for name, array in arrays.items():
-        np.testing.assert_array_equal(loaded[name], array)
+    for count in (60, 1):
+        few = {name: array[:count] for name, array in arrays.items()}
+        write_arrays(path, few | {"eval/test/inputs": np.arange(3.0)})
+        loaded = load_arrays(path)
+        assert set(loaded) == set(arrays)
+        for name, array in few.items():
+            np.testing.assert_array_equal(loaded[name], array)
 
 
-def test_one_prepared_image_is_enough_and_none_is_not(tmp_path: Path) -> None:
-    arrays = prepare("mnist", tiny_mnist(tmp_path), 10)
-    path = tmp_path / "digits.npz"
-    write_arrays(path, {name: array[:1] for name, array in arrays.items()})
-    assert len(load_arrays(path)["train_labels"]) == 1
-    write_arrays(path, {name: array[:0] for name, array in arrays.items()})
-    with pytest.raises(UserError, match="are not digits"):
-        load_arrays(path)
-
-
-def test_bad_prepared_files_are_named(tmp_path: Path) -> None:
-    arrays = prepare("mnist", tiny_mnist(tmp_path), 10)
+def test_bad_prepared_files_are_named(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
     path = tmp_path / "mnist.npz"
     with pytest.raises(UserError, match=r"mnist\.npz: no such file; run the datasets stage"):
         load_arrays(path)
@@ -223,6 +221,7 @@ def test_bad_prepared_files_are_named(tmp_path: Path) -> None:
         {"test_labels": arrays["test_labels"][:-1]},
         {"test_labels": arrays["test_labels"].astype(np.int64)},
         {"validation_labels": np.uint8(3)},
+        {name: arrays[name][:0] for name in ("train_images", "train_labels")},
     )
     for change in wrong:
         write_arrays(path, arrays | {name: np.asarray(array) for name, array in change.items()})
@@ -230,12 +229,12 @@ def test_bad_prepared_files_are_named(tmp_path: Path) -> None:
             load_arrays(path)
 
 
-def test_mnist_needs_its_prepared_file(tmp_path: Path) -> None:
+def test_mnist_needs_its_prepared_file(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
     task = replace(DIGITS, data="mnist", validation=10)
     with pytest.raises(UserError, match="run the datasets stage"):
         task.training_block(0, 0, 4)
     path = tmp_path / "digits.npz"
-    write_arrays(path, prepare("mnist", tiny_mnist(tmp_path), 10))
+    write_arrays(path, arrays)
     batch = replace(task, path=str(path)).training_block(0, 0, 4)
     assert batch.inputs.shape == (1, 32, 784)
 

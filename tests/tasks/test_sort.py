@@ -94,8 +94,3 @@ def test_a_sequence_in_words() -> None:
 def test_what_is_no_sequence_is_refused(text: str) -> None:
     with pytest.raises(UserError, match=r"^sort: .* is not allowed; 2 to 4 numbers between"):
         Sort(length=(2, 4)).parse(text)
-
-
-def test_impossible_values_are_refused_by_name() -> None:
-    with pytest.raises(UserError, match=r"^task\.length: \[1, 15\] is not allowed; .*$"):
-        Sort(length=[1, 15])

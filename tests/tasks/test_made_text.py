@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pondering.tasks.wikipedia.made_text import CLASSES, KINDS, _lexicon, generate, text_kinds
+from pondering.tasks.wikipedia.task import prepare
 
 SIGNS = dict(zip(KINDS, "a_,.<t#|?", strict=True))
 
@@ -68,3 +69,47 @@ def test_kinds_are_told_from_the_bytes(text: bytes, marks: str) -> None:
     kinds = text_kinds(np.frombuffer(text, dtype=np.uint8))
     assert kinds.dtype == np.uint8
     assert "".join(SIGNS[KINDS[kind]] for kind in kinds) == marks
+
+
+def test_the_made_text_knows_every_byte() -> None:
+    text, kinds = generate(200_000)
+    assert len(text) == len(kinds) == 200_000 and text.dtype == kinds.dtype == np.uint8
+    np.testing.assert_array_equal(kinds, text_kinds(text))  # told apart from the bytes alone
+    raw = text.tobytes().decode("ascii")
+    by_kind = {
+        kind: {raw[place] for place in np.flatnonzero(kinds == code)}
+        for code, kind in enumerate(KINDS)
+    }
+    assert by_kind["space"] == {" "} and by_kind["comma"] == {","} and by_kind["stop"] == {"."}
+    assert by_kind["bracket"] == {"<"} and by_kind["id"] == set("0123456789")
+    assert by_kind["layout"] == {"\n", " "} and not by_kind["other"]
+    assert all(letter.isalpha() for letter in by_kind["letter"])
+
+
+def test_the_made_text_has_the_structure_of_a_wiki() -> None:
+    raw = generate(300_000)[0].tobytes().decode("ascii")
+    pages = re.findall(
+        r"\n  <page>\n    <title>([A-Z][a-z]+)</title>\n    <id>(\d{7})</id>\n    <revision>\n"
+        r"      <id>(\d{8})</id>\n      <text>([^<]*)</text>\n    </revision>\n  </page>",
+        raw,
+    )
+    assert len(pages) == raw.count("</page>") > 300
+    digits = np.bincount([int(digit) for page in pages for digit in page[1] + page[2]])
+    assert ((digits / digits.sum() - 0.1) ** 2 * digits.sum() / 0.1).sum() < 28  # 9 degrees
+    sentence = re.compile(r"[A-Z][a-z]*( [a-z]+)+(, [a-z]+( [a-z]+)+){0,2}\.")
+    for _, _, _, body in pages:
+        assert body.endswith(".")
+        assert all(sentence.fullmatch(each + ".") for each in body[:-1].split(". "))
+    words = re.findall(r"[a-z]+", " ".join(page[3] for page in pages).lower())
+    counts = sorted((words.count(word) for word in set(words)), reverse=True)
+    assert counts[0] > 20 * counts[60] and len(counts) > 500
+    assert counts[0] / counts[1] == pytest.approx(2, abs=0.25)  # the first two determiners
+
+
+def test_the_made_text_is_always_the_same_and_grows_at_its_end() -> None:
+    short, long = generate(5_000), generate(9_000)
+    for mine, other in zip(short, long, strict=True):
+        np.testing.assert_array_equal(mine, other[:5_000])
+    arrays = prepare("generated", "no folder is read")
+    assert len(arrays["text"]) == 1_000_000
+    np.testing.assert_array_equal(arrays["text"][:9_000], long[0])
