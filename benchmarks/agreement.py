@@ -22,7 +22,8 @@ from pondering.params.replica import Replica
 from pondering.project import provenance
 from pondering.project.atomic import write_json
 from pondering.project.machine import tune
-from pondering.report.figures.style import INK, MECHANISM_NAME, ORANGE, SKY, SYMBOL, style
+from pondering.report.figures.style import INK, MECHANISM_NAME, SKY, SYMBOL, style
+from pondering.report.figures.style.look import ORANGE
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 from pondering.train.sweep import Schedule, Sweep

@@ -26,7 +26,8 @@ from pondering.params.replica import Replica
 from pondering.project import provenance
 from pondering.project.atomic import atomic_write, write_json
 from pondering.project.machine import tune
-from pondering.report.figures.style import PALETTE, style
+from pondering.report.figures.style import style
+from pondering.report.figures.style.look import PALETTE
 from pondering.tasks import make_task
 from pondering.train.build import make_network, path_of
 from pondering.train.sweep import Schedule, Sweep
