@@ -73,7 +73,7 @@ def one_line(path: Path) -> str:
 
 def test_missing_truncated_or_of_another_kind(frozen: Path) -> None:
     whole = frozen.read_bytes()
-    for length in (0, 1, 4, 30, len(whole) // 2, len(whole) - 1):
+    for length in (0, 30, len(whole) - 1):
         frozen.write_bytes(whole[:length])
         assert "truncated or damaged" in one_line(frozen)
     with frozen.open("wb") as file:
@@ -86,7 +86,7 @@ def test_missing_truncated_or_of_another_kind(frozen: Path) -> None:
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(places=st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), min_size=1, max_size=3))
 def test_damaged_bytes_are_refused_or_mean_the_same(

@@ -37,10 +37,15 @@ def test_every_packing_is_unpacked_in_place(server: Any, raw: Path, kind: str) -
     assert found == {"set/letters": {"bytes": len(CONTENT), "sha256": digest}}
 
 
-def test_present_file_needs_no_network(server: Any, raw: Path) -> None:
+@pytest.mark.parametrize(("name", "content"), [("letters", CONTENT), ("letters.gz", PACKED)])
+def test_a_file_that_is_there_needs_no_network(
+    server: Any, raw: Path, name: str, content: bytes
+) -> None:
+    """Unpacked, or packed and put there by hand."""
     (raw / "set").mkdir(parents=True)
-    (raw / "set/letters").write_bytes(CONTENT)
+    (raw / "set" / name).write_bytes(content)
     fetch_all([source(f"{server.url}/gz")], raw, None)
+    assert (raw / "set/letters").read_bytes() == CONTENT
     assert server.asked == []
 
 
@@ -84,14 +89,6 @@ def test_mirror_url_comes_first(server: Any, raw: Path) -> None:
     assert server.asked == ["gz"]
 
 
-def test_packed_file_put_by_hand_is_taken(server: Any, raw: Path) -> None:
-    (raw / "set").mkdir(parents=True)
-    (raw / "set/letters.gz").write_bytes(PACKED)
-    fetch_all([source(f"{server.url}/gz")], raw, None)
-    assert (raw / "set/letters").read_bytes() == CONTENT
-    assert server.asked == []
-
-
 def test_environment_wins_over_the_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PONDERING_MIRROR", "/from/environment")
     assert chosen_mirror("/from/params") == "/from/environment"
@@ -101,27 +98,15 @@ def test_environment_wins_over_the_parameter(monkeypatch: pytest.MonkeyPatch) ->
     assert chosen_mirror(None) is None
 
 
-@pytest.mark.parametrize("kind", ["gz", "plain", "zip"])
-def test_cut_takes_the_beginning_alone(server: Any, raw: Path, kind: str) -> None:
-    start = CONTENT[:70_000]
-    wanted = source(
-        f"{server.url}/{kind}",
-        unpacked="set/letters-70000",
-        bytes=len(start),
-        sha256=hashlib.sha256(start).hexdigest(),
-        cut=True,
-    )
-    fetch_all([wanted], raw, None)
-    assert (raw / "set/letters-70000").read_bytes() == start
-
-
-def test_cut_from_the_whole_file_that_is_there(raw: Path) -> None:
+def test_cut_takes_the_beginning_alone(server: Any, raw: Path) -> None:
+    """Of what is downloaded, then of the whole file that is there."""
     (raw / "set").mkdir(parents=True)
-    (raw / "set/letters").write_bytes(CONTENT)
-    digest = hashlib.sha256(CONTENT[:10]).hexdigest()
-    wanted = source(unpacked="set/letters-10", bytes=10, sha256=digest, cut=True)
-    fetch_all([wanted], raw, None)
-    assert (raw / "set/letters-10").read_bytes() == CONTENT[:10]
+    for size, urls in ((70_000, (f"{server.url}/gz",)), (10, ())):
+        start, name = CONTENT[:size], f"set/letters-{size}"
+        digest = hashlib.sha256(start).hexdigest()
+        fetch_all([source(*urls, unpacked=name, bytes=size, sha256=digest, cut=True)], raw, None)
+        assert (raw / name).read_bytes() == start
+        (raw / "set/letters").write_bytes(CONTENT)
 
 
 @pytest.mark.parametrize("mirror", ["ftp://user:hidden@host/x", "s3://bucket"])
@@ -223,7 +208,7 @@ BLOCK: dict[str, Any] = {
 }
 
 
-def test_needed_by_profile() -> None:
+def test_needed_by_profile_and_named_among_the_files() -> None:
     block = Download.model_validate(BLOCK)
     by_profile = {
         profile: [file.unpacked for file in block.needed(profile)]
@@ -234,6 +219,8 @@ def test_needed_by_profile() -> None:
         "reduced": ["set/letters", "set/b"],
         "paper": ["set/c", "set/letters", "set/b"],
     }
+    with pytest.raises(ValidationError, match="no data set 'three'; allowed: one, two"):
+        Download.model_validate(BLOCK | {"needs": {"quick": ["three"]}})
 
 
 @pytest.mark.parametrize(
@@ -252,11 +239,6 @@ def test_needed_by_profile() -> None:
 def test_bad_sources_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         source(**change)
-
-
-def test_needs_must_name_known_data() -> None:
-    with pytest.raises(ValidationError, match="no data set 'three'; allowed: one, two"):
-        Download.model_validate(BLOCK | {"needs": {"quick": ["three"]}})
 
 
 def test_nothing_needed_leaves_no_trace(raw: Path) -> None:

@@ -1,0 +1,99 @@
+"""How a command ends: its line and exit status."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from pondering.project.command import REMEDIES, stage
+from pondering.project.errors import Interrupted, UserError
+
+
+def end_of(error: BaseException, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as caught, stage():
+        raise error
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert isinstance(caught.value.code, int)
+    return caught.value.code, captured.err.rstrip()
+
+
+def failure(number: int) -> OSError:
+    return OSError(number, os.strerror(number), "reports/quick/table.csv")
+
+
+def test_every_expected_end(capsys: pytest.CaptureFixture[str]) -> None:
+    assert end_of(UserError("params.yaml: x"), capsys) == (2, "error: params.yaml: x")
+    assert end_of(Interrupted("stopped at update 3"), capsys) == (130, "stopped at update 3")
+    status, line = end_of(KeyboardInterrupt(), capsys)
+    assert (status, line) == (130, "stopped; the same command starts this stage again")
+
+
+@pytest.mark.parametrize(
+    "name", ["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "ENOTDIR", "EEXIST", "EISDIR"]
+)
+def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    number = getattr(errno, name)
+    status, line = end_of(failure(number), capsys)
+    assert (status, line) == (1, f"error: reports/quick/table.csv: {REMEDIES[number]}")
+    assert "run the same" in line
+
+
+def test_a_refusal_of_the_system_told_in_better_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """Status 1, as for the same error told by the stage itself."""
+    try:
+        raise UserError("words: no space left; free 8 bytes") from failure(errno.ENOSPC)
+    except UserError as error:
+        assert end_of(error, capsys) == (1, "error: words: no space left; free 8 bytes")
+
+
+def caused(error: Exception, words: str) -> Exception:
+    """An exception that comes of another."""
+    error.__cause__ = ImportError(words)
+    return error
+
+
+def told_instead(error: Exception) -> Exception:
+    """`raise ... from None` while memory was out."""
+    error.__context__, error.__suppress_context__ = MemoryError(), True
+    return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB"),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to"),
+        RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"),
+        RuntimeError("std::bad_alloc"),
+        ImportError("libopenblas.so: failed to map segment from shared object"),
+        caused(OSError("Could not find/load shared object file"), "failed to map segment"),
+        caused(ImportError("scipy seems to be broken"), "cannot allocate memory"),
+    ],
+)
+def test_exhausted_memory_names_the_remedy(
+    capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    status, line = end_of(error, capsys)
+    assert status == 1
+    assert line.startswith("error: out of memory: lower training.batch")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ZeroDivisionError("a mistake of ours"),
+        RuntimeError("CUDA error: an illegal memory access was encountered"),
+        OSError(errno.EBADF, "a mistake of ours"),
+        ImportError("lib.so: failed to map segment from shared object: Operation not permitted"),
+        caused(OSError("a mistake of ours"), "another"),
+        told_instead(RuntimeError("a mistake of ours")),
+    ],
+)
+def test_a_mistake_of_the_program_keeps_its_traceback(error: Exception) -> None:
+    with pytest.raises(type(error)), stage():
+        raise error
