@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -24,10 +23,8 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str) -
 
 
 def test_the_real_parameters_are_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copy(ROOT / "params.yaml", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(main, ["check"])
-    assert result.exit_code == 0, result.output
+    status, output = check(tmp_path, monkeypatch, "", "")
+    assert status == 0, output
 
 
 @pytest.mark.parametrize(

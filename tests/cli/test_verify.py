@@ -41,12 +41,9 @@ def table(project: Path) -> Path:
     return project / "reports" / "quick" / "tables" / "parity.csv"
 
 
-def test_equal_files_agree(project: Path) -> None:
+def test_a_changed_digit_is_a_difference_on_the_same_machine(project: Path) -> None:
     assert same_machine(project, "quick")
     assert list(differences(project, "quick", exactly=True)) == []
-
-
-def test_a_changed_digit_is_a_difference_on_the_same_machine(project: Path) -> None:
     table(project).write_text(HEADER + ROW.replace("0.1,", "0.1001,"))
     (found,) = differences(project, "quick", exactly=True)
     assert found.file == "reports/quick/tables/parity.csv"
@@ -111,11 +108,6 @@ def test_a_record_is_no_table(project: Path) -> None:
     commit(project)
     path.write_text('{"wall_seconds": 2}')
     assert list(differences(project, "quick", exactly=True)) == []
-
-
-def test_nothing_committed_is_said(project: Path) -> None:
-    with pytest.raises(UserError, match="reports/paper"):
-        list(differences(project, "paper", exactly=True))
 
 
 def test_without_a_repository_nothing_is_committed(
