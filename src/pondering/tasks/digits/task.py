@@ -75,7 +75,7 @@ def _prepared(path: str | None, data: str, validation: int) -> dict[str, Array]:
 class Digits:
     """Images of digits in one of ten classes; rotated by random angles where the fields say so.
 
-    Source: the public notebook of PonderNet on MNIST (papers' facts M1, M2).
+    Source: the public notebook of PonderNet on MNIST, upright and rotated.
 
     Args:
         train_rotation: training and validation images are turned by angles uniform within plus
@@ -84,7 +84,7 @@ class Digits:
         test_angles: for split "angle": fixed angles, in degrees.
         data: "mnist", or "sklearn_digits" for the stand-in that needs no download.
         validation: images set apart for validation.
-        path: npz with the arrays of `image_files.prepare`; None only for the stand-in.
+        path: npz with the arrays of `files.prepare`; None only for the stand-in.
     """
 
     name: ClassVar[str] = "digits"

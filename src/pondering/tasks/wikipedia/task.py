@@ -43,7 +43,7 @@ def prepare(source: str, raw_folder: str | Path) -> dict[str, Array]:
         raw_folder: where `enwik8/<source>` lies; not read for "generated".
 
     Returns:
-        "text" and "kinds", (n,) uint8; kinds index `wikitext.KINDS`, exact for "generated".
+        "text" and "kinds", (n,) uint8; kinds index `made_text.KINDS`, exact for "generated".
 
     Raises:
         UserError: there is no such source, or its file is missing or not as long as it should be.
@@ -59,11 +59,6 @@ def prepare(source: str, raw_folder: str | Path) -> dict[str, Array]:
         raise UserError(f"{path}: a file of {size} bytes is needed; the download stage writes it")
     text = np.fromfile(path, dtype=np.uint8)
     return {"text": text, "kinds": text_kinds(text)}
-
-
-def bits_per_character(loss_sum: float, count: int) -> float:
-    """Bits per character from the summed loss of `count` characters in nats."""
-    return loss_sum / count / math.log(2)
 
 
 @functools.lru_cache(maxsize=2)
