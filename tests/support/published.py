@@ -37,7 +37,7 @@ def publish(source: Results, folder: Path) -> Path:
     for name, curves in source.curves.items():
         for mechanism, part in curves.groupby("mechanism"):
             part.to_csv(home / "curves" / f"{name}-{mechanism}.csv", index=False)
-    build(source, CLAIMS, home)
+    build(source, CLAIMS, home, {})
     return home
 
 

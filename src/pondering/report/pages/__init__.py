@@ -25,4 +25,4 @@ def publish(root: Path, profile: str) -> str:
     claims = load_claims(root / "claims.yaml")
     page = build(results, claims, Layout(root, profile).report, params.experiments)
     build_index(root / "reports")
-    return ", ".join(f"{count} {words}" for words, *_, count in page.counts if count)
+    return ", ".join(f"{count} {words}" for words, count in page.counts.items() if count)

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 def escaped(value: Any) -> Any:
     """A value as plain Markdown text; what is already Markup stays as it is."""
-    if isinstance(value, Markup) or value is None:
-        return "" if value is None else value
+    if isinstance(value, Markup):
+        return value
     text = (
         re.sub(r"\s+", " ", str(value))
         .replace("&", "&amp;")

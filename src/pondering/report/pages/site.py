@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from pondering.claims.claims import Claim
-from pondering.claims.verdicts import VERDICTS, claims_json, judge_all
+from pondering.claims.verdicts import VERDICTS, Verdict, claims_json, judge_all
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import atomic_write, json_text, write_together
 from pondering.project.errors import UserError
@@ -21,8 +21,7 @@ from pondering.report.pages import names
 from pondering.report.pages.markdown import code, escaped
 from pondering.report.pages.provenance import origins
 from pondering.report.pages.searches import searches
-from pondering.report.pages.svg import inline
-from pondering.report.pages.view import VERDICT_CLASS, Page, in_order, page_of
+from pondering.report.pages.view import Page, page_of
 from pondering.results.results import Results
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -30,12 +29,30 @@ TEMPLATES = Path(__file__).parent / "templates"
 PAGE_LIMIT = 6_000_000
 """Characters of SVG on one page; figures beyond it are shown as image files."""
 
+VERDICT_CLASS: dict[Verdict, str] = {
+    "reproduced": "reproduced",
+    "partly": "partly",
+    "not reproduced": "failed",
+    "cannot be judged at this scale": "open",
+    "not run": "absent",
+}
+"""What the style sheet and the drawn signs call each verdict."""
+
+VERDICT_SIGN: dict[Verdict, str] = {
+    "reproduced": "✓",
+    "partly": "◐",
+    "not reproduced": "✗",
+    "cannot be judged at this scale": "?",
+    "not run": "–",  # noqa: RUF001
+}
+"""For Markdown; the other pages draw their own signs."""
+
 
 def build(
     results: Results,
     claims: Sequence[Claim],
-    output_folder: Path,
-    settings: Mapping[str, ExperimentConfig] | None = None,
+    folder: Path,
+    settings: Mapping[str, ExperimentConfig],
 ) -> Page:
     """Write a profile's report: index.html, report.md, claims.json, provenance.html, figures/.
 
@@ -44,8 +61,9 @@ def build(
     Args:
         results: the tables, curves, traces and cards of one profile.
         claims: what claims.yaml says.
-        output_folder: reports/<profile>; its provenance/*.json and search/*.json are read.
+        folder: reports/<profile>; its provenance/*.json and search/*.json are read.
         settings: experiment -> parameters, for the settings in words and for what was not run.
+            An experiment with results and without parameters is reported from its tables alone.
 
     Returns:
         What the pages show.
@@ -53,67 +71,53 @@ def build(
     Raises:
         UserError: a provenance file or the record of a search cannot be read.
     """
-    folder = Path(output_folder)
     judgements = judge_all(claims, results)
     drawings = _draw(results, folder / "figures")
     searched = searches(folder / "search")
-    page = page_of(results, judgements, drawings, settings or {}, _inlining(drawings), searched)
-    pages = _environment(html=True, title_of=results.title)
-    common = {"style": _asset("style.css"), "script": _asset("text.js"), "page": page}
-    runs = _runs(results, settings or {})
-    found = {"origins": origins(folder / "provenance", runs, results.title)}
-    missing = {"missing": [name for name, _ in page.absent]}
-    markdown = _environment(html=False, title_of=results.title).get_template("report.md.j2")
+    page = page_of(results, judgements, drawings, _light(drawings), settings, searched)
+    runs = [run for section in page.sections for run in (*section.trainings, section.name)]
+    found = origins(folder / "provenance", runs, results.title)
+    judged = claims_json(judgements, results) | {"missing": page.absent}
+    html = _environment(html=True, title_of=results.title)
+    markdown = _environment(html=False, title_of=results.title)
     write_together(
         {
-            folder / "index.html": pages.get_template("profile.html.j2").render(common),
-            folder / "report.md": markdown.render(page=page),
-            folder / "claims.json": json_text(claims_json(judgements, results) | missing),
-            folder / "provenance.html": pages.get_template("provenance.html.j2").render(
-                common | found
+            folder / "index.html": html.get_template("profile.html.j2").render(page=page),
+            folder / "report.md": markdown.get_template("report.md.j2").render(page=page),
+            folder / "claims.json": json_text(judged),
+            folder / "provenance.html": html.get_template("provenance.html.j2").render(
+                page=page, origins=found
             ),
         }
     )
     return page
 
 
-def build_index(reports_folder: Path) -> str | None:
+def build_index(folder: Path) -> None:
     """Rewrite reports/index.html, a view over the profiles that have a report.
 
     It leads to the largest profile that is finished: everything run, to the end of its plan.
 
     Args:
-        reports_folder: holds PROFILE/claims.json.
-
-    Returns:
-        The profile it leads to; None where there is no report yet.
+        folder: reports/, which holds PROFILE/claims.json.
 
     Raises:
         UserError: a claims.json cannot be read.
     """
-    folder = Path(reports_folder)
     found = [
         _read_claims(folder / name / "claims.json", name)
         for name in names.PROFILES
         if (folder / name / "claims.json").is_file()
     ]
-    finished = [report for report in found if report["finished"]]
-    first = next(iter(finished or found), None)
-    ordered = sorted(found, key=lambda report: report is not first)
-    ids = list(dict.fromkeys(claim["id"] for report in ordered for claim in report["claims"]))
-    titles = {c["id"]: c for report in reversed(ordered) for c in report["claims"]}
+    first = next((report for report in found if report["finished"]), found[0] if found else None)
+    reports = sorted(found, key=lambda report: report is not first)
+    titles: dict[str, str] = {}
+    for report in reports:
+        for claim in report["claims"]:
+            titles.setdefault(claim["id"], claim["title"])
     page = _environment(html=True, title_of=str).get_template("index.html.j2")
-    content = page.render(
-        style=_asset("style.css"),
-        reports=ordered,
-        ids=ids,
-        titles=titles,
-        kinds=VERDICT_CLASS,
-        verdicts=VERDICTS,
-        profiles=names.PROFILES,
-    )
+    content = page.render(reports=reports, titles=titles, profiles=names.PROFILES)
     atomic_write(folder / "index.html", content)
-    return str(first["profile"]) if first else None
 
 
 def _draw(results: Results, folder: Path) -> dict[str, str]:
@@ -132,23 +136,14 @@ def _draw(results: Results, folder: Path) -> dict[str, str]:
     return drawings
 
 
-def _inlining(drawings: Mapping[str, str]) -> Callable[[str, str, str], Markup | None]:
-    """(svg, id, alternative) -> the figure as part of the page, or None where that is too much.
-
-    The smallest figures go in first, until the page is as heavy as a page should be.
-    """
+def _light(drawings: Mapping[str, str]) -> Collection[str]:
+    """The figures that become part of the page: the smallest, as many as PAGE_LIMIT allows."""
     chosen, size = set(), 0
     for name, svg in sorted(drawings.items(), key=lambda item: (len(item[1]), item[0])):
         size += len(svg)
         if size <= PAGE_LIMIT:
             chosen.add(name)
-
-    def inlined(svg: str, name: str, alternative: str) -> Markup | None:
-        if name not in chosen:
-            return None
-        return Markup(inline(svg, name, str(escape(alternative))))
-
-    return inlined
+    return chosen
 
 
 def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
@@ -165,6 +160,13 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
     environment.filters["code"] = code
     environment.filters["whole"] = _whole_numbers
     environment.filters["title_of"] = title_of
+    environment.globals |= {
+        "style": _asset("style.css"),
+        "script": _asset("text.js"),
+        "verdicts": VERDICTS,
+        "kinds": VERDICT_CLASS,
+        "signs": VERDICT_SIGN,
+    }
     return environment
 
 
@@ -177,16 +179,6 @@ def _whole_numbers(text: str) -> Markup:
 def _asset(name: str) -> Markup:
     """A file of our own, put into the page as it is."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
-
-
-def _runs(results: Results, settings: Mapping[str, ExperimentConfig]) -> list[str]:
-    """The trainings behind each table and its evaluation, in the order of the report."""
-    found = []
-    for name in in_order(results, settings):
-        there = set(results.tables[name]["mechanism"])
-        found += [f"{name}-{each}" for each in names.TITLES if each in there]
-        found.append(name)
-    return found
 
 
 def _read_claims(path: Path, profile: str) -> dict[str, Any]:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 
+from markupsafe import Markup, escape
 
-def inline(svg: str, name: str, alternative: str) -> str:
+
+def inline(svg: str, name: str, alternative: str) -> Markup:
     """An SVG document as an element for a page.
 
     Args:
         svg: the whole document as matplotlib writes it.
         name: goes before every id, which must be unique on the page; letters, digits and hyphens.
-        alternative: the figure in words; must be escaped for use in an attribute.
+        alternative: the figure in words.
 
     Returns:
         One <svg> element that scales with its container, safe beside others.
-
-    Raises:
-        ValueError: the text holds no <svg> element.
     """
-    match = re.search(r"<svg\b.*</svg>", svg, re.DOTALL)
-    if match is None:
-        raise ValueError(f"{name}: not an SVG document")
-    body = re.sub(r"<metadata>.*?</metadata>\s*", "", match.group(0), flags=re.DOTALL)
+    body = svg[svg.index("<svg") :].rstrip()
+    body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body)
     body = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", body)
     body = re.sub(r'((?:xlink:)?href)="#([^"]+)"', rf'\1="#{name}-\2"', body)
@@ -32,4 +29,5 @@ def inline(svg: str, name: str, alternative: str) -> str:
     )
     head, rest = body.split(">", 1)
     head = re.sub(r'\s(?:width|height|id|version|role|aria-label)="[^"]*"', "", head)
-    return f'{head} id="{name}" role="img" aria-label="{alternative}">{rest}'
+    label = escape(alternative)
+    return Markup(f'{head} id="{name}" role="img" aria-label="{label}">{rest}')

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pondering.report.pages import names
+
 MAXIMUM_CHARACTERS = 500
 MAXIMUM_SEEDS = 3
 SMALLEST_RANGE = 0.005
@@ -36,18 +38,11 @@ class TintedText:
     characters: tuple[Character, ...]
 
 
-def tinted_texts(
-    traces: Sequence[Mapping[str, Any]],
-    setting_text: Any,
-    mechanism_name: Mapping[str, str],
-    caps: Mapping[str, int] | None = None,
-) -> list[TintedText]:
+def tinted_texts(traces: Sequence[Mapping[str, Any]], caps: Mapping[str, int]) -> list[TintedText]:
     """The first text of each mechanism's first seeds: no passage and no seed is picked.
 
     Args:
         traces: traces of one experiment.
-        setting_text: (mechanism, setting) -> text.
-        mechanism_name: mechanism -> name on the page, in their order.
         caps: mechanism -> the most steps it may take, if known.
 
     Returns:
@@ -55,15 +50,15 @@ def tinted_texts(
         MAXIMUM_CHARACTERS long.
     """
     texts = []
-    for mechanism, name in mechanism_name.items():
+    for mechanism, name in names.TITLES.items():
         own = [t for t in traces if t["kind"] == "text" and t["mechanism"] == mechanism]
         firsts = {trace["seed"]: trace for trace in reversed(own) if trace["steps"]}
         seeds = sorted(firsts)[:MAXIMUM_SEEDS]
         for number, seed in enumerate(seeds, 1):
-            setting = setting_text(mechanism, float(firsts[seed]["setting"]))
+            setting = names.setting_sign(mechanism, float(firsts[seed]["setting"]))
             title = f"{name}, {setting}: reading {number} of {len(seeds)}, by seed {seed}"
             steps = firsts[seed]["steps"][:MAXIMUM_CHARACTERS]
-            texts.append(_tinted(title, steps, (caps or {}).get(mechanism)))
+            texts.append(_tinted(title, steps, caps.get(mechanism)))
     return texts
 
 

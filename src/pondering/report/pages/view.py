@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,29 +21,14 @@ from pondering.report.pages.summary import (
     settings_in_words,
     summary_rows,
 )
+from pondering.report.pages.svg import inline
 from pondering.report.pages.tint import TintedText, tinted_texts
-from pondering.results.results import Results
-
-VERDICT_CLASS: dict[Verdict, str] = {
-    "reproduced": "reproduced",
-    "partly": "partly",
-    "not reproduced": "failed",
-    "cannot be judged at this scale": "open",
-    "not run": "absent",
-}
-VERDICT_SIGN: dict[Verdict, str] = {
-    "reproduced": "✓",
-    "partly": "◐",
-    "not reproduced": "✗",
-    "cannot be judged at this scale": "?",
-    "not run": "–",  # noqa: RUF001
-}
-"""For Markdown; the pages draw their own signs."""
+from pondering.results.results import Card, Results
 
 
 @dataclass(frozen=True)
 class FigureView:
-    """One figure with everything that stands beside it."""
+    """One figure with everything that stands beside it; without `svg` it is shown from its file."""
 
     spec: FigureSpec
     source: str
@@ -63,47 +48,40 @@ class Section:
     """One experiment."""
 
     name: str
-    title: str
-    question: str
-    what: str
-    stand_in: bool
-    measure: str
-    is_share: bool
+    card: Card
     settings: tuple[tuple[str, str], ...]
     rows: tuple[SummaryRow, ...]
+    trainings: tuple[str, ...]
     mechanisms_missing: tuple[str, ...]
     unfinished: bool
     figures: tuple[FigureView, ...]
     texts: tuple[TintedText, ...]
-    splits: bool
+    several_splits: bool
     seeds: str
     searches: tuple[SearchLink, ...]
 
 
 @dataclass(frozen=True)
 class ClaimView:
-    """One line of the claims table."""
+    """One line of the claims table; `figures` are (id, name on the page)."""
 
     judgement: Judgement
-    kind: str
-    sign: str
     shown: tuple[tuple[str, str], ...]
     size: str
-    figures: tuple[str, ...]
-    figure_names: Mapping[str, str]
+    figures: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report."""
+    """A whole report; `absent` and `unfinished` are names of experiments."""
 
     profile: str
     about: str
     claims: tuple[ClaimView, ...]
-    counts: tuple[tuple[str, str, str, int], ...]
+    counts: Mapping[Verdict, int]
     sections: tuple[Section, ...]
     across: tuple[FigureView, ...]
-    absent: tuple[tuple[str, str], ...]
+    absent: tuple[str, ...]
     undrawn: tuple[str, ...]
     unfinished: tuple[str, ...]
     stand_ins: tuple[str, ...]
@@ -113,8 +91,8 @@ def page_of(
     results: Results,
     judgements: Sequence[Judgement],
     drawings: Mapping[str, str],
+    inlined: Collection[str],
     settings: Mapping[str, ExperimentConfig],
-    inlined: Callable[..., Markup | None],
     searched: Mapping[str, tuple[SearchLink, ...]],
 ) -> Page:
     """Gather a report.
@@ -123,34 +101,30 @@ def page_of(
         results: the results of one profile.
         judgements: the verdicts on them.
         drawings: figure id -> SVG document, of the figures that could be drawn.
+        inlined: ids of the figures that become part of the page.
         settings: experiment -> parameters; those missing fall back on the tables.
-        inlined: (svg document, id, alternative) -> Markup, or None to refer to the file.
         searched: experiment -> what was searched beside it.
 
     Returns:
         All a template needs.
     """
     views = [
-        _figure(spec, results, drawings[spec.id], inlined)
+        _figure(spec, results, drawings[spec.id] if spec.id in inlined else None)
         for spec in FIGURES
         if spec.id in drawings
     ]
-    present = in_order(results, settings)
-    missing = [name for name in settings if name not in results.tables]
+    present = _in_order(results, settings)
     return Page(
         profile=results.profile,
         about=names.PROFILES.get(results.profile, ""),
         claims=tuple(_claim(judgement, results, drawings) for judgement in judgements),
-        counts=tuple(
-            (v, VERDICT_CLASS[v], VERDICT_SIGN[v], sum(j.verdict == v for j in judgements))
-            for v in VERDICTS
-        ),
+        counts={verdict: sum(j.verdict == verdict for j in judgements) for verdict in VERDICTS},
         sections=tuple(
             _section(name, results, settings.get(name), views, searched.get(name, ()))
             for name in present
         ),
         across=tuple(view for view in views if len(view.spec.experiment) > 1),
-        absent=tuple((name, results.title(name)) for name in missing),
+        absent=tuple(name for name in settings if name not in results.tables),
         undrawn=tuple(
             f"{_source(spec)}. {spec.title}" for spec in FIGURES if spec.id not in drawings
         ),
@@ -159,10 +133,16 @@ def page_of(
     )
 
 
-def in_order(results: Results, settings: Mapping[str, Any]) -> list[str]:
+def _in_order(results: Results, settings: Mapping[str, Any]) -> list[str]:
     """The experiments that have a table, in the order of the parameters; others last, by name."""
     known = [name for name in settings if name in results.tables]
     return known + sorted(set(results.tables) - set(known))
+
+
+def _trainings(results: Results, name: str) -> list[str]:
+    """The trainings behind an experiment's table, as "experiment-mechanism"."""
+    there = set(results.tables[name]["mechanism"])
+    return [f"{name}-{mechanism}" for mechanism in names.TITLES if mechanism in there]
 
 
 def _section(
@@ -176,43 +156,33 @@ def _section(
     named = config.mechanisms if config else names.TITLES
     missing = [m for m in named if not (table["mechanism"] == m).any()]
     rows = tuple(summary_rows(table, name, card))
-    texts = tinted_texts(
-        results.traces.get(name, []), names.setting_sign, names.TITLES, _caps(config)
-    )
     return Section(
         name=name,
-        title=card.title,
-        question=card.question,
-        what=card.what,
-        stand_in=card.stand_in,
-        measure=card.measure,
-        is_share=card.is_share,
+        card=card,
         settings=tuple(settings_in_words(table, card, config)),
         rows=rows,
+        trainings=tuple(_trainings(results, name)),
         mechanisms_missing=tuple(names.TITLES[m] for m in missing),
         unfinished=_running(results, name),
         figures=tuple(view for view in views if view.spec.experiment == (name,)),
-        texts=tuple(texts),
-        splits=len({row.split for row in rows}) > 1,
+        texts=tuple(tinted_texts(results.traces.get(name, []), _caps(config))),
+        several_splits=len({row.split for row in rows}) > 1,
         seeds=seeds_in_words(rows),
         searches=searches,
     )
 
 
-def _figure(
-    spec: FigureSpec, results: Results, drawing: str, inlined: Callable[..., Markup | None]
-) -> FigureView:
+def _figure(spec: FigureSpec, results: Results, drawing: str | None) -> FigureView:
+    """A figure's view; the drawing is None where the page refers to its file."""
     present = [name for name in spec.experiment if name in results.tables]
-    runs = []
-    for name in present:
-        mechanisms = set(results.tables[name]["mechanism"])
-        runs += [f"{name}-{m}" for m in names.TITLES if m in mechanisms]
+    runs = [run for name in present for run in _trainings(results, name)]
     profile, alternative = results.profile, alt_text(spec, results)
+    svg = None if drawing is None else inline(drawing, spec.id, alternative)
     commands = [f"dvc repro evaluate@{profile}-{name}" for name in present]
     return FigureView(
         spec=spec,
         source=_source(spec),
-        svg=inlined(drawing, spec.id, alternative),
+        svg=svg,
         alternative=alternative,
         caption=spec.caption(results),
         ours=spec.words(results),
@@ -236,12 +206,9 @@ def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) 
     known = {spec.id: spec.number or spec.title for spec in FIGURES}
     return ClaimView(
         judgement,
-        VERDICT_CLASS[judgement.verdict],
-        VERDICT_SIGN[judgement.verdict],
         tuple((by_name[name].label, quantity_text(by_name[name])) for name in core),
         "; ".join(sizes),
-        tuple(name for name in claim.figures if name in drawings),
-        known,
+        tuple((name, known[name]) for name in claim.figures if name in drawings),
     )
 
 

@@ -1,0 +1,46 @@
+"""The tables of an experiment: failures, PonderNet's two predictions, settings in words."""
+
+from __future__ import annotations
+
+import math
+
+from support.published import ROOT
+from support.synthetic_results import card_of, made_up_results
+
+from pondering.params.read import load_params
+from pondering.report.pages.summary import seeds_in_words, settings_in_words, summary_rows
+from pondering.results.results import Results
+
+
+def test_a_summary_counts_failures_and_keeps_pondernets_two_predictions() -> None:
+    table = made_up_results(seeds=4).tables["parity"]
+    gone = (table["mechanism"] == "act") & (table["seed"] == 3)
+    table.loc[gone, ["status", "error", "ponder_time"]] = ["diverged", 1.0, math.nan]
+    found = {row.setting: row for row in summary_rows(table, "parity", card_of("parity"))}
+    act = found["τ = 0.001"]
+    assert (act.seeds, act.diverged, act.solved) == (4, 1, "3 of 4")
+    assert float(act.error.split()[0]) > 25
+    assert {"λp = 0.1", "λp = 0.1, expectation"} <= set(found)
+    assert found["ρ = 1 (plain)"].diverged == 0  # noqa: RUF001
+
+
+def test_settings_are_put_into_words(results: Results) -> None:
+    config = load_params(ROOT / "params.yaml", "reduced").experiments["parity"]
+    table, card = results.tables["parity"], card_of("parity")
+    lines = dict(settings_in_words(table, card, config))
+    assert lines["Data"] == card.what
+    task = "layout: leading; bits: 64; nonzero in training: 1 to 64; nonzero in tests: 1 to 64"
+    assert lines["Task"] == task
+    assert lines["Network"] == f"tanh recurrent network, {config.network.hidden} units"
+    assert f"{config.training.batch} examples" in lines["Training"]
+    assert all(f"{tau:g}" in lines["ACT"] for tau in config.settings("act"))
+
+
+def test_seeds_are_said_once_where_every_setting_has_as_many() -> None:
+    table = made_up_results(seeds=3).tables["parity"].assign(status="finished")
+    assert (
+        seeds_in_words(summary_rows(table, "parity", card_of("parity")))
+        == "3 seeds a setting, none of them diverged."
+    )
+    table.loc[(table["mechanism"] == "act") & (table["seed"] == 0), "status"] = "diverged"
+    assert seeds_in_words(summary_rows(table, "parity", card_of("parity"))) == ""
