@@ -1,0 +1,62 @@
+"""Accuracy against forward passes: how far a mean over seeds goes, and what it holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.panels import drawn
+
+from pondering.report.figures import accuracy_by_compute
+from pondering.report.figures.shapes import curves as shapes
+from pondering.results.results import Results
+
+NAME = "parity_interpolation"
+
+
+@pytest.fixture
+def uneven(results: Results) -> Results:
+    """Seed 1 spends half of the forward passes that the others spend."""
+    curves = results.curves[NAME]
+    spent = curves["computed_steps"].where(curves["seed"] != 1, 0.5 * curves["computed_steps"])
+    changed = {NAME: curves.assign(computed_steps=spent)}
+    return dataclasses.replace(results, curves=changed)
+
+
+def test_a_mean_line_ends_with_its_first_seed(uneven: Results) -> None:
+    curves = uneven.curves[NAME].dropna(subset=["error"])
+    ends = curves.groupby(["mechanism", "setting", "seed"])["computed_steps"].max()
+    (axes,) = drawn(accuracy_by_compute.draw(uneven, NAME)).axes
+    means = [line for line in axes.lines if line.get_linewidth() > 1.5]
+    chosen = [("repeat", 1), ("act", 1e-3), ("pondernet", 0.3)]
+    assert len(means) == len(chosen)
+    for line, (mechanism, setting) in zip(means, chosen, strict=True):
+        first = min(ends[mechanism, setting])
+        assert 0.95 * first <= max(line.get_xdata()) <= first * (1 + 1e-9)
+
+
+def test_compute_is_told_with_its_range(results: Results, uneven: Results) -> None:
+    said = accuracy_by_compute.words(results, NAME)
+    assert "PonderNet, λp = 0.3: 7.68M." in said
+    said = accuracy_by_compute.words(uneven, NAME)
+    assert "PonderNet, λp = 0.3: 6.4M (3.84M to 7.68M)." in said
+
+
+def test_a_seed_that_ended_keeps_its_accuracy_and_a_diverged_one_has_none() -> None:
+    rows = [(0, 10.0, 0.5), (0, 20.0, 0.1), (1, 10.0, 0.5), (1, 40.0, 0.3), (2, math.nan, math.nan),
+            (3, 10.0, 0.5), (3, math.nan, math.nan)]  # fmt: skip
+    curves = pd.DataFrame(rows, columns=["seed", "computed_steps", "error"])
+    curves["update"] = [1, 2, 1, 2, 1, 1, 2]
+    x, y = shapes.accuracy_by_compute(curves, points=4)
+    np.testing.assert_allclose(x, [10, 20, 30, 40])
+    # seed 0 keeps 0.9, seed 1 rises from 0.5 to 0.7, 2 never had any, 3 loses its 0.5
+    np.testing.assert_allclose(y * 4, [1.5, 0.9 + 0.5 + 0.2 / 3, 0.9 + 0.5 + 0.4 / 3, 1.6])
+
+
+def test_early_stopping_keeps_the_last_error_and_divergence_does_not() -> None:
+    rows = [(0, 1, 0.4), (0, 2, 0.2), (1, 1, 0.6), (2, 1, 0.5), (2, 2, math.nan)]
+    wide = shapes.errors_by_update(pd.DataFrame(rows, columns=["seed", "update", "error"]), 1.0)
+    assert wide.loc[2].tolist() == [0.2, 0.6, 1.0]

@@ -1,0 +1,103 @@
+"""Every figure is drawn, put into words and saved, from much data, from little and from none."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import xml.etree.ElementTree
+from pathlib import Path
+
+import pytest
+from support.panels import drawn
+from support.published import CLAIMS
+from support.synthetic_results import made_up_results
+
+from pondering.report.figures import FIGURES, FigureSpec, alt_text, save
+from pondering.results.results import Results
+
+BY_ID = {spec.id: spec for spec in FIGURES}
+every_figure = pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.id)
+
+
+def test_catalogue_has_every_figure_of_both_papers_and_of_the_claims() -> None:
+    numbers = [*range(4, 7), *range(8, 11), *range(12, 16), *range(17, 25)]
+    wanted = {f"graves-{n:02d}" for n in numbers}
+    wanted |= {f"banino-{n}" for n in ("1a", "1b", "1c", "2a", "2b", "2c")}
+    for claim in CLAIMS:
+        assert claim.figures, claim.id
+        wanted.update(claim.figures)
+    assert wanted <= set(BY_ID) and len(BY_ID) == len(FIGURES)
+
+
+@every_figure
+def test_every_figure_is_drawn_and_put_into_words(spec: FigureSpec, results: Results) -> None:
+    figure = drawn(spec.draw(results))
+    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert spec.title.split(":")[0] in said and "Profile quick, 3 seeds" in said
+    words = alt_text(spec, results)
+    assert "No data" not in words and "nan" not in words and "\n" not in words
+    assert re.search(r"\d", words.split(spec.title)[1])
+    stand_in = any(results.cards[name].stand_in for name in spec.experiment)
+    assert ("Stand-in:" in said) == stand_in == ("Stand-in data:" in words)
+
+
+@every_figure
+def test_every_figure_is_absent_without_its_data(spec: FigureSpec) -> None:
+    assert spec.draw(Results("quick")) is None
+    assert alt_text(spec, Results("quick")).endswith("No data in this profile.")
+
+
+@pytest.fixture
+def few() -> Results:
+    """A replica of each mechanism, one split and difficulty, one logged update, short traces."""
+    settings: dict[str, list[float]] = {"repeat": [1, 2], "act": [0.01], "pondernet": [0.2]}
+    whole = made_up_results(settings, seeds=1, diverged=None, points=1)
+    tables = {}
+    for name, table in whole.tables.items():
+        kept = table[(table["prediction"] != "expected")
+                     & ~table["split"].isin(["heldout", "extrapolation"])]  # fmt: skip
+        kept = kept.drop_duplicates(["mechanism", "setting", "split"])
+        # two figures ask for a fixed repeat
+        repeated = name in ("parity", "addition")
+        tables[name] = kept if repeated else kept[kept["setting"] != 2].copy()
+    traces = {name: [each[0] | {"steps": each[0]["steps"][:2]}]
+              for name, each in whole.traces.items()}  # fmt: skip
+    return dataclasses.replace(whole, tables=tables, traces=traces)
+
+
+@every_figure
+def test_a_few_rows_are_enough(
+    spec: FigureSpec, few: Results, recwarn: pytest.WarningsRecorder
+) -> None:
+    drawn(spec.draw(few)).canvas.draw()
+    assert not [w for w in recwarn if "divide" in str(w.message) or "slice" in str(w.message)]
+    assert "No data" not in alt_text(spec, few)
+
+
+@every_figure
+def test_a_table_of_diverged_replicas_is_drawn(spec: FigureSpec, few: Results) -> None:
+    for name, table in few.tables.items():
+        failure = few.cards[name].worst_error
+        table[["error", "ponder_time", "status"]] = [failure, math.nan, "diverged"]
+        few.curves[name][["error", "ponder_time", "computed_steps"]] = math.nan
+    drawn(spec.draw(few)).canvas.draw()
+    assert alt_text(spec, few)
+
+
+@pytest.mark.parametrize("name", ["graves-23", "mnist-gallery"])
+def test_saved_bytes_are_stable_and_text_is_text(
+    name: str, results: Results, tmp_path: Path
+) -> None:
+    spec = BY_ID[name]
+    first, second = (
+        save(drawn(spec.draw(results)), tmp_path / folder / f"{name}.v1")
+        for folder in ("one", "two")
+    )
+    assert [path.name for path in first] == [f"{name}.v1.svg", f"{name}.v1.png"]
+    for left, right in zip(first, second, strict=True):
+        assert left.read_bytes() == right.read_bytes()
+    svg = first[0].read_text()
+    xml.etree.ElementTree.fromstring(svg)
+    assert spec.paper in svg and "<text" in svg and "<dc:date>" not in svg
+    assert b"Software" not in first[1].read_bytes()

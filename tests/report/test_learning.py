@@ -1,0 +1,48 @@
+"""Learning curves and final errors: failures counted, standard errors, panels without data."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from matplotlib.patches import Ellipse
+from support.panels import drawn, line_with, seed_means
+from support.synthetic_results import only
+
+from pondering.report.figures import FIGURES, learning
+from pondering.results.results import Results
+
+
+def test_learning_curves_count_a_diverged_seed_as_a_failure(results: Results) -> None:
+    curves = results.curves["parity"]
+    upper, lower = drawn(learning.draw(results, "parity")).axes
+    own = curves[(curves["mechanism"] == "act") & (curves["setting"] == 0.1)]
+    updates = sorted(set(own["update"]))
+    mean = [own.loc[own["update"] == u, "error"].fillna(1.0).sum() / 3 for u in updates]
+    assert line_with(upper, updates, mean)
+    gone = own[own["seed"] == 1].dropna(subset=["error"])
+    assert len(gone) == 30 and line_with(upper, gone["update"], gone["error"])
+    plain = np.mean([e for e, _ in seed_means(results.tables["parity"], "repeat", 1)])
+    assert line_with(lower, [0, 1], [plain, plain])
+
+
+def test_ellipses_have_standard_errors_as_half_axes(results: Results) -> None:
+    lower = drawn(learning.draw(results, "parity")).axes[1]
+    ellipses = [p for p in lower.patches if isinstance(p, Ellipse)]
+    assert len(ellipses) == 3
+    seeds = np.array(seed_means(results.tables["parity"], "act", 0.01))
+    (found,) = [e for e in ellipses if e.center[1] == pytest.approx(seeds[:, 0].mean())]
+    assert found.center[0] == pytest.approx(seeds[:, 1].mean())
+    se = seeds.std(axis=0, ddof=1) / math.sqrt(3)
+    assert (found.height, found.width) == (pytest.approx(2 * se[0]), pytest.approx(2 * se[1]))
+
+
+def test_a_panel_without_data_says_so(results: Results) -> None:
+    (spec,) = (spec for spec in FIGURES if spec.id == "graves-05")
+    curves = {"parity": results.curves["parity"].query("mechanism == 'act'")}
+    figure = drawn(spec.draw(only("parity", curves=curves)))
+    upper, lower = figure.axes
+    assert not upper.texts and [text.get_text() for text in lower.texts] == ["no data"]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["τ = 1e-3", "τ = 0.01", "τ = 0.1"]

@@ -1,0 +1,84 @@
+"""What all figures share: numbers, axes, colours, and names of points that cover nothing."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
+from support.panels import drawn
+
+from pondering.report.figures import error_by_penalty, sequences, style
+from pondering.results.results import Results
+
+CROWDS = [
+    # the ponder and error of addition and of parity, as one profile had them
+    [(1.0, 0.152, ""), (1.18, 0.0759, "τ 0.1"), (2.07, 0.081, "τ 0.01"), (2.25, 0.09, "τ 9e-4"),
+     (3.0, 0.078, f"{style.TIMES}3")],
+    [(1.0, 0.245, ""), (1.0, 0.208, "τ 0.1"), (1.54, 0.162, "τ 0.01"), (8.0, 0.246, "τ 1e-3"),
+     (2.37, 0.0287, "τ 3e-3"), (2.0, 0.0251, f"{style.TIMES}2"), (3.0, 0.0549, f"{style.TIMES}3")],
+]  # fmt: skip
+
+
+def touching(axes: Axes, points: list[tuple[float, float, str]]) -> list[str]:
+    """The names that cover a marker or another name, by the boxes of a finished drawing."""
+    axes.figure.canvas.draw()
+    # an annotation's own extent includes its arrow
+    boxes = {text.get_text(): Text.get_window_extent(text) for text in axes.texts}
+    centres = axes.transData.transform([(x, y) for x, y, _ in points])
+    bad = []
+    for name, box in boxes.items():
+        others = [other for key, other in boxes.items() if key != name]
+        if any(box.contains(*c) for c in centres) or any(box.overlaps(other) for other in others):
+            bad.append(name)
+    return bad
+
+
+@pytest.mark.parametrize("points", CROWDS)
+def test_every_point_has_its_name_beside_it(points: list[tuple[float, float, str]]) -> None:
+    with style.style():
+        figure, (axes, _) = style.new_figure([2.3, 2.3])
+        axes.plot([x for x, _, _ in points], [y for _, y, _ in points], ls="", marker="o", ms=6)
+        axes.margins(0.12, 0.15)
+        style.from_zero(axes)
+        style.name_points(axes, points)
+        style.heading(figure, "A title", "of a figure")
+        assert sorted(t.get_text() for t in axes.texts) == sorted(n for *_, n in points if n)
+        assert touching(axes, points) == []
+
+
+def test_numbers_are_written_as_the_papers_do() -> None:
+    written = [style.number(v) for v in (0, 1e-4, 9e-4, 2.5e-3, 0.01, 0.3, 1, 10)]
+    assert written == ["0", "1e-4", "9e-4", "2.5e-3", "0.01", "0.3", "1", "10"]
+    assert [style.count(v) for v in (0, 500, 1500, 2e6, 3e9)] == ["0", "500", "1.5k", "2M", "3bn"]
+    assert style.spread([5, 1, 4, 2, 3], 3) == [1, 3, 5]
+
+
+def test_steps_double_from_tick_to_tick_where_a_seed_took_many() -> None:
+    figure, (few, many) = style.new_figure([1, 1])
+    for axes, highest in ((few, 3.0), (many, 19.3)):
+        axes.plot([1, highest], [0, 1])
+        style.steps_axis(axes, highest)
+    figure.canvas.draw()
+    assert few.get_xscale() == "linear"
+    assert list(many.get_xticks()) == [1, 2, 4, 8, 16] and many.get_xscale() == "log"
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(1, 64), (2, 15), (1, 5), (1, 1)])
+def test_difficulty_begins_at_its_lowest(lowest: int, highest: int) -> None:
+    _, (axes,) = style.new_figure([1])
+    axes.plot([lowest, highest], [0, 1])
+    style.difficulty_axis(axes, lowest, highest)
+    ticks = axes.get_xticks()
+    assert ticks[0] == lowest and max(ticks) <= highest
+    assert all(tick == round(tick) for tick in ticks)
+
+
+def test_a_mechanism_has_one_colour_in_every_figure(results: Results) -> None:
+    bars = drawn(error_by_penalty.draw(results, "logic")).axes[0].patches
+    wanted = ["plain", *["act"] * 3, *["repeat"] * 4]
+    shown = [to_hex(bar.get_facecolor()) for bar in bars]
+    assert shown == [style.MECHANISM_COLOUR[name].lower() for name in wanted]
+    trace = drawn(sequences.draw(results, "addition", 9e-4)).axes[0].patches[0]
+    assert to_hex(trace.get_facecolor()) == style.MECHANISM_COLOUR["act"].lower()
+    assert style.WRONG not in style.MECHANISM_COLOUR.values()
