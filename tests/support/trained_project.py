@@ -39,6 +39,7 @@ profile: quick
 device: cpu
 compute: {threads: 1, checkpoint_seconds: 100, insist: false}
 mechanisms: [repeat, act, pondernet]
+about: {}
 further: {experiments: [], mechanisms: []}
 about: {}
 download: {mirror: null, needs: {}, files: {}}

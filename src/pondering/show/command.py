@@ -67,13 +67,13 @@ def show(experiment: str | None, everything: bool, **options: Any) -> None:
         if everything:
             from pondering.show import listing
 
-            for line in listing.lines(Path(), experiment, wish.profile, terminal):
+            for line in listing.lines(experiment, wish.profile, terminal):
                 terminal.write(line)
         elif experiment is None:
             known = ", ".join(load_params().experiments)
             raise UserError(f"EXPERIMENT: missing; allowed: {known} (or --list: what is trained)")
         else:
-            _show(Path(), experiment, wish, terminal)
+            _show(experiment, wish, terminal)
 
 
 def _wish(given: dict[str, Any]) -> Wish:
@@ -104,7 +104,7 @@ def _number(
         raise UserError(f"{option}: {text!r} is not allowed; {allowed} is") from None
 
 
-def _show(root: Path, experiment: str, wish: Wish, terminal: Terminal) -> None:
+def _show(experiment: str, wish: Wish, terminal: Terminal) -> None:
     """Load, run, draw."""
     params = load_params(profile=wish.profile)
     config = params.experiment(experiment)
@@ -114,7 +114,7 @@ def _show(root: Path, experiment: str, wish: Wish, terminal: Terminal) -> None:
     from pondering.show import draw, replay
 
     machine.settle(params.compute.threads)
-    loaded = load.load(root, params, experiment, wish.mechanism, wish.setting, wish.seed)
+    loaded = load.load(Path(), params, experiment, wish.mechanism, wish.setting, wish.seed)
     task = loaded.task
     if wish.written is not None:
         chosen = [replay.Chosen("", None, task.parse(wish.written))]

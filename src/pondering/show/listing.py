@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,8 @@ from pondering.show.terminal import Terminal
 from pondering.tasks import TASKS
 
 
-def lines(
-    root: Path, experiment: str | None, profile: str | None, terminal: Terminal
-) -> Iterator[str]:
-    """The trained replicas of all profiles.
+def lines(experiment: str | None, profile: str | None, terminal: Terminal) -> Iterator[str]:
+    """The trained replicas of all profiles, in the working folder.
 
     Args:
         experiment: this one only.
@@ -30,7 +29,7 @@ def lines(
         params = load_params(profile=name)
         if experiment is not None:
             params.experiment(experiment)
-        for run in runs(root, params):
+        for run in runs(Path(), params):
             if experiment not in (None, run.experiment):
                 continue
             yield from [] if nothing else [""]
@@ -62,14 +61,11 @@ def _settings(run: Run, table: Standings, kind: type[Any]) -> Iterator[str]:
     for name, pairs in by_setting.items():
         group = [replica for replica, _ in pairs]
         seeds = f"seed{'s' * (len(group) > 1)} {_spans([each.seed for each in group])}"
-        status = _status([each for _, each in pairs])
+        status = _status(Counter(status for _, status in pairs))
         yield f"  {name:16} {seeds:11} {status:10} {_result(group, table, kind)}"
 
 
-def _status(each: list[str]) -> str:
-    counts: dict[str, int] = {}
-    for status in each:
-        counts[status] = counts.get(status, 0) + 1
+def _status(counts: Counter[str]) -> str:
     if len(counts) == 1:
         return next(iter(counts))
     return ", ".join(f"{count} {status}" for status, count in counts.items())
