@@ -40,10 +40,6 @@ def test_every_figure_is_drawn_and_put_into_words(spec: FigureSpec, results: Res
     assert re.search(r"\d", words.split(spec.title)[1])
     stand_in = any(results.cards[name].stand_in for name in spec.experiment)
     assert ("Stand-in:" in said) == stand_in == ("Stand-in data:" in words)
-
-
-@every_figure
-def test_every_figure_is_absent_without_its_data(spec: FigureSpec) -> None:
     assert spec.draw(Results("quick")) is None
     assert alt_text(spec, Results("quick")).endswith("No data in this profile.")
 
@@ -67,16 +63,12 @@ def few() -> Results:
 
 
 @every_figure
-def test_a_few_rows_are_enough(
+def test_a_few_rows_are_enough_even_of_diverged_replicas(
     spec: FigureSpec, few: Results, recwarn: pytest.WarningsRecorder
 ) -> None:
     drawn(spec.draw(few)).canvas.draw()
     assert not [w for w in recwarn if "divide" in str(w.message) or "slice" in str(w.message)]
     assert "No data" not in alt_text(spec, few)
-
-
-@every_figure
-def test_a_table_of_diverged_replicas_is_drawn(spec: FigureSpec, few: Results) -> None:
     for name, table in few.tables.items():
         failure = few.cards[name].worst_error
         table[["error", "ponder_time", "status"]] = [failure, math.nan, "diverged"]

@@ -22,7 +22,7 @@ def test_fixed_repeats_are_named_too(results: Results) -> None:
 
 def test_a_seed_is_solved_at_its_first_update_below_two_percent_or_never() -> None:
     curves = pd.DataFrame(
-        [("act", 0.1, 0, 100, 0.02), ("act", 0.1, 0, 200, 0.01), ("act", 0.1, 0, 300, 0.03),
+        [("act", 0.1, 0, 100, 0.02), ("act", 0.1, 0, 200, 0.01), ("act", 0.1, 0, 300, 0.01),
          ("act", 0.1, 1, 100, 0.5), ("act", 0.1, 1, 200, math.nan)],
         columns=["mechanism", "setting", "seed", "update", "error"],
     )  # fmt: skip

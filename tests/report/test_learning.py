@@ -14,7 +14,7 @@ from pondering.report.figures import FIGURES, learning
 from pondering.results.results import Results
 
 
-def test_learning_curves_count_a_diverged_seed_as_a_failure(results: Results) -> None:
+def test_curves_count_a_diverged_seed_as_a_failure_and_ends_have_errors(results: Results) -> None:
     curves = results.curves["parity"]
     upper, lower = drawn(learning.draw(results, "parity")).axes
     own = curves[(curves["mechanism"] == "act") & (curves["setting"] == 0.1)]
@@ -25,10 +25,7 @@ def test_learning_curves_count_a_diverged_seed_as_a_failure(results: Results) ->
     assert len(gone) == 30 and line_with(upper, gone["update"], gone["error"])
     plain = np.mean([e for e, _ in seed_means(results.tables["parity"], "repeat", 1)])
     assert line_with(lower, [0, 1], [plain, plain])
-
-
-def test_ellipses_have_standard_errors_as_half_axes(results: Results) -> None:
-    lower = drawn(learning.draw(results, "parity")).axes[1]
+    # ellipses have standard errors as half axes
     ellipses = [p for p in lower.patches if isinstance(p, Ellipse)]
     assert len(ellipses) == 3
     seeds = np.array(seed_means(results.tables["parity"], "act", 0.01))

@@ -56,20 +56,16 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
         assert (first / name).read_bytes() == (second / name).read_bytes(), name
 
 
-def test_an_earlier_reports_figures_go_away(tmp_path: Path) -> None:
+def test_without_any_result_the_report_says_so_and_old_figures_go(tmp_path: Path) -> None:
     stale = tmp_path / "quick" / "figures" / "graves-99.svg"
     stale.parent.mkdir(parents=True)
-    stale.write_text("<svg></svg>")
-    build(Results("quick"), CLAIMS, tmp_path / "quick", {})
-    assert not stale.exists()
-
-
-def test_without_any_result_the_report_says_so(tmp_path: Path) -> None:
+    stale.touch()
     settings = load_params(ROOT / "params.yaml", "quick").experiments
     page = build(Results("quick"), CLAIMS, tmp_path / "quick", settings)
     assert page.counts["not run"] == len(CLAIMS)
     assert len(page.absent) == 10 and page.sections == ()
     assert "have no results" in (tmp_path / "quick" / "index.html").read_text()
+    assert not stale.exists()
 
 
 @pytest.mark.parametrize(
@@ -88,13 +84,9 @@ def test_the_index_leads_to_the_largest_finished_profile(
     assert ("Not finished" in text) == (first == "quick")
 
 
-def test_the_index_without_reports_and_with_a_broken_one(tmp_path: Path) -> None:
+def test_the_index_without_reports_says_so(tmp_path: Path) -> None:
     build_index(tmp_path)
     assert "No report yet" in (tmp_path / "index.html").read_text()
-    _claims_json(tmp_path, "quick")
-    (tmp_path / "quick" / "claims.json").write_text("{}")
-    with pytest.raises(UserError, match=r"claims\.json: not a claims\.json of this project"):
-        build_index(tmp_path)
 
 
 @pytest.mark.usefixtures("few_figures")
@@ -126,15 +118,6 @@ def test_a_page_too_heavy_refers_to_its_largest_figures(
     views = [view for section in page.sections for view in section.figures]
     assert {view.svg is None for view in views} == {True, False}
     assert 'alt="Graves 2016' in (tmp_path / "quick" / "index.html").read_text()
-
-
-@pytest.mark.parametrize("name", ["parity-act", "parity"])
-def test_a_broken_provenance_file_is_one_line(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "quick" / "provenance" / f"{name}.json"
-    path.parent.mkdir(parents=True)
-    path.write_text("[1]")
-    with pytest.raises(UserError, match="must hold an object"):
-        build(Results("quick"), CLAIMS, tmp_path / "quick", {})
 
 
 @pytest.mark.usefixtures("few_figures")
