@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 import pytest
-from claim_cases import CASES
 from click.testing import CliRunner
+from support.claim_cases import CASES
 
 from pondering.claims.claims import Criterion, load_claims
 from pondering.claims.measures import MEASURES

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from claim_cases import CASES
-from claim_cases_graves import BITS, TAUS
+from support.claim_cases import CASES
+from support.claim_cases_graves import BITS, TAUS
 from support.claim_tables import results, rows
 
 from pondering.claims.claims import Criterion, load_claims

@@ -74,6 +74,11 @@ SAME = {
     ),
     "a title": ("params/mechanisms.py", '"Fixed repeat"', '"Repeat"'),
     "words about a task": ("tasks/logic.py", "for bit in vector[:2]", "for bit in vector[:1]"),
+    "words about every task": ("tasks/base.py", '"drawn by this project', '"drawn here'),
+    "how ACT is evaluated": (
+        "model/halting/act.py", "halts deterministically.\"\"\"\n        return self",
+        "halts.\"\"\"\n        print()\n        return self",
+    ),
     "a new task": ("tasks/__init__.py", '"parity": Parity,', '"new": New, "parity": Parity,'),
     "a new cell": ("model/cells/__init__.py", '"tanh_rnn": ', '"new": New, "tanh_rnn": '),
     "a figure": ("report/figures/gallery.py", "import annotations", "import annotations\nX = 1"),
@@ -99,6 +104,9 @@ DIFFERENT = {
         EVERY - of_cell("conv_mlp"),
     ),
     "the optimiser": ("train/adam.py", "0.999", "0.99", EVERY),
+    "which numbers count as zero": (
+        "project/machine.py", "set_flush_denormal(True)", "set_flush_denormal(False)", EVERY,
+    ),
     "the loop": ("train/sweep.py", "self.update += 1", "self.update += 2", EVERY),
     "how a training is planned": (
         "train/plan.py", "config.training.clip", "None", EVERY,
@@ -158,6 +166,19 @@ def test_another_function_under_the_same_name_counts(package: Path) -> None:
     assert changed(package) == of_mechanism("pondernet")
 
 
+def test_an_evaluation_is_out_of_date_when_another_setting_is_shown() -> None:
+    (config,) = (each for name, each in PARAMS.experiments.items() if name == "parity")
+    trace = config.evaluation.trace.model_copy(update={"tau": 0.1})
+    evaluation = config.evaluation.model_copy(update={"trace": trace})
+    other = PARAMS.model_copy(
+        update={"experiments": {"parity": config.model_copy(update={"evaluation": evaluation})}}
+    )
+    code = Program({training.TOP: training.PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS})
+    before, after = keys.all_keys(PARAMS, code), keys.all_keys(other, code)
+    assert after["evaluate/parity"] != before["evaluate/parity"]
+    assert after["train/parity-act"] == before["train/parity-act"]
+
+
 def test_the_keys_are_written_for_the_stages_of_the_profile(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline")
     keys.write(tmp_path, PARAMS)
@@ -179,5 +200,7 @@ def test_the_places_that_the_keys_name_exist() -> None:
     places += [(training.DOOR, way) for way in training.EVERY_WAY]
     for module, name in places:
         assert code.find(module, name) == (module, name)
-    assert code.module(keys.LOOPS) and set(training.WAYS) == set(MECHANISMS)
+    assert code.module(keys.LOOPS)
+    for entry in MECHANISMS.values():
+        assert set(entry.ways) <= set(training.EVERY_WAY)
     assert set(training.ASIDE) | set(keys.UNSEEN) <= {p.name for p in training.PACKAGE.iterdir()}

@@ -12,14 +12,15 @@ import torch
 
 from pondering.claims.claims import load_claims
 from pondering.data.frozen import write_arrays
-from pondering.params.read import MECHANISMS, PROFILES, load_params
+from pondering.params.read import PROFILES, load_params
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train.build import make_network
 from pondering.train.sweep import Schedule, Sweep
 
 ROOT = Path(__file__).parents[2]
-EXPERIMENTS = tuple(load_params(ROOT / "params.yaml").experiments)
+PAPER = load_params(ROOT / "params.yaml", "paper").experiments
+TRAININGS = [(name, each) for name, config in PAPER.items() for each in config.mechanisms]
 READ_DATA = ("wikipedia", "mnist", "mnist_rotated")
 
 
@@ -37,12 +38,11 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
+@pytest.mark.parametrize(("experiment", "mechanism"), TRAININGS)
 def test_every_paper_stage_runs_two_updates_of_two_replicas(
     experiment: str, mechanism: str, stand_ins: Path
 ) -> None:
-    config = load_params(ROOT / "params.yaml", "paper").experiments[experiment]
+    config = PAPER[experiment]
     task: Task = make_task(config.task, experiment, stand_ins)
     if experiment == "wikipedia":  # real sizes but for the length: 500 bytes take minutes
         task = replace(task, sequence=8)  # type: ignore[type-var]

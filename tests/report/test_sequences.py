@@ -23,9 +23,9 @@ def test_sequence_traces_show_inputs_outputs_and_ponder(results: Results) -> Non
     assert texts["41430"] == style.INK and texts["42219\n≠42209"] == style.WRONG
 
 
-def test_traces_come_from_the_nearest_setting_and_the_first_seed(results: Results) -> None:
+def test_traces_are_acts_of_the_first_seed(results: Results) -> None:
     base = results.traces["addition"][0]
-    pool = [{**base, "setting": s, "seed": k} for s in (1e-4, 1e-2, 0.0) for k in (2, 1)]
+    pool = [{**base, "setting": 1e-4, "seed": k} for k in (2, 1)]
     pool.append({**base, "setting": 1e-3, "seed": 0, "mechanism": "pondernet"})
     pool.append({**base, "setting": 9e-4, "seed": 0, "kind": "text"})
     changed = dataclasses.replace(results, traces={"addition": pool})

@@ -13,7 +13,7 @@ def test_tints_run_from_the_fewest_to_the_most_steps() -> None:
     assert [one.level for one in text.characters] == [0, 10, 5]
     assert (text.low, text.high, text.characters[2].shown) == ("1.00", "3.00", "↵\n")
     assert text.characters[1].label.startswith("space → “x” · N 3.00 · loss 0.50")
-    assert text.constant == "" and text.title == "ACT, τ = 0.006: reading 1 of 1, by seed 0"
+    assert text.constant == "" and text.title == "ACT, τ = 6e-3: reading 1 of 1, by seed 0"
 
 
 def test_a_text_of_equal_steps_says_so_and_no_seed_is_picked() -> None:
@@ -21,8 +21,8 @@ def test_a_text_of_equal_steps_says_so_and_no_seed_is_picked() -> None:
     traces = [{"kind": "text", "mechanism": "act", "setting": 0.006, "seed": seed, "steps": each}
               for seed in (1, 0) for each in (steps, 2 * steps)]  # fmt: skip
     first, second = tinted_texts(traces, {"act": 6})
-    assert first.title == "ACT, τ = 0.006: reading 1 of 2, by seed 0" and len(first.characters) == 1
-    assert second.title == "ACT, τ = 0.006: reading 2 of 2, by seed 1"
+    assert first.title == "ACT, τ = 6e-3: reading 1 of 2, by seed 0" and len(first.characters) == 1
+    assert second.title == "ACT, τ = 6e-3: reading 2 of 2, by seed 1"
     assert first.constant == "Every character took 6 steps (the cap)."
     wider = tinted_texts(traces, {"act": 7})
     assert wider[0].constant == "Every character took 6 steps."

@@ -39,7 +39,6 @@ profile: quick
 device: cpu
 compute: {threads: 1, checkpoint_seconds: 100, insist: false}
 mechanisms: [repeat, act, pondernet]
-about: {}
 further: {experiments: [], mechanisms: []}
 about: {}
 download: {mirror: null, needs: {}, files: {}}

@@ -1,7 +1,7 @@
 """A key for every stage: a short file that changes only where the stage's program does.
 
-A stage of dvc.yaml depends on its file, so that it runs again where its numbers could change, and
-neither when other code does nor when something is said in other words.
+A stage of dvc.yaml depends on its file. So it runs again where its numbers could change, and not
+when other code or a wording changes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def all_keys(params: Params, code: Program) -> dict[str, str]:
     for name, config in params.experiments.items():
         found[f"datasets/{name}"] = _of_experiment("datasets", config, (), code)
         named = tuple(config.mechanisms)
-        found[f"evaluate/{name}"] = _of_experiment("evaluate", config, named, code)
+        program = _of_experiment("evaluate", config, named, code)
+        shown = [config.shown(mechanism) for mechanism in named]
+        found[f"evaluate/{name}"] = provenance.hash_values((program, shown))
         for mechanism in named:
             found[f"train/{name}-{mechanism}"] = keys.training_key(config, mechanism, code)
     return found

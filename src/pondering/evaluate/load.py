@@ -49,7 +49,7 @@ class Trained(NamedTuple):
 class Standing(NamedTuple):
     """A replica's evaluation: means over difficulties of equal weight."""
 
-    error: float  # 0..1; Wikipedia: bits per character
+    error: float  # a share, or in the unit of the task
     ponder_time: float
 
 

@@ -32,7 +32,7 @@ Seen = tuple[str, str]  # a split, and how outputs become predictions
 class Measured:
     """What each replica did with each example of a split, arrays (K, B)."""
 
-    error: Array  # 0 or 1; Wikipedia: bits per character
+    error: Array  # 0 or 1, or in the unit of the task
     loss: Array  # nats per sequence
     ponder_time: Array  # mean steps per input vector of the sequence
     remainder: Array  # mean R per input vector
@@ -99,7 +99,7 @@ def measure(
 
     Args:
         network: K stacked replicas.
-        halting: what they are judged with.
+        halting: what they are evaluated with.
         batch: tensors (T, B, ...), without replica axis.
         rows: examples at a time, which bounds the memory.
     """

@@ -34,7 +34,7 @@ class Network(nn.Module):
 
     Args:
         cell: one ponder step, any module with the members of `cells.Cell`.
-        halting: ACT, PonderNet or FixedRepeat.
+        halting: ACT, PonderNet, FixedRepeat or any object with the members of `Halting`.
         output_size: C.
         halt_bias: initial bias b_h of the halting unit; 1 in Graves 2016, Sec. 3.
         generator: source of the heads' initial values.

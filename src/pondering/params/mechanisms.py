@@ -1,7 +1,7 @@
 """The halting mechanisms that the pipeline sweeps, an entry each.
 
 Nothing here loads torch: tables, pages, figures and parameters know a mechanism by its entry alone,
-and its class is named as text, which `build.py` imports where a network is built.
+and its class is named as text, which `train/build.py` imports where a network is built.
 """
 
 from __future__ import annotations
@@ -27,12 +27,15 @@ class Mechanism:
         title: its name on the pages and in figures.
         setting: the argument of its class that is swept; in `params.yaml` a list of that name.
         symbol: the setting's sign.
-        settings: what that list may hold, see `ranges.py`.
+        settings: what that list may hold: `ranges.Counts` (whole, from 1), `Penalties` (from 0, or
+            a grid's name) or `Priors` (between 0 and 1).
         path: its class, as `package.module:Class`; it answers the contract of `model/halting`.
-        shares: arguments that come from the experiment's `halting` block.
+        shares: arguments that come from the experiment's `halting` block: max_steps, epsilon.
         own: further arguments that the mechanism's block has: what each may be, and its default
             (`...` where there is none). None stands for the shared value, or that of the class.
         remainder: whether R, the weight that the last step is given, means anything.
+        ways: the functions of `model/paths` that it may take; a training's key leaves out the
+            others.
     """
 
     title: str
@@ -43,6 +46,7 @@ class Mechanism:
     shares: tuple[str, ...] = ()
     own: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     remainder: bool = False
+    ways: tuple[str, ...] = ("sequence", "every_step", "without_gradient")
 
     @property
     def block(self) -> dict[str, tuple[Any, Any]]:
@@ -58,10 +62,11 @@ class Mechanism:
 MECHANISMS: dict[str, Mechanism] = {
     "repeat": Mechanism(
         "Fixed repeat", "rho", "ρ", ranges.Counts, "pondering.model.halting:FixedRepeat",  # noqa: RUF001
+        ways=("sequence", "without_gradient"),
     ),
     "act": Mechanism(
         "ACT", "tau", "τ", ranges.Penalties, "pondering.model.halting:ACT",
-        shares=("epsilon", "max_steps"), remainder=True,
+        shares=("epsilon", "max_steps"), remainder=True, ways=("sequence", "without_gradient"),
     ),
     "pondernet": Mechanism(
         "PonderNet", "lambda_p", "λp", ranges.Priors, "pondering.model.halting:PonderNet",
@@ -71,6 +76,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "max_steps": (ranges.Count | None, None),
             "epsilon": (ranges.Open | None, None),
         },
+        ways=("every_step",),
     ),
 }  # fmt: skip
 """Name in `params.yaml` -> entry, in the order of tables and pages."""

@@ -175,7 +175,10 @@ class ExperimentConfig(_Model):
         """
         if name not in self.mechanisms:
             allowed = ", ".join(self.mechanisms)
-            raise UserError(f"params.yaml: {name!r} is not trained here; allowed: {allowed}")
+            raise UserError(
+                f"params.yaml: this experiment does not train with {name!r}, only with {allowed}; "
+                "give it a block there and name both in `further`"
+            )
         return self.mechanisms[name]
 
     def settings(self, mechanism: str) -> tuple[float, ...]:
@@ -218,7 +221,7 @@ class ExperimentConfig(_Model):
 
 
 class ComputeConfig(_Model):
-    """How, not what: none of this changes a result, but `path` its last digits."""
+    """How, not what: threads, replicas_at_once and path change a result in its last digits."""
 
     threads: Count = Field(description="CPU threads of torch")
     checkpoint_seconds: Positive = Field(description="work that an interruption may cost")

@@ -17,7 +17,11 @@ from pondering.project.code import Place, Program
 
 PACKAGE = Path(__file__).parents[1]
 TOP = PACKAGE.name
-LOOP = ((f"{TOP}.train.sweep", "Sweep"), (f"{TOP}.train.build", "make_network"))
+LOOP = (
+    (f"{TOP}.train.sweep", "Sweep"),
+    (f"{TOP}.train.build", "make_network"),
+    (f"{TOP}.project.machine", "tune"),  # which numbers count as zero
+)
 PLAN = (f"{TOP}.train.plan", "Plan")
 PLANNED = {"sweep", "replicas"}  # of the plan what builds a training; `_plateau` where it validates
 
@@ -27,20 +31,14 @@ ASIDE = ("project", "params", "results", "claims", "report", "track", "show", "c
 TASKS = (f"{TOP}.tasks", "TASKS")
 CELLS = (f"{TOP}.model.cells", "CELLS")
 KERNELS = (f"{TOP}.model.paths.fast.kernels", "KERNELS")
-# Members of a task that name or show it, or draw what only evaluation sees.
+# Members of a task, or of what it is made from, that name or show it or that only evaluation sees.
 SHOWN = (
     "title", "question", "counts", "unit", "worst_error", "split_name", "difficulty_label",
     "summary", "stand_in", "origin", "describe", "parse", "evaluation_sets", "prepared", "traced",
     "pixels",
 )  # fmt: skip
 
-# The ways of `model/paths` that the network may take, by what the mechanism asks for.
 DOOR = f"{TOP}.model.paths"
-WAYS = {
-    "act": ("sequence", "without_gradient"),
-    "repeat": ("sequence", "without_gradient"),
-    "pondernet": ("every_step",),
-}
 EVERY_WAY = ("sequence", "every_step", "without_gradient")
 
 
@@ -69,18 +67,23 @@ def training_key(config: ExperimentConfig, mechanism: str, code: Program | None 
 def program_of(config: ExperimentConfig, mechanism: str, code: Program) -> str:
     """The address of the program that trains an experiment with a mechanism."""
     used = Used(config, (mechanism,), code)
-    ways = WAYS.get(mechanism, EVERY_WAY)
-    closed = {(DOOR, way) for way in EVERY_WAY if way not in ways}
+    closed = {(DOOR, way) for way in EVERY_WAY if way not in MECHANISMS[mechanism].ways}
     planned = PLANNED if config.training.validation is None else PLANNED | {"_plateau"}
 
     def counts(place: Place, name: str) -> bool:
         if place == PLAN:
             return name in planned
-        return place not in used.all_classes or name not in SHOWN
+        if in_rooms(place, ("tasks",)):
+            return name not in SHOWN
+        return name != "at_inference" or not in_rooms(place, ("model",))
+
+    def aside(place: Place) -> bool:
+        stored = in_rooms(place, ASIDE) and place not in LOOP
+        return place in closed or stored or used.spares(place)
 
     return code.address(
         (*LOOP, PLAN, *used.classes),
-        spare=lambda place: place in closed or in_rooms(place, ASIDE) or used.spares(place),
+        spare=aside,
         entries=used.has_entry,
         members=counts,
     )

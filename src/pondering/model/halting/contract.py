@@ -1,7 +1,8 @@
 """What a halting mechanism answers, and the records that it fills.
 
-The network emits one halting logit per ponder step n = 1, 2, ... and row. A mechanism answers
-four questions, and nothing else in the code asks which mechanism it is:
+The network emits one halting logit per ponder step n = 1, 2, ... and row; an untrained halting unit
+starts near sigmoid(halt_bias). A mechanism answers four questions, and the network asks nothing
+else of it (a path of `model/paths` may know it and compute the same faster):
 
 - `step`: which weight p_n this step gets, and who is still running;
 - `carry`: which state crosses to the next input;
@@ -80,7 +81,9 @@ class Halting(Protocol):
             state: what `start` or the step before has returned.
 
         Returns:
-            p_n, (..., B), zero for rows that had halted before; the state after the step.
+            p_n, (..., B), and the state after the step. p_n is zero for rows that had halted before
+            or never ran. For every other row it sums to one over the steps, so that step max_steps
+            takes all that is left: the heads are applied once, to sum p_n s_n.
         """
         ...
 
@@ -89,7 +92,11 @@ class Halting(Protocol):
         ...
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
-        """Loss of each input vector, (T, ..., B), from the task's score of outputs."""
+        """Loss of each input vector, (T, ..., B), from the task's score of outputs.
+
+        `score` gets (T, ..., B, C), or (T, N, ..., B, C) where `scores_every_step`, and gives the
+        same without C.
+        """
         ...
 
     def predict(self, pondered: Pondered) -> Tensor:
@@ -101,7 +108,7 @@ class Halting(Protocol):
         ...
 
     def at_inference(self, generator: Generator) -> Halting:
-        """The mechanism as it halts when nothing is learnt from it."""
+        """The mechanism as it halts in evaluation and in `pondering show`."""
         ...
 
 
@@ -109,7 +116,8 @@ class MeanField:
     """What the mechanisms share: state and output are averaged under p_n (Graves Eq. 9).
 
     A base for mechanisms. They add `step`, `objective`, `at_inference`, `max_steps` and the two
-    class variables of `Halting`, and `start` where they have a state of their own.
+    class variables of `Halting`, and `start` where they have a state of their own; `repeat.py` is
+    the shortest example.
     """
 
     def start(self, running: Tensor) -> HaltingState:
@@ -157,6 +165,9 @@ def refuse_no_count(name: str, value: object) -> None:
 
 
 def per_row(setting: Setting, like: Tensor) -> Tensor:
-    """A setting (K,) as (K, 1), so that it broadcasts over rows; a number stays one."""
+    """A setting (K,) as (K, 1), so that it broadcasts over rows (K, B); a number stays one.
+
+    Use it wherever a setting meets a tensor of rows.
+    """
     value = torch.as_tensor(setting, dtype=like.dtype)
     return value.unsqueeze(-1) if value.dim() else value

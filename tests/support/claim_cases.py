@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from claim_cases_graves import (
+from support.claim_cases_graves import (
     BITS,
     TAUS,
     Case,
