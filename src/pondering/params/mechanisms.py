@@ -80,3 +80,8 @@ MECHANISMS: dict[str, Mechanism] = {
     ),
 }  # fmt: skip
 """Name in `params.yaml` -> entry, in the order of tables and pages."""
+
+
+def is_plain(mechanism: str, setting: float) -> bool:
+    """Whether it is the plain network, "without ACT": every input gets one step."""
+    return mechanism == "repeat" and setting == 1

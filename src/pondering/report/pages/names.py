@@ -27,4 +27,4 @@ CELLS = {
 def setting_sign(mechanism: str, value: float) -> str:
     """A setting as the tables print it: τ = 1e-3, ρ = 1 (plain)."""  # noqa: RUF002
     text = style.setting_symbol(mechanism, value)
-    return f"{text} (plain)" if mechanism == "repeat" and value == 1 else text
+    return f"{text} (plain)" if mechanisms.is_plain(mechanism, value) else text

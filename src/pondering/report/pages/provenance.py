@@ -18,7 +18,7 @@ from pondering.report.pages import names
 
 
 @dataclass(frozen=True)
-class Origin:
+class StageRecord:
     """Where one stage ran; `facts` are (what, value) lines, empty if nothing was recorded.
 
     `run` is "experiment-mechanism" of a train stage, "experiment" of an evaluation; `experiment` is
@@ -70,12 +70,12 @@ MORE = {
 """What follows; anything else comes last, by name."""
 
 
-def origins(folder: Path, runs: Sequence[str], title_of: Callable[[str], str]) -> list[Origin]:
+def origins(folder: Path, runs: Sequence[str], title_of: Callable[[str], str]) -> list[StageRecord]:
     """What is recorded of each run.
 
     Args:
         folder: holds EXPERIMENT-MECHANISM.json of trainings, EXPERIMENT.json of evaluations.
-        runs: the stages that are asked for, as `Origin.run`.
+        runs: the stages that are asked for, as `StageRecord.run`.
         title_of: experiment -> its title.
 
     Returns:
@@ -86,7 +86,7 @@ def origins(folder: Path, runs: Sequence[str], title_of: Callable[[str], str]) -
     """
     recorded = {path.stem: path for path in sorted(folder.glob("*.json"))}
     return [
-        Origin(
+        StageRecord(
             run, title_of(run.rsplit("-", 1)[0]), _facts(recorded[run]) if run in recorded else ()
         )
         for run in [*runs, *(name for name in recorded if name not in runs)]

@@ -112,8 +112,8 @@ class _Unroll(torch.autograd.Function):
         memory = every[1] if lstm else drive.new_empty(replicas, count + 1, size, 0)
         out = drive.new_empty(replicas, count, size, weight.shape[1])
         arrays = drive, _flag(flag, recurrent), recurrent, recurrent.mT, weight
-        job = every_step.Job(lstm, _block(width, hidden), *map(_array, arrays))
-        tape = every_step.Tape(*map(_array, (every[0], memory, gates, squashed)))
+        job = every_step.StepsJob(lstm, _block(width, hidden), *map(_array, arrays))
+        tape = every_step.StepsTape(*map(_array, (every[0], memory, gates, squashed)))
         parts = _parts(every_step.blocks(job))
         _together(lambda a, b: every_step.forward(a, b, job, tape, _array(out)), parts)
         out += bias[:, None, None]

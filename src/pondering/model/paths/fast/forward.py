@@ -50,7 +50,7 @@ class InputTape(NamedTuple):
     units: Tensor  # (n, H) their halting units' weights
 
 
-class Job(NamedTuple):
+class FastJob(NamedTuple):
     """What has no gradient."""
 
     kernel: Kernel  # of the cell
@@ -73,7 +73,7 @@ class Forward:
 
     def __init__(
         self,
-        job: Job,
+        job: FastJob,
         drives: Tensor,
         flag: Tensor | None,
         recurrent: Tensor,

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pondering.model.halting import ACT, FixedRepeat
 from pondering.model.paths.fast.backward import Backward
-from pondering.model.paths.fast.forward import Forward, Job, Sequence
+from pondering.model.paths.fast.forward import FastJob, Forward, Sequence
 from pondering.model.paths.fast.kernels import KERNELS
 
 
@@ -33,7 +33,7 @@ def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) ->
         drives: (T, K, B, E), the embedded inputs.
         mask: (T, K, B) bool, False where a sequence is over.
     """
-    job = Job(KERNELS[type(cell)], halting, mask, len(cell.state_sizes))
+    job = FastJob(KERNELS[type(cell)], halting, mask, len(cell.state_sizes))
     weight, bias = heads.weight[:, -1, :], heads.bias[:, -1:]
     found = _Ponder.apply(job, drives, cell.flag, cell.recurrent, weight, bias)  # type: ignore[no-untyped-call]
     return Sequence(*found)
@@ -43,7 +43,7 @@ class _Ponder(torch.autograd.Function):
     """(drives, flag, recurrent, halt weight and bias) -> a `Sequence`."""
 
     @staticmethod
-    def forward(ctx: Any, job: Job, *inputs: Any) -> tuple[Any, ...]:
+    def forward(ctx: Any, job: FastJob, *inputs: Any) -> tuple[Any, ...]:
         walk = Forward(job, *inputs)
         done = walk.run()
         ctx.walk = walk

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from pondering.params.mechanisms import MECHANISMS
+from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.report.figures import style
 from pondering.results.statistics import bootstrap_mean
 from pondering.results.tables import best_setting
@@ -67,8 +67,7 @@ class Method:
 
 def method_of(mechanism: str, setting: float) -> Method:
     """The method that a mechanism is at one setting: a fixed repeat of one is the plain network."""
-    plain = mechanism == "repeat" and setting == 1
-    return Method("plain" if plain else mechanism, mechanism, setting)
+    return Method("plain" if is_plain(mechanism, setting) else mechanism, mechanism, setting)
 
 
 def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Method]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from pondering.params.mechanisms import is_plain
 from pondering.report.figures.style.look import MECHANISM_NAME, SYMBOL
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -28,14 +29,14 @@ def setting_name(mechanism: str, setting: float) -> str:
     """A setting for a legend that names no mechanism: τ = 1e-3, Repeat 3, Plain network."""
     if mechanism != "repeat":
         return setting_symbol(mechanism, setting)
-    return MECHANISM_NAME["plain"] if setting == 1 else f"Repeat {number(setting)}"
+    return MECHANISM_NAME["plain"] if is_plain(mechanism, setting) else f"Repeat {number(setting)}"
 
 
 def setting_in_short(mechanism: str, setting: float) -> str:
     """A setting beside a point: τ 1e-3, times 3, plain."""
     if mechanism != "repeat":
         return f"{SYMBOL[mechanism]} {number(setting)}"
-    return PLAIN if setting == 1 else f"{TIMES}{number(setting)}"
+    return PLAIN if is_plain(mechanism, setting) else f"{TIMES}{number(setting)}"
 
 
 def count(value: float) -> str:

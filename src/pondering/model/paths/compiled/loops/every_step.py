@@ -18,7 +18,7 @@ from pondering.model.paths.compiled.loops.cells import (
 )
 
 
-class Job(NamedTuple):
+class StepsJob(NamedTuple):
     """K stacked replicas and one input each. Arrays are float32."""
 
     lstm: bool  # else a TanhRNN
@@ -30,7 +30,7 @@ class Job(NamedTuple):
     heads: Array  # (K, C + 1, H), the output's weights and the halting unit's
 
 
-class Tape(NamedTuple):
+class StepsTape(NamedTuple):
     """Every step of every row. A TanhRNN has no c: there H is 0 in `cells` and `squashed`."""
 
     hidden: Array  # (K, N + 1, B, H) h before the first step and after each
@@ -40,14 +40,14 @@ class Tape(NamedTuple):
 
 
 @loop
-def blocks(job: Job) -> int:
+def blocks(job: StepsJob) -> int:
     """How many blocks all rows of all replicas make."""
     each: int = -(-job.drives.shape[1] // job.block)
     return len(job.drives) * each
 
 
 @loop
-def place(job: Job, number: int) -> tuple[int, int, int]:
+def place(job: StepsJob, number: int) -> tuple[int, int, int]:
     """Replica, first row and end of the block of this number."""
     size = job.drives.shape[1]
     each = -(-size // job.block)
@@ -56,7 +56,7 @@ def place(job: Job, number: int) -> tuple[int, int, int]:
 
 
 @loop
-def forward(first: int, end: int, job: Job, tape: Tape, out: Array) -> None:
+def forward(first: int, end: int, job: StepsJob, tape: StepsTape, out: Array) -> None:
     """Ponder the blocks `first` to `end - 1`.
 
     Args:
@@ -84,7 +84,7 @@ def forward(first: int, end: int, job: Job, tape: Tape, out: Array) -> None:
 
 @loop
 def backward(
-    first: int, end: int, job: Job, tape: Tape,
+    first: int, end: int, job: StepsJob, tape: StepsTape,
     d_out: Array, d_hidden: Array, d_cells: Array, d_state: Array, d_memory: Array,
 ) -> None:  # fmt: skip
     """Write the pre-activations' gradients over the gates, from the last step to the first.
