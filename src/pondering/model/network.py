@@ -79,6 +79,8 @@ class Network(nn.Module):
         inputs: Tensor,
         mask: Tensor | None = None,
         *,
+        state: State | None = None,
+        keep_state: bool = False,
         halting: Halting | None = None,
         path: PathName | None = None,
     ) -> Pondered:
@@ -87,7 +89,12 @@ class Network(nn.Module):
         Args:
             inputs: (T, ..., B, D) floats, or (T, ..., B) integers for one-hot vectors.
             mask: (T, ..., B) bool, False where a sequence is over: there nothing is computed,
-                weights are zero and the state stands still. None: all True.
+                weights are zero and the state stands still, whatever the inputs are there (NaN,
+                for example). None: all True.
+            state: what the first input finds, tensors (..., B, H) of the cell's `state_sizes`, as
+                `Pondered.state` of an earlier part of the sequence. None: zeros.
+            keep_state: whether the record shall have the state after the last input. With a state
+                in or out every input is computed by itself, which is slower in training.
             halting: another mechanism than the network's own, for this pass.
             path: another path than the network's own, for this pass.
 
@@ -95,34 +102,52 @@ class Network(nn.Module):
             the record of all T inputs; N is the most steps any row took. T = 0 is allowed.
 
         Raises:
-            ValueError: the inputs lack an axis, or the mask has another shape than their rows.
+            ValueError: the inputs lack an axis; mask or state have another shape than their rows.
             IndexError: an integer is outside the one-hot vector.
         """
         halting, path = halting or self.halting, path or self.path
         rows = self._rows(inputs)
         if mask is None:
             mask = torch.ones(rows, dtype=torch.bool, device=inputs.device)
-        if mask.shape != rows:
+        elif mask.shape != rows:
             raise ValueError(f"mask: shape {tuple(mask.shape)} is not that of the rows, {rows}")
+        elif inputs.is_floating_point() and not mask.all():
+            inputs = torch.where(mask.unsqueeze(-1), inputs, 0.0)  # or NaN would reach gradients
+        kept = keep_state or state is not None
+        state = self._first_state(state, rows, inputs)
         if not len(inputs):
-            return self._nothing(rows)
+            return self._nothing(rows, state if kept else None)
         drives = self._embed(inputs)
         if mask.dim() != 3:
             path = "readable"  # the others are for stacked replicas
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() and not kept:
             done = paths.sequence(path, self.cell, self.heads, halting, drives, mask)
             if done is not None:
                 return self._record(done)
-        state = tuple(drives.new_zeros(*rows[1:], size) for size in self.cell.state_sizes)
         records: list[Ponder] = []
         for t, (drive, present) in enumerate(zip(drives, mask, strict=True), 1):
-            record = self._ponder(path, halting, drive, state, present, t < len(drives))
+            record = self._ponder(path, halting, drive, state, present, kept or t < len(drives))
             there = present.unsqueeze(-1)
             state = tuple(
                 torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
             )
             records.append(record._replace(state=state))
-        return self._gather(records)
+        whole = self._gather(records)
+        return whole._replace(state=state) if kept else whole
+
+    def _first_state(self, state: State | None, rows: tuple[int, ...], like: Tensor) -> State:
+        """The state that the first input finds: zeros where none is given.
+
+        Raises:
+            ValueError: one of another shape is.
+        """
+        wanted = [(*rows[1:], size) for size in self.cell.state_sizes]
+        if state is None:
+            zero = self.heads.weight.new_zeros(())
+            return tuple(zero.new_zeros(shape, device=like.device) for shape in wanted)
+        if (given := [tuple(part.shape) for part in state]) != wanted:
+            raise ValueError(f"state: shapes {given} are not allowed; {wanted} are")
+        return state
 
     def _rows(self, inputs: Tensor) -> tuple[int, ...]:
         """(T, ..., B), once the inputs have all axes.
@@ -139,12 +164,12 @@ class Network(nn.Module):
             raise ValueError(f"inputs: shape {tuple(inputs.shape)} is not allowed; {wanted} are")
         return rows
 
-    def _nothing(self, rows: tuple[int, ...]) -> Pondered:
+    def _nothing(self, rows: tuple[int, ...], state: State | None) -> Pondered:
         """The record of no inputs: every part has a first axis of length 0."""
         none = self.heads.weight.new_zeros(rows)
         outputs = self.heads.weight.shape[-2] - 1
         mixture = none.new_zeros(*rows, outputs)
-        return Pondered(None, None, mixture, none, none, none, none, 0)
+        return Pondered(None, None, mixture, none, none, none, none, 0, state)
 
     def _record(self, done: Sequence) -> Pondered:
         """The record of a whole sequence that a path has pondered."""

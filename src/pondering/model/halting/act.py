@@ -17,6 +17,7 @@ from pondering.model.halting.contract import (
     per_row,
     refuse_no_count,
     refuse_unless,
+    where_present,
 )
 
 
@@ -84,7 +85,8 @@ class ACT(MeanField):
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """L(sum p_n y_n) + tau (N + R) (Eqs. 9-12)."""
-        return score(pondered.mixture) + per_row(self.tau, pondered.cost) * pondered.cost
+        penalty = per_row(self.tau, pondered.cost) * pondered.cost
+        return where_present(score(pondered.mixture) + penalty, pondered)
 
     @staticmethod
     def logit_gradient(score: Tensor, last: Tensor, cost: Tensor, h: Tensor) -> Tensor:

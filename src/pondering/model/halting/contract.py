@@ -55,6 +55,7 @@ class Pondered(NamedTuple):
     cost: Tensor  # (T, ..., B) `HaltingState.cost` of the mechanism's own state
     expected_steps: Tensor  # (T, ..., B) sum of n p_n
     computed: int  # rows x steps that were evaluated, halted ones included
+    state: tuple[Tensor, ...] | None = None  # (..., B, H) each, after the last input, if asked for
 
 
 class Halting(Protocol):
@@ -95,7 +96,7 @@ class Halting(Protocol):
         """Loss of each input vector, (T, ..., B), from the task's score of outputs.
 
         `score` gets (T, ..., B, C), or (T, N, ..., B, C) where `scores_every_step`, and gives the
-        same without C.
+        same without C. Where there is no input the loss is zero, whatever the score is.
         """
         ...
 
@@ -137,6 +138,11 @@ class MeanField:
     def ponder_time(self, pondered: Pondered) -> Tensor:
         """N(t), the steps until the row halted, (T, ..., B)."""
         return pondered.ponder_time
+
+
+def where_present(loss: Tensor, pondered: Pondered) -> Tensor:
+    """A loss (T, ..., B), zero where there was no input."""
+    return torch.where(pondered.ponder_time > 0, loss, 0.0)
 
 
 def refuse_unless(fits: bool | Tensor, name: str, value: object, allowed: str) -> None:

@@ -18,6 +18,7 @@ from pondering.model.halting.contract import (
     per_row,
     refuse_no_count,
     refuse_unless,
+    where_present,
 )
 from pondering.model.halting.sampled import SampledHalting
 
@@ -145,7 +146,8 @@ class PonderNet(MeanField):
         """sum p_n L(y_n) + beta KL(p || prior) (Eq. 3): every step is scored, then averaged."""
         assert pondered.outputs is not None and pondered.weights is not None
         expected_score = (pondered.weights * score(pondered.outputs)).sum(1)
-        return expected_score + per_row(self.beta, pondered.cost) * pondered.cost
+        penalty = per_row(self.beta, pondered.cost) * pondered.cost
+        return where_present(expected_score + penalty, pondered)
 
     def ponder_time(self, pondered: Pondered) -> Tensor:
         """The expected steps under p, (T, ..., B)."""

@@ -17,6 +17,7 @@ from pondering.model.halting.contract import (
     Setting,
     per_row,
     refuse_unless,
+    where_present,
 )
 
 
@@ -60,7 +61,7 @@ class FixedRepeat(MeanField):
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """The score of the last output alone."""
-        return score(pondered.mixture)
+        return where_present(score(pondered.mixture), pondered)
 
     def at_inference(self, generator: Generator) -> FixedRepeat:
         """The same: the count is fixed."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Generator, Tensor
 
-from pondering.model.halting.contract import HaltingState, MeanField, Pondered, Score
+from pondering.model.halting.contract import HaltingState, MeanField, Pondered, Score, where_present
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class SampledHalting(MeanField):
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """The score of the sampled output."""
-        return score(pondered.mixture)
+        return where_present(score(pondered.mixture), pondered)
 
     def at_inference(self, generator: Generator) -> SampledHalting:
         """The same rule with another generator."""
