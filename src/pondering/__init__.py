@@ -10,8 +10,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pondering.model.cells import GRU, LSTM, ConvMLP, TanhRNN
-    from pondering.model.halting import ACT, FixedRepeat, PonderNet
+    from pondering.model.cells import GRU, LSTM, Adapted, ConvMLP, TanhRNN
+    from pondering.model.halting import ACT, FixedRepeat, HaltingState, MeanField, PonderNet
     from pondering.model.network import Network
 
 # Threads of torch that wait for work look out for it so many times (a tenth of a millisecond) and
@@ -20,12 +20,26 @@ if TYPE_CHECKING:
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOME = {
-    **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP"), "model.cells"),
-    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat"), "model.halting"),
+    **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP", "Adapted"), "model.cells"),
+    **dict.fromkeys(
+        ("ACT", "PonderNet", "FixedRepeat", "HaltingState", "MeanField"), "model.halting"
+    ),
     "Network": "model.network",
 }
 
-__all__ = ["ACT", "GRU", "LSTM", "ConvMLP", "FixedRepeat", "Network", "PonderNet", "TanhRNN"]
+__all__ = [
+    "ACT",
+    "GRU",
+    "LSTM",
+    "Adapted",
+    "ConvMLP",
+    "FixedRepeat",
+    "HaltingState",
+    "MeanField",
+    "Network",
+    "PonderNet",
+    "TanhRNN",
+]
 
 
 def __getattr__(name: str) -> Any:
