@@ -12,8 +12,10 @@ from support.pinned import CLASSIC, ROWS, TIMES, Own, build, inputs_for, score_a
 from torch import Tensor, nn
 
 from pondering.model.cells import CELLS as CELL_TYPES
+from pondering.model.cells import LSTM, TanhRNN
 from pondering.model.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
 from pondering.model.network import Network
+from pondering.model.paths import PathName
 from pondering.model.paths.fast.kernels import KERNELS
 from pondering.model.stacking import gradient_norms, select, stack
 
@@ -200,3 +202,54 @@ def test_gradient_norms_of_one_number_per_replica() -> None:
     parameter = nn.Parameter(torch.zeros(3))
     parameter.grad = torch.tensor([1.0, -2.0, 3.0])
     assert gradient_norms([parameter]).tolist() == [1.0, 2.0, 3.0]
+
+
+class Odd(TanhRNN):
+    """A cell with something that a stack would lose."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(2, 3)
+        if what == "buffers":
+            self.register_buffer("count", torch.zeros(1))
+        elif what == "shared parameters":
+            self.twin = self.input
+        elif what == "parametrised":
+            nn.utils.parametrizations.weight_norm(self.input)
+        elif what == "normalised":
+            nn.utils.weight_norm(self.input)
+
+
+@pytest.mark.parametrize("what", ["buffers", "shared parameters", "parametrised", "normalised"])
+@pytest.mark.filterwarnings("ignore:.*weight_norm.*:FutureWarning")
+def test_what_a_stack_would_lose_is_refused(what: str) -> None:
+    network = Network(Odd(what), FixedRepeat(1), 1)
+    with pytest.raises(ValueError, match="cannot be stacked"):
+        stack([network, network], FixedRepeat(1))
+
+
+def test_a_parameter_without_gradient_stays_one() -> None:
+    network = Network(TanhRNN(2, 3), FixedRepeat(1), 1)
+    network.cell.recurrent.requires_grad_(False)
+    stacked = stack([network, network], FixedRepeat(1))
+    assert not stacked.cell.recurrent.requires_grad and stacked.heads.weight.requires_grad
+
+
+@pytest.mark.parametrize("halting", [ACT(0.1, 0.01, 3), PonderNet(0.4, max_steps=3)])
+@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
+def test_a_gradient_of_a_gradient_is_right_or_refused(
+    halting: ACT | PonderNet, path: PathName
+) -> None:
+    networks = [Network(LSTM(2, 3), halting, 1) for _ in range(2)]
+    stacked = stack(networks, halting)
+    inputs = torch.randn(2, 2, 4, 2, generator=torch.Generator().manual_seed(0))
+    pondered = stacked(inputs, path=path)
+    loss = halting.objective(lambda outputs: outputs.square().mean(-1), pondered).sum()
+    parameters = [stacked.cell.recurrent, stacked.heads.weight]
+    first = torch.autograd.grad(loss, parameters, create_graph=True)
+    penalty = sum(each.square().sum() for each in first)
+    if path == "readable":
+        penalty.backward()
+        assert all(each.grad.isfinite().all() and each.grad.any() for each in parameters)
+    else:
+        with pytest.raises(RuntimeError, match="differentiate twice"):
+            penalty.backward()

@@ -96,7 +96,8 @@ class Network(nn.Module):
             keep_state: whether the record shall have the state after the last input. With a state
                 in or out every input is computed by itself, which is slower in training.
             halting: another mechanism than the network's own, for this pass.
-            path: another path than the network's own, for this pass.
+            path: another path than the network's own, for this pass. A gradient of a gradient needs
+                `readable`; the others refuse it.
 
         Returns:
             the record of all T inputs; N is the most steps any row took. T = 0 is allowed.

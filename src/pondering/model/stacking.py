@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
 from pondering.model.halting import Halting
 from pondering.model.network import Network
@@ -20,8 +21,14 @@ def stack(networks: Sequence[Network], halting: Halting) -> Network:
         halting: the mechanism with its settings as tensors (K,).
 
     Returns:
-        a network for inputs (T, K, B, D); replica k computes what `networks[k]` does alone.
+        a network for inputs (T, K, B, D); replica k computes what `networks[k]` does alone. A
+        parameter without gradient stays one.
+
+    Raises:
+        ValueError: the networks hold what a stack would lose: buffers, parameters that two modules
+            share, or modules that compute a weight anew (`weight_norm`, parametrisations).
     """
+    _refuse_what_is_lost(networks[0])
     stacked = copy.deepcopy(networks[0])
     stacked.halting = halting
     sources = [dict(network.named_parameters()) for network in networks]
@@ -54,9 +61,25 @@ def gradient_norms(parameters: Iterable[Tensor]) -> Tensor:
     return total
 
 
+def _refuse_what_is_lost(network: nn.Module) -> None:
+    names = [name for name, _ in network.named_parameters()]
+    twice = len(list(network.named_parameters(remove_duplicate=False))) > len(names)
+    anew = any(map(parametrize.is_parametrized, network.modules()))
+    anew = anew or any(name.endswith("_g") for name in names)  # torch's older weight_norm
+    lost = {
+        "buffers": any(True for _ in network.buffers()),
+        "shared parameters": twice,
+        "weights that are computed anew": anew,
+    }
+    for what, there in lost.items():
+        if there:
+            raise ValueError(f"networks with {what} cannot be stacked")
+
+
 def _replace(network: nn.Module, change: Callable[[str, nn.Parameter], Tensor]) -> None:
     """Set every parameter to change(name, parameter)."""
     for path, parameter in list(network.named_parameters()):
         module_path, _, name = path.rpartition(".")
         module = network.get_submodule(module_path)
-        setattr(module, name, nn.Parameter(change(path, parameter)))
+        wanted = nn.Parameter(change(path, parameter), requires_grad=parameter.requires_grad)
+        setattr(module, name, wanted)

@@ -53,7 +53,7 @@ class Pondered(NamedTuple):
     ponder_time: Tensor  # (T, ..., B) N(t), steps until the row halted
     remainder: Tensor  # (T, ..., B) R(t)
     cost: Tensor  # (T, ..., B) `HaltingState.cost` of the mechanism's own state
-    expected_steps: Tensor  # (T, ..., B) sum of n p_n
+    expected_steps: Tensor  # (T, ..., B) sum of n p_n, without gradient
     computed: int  # rows x steps that were evaluated, halted ones included
     state: tuple[Tensor, ...] | None = None  # (..., B, H) each, after the last input, if asked for
 

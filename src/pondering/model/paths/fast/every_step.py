@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from pondering.model.cells import ConvMLP, affine
 from pondering.model.halting import PonderNet, PonderNetState
@@ -63,6 +64,7 @@ class _Unroll(torch.autograd.Function):
         return tuple(every)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         every, recurrent = ctx.saved_tensors
         replicas, steps, rows, _ = every.shape
@@ -97,6 +99,7 @@ class _Mean(torch.autograd.Function):
         return total
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
         weights, states = ctx.saved_tensors
         by_step = gradient.unsqueeze(1)

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from pondering.model.halting import ACT, FixedRepeat
 from pondering.model.paths.fast.backward import Backward
@@ -53,6 +54,7 @@ class _Ponder(torch.autograd.Function):
         return done
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Any) -> tuple[Tensor | None, ...]:
         given = Sequence(*gradients)
         parts = [g for g in (given.remainder, given.cost) if g is not None]
