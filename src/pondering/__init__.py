@@ -6,18 +6,12 @@ Halting mechanisms around recurrent cells, after Graves 2016 and Banino et al. 2
 from __future__ import annotations
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pondering.model.cells import GRU, LSTM, Adapted, ConvMLP, TanhRNN
     from pondering.model.halting import ACT, FixedRepeat, HaltingState, MeanField, PonderNet
     from pondering.model.network import Network
-
-# Threads of torch that wait for work look out for it so many times (a tenth of a millisecond) and
-# then leave their core to others: to compiled loops, to another training. Read when torch is
-# imported; its default is some thirty times that.
-os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 _HOME = {
     **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP", "Adapted"), "model.cells"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,11 @@ from typing import Any
 import click
 
 from pondering.project.errors import Interrupted, UserError, out_of_memory
+
+# Threads of torch that wait for work look out for it so many times (a tenth of a millisecond) and
+# then leave their core to others: to compiled loops, to another training. Read when torch is
+# imported; its default is some thirty times that.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 REMEDIES = {
     errno.ENOSPC: "the disk is full: free some space and run the same command again",

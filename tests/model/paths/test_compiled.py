@@ -27,6 +27,7 @@ from support.compiled_networks import (
     results,
     stacked,
 )
+from threadpoolctl import ThreadpoolController
 
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
@@ -94,6 +95,17 @@ def test_a_fixed_repeat_has_the_numbers_of_the_readable_path_too(
         assert torch.equal(got.ponder_time, torch.where(batch[2], there, 0.0))
         assert got.computed == int(got.ponder_time.sum())
         assert not gradients["heads.weight"][:, -1].any()
+
+
+def test_the_threads_of_blas_are_the_callers_again_afterwards() -> None:
+    network = stack(networks("lstm", (1.0, -2.0, -1.0)), FixedRepeat(2))
+    network.path = "compiled"
+    blas = ThreadpoolController().select(user_api="blas")
+    with blas.limit(limits=2):
+        before = [each["num_threads"] for each in blas.info()]
+        results(network, batch_of(3, 5, 0.7))
+        assert [each["num_threads"] for each in blas.info()] == before
+    assert 2 in before
 
 
 def test_one_count_for_all_replicas_is_a_number(calls: list[str]) -> None:

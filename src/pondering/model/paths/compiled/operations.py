@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg  # noqa: F401  Numba computes the products of `loops` by its BLAS
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from torch import Tensor
 
 from pondering.model.cells import LSTM
@@ -25,9 +25,6 @@ from pondering.model.paths.fast.kernels import State
 
 SMALL = 10**6  # multiplications of a product up to which OpenBLAS copies no operand, with AVX-512
 SMALL_BLOCK, LARGE_BLOCK = 32, 128  # rows that go through a step together
-
-# For the whole process: each thread has replicas of its own, and its products need no others.
-threadpool_limits(1, "blas")
 
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
@@ -208,9 +205,19 @@ def _parts(count: int) -> list[tuple[int, int]]:
 
 
 def _together(work: Callable[..., Any], calls: list[Any]) -> list[Any]:
-    """Call `work` with each tuple of arguments, at the same time; the results in their order."""
-    others = [_pool(os.getpid(), len(calls)).submit(work, *call) for call in calls[1:]]
-    return [work(*calls[0]), *(other.result() for other in others)]
+    """Call `work` with each tuple of arguments, at the same time; the results in their order.
+
+    Each thread has replicas of its own, so that BLAS needs no threads while they work.
+    """
+    with _blas().limit(limits=1, user_api="blas"):
+        others = [_pool(os.getpid(), len(calls)).submit(work, *call) for call in calls[1:]]
+        return [work(*calls[0]), *(other.result() for other in others)]
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """The BLAS libraries of this process: looking for them takes a millisecond."""
+    return ThreadpoolController()
 
 
 @functools.lru_cache(maxsize=1)
