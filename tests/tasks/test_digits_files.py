@@ -286,7 +286,10 @@ def test_unreadable_pictures_are_named(tmp_path: Path, content: bytes | None) ->
         DIGITS.parse(str(tmp_path))
 
 
-@pytest.mark.skipif("PONDERING_MIRROR" not in os.environ, reason="needs a mirror of MNIST")
+@pytest.mark.skipif(
+    "PONDERING_MIRROR" not in os.environ,
+    reason="real MNIST is not in git: set PONDERING_MIRROR to a folder that has it",
+)
 def test_real_mnist(tmp_path: Path) -> None:
     (tmp_path / "mnist").mkdir()
     for path in (Path(os.environ["PONDERING_MIRROR"]) / "mnist").iterdir():
