@@ -206,3 +206,18 @@ def test_affine_is_the_product_of_the_last_two_axes(replicas: tuple[int, ...]) -
     bias = torch.randn(*replicas, 5, generator=generator, dtype=torch.float64)
     want = torch.einsum("...bd,...od->...bo", x, weight) + bias[..., None, :]
     torch.testing.assert_close(affine(x, weight, bias), want, **EXACT)
+
+
+def test_the_forget_bias_that_is_asked_for_changes_nothing_else() -> None:
+    """Gates lie in torch's order i, f, g, o."""
+    drawn, asked = (
+        LSTM(INPUTS, HIDDEN, True, torch.Generator().manual_seed(3), forget_bias=bias)
+        for bias in (None, 1.0)
+    )
+    for (name, old), new in zip(drawn.named_parameters(), asked.parameters(), strict=True):
+        same = old == new
+        if name == "input.bias":
+            forget = slice(HIDDEN, 2 * HIDDEN)
+            assert new[forget].tolist() == [1.0] * HIDDEN
+            same[forget] = True
+        assert same.all() and new.requires_grad, name

@@ -36,8 +36,8 @@ def pondered_from(halting: Halting, logits: Tensor, outputs: Tensor) -> Pondered
     """The record of one input from logits (N, ..., B) and outputs (N, ..., B, C)."""
     weights, state = drive(halting, logits)
     return Pondered(
-        weights=weights[None],
-        outputs=outputs[None],
+        weights=weights[:, None],
+        outputs=outputs[:, None],
         mixture=(weights.unsqueeze(-1) * outputs).sum(0)[None],
         ponder_time=state.steps[None],
         remainder=state.remainder[None],

@@ -78,13 +78,19 @@ def geometric_prior(lambda_p: float, steps: int) -> list[float]:
     return [mass / sum(masses) for mass in masses]
 
 
-def kl_divergence(logits: list[float], lambda_p: float) -> float:
-    """KL(p || prior), p first (Banino Eq. 3); a step with p = 0 adds its limit, 0."""
-    prior = geometric_prior(lambda_p, len(logits))
+def kl_divergence(logits: list[float], lambda_p: float, direction: str = "p_prior") -> float:
+    """KL(p || prior), p first (Banino Eq. 3); a step with p = 0 adds its limit, 0.
+
+    KL(prior || p) where the direction is prior_p. The limit of lambda_p = 0 is uniform.
+    """
+    count = len(logits)
+    prior = geometric_prior(lambda_p, count) if lambda_p > 0 else [1 / count] * count
     total = 0.0
     for log_p, g in zip(pondernet_log_weights(logits), prior, strict=True):
         p = math.exp(log_p)
-        if p > 0.0:
+        if direction == "prior_p":
+            total += g * (math.log(g) - log_p)
+        elif p > 0.0:
             total += p * (log_p - math.log(g))
     return total
 
@@ -104,7 +110,7 @@ class Model:
     state_sizes: tuple[int, ...]
     W_y: Array
     b_y: Array
-    w_h: Array
+    w_h: Array  # of h, or of [h; c]
     b_h: float
     flag: bool = True  # first-step flag
     embed: Callable[[Array], Array] = lambda x: x  # done once per input
@@ -119,26 +125,27 @@ class Model:
             state = self.cell(x_n, state)
             result.states.append(state)
             result.outputs.append(self.W_y @ state[0] + self.b_y)
-            result.logits.append(float(self.w_h @ state[0] + self.b_h))
+            read = np.concatenate(state)[: len(self.w_h)]
+            result.logits.append(float(self.w_h @ read + self.b_h))
         return result
 
 
 Rule = Callable[..., Pondering]  # (model, x, state, forced N or None)
 
 
-def act(epsilon: float, max_steps: int) -> Rule:
+def act(epsilon: float, max_steps: int, carry: str = "mean_field") -> Rule:
     """One input time of ACT: mean-field output and state (Eq. 9), cell state included."""
 
     def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
         done = model.steps(x, state, max_steps)
         h = [sigmoid(logit) for logit in done.logits]
         done.steps, done.remainder, done.weights = act_weights(h, epsilon, max_steps, forced)
-        return _mean_field(done)
+        return _finished(done, carry)
 
     return rule
 
 
-def pondernet(epsilon: float | None, max_steps: int) -> Rule:
+def pondernet(epsilon: float | None, max_steps: int, carry: str = "mean_field") -> Rule:
     """One input time of PonderNet. On sequences the paper is silent; here the state is averaged."""
 
     def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
@@ -146,7 +153,7 @@ def pondernet(epsilon: float | None, max_steps: int) -> Rule:
         done.steps = forced or pondernet_steps(done.logits, epsilon, max_steps)
         kept = done.logits[: done.steps]
         done.weights = [math.exp(v) for v in pondernet_log_weights(kept)]
-        return _mean_field(done)
+        return _finished(done, carry)
 
     return rule
 
@@ -157,18 +164,34 @@ def repeat(rho: int) -> Rule:
     def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
         done = model.steps(x, state, rho)
         done.weights = [0.0] * (rho - 1) + [1.0]
-        return _mean_field(done)
+        return _finished(done)
 
     return rule
 
 
-def _mean_field(done: Pondering) -> Pondering:
-    """Drop the steps after N and sum outputs and states under p (Eq. 9)."""
+def exit_where(stops: Callable[[Pondering], bool], max_steps: int) -> Rule:
+    """Output and state of the first step n at which `stops`, told steps 1 .. n, says so."""
+
+    def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
+        for n in range(1, max_steps + 1):
+            done = model.steps(x, state, n)
+            if n == max_steps or stops(done):
+                break
+        done.weights = [0.0] * (done.steps - 1) + [1.0]
+        return _finished(done)
+
+    return rule
+
+
+def _finished(done: Pondering, carry: str = "mean_field") -> Pondering:
+    """Drop the steps after N, sum outputs and states under p (Eq. 9); s^N where it is carried."""
     n = done.steps
     done.outputs, done.states, done.logits = done.outputs[:n], done.states[:n], done.logits[:n]
     done.output = _mix(done.weights, done.outputs)
     parts = range(len(done.states[0]))
     done.state = tuple(_mix(done.weights, [s[part] for s in done.states]) for part in parts)
+    if carry == "last":
+        done.state = done.states[-1]
     return done
 
 
@@ -268,9 +291,11 @@ def act_loss(done: Pondering, score: Score, tau: float) -> float:
     return score(done.output) + tau * (done.steps + done.remainder)
 
 
-def pondernet_loss(done: Pondering, score: Score, lambda_p: float, beta: float) -> float:
+def pondernet_loss(
+    done: Pondering, score: Score, lambda_p: float, beta: float, direction: str = "p_prior"
+) -> float:
     """sum_n p_n L(y_n) + beta KL(p || prior) (Banino Eq. 3)."""
-    total = beta * kl_divergence(done.logits, lambda_p)
+    total = beta * kl_divergence(done.logits, lambda_p, direction)
     for p, y in zip(done.weights, done.outputs, strict=True):
         total += p * score(y)
     return total

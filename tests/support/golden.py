@@ -1,6 +1,7 @@
 """One update's numbers for every cell, mechanism and path: what `golden.json` keeps.
 
-`python -m support.golden`, run in `tests`, writes the file anew where numbers are meant to change.
+`python -m support.golden`, run in `tests`, writes the file anew where numbers are meant to change;
+with the name of another file, that file.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +28,16 @@ MECHANISMS = {
     "act": lambda: ACT(torch.tensor([0.01, 0.1]), 0.01, 6),
     "pondernet": lambda: PonderNet(torch.tensor([0.2, 0.5]), 0.01, 6),
     "pondernet_epsilon": lambda: PonderNet(torch.tensor([0.2, 0.5]), 0.01, 6, 0.3),
+    "act_last": lambda: ACT(torch.tensor([0.01, 0.1]), 0.01, 6, "last"),
+    "pondernet_prior_p": lambda: PonderNet(
+        torch.tensor([0.0, 0.5]), 0.01, 6, kl="prior_p", carry="last"
+    ),
     "repeat": lambda: FixedRepeat(torch.tensor([1.0, 3.0])),
 }
-NAMES = ["-".join(names) for names in itertools.product(CELLS, MECHANISMS, PATHS)]
+NAMES = [
+    *("-".join(names) for names in itertools.product(CELLS, MECHANISMS, PATHS)),
+    *("-".join(names) for names in itertools.product(("lstm+state",), MECHANISMS, PATHS)),
+]
 
 
 def numbers(name: str) -> dict[str, Any]:
@@ -38,6 +47,7 @@ def numbers(name: str) -> dict[str, Any]:
         name: one of `NAMES`.
     """
     cell, mechanism, path = name.split("-")
+    cell, _, reads = cell.partition("+")
     image = cell == "conv_mlp"
     size, times = (784, 1) if image else (INPUTS, TIMES)
     halting = MECHANISMS[mechanism]()
@@ -45,7 +55,7 @@ def numbers(name: str) -> dict[str, Any]:
     for seed in range(REPLICAS):
         generator = torch.Generator().manual_seed(seed)
         made = CELLS[cell](size, HIDDEN, not image, generator)
-        networks.append(Network(made, halting, OUTPUTS, 0.0, generator))
+        networks.append(Network(made, halting, OUTPUTS, 0.0, generator, reads or "h"))
     network = stack(networks, halting)
     network.path = path
     source = torch.Generator().manual_seed(7)
@@ -80,13 +90,21 @@ def numbers(name: str) -> dict[str, Any]:
     }
 
 
-def write() -> None:
-    """Make the file anew."""
+def where() -> list[str]:
+    """What decides the bits besides the code: processor, torch, and the kernels of OpenBLAS."""
+    from pondering.model.paths.compiled import operations  # loads BLAS
+
+    kernels = {str(each.get("architecture")) for each in operations._blas().info()}
+    return [provenance.processor(), torch.__version__, *sorted(kernels)]
+
+
+def write(path: Path = FILE) -> None:
+    """Write all numbers of this processor."""
     torch.set_num_threads(1)
     found = {name: numbers(name) for name in NAMES}
-    kept = {"processor": provenance.processor(), "torch": torch.__version__, "cases": found}
-    FILE.write_text(json.dumps(kept, indent=1) + "\n")
+    kept = {"where": where(), "cases": found}
+    path.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    write()
+    write(*map(Path, sys.argv[1:]))

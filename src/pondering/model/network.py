@@ -1,36 +1,35 @@
-"""Cell, heads and halting mechanism: the ponder loop of one input, and the loop over inputs.
+"""Cell, heads and halting mechanism: the loop over the inputs of a sequence.
 
-`Network.ponder` is the readable path: every row computes every step until the last one has halted.
-For stacked replicas `paths` has faster ways to the same numbers; the tests hold them to it.
+What happens at one input is the ponder loop of `paths/readable.py`; for stacked replicas `paths`
+has faster ways to the same numbers.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import torch
 from torch import Generator, Tensor, nn
 
 from pondering.model import paths
-from pondering.model.cells import Linear, State
-from pondering.model.halting import Halting, HaltingState, Pondered
+from pondering.model.cells import State
+from pondering.model.halting import Halting, Pondered
+from pondering.model.heads import Heads, Reads
 from pondering.model.paths import PathName
 from pondering.model.paths.fast.forward import Sequence
+from pondering.model.paths.readable import Ponder
 
-
-class Ponder(NamedTuple):
-    """One input vector's pondering, N steps of rows (..., B)."""
-
-    weights: Tensor | None  # (N, ..., B): p_n; None where halted rows are left out
-    outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored, else None
-    mixture: Tensor | None  # (..., B, C): sum of p_n y_n, if every step is scored, else None
-    state: State  # sum of p_n s_n, which crosses to the next input
-    halting_state: HaltingState  # after the last step
-    computed: int  # rows x steps evaluated
+PRECISIONS = (torch.float32, torch.float64)
 
 
 class Network(nn.Module):
     """A recurrent network that ponders each input before it moves on.
+
+    In training mode the network halts as its mechanism says. After `eval()` it halts as its paper
+    evaluates it (`Halting.at_inference`): PonderNet samples its step.
+
+    `DistributedDataParallel` takes it as it is. `DataParallel` cannot gather its record, whose
+    parts have their batch axis at different places.
 
     Args:
         cell: one ponder step, any module with the members of `cells.Cell`.
@@ -38,6 +37,11 @@ class Network(nn.Module):
         output_size: C.
         halt_bias: initial bias b_h of the halting unit; 1 in Graves 2016, Sec. 3.
         generator: source of the heads' initial values.
+        reads: what the halting unit reads, `h` or the whole `state`; see `heads.Heads`.
+        batch_first: whether inputs, mask and record have the batch before time: (B, T, ...).
+
+    Raises:
+        ValueError: `reads` does not fit the cell.
 
     Example: `Network(LSTM(2, 64), ACT(tau=1e-3), 15)(inputs)` for inputs (T, B, 2).
     """
@@ -49,13 +53,15 @@ class Network(nn.Module):
         output_size: int,
         halt_bias: float = 1.0,
         generator: Generator | None = None,
+        reads: Reads = "h",
+        batch_first: bool = False,
     ) -> None:
         super().__init__()
         self.cell: Any = cell  # a module with the members of cells.Cell
         self.halting = halting
+        self.batch_first = batch_first
         self.path = "compiled"
-        # Both heads in one product: rows 0 .. C-1 give y_n (Eq. 4), row C the halting unit (Eq. 5).
-        self.heads = Linear(cell.state_sizes[0], output_size + 1, generator)
+        self.heads = Heads(tuple(cell.state_sizes), output_size, reads, generator)
         with torch.no_grad():
             self.heads.bias[-1] = halt_bias
 
@@ -83,41 +89,67 @@ class Network(nn.Module):
         keep_state: bool = False,
         halting: Halting | None = None,
         path: PathName | None = None,
+        generator: Generator | None = None,
     ) -> Pondered:
         """Ponder over every input vector of a sequence.
 
         Args:
-            inputs: (T, ..., B, D) floats, or (T, ..., B) integers for one-hot vectors.
+            inputs: (T, ..., B, D) floats of the network's precision, or (T, ..., B) integers for
+                one-hot vectors.
             mask: (T, ..., B) bool, False where a sequence is over: there nothing is computed,
                 weights are zero and the state stands still, whatever the inputs are there (NaN,
-                for example). None: all True.
-            state: what the first input finds, tensors (..., B, H) of the cell's `state_sizes`, as
-                `Pondered.state` of an earlier part of the sequence. None: zeros.
+                for example). A loss is zero there, but a target that is NaN makes its gradient
+                NaN: fill it. None: all True.
+            state: what the first input finds, finite tensors (..., B, H) of the cell's
+                `state_sizes`, as `Pondered.state` of an earlier part of the sequence. None: zeros.
             keep_state: whether the record shall have the state after the last input. With a state
                 in or out every input is computed by itself, which is slower in training.
-            halting: another mechanism than the network's own, for this pass.
+            halting: another mechanism than the network's own, for this pass; it halts as it is.
             path: another path than the network's own, for this pass. A gradient of a gradient needs
                 `readable`; the others refuse it.
+            generator: what halting is sampled from after `eval()`. None: torch's default one.
 
         Returns:
             the record of all T inputs; N is the most steps any row took. T = 0 is allowed.
 
         Raises:
-            ValueError: the inputs lack an axis; mask or state have another shape than their rows.
+            ValueError: the inputs lack an axis; mask or state have another shape than their rows;
+                inputs or network are neither float32 nor float64; autocast is on.
             IndexError: an integer is outside the one-hot vector.
         """
-        halting, path = halting or self.halting, path or self.path
+        if halting is None:
+            halting = self.halting if self.training else self.halting.at_inference(generator)
+        path = path or self.path
+        self._refuse_precision(inputs)
+        self._refuse_settings(halting)
         rows = self._rows(inputs)
         if mask is None:
             mask = torch.ones(rows, dtype=torch.bool, device=inputs.device)
+        elif mask.dtype != torch.bool:
+            raise ValueError(f"mask: {mask.dtype} is not allowed; bool is")
         elif mask.shape != rows:
             raise ValueError(f"mask: shape {tuple(mask.shape)} is not that of the rows, {rows}")
         elif inputs.is_floating_point() and not mask.all():
             inputs = torch.where(mask.unsqueeze(-1), inputs, 0.0)  # or NaN would reach gradients
+        if self.batch_first:
+            inputs, mask = inputs.transpose(0, 1), mask.transpose(0, 1)
         kept = keep_state or state is not None
-        state = self._first_state(state, rows, inputs)
+        state = self._first_state(state, mask.shape, inputs)
+        done = self._pondered(inputs, mask, state, kept, halting, path)
+        return batch_first(done) if self.batch_first else done
+
+    def _pondered(
+        self,
+        inputs: Tensor,
+        mask: Tensor,
+        state: State,
+        kept: bool,
+        halting: Halting,
+        path: PathName,
+    ) -> Pondered:
+        """All inputs, (T, ..., B, D), at once where the path can, else one by one."""
         if not len(inputs):
-            return self._nothing(rows, state if kept else None)
+            return self._nothing(mask, state if kept else None)
         drives = self._embed(inputs)
         if mask.dim() != 3:
             path = "readable"  # the others are for stacked replicas
@@ -127,12 +159,18 @@ class Network(nn.Module):
                 return self._record(done)
         records: list[Ponder] = []
         for t, (drive, present) in enumerate(zip(drives, mask, strict=True), 1):
-            record = self._ponder(path, halting, drive, state, present, kept or t < len(drives))
-            there = present.unsqueeze(-1)
+            crosses = kept or t < len(drives)
+            record = paths.ponder(
+                path, self.cell, self.heads, halting, drive, state, present, crosses
+            )
+            there, before = present.unsqueeze(-1), state
             state = tuple(
                 torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
             )
-            records.append(record._replace(state=state))
+            features = state[0]
+            if halting.carry == "last":  # what crosses is not what the heads read
+                features = torch.where(there, record.features, before[0])
+            records.append(record._replace(features=features))
         whole = self._gather(records)
         return whole._replace(state=state) if kept else whole
 
@@ -150,92 +188,61 @@ class Network(nn.Module):
             raise ValueError(f"state: shapes {given} are not allowed; {wanted} are")
         return state
 
-    def _rows(self, inputs: Tensor) -> tuple[int, ...]:
-        """(T, ..., B), once the inputs have all axes.
+    def _refuse_precision(self, inputs: Tensor) -> None:
+        """Refuse what would be rounded too coarsely for halting sums, or fail somewhere inside.
 
         Raises:
-            ValueError: they lack one.
+            ValueError: see `forward`.
+        """
+        own = self.heads.weight.dtype
+        if torch.is_autocast_enabled(inputs.device.type):
+            raise ValueError("autocast: is not allowed; leave it by torch.autocast(enabled=False)")
+        if own not in PRECISIONS or (inputs.is_floating_point() and inputs.dtype != own):
+            raise ValueError(
+                f"precision: inputs of {inputs.dtype} and parameters of {own} are not allowed; "
+                "float32 with float32 and float64 with float64 are"
+            )
+
+    def _refuse_settings(self, halting: Halting) -> None:
+        """Refuse settings of so many values that they would be taken for other axes.
+
+        Raises:
+            ValueError: a single network has a setting for each replica, or a stack of K has another
+                count than K.
+        """
+        replicas = len(self.heads.weight) if self.heads.weight.dim() == 3 else None
+        for name, value in vars(halting).items():
+            several = isinstance(value, tuple) or (isinstance(value, Tensor) and value.dim() > 0)
+            if several and len(value) != replicas:
+                wanted = "one" if replicas is None else f"one, or one for each of {replicas}, is"
+                raise ValueError(f"{name}: {len(value)} values are not allowed; {wanted}")
+
+    def _rows(self, inputs: Tensor) -> tuple[int, ...]:
+        """(T, ..., B), once the inputs have all axes; (B, T) where the batch is first.
+
+        Raises:
+            ValueError: they lack one, or have one too many for `batch_first`.
         """
         floats = inputs.is_floating_point()
         stacked = self.heads.weight.dim() == 3
         rows = tuple(inputs.shape[:-1] if floats else inputs.shape)
-        if len(rows) < 2 + stacked:
-            axes = "(T, K, B" if stacked else "(T, B"
+        if len(rows) < 2 + stacked or (self.batch_first and len(rows) > 2):
+            axes = "(T, K, B" if stacked else "(B, T" if self.batch_first else "(T, B"
             wanted = f"{axes}, D) floats or {axes}) integers"
             raise ValueError(f"inputs: shape {tuple(inputs.shape)} is not allowed; {wanted} are")
         return rows
 
-    def _nothing(self, rows: tuple[int, ...], state: State | None) -> Pondered:
+    def _nothing(self, mask: Tensor, state: State | None) -> Pondered:
         """The record of no inputs: every part has a first axis of length 0."""
-        none = self.heads.weight.new_zeros(rows)
-        outputs = self.heads.weight.shape[-2] - 1
-        mixture = none.new_zeros(*rows, outputs)
-        return Pondered(None, None, mixture, none, none, none, none, 0, state)
+        none = self.heads.weight.new_zeros(mask.shape)
+        mixture = none.new_zeros(*mask.shape, self.heads.weight.shape[-2] - 1)
+        every = none.unsqueeze(0), mixture.unsqueeze(0)
+        return Pondered(*every, mixture, none, none, none, none, 0, state)
 
     def _record(self, done: Sequence) -> Pondered:
         """The record of a whole sequence that a path has pondered."""
-        mixture = self._heads_of(_folded(done.features, -2), len(done.features))
+        mixture = self._outputs_of(_folded(done.features, -2), len(done.features))
         return Pondered(None, None, mixture, *done[1:])
-
-    def _ponder(
-        self,
-        path: PathName,
-        halting: Halting,
-        drive: Tensor,
-        state: State,
-        present: Tensor,
-        crosses: bool,
-    ) -> Ponder:
-        """One input by the path, or by the readable one where the path does not apply.
-
-        Args:
-            crosses: whether another input follows and reads the state. Where none does, a path
-                may return the old state.
-        """
-        work = (path, self.cell, self.heads, halting, drive, state, present)
-        if (every := paths.every_step(*work, crosses)) is not None:
-            return Ponder(*every)
-        if not torch.is_grad_enabled():
-            found = paths.without_gradient(*work)
-            if found is not None:
-                return Ponder(None, None, None, *found)
-        return self.ponder(halting, drive, state, present)
-
-    def ponder(self, halting: Halting, drive: Tensor, state: State, present: Tensor) -> Ponder:
-        """Ponder one input: step until every row has halted.
-
-        Args:
-            halting: the mechanism.
-            drive: (..., B, E), the embedded input.
-            state: tensors (..., B, H), what the previous input left.
-            present: (..., B) bool, the rows that have an input.
-        """
-        halting_state = halting.start(present)
-        totals = tuple(torch.zeros_like(part) for part in state)
-        weights: list[Tensor] = []
-        outputs: list[Tensor] = []
-        mixture: Tensor | None = None
-        n = 0
-        while n == 0 or (n < halting.max_steps and bool(halting_state.running.any())):
-            n += 1
-            running = halting_state.running.unsqueeze(-1)
-            fresh = self.cell.step(drive, state, n == 1)
-            state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
-            head = self.heads(state[0])
-            weight, halting_state = halting.step(n, head[..., -1], halting_state)
-            totals = tuple(
-                halting.carry(total, weight, part)
-                for total, part in zip(totals, state, strict=True)
-            )
-            weights.append(weight)
-            if halting.scores_every_step:
-                y = head[..., :-1]
-                mixture = torch.zeros_like(y) if mixture is None else mixture
-                mixture = halting.carry(mixture, weight, y)
-                outputs.append(y)
-        every = torch.stack(outputs) if outputs else None
-        computed = n * present.numel()
-        return Ponder(torch.stack(weights), every, mixture, totals, halting_state, computed)
 
     def _embed(self, inputs: Tensor) -> Tensor:
         """The cell's `embed` of all T inputs in one call, time folded into the rows."""
@@ -255,8 +262,8 @@ class Network(nn.Module):
         if mixtures:
             mixture = torch.stack(mixtures)
         else:
-            states = [record.state[0] for record in records]
-            mixture = self._heads_of(torch.cat(states, dim=-2), len(states))
+            features = [record.features for record in records]
+            mixture = self._outputs_of(torch.cat(features, dim=-2), len(features))
         ends = [record.halting_state for record in records]
         return Pondered(
             weights=weights,
@@ -269,9 +276,19 @@ class Network(nn.Module):
             computed=sum(record.computed for record in records),
         )
 
-    def _heads_of(self, states: Tensor, times: int) -> Tensor:
+    def _outputs_of(self, features: Tensor, times: int) -> Tensor:
         """The output head of (..., T x B, H): (T, ..., B, C)."""
-        return _unfolded(self.heads(states)[..., :-1], times)
+        return _unfolded(self.heads(features)[..., :-1], times)
+
+
+def batch_first(record: Pondered) -> Pondered:
+    """The record of inputs (B, T, D): weights (N, B, T), outputs (N, B, T, C), others (B, T)."""
+    turned: dict[str, Any] = {
+        name: part.transpose(1, 2) if name in ("weights", "outputs") else part.transpose(0, 1)
+        for name, part in record._asdict().items()
+        if isinstance(part, Tensor)
+    }
+    return record._replace(**turned)
 
 
 def _folded(x: Tensor, rows: int) -> Tensor:
@@ -286,10 +303,10 @@ def _unfolded(rows: Tensor, times: int) -> Tensor:
 
 
 def _joined(parts: list[Tensor | None]) -> Tensor | None:
-    """T tensors (N, ...) as one (T, N, ...), zero where one has fewer steps; None without any."""
+    """T tensors (N, ...) as one (N, T, ...), zero where one has fewer steps; None without any."""
     there = [part for part in parts if part is not None]
     most = max(map(len, there), default=0)
     for t, part in enumerate(there):
         if len(part) < most:
             there[t] = torch.cat([part, part.new_zeros(most - len(part), *part.shape[1:])])
-    return torch.stack(there) if there else None
+    return torch.stack(there, dim=1) if there else None

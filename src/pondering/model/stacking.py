@@ -26,9 +26,15 @@ def stack(networks: Sequence[Network], halting: Halting) -> Network:
 
     Raises:
         ValueError: the networks hold what a stack would lose: buffers, parameters that two modules
-            share, or modules that compute a weight anew (`weight_norm`, parametrisations).
+            share, or modules that compute a weight anew (`weight_norm`, parametrisations); they
+            have the batch first; or they differ in more than values.
     """
-    _refuse_what_is_lost(networks[0])
+    for network in networks:
+        _refuse_what_is_lost(network)
+        if network.batch_first:
+            raise ValueError("batch_first: a stack cannot have it; its inputs are (T, K, B, D)")
+        if _shape(network) != _shape(networks[0]):
+            raise ValueError("networks of other cells, sizes or parameters cannot be stacked")
     stacked = copy.deepcopy(networks[0])
     stacked.halting = halting
     sources = [dict(network.named_parameters()) for network in networks]
@@ -74,6 +80,12 @@ def _refuse_what_is_lost(network: nn.Module) -> None:
     for what, there in lost.items():
         if there:
             raise ValueError(f"networks with {what} cannot be stacked")
+
+
+def _shape(network: Network) -> tuple[type, list[tuple[str, torch.Size, bool]]]:
+    """The cell's class, and each parameter's name, shape and whether it has a gradient."""
+    parameters = network.named_parameters()
+    return type(network.cell), [(name, p.shape, p.requires_grad) for name, p in parameters]
 
 
 def _replace(network: nn.Module, change: Callable[[str, nn.Parameter], Tensor]) -> None:

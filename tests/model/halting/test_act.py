@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from oracle import oracle
 from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_from
 
-from pondering.model.halting import ACT
+from pondering.model.halting import ACT, Pondered, Setting
+from pondering.model.paths.readable import add_share
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -54,8 +55,8 @@ def test_act_halting_gradient_is_equations_15_to_20(logits: list[float], seed: i
     state = torch.zeros(1, 3, dtype=torch.float64)
     output = torch.zeros(1, 2, dtype=torch.float64)
     for n in range(5):
-        state = halting.carry(state, weights[n], torch.from_numpy(states[n : n + 1]))
-        output = halting.carry(output, weights[n], torch.from_numpy(outputs[n : n + 1]))
+        state = add_share(state, weights[n], torch.from_numpy(states[n : n + 1]))
+        output = add_share(output, weights[n], torch.from_numpy(outputs[n : n + 1]))
     loss = (output * torch.from_numpy(d_output)).sum() + (state * torch.from_numpy(d_state)).sum()
     (loss + 0.25 * halted.cost.sum()).backward()
     h = [oracle.sigmoid(v) for v in logits]
@@ -88,3 +89,38 @@ def test_act_scores_the_mixture_and_not_the_steps() -> None:
     record = pondered_from(ACT(0.0, 0.01, 2), column([0.0, 0.0]), outputs)
     loss = ACT(0.0, 0.01, 2).objective(lambda y: y.square().squeeze(-1), record)
     assert loss.tolist() == [[0.0]]
+
+
+def pondered(rows: int) -> Pondered:
+    """A record of one input (T, K, B) = (1, 2, rows) whose ponder cost is 3 for every row."""
+    ones = torch.ones(1, 2, rows)
+    return Pondered(None, None, ones.unsqueeze(-1), 2 * ones, ones, 3 * ones, ones, 0)
+
+
+@pytest.mark.parametrize(
+    ("warmup", "shares"),
+    [
+        (0, {0: (1.0, 1.0), 7: (1.0, 1.0)}),
+        (4, {0: (0.0, 0.0), 1: (0.25, 0.25), 3: (0.75, 0.75), 4: (1.0, 1.0), 9: (1.0, 1.0)}),
+        (torch.tensor([0.0, 2.0]), {0: (1.0, 0.0), 1: (1.0, 0.5), 2: (1.0, 1.0)}),
+    ],
+)
+@pytest.mark.parametrize("tau", [0.5, torch.tensor([0.5, 0.5])], ids=["number", "tensor"])
+def test_the_penalty_rises_over_the_warm_up(
+    warmup: Setting, shares: dict[int, tuple[float, float]], tau: Setting
+) -> None:
+    """Halving and quartering are exact: tau u / U below U, tau from there on."""
+    act, record = ACT(tau, 0.01, 5, tau_warmup=warmup), pondered(4)
+    for update, share in shares.items():
+        then = act.at_update(update)
+        loss = then.objective(lambda y: torch.zeros(y.shape[:-1]), record)
+        assert loss[0].T.tolist() == [[0.5 * each * 3 for each in share]] * 4
+        assert (then.epsilon, then.max_steps) == (act.epsilon, act.max_steps)
+    assert then is act
+
+
+def test_the_warm_up_leaves_the_pass_alone() -> None:
+    """Weights and costs are those of the whole penalty: tau stands in the objective alone."""
+    act, logits = ACT(0.5, 0.01, 3, tau_warmup=9), column([0.3, -0.2, 0.1])
+    (weights, halted), (wanted, end) = drive(act.at_update(4), logits), drive(act, logits)
+    assert torch.equal(weights, wanted) and torch.equal(halted.cost, end.cost)

@@ -9,7 +9,16 @@ import pytest
 import torch
 from oracle.mechanisms import column, drive
 
-from pondering.model.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet, SampledHalting
+from pondering.model.halting import (
+    ACT,
+    Exit,
+    FixedRepeat,
+    Halting,
+    Pondered,
+    PonderNet,
+    SampledHalting,
+)
+from pondering.model.paths.readable import add_share
 
 SEEDED = torch.Generator().manual_seed(0)
 ALL: list[Halting] = [
@@ -18,6 +27,7 @@ ALL: list[Halting] = [
     PonderNet(0.3, 0.01, 3, epsilon=0.05),
     SampledHalting(3, SEEDED),
     FixedRepeat(3),
+    Exit(lambda seen: seen.halt_logits[-1] > 0, 3),
 ]
 
 
@@ -33,23 +43,25 @@ def test_absent_rows_have_no_weight_no_cost_no_steps(halting: Halting) -> None:
     np.testing.assert_allclose(weights.sum(0)[[0, 2]].numpy(), [1.0, 1.0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("halting", ALL, ids=lambda h: type(h).__name__)
-def test_carry_ignores_what_a_halted_row_became(halting: Halting) -> None:
+def test_a_share_ignores_what_a_halted_row_became() -> None:
     """0 * inf is NaN: a row without weight must be selected away, not multiplied."""
     total = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     value = torch.tensor([[10.0, 20.0], [torch.inf, torch.nan]])
-    got = halting.carry(total, torch.tensor([0.5, 0.0]), value)
+    got = add_share(total, torch.tensor([0.5, 0.0]), value)
     assert got.tolist() == [[6.0, 12.0], [3.0, 4.0]]
 
 
-@pytest.mark.parametrize("halting", [ACT(0.1, 0.01, 3), FixedRepeat(3)], ids=["act", "repeat"])
+@pytest.mark.parametrize("halting", [ALL[0], *ALL[4:]], ids=lambda h: type(h).__name__)
 def test_inference_changes_nothing_where_halting_is_deterministic(halting: Halting) -> None:
     assert halting.at_inference(torch.Generator()) is halting
 
 
-@pytest.mark.parametrize(
-    "halting", [*ALL[:3], ALL[4]], ids=["act", "pondernet", "pondernet_eps", "repeat"]
-)
+@pytest.mark.parametrize("halting", ALL, ids=lambda h: type(h).__name__)
+def test_the_objective_is_the_same_at_every_update_unless_asked(halting: Halting) -> None:
+    assert all(halting.at_update(update) is halting for update in (0, 1, 10**6))
+
+
+@pytest.mark.parametrize("halting", [*ALL[:3], *ALL[4:]], ids=lambda h: type(h).__name__)
 def test_number_settings_follow_the_data_to_its_device(halting: Halting) -> None:
     """The meta device stands for a GPU: a setting left on the CPU does not mix with it."""
     present = torch.ones(4, dtype=torch.bool, device="meta")
@@ -87,7 +99,7 @@ def test_inference_samples_with_the_generator_it_is_given(halting: Halting) -> N
 def test_what_is_not_said_is_as_in_the_papers() -> None:
     """Graves 2016: epsilon 0.01, at most 100 steps; Banino 2021: beta 0.01, N = 20."""
     act, pondernet = ACT(0.1), PonderNet(0.2)
-    assert (act.epsilon, act.max_steps) == (0.01, 100)
+    assert (act.epsilon, act.max_steps, act.tau_warmup) == (0.01, 100, 0)
     assert (pondernet.beta, pondernet.max_steps, pondernet.epsilon) == (0.01, 20, None)
 
 
@@ -110,12 +122,19 @@ def test_the_number_of_steps_carries_no_gradient(halting: Halting) -> None:
         (lambda: ACT(tau=0.1, epsilon=1.0), "epsilon"),
         (lambda: ACT(tau=0.1, max_steps=0), "max_steps"),
         (lambda: ACT(tau=0.1, max_steps=2.5), "max_steps"),
-        (lambda: PonderNet(lambda_p=0.0), "lambda_p"),
+        (lambda: ACT(tau=0.1, tau_warmup=-1), "tau_warmup"),
+        (lambda: ACT(tau=0.1, tau_warmup=2.5), "tau_warmup"),
+        (lambda: ACT(tau=0.1, tau_warmup=torch.tensor([1.0, torch.inf])), "tau_warmup"),
+        (lambda: PonderNet(lambda_p=-0.1), "lambda_p"),
         (lambda: PonderNet(lambda_p=1.0), "lambda_p"),
         (lambda: PonderNet(lambda_p=torch.tensor([0.5, 5.0])), "lambda_p"),
         (lambda: PonderNet(lambda_p=0.5, beta=-0.1), "beta"),
         (lambda: PonderNet(lambda_p=0.5, epsilon=0.0), "epsilon"),
         (lambda: PonderNet(lambda_p=0.5, max_steps=0), "max_steps"),
+        (lambda: PonderNet(lambda_p=0.5, kl="reverse"), "kl"),
+        (lambda: PonderNet(torch.tensor([0.5, 0.5]), kl=("p_prior", "p")), "kl"),
+        (lambda: PonderNet(lambda_p=0.5, carry="first"), "carry"),
+        (lambda: ACT(tau=0.1, carry="first"), "carry"),
         (lambda: FixedRepeat(1.5), "rho"),
         (lambda: FixedRepeat(torch.tensor([1.0, 0.0])), "rho"),
     ],

@@ -14,6 +14,7 @@ from oracle import oracle
 from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_from
 
 from pondering.model.halting import PonderNet
+from pondering.model.halting.pondernet import KL
 
 EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 
@@ -37,25 +38,63 @@ def test_pondernet_matches_equation_2(logits: list[float], epsilon: float | None
     LOGITS,
     st.sampled_from([None, 0.05, 0.3]),
     st.integers(1, 5),
-    st.sampled_from([0.1, 0.25, 0.5, 0.9]),
+    st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9]),
+    st.sampled_from(["p_prior", "prior_p"]),
 )
-def test_pondernet_cost_is_the_kl_from_p_to_the_truncated_prior(
-    logits: list[float], epsilon: float | None, cap: int, lambda_p: float
+def test_pondernet_cost_is_the_kl_of_p_and_the_truncated_prior(
+    logits: list[float], epsilon: float | None, cap: int, lambda_p: float, kl: KL
 ) -> None:
     """In float64 throughout: a prior rounded to float32 is off by 1e-8."""
     prior = torch.tensor(lambda_p, dtype=torch.float64)
-    _, state = drive(PonderNet(prior, 1.0, cap, epsilon), column(logits))
+    halting = PonderNet(prior, 1.0, cap, epsilon, kl)
+    _, state = drive(halting, column(logits))
     steps = oracle.pondernet_steps(logits, epsilon, cap)
-    want = oracle.kl_divergence(logits[:steps], lambda_p)
+    want = oracle.kl_divergence(logits[:steps], lambda_p, kl)
+    if epsilon is None:
+        present = torch.ones(1, dtype=torch.bool)
+        _, at_once = halting.distribution(column(logits)[:cap], present)
+        np.testing.assert_allclose(at_once.cost.numpy(), [want], rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(state.cost.numpy(), [want], rtol=1e-9, atol=1e-10)
 
 
 def test_kl_has_p_first_against_hand_numbers() -> None:
-    """p = (0.9, 0.1), prior (2/3, 1/3): KL(p||g) = 0.14971, KL(g||p) = 0.20125."""
+    """p = (0.9, 0.1), prior (2/3, 1/3): KL(p||g) = 0.14970, KL(g||p) = 0.20125."""
     _, state = drive(PonderNet(0.5, 1.0, 2), column([logit(0.9), 0.0]))
     assert float(state.cost) == pytest.approx(
         0.9 * math.log(0.9 / (2 / 3)) + 0.1 * math.log(0.1 / (1 / 3)), abs=1e-7
     )
+
+
+def test_kl_has_the_prior_first_where_it_is_asked_for() -> None:
+    """The same numbers; beside a replica of the paper's direction, which keeps its own."""
+    logits = column([logit(0.9), 0.0]).unsqueeze(1).expand(2, 2, 1)
+    _, state = drive(PonderNet(torch.full((2,), 0.5), 1.0, 2, kl=("prior_p", "p_prior")), logits)
+    assert state.cost.tolist() == [
+        [pytest.approx(0.20125, abs=1e-5)],
+        [pytest.approx(0.14970, abs=1e-5)],
+    ]
+
+
+def test_the_uniform_prior_is_the_limit_of_small_lambda_p() -> None:
+    logits = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    small = torch.tensor(1e-9, dtype=torch.float64)
+    for kl in ("p_prior", "prior_p"):
+        _, limit = drive(PonderNet(0.0, 1.0, 6, kl=kl), logits)
+        _, near = drive(PonderNet(small, 1.0, 6, kl=kl), logits)
+        torch.testing.assert_close(limit.cost, near.cost, rtol=1e-6, atol=1e-6)
+
+
+def test_the_reversed_kl_of_a_vanishing_p_is_large_and_finite() -> None:
+    """g log(g / p) of a p that underflows: its logarithm does not."""
+    logits = torch.tensor([[200.0], [0.0], [0.0]], requires_grad=True)
+    _, state = drive(PonderNet(0.5, 1.0, 3, kl="prior_p"), logits)
+    state.cost.sum().backward()
+    # log p_2 = -200 + log 1/2, log p_3 = -200 + log 1/2, g = 4/7, 2/7, 1/7
+    want = (
+        4 / 7 * math.log(4 / 7) + 2 / 7 * (math.log(4 / 7) + 200) + 1 / 7 * (math.log(2 / 7) + 200)
+    )
+    assert float(state.cost.detach()) == pytest.approx(want, rel=1e-6)
+    assert logits.grad is not None and float(logits.grad[0]) == pytest.approx(3 / 7, rel=1e-6)
 
 
 def test_pondernet_goes_on_when_the_cumulated_p_is_exactly_1_minus_epsilon() -> None:

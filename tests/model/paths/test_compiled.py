@@ -31,10 +31,11 @@ from threadpoolctl import ThreadpoolController
 
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.model.heads import Reads
 from pondering.model.network import Network
 from pondering.model.paths import compiled
 from pondering.model.paths.compiled import operations
-from pondering.model.paths.compiled.loops import every_step, sequence
+from pondering.model.paths.compiled.loops import backward, every_step, forward
 from pondering.model.paths.fast import every_step as fast_steps
 from pondering.model.stacking import stack
 
@@ -43,7 +44,8 @@ from pondering.model.stacking import stack
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A word for each forward and backward pass of the loops."""
     made: list[str] = []
-    for module, name in itertools.product((sequence, every_step), ("forward", "backward")):
+    walks = (forward, "forward"), (backward, "backward")
+    for module, name in (*walks, (every_step, "forward"), (every_step, "backward")):
         real = getattr(module, name)
 
         def counted(*given: Any, name: str = name, real: Any = real) -> Any:
@@ -75,6 +77,25 @@ def test_it_gives_the_numbers_of_the_readable_path(
         if shape == "sequences" and share == 1:
             expected = {"all at once": {1}, "never": {STEPS}, "spread": {1, 2, 3, STEPS}}
             assert expected[biases] <= set(steps)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("biases", BIASES)
+@pytest.mark.parametrize(
+    ("cell", "reads", "mechanism"),
+    [("tanh_rnn", "h", "act_last"), ("lstm", "h", "act_last"),
+     ("lstm", "state", "act"), ("lstm", "state", "act_last")],
+)  # fmt: skip
+def test_the_last_state_may_cross_and_the_halting_unit_read_the_cell(
+    cell: str, reads: Reads, mechanism: str, biases: str, shape: str, calls: list[str]
+) -> None:
+    network = stacked(networks(cell, BIASES[biases], reads=reads), mechanism)
+    twin = readable_twin(network)
+    for share in PRESENT:
+        batch = batch_of(*SHAPES[shape], share)
+        calls.clear()
+        compare(results(network, batch), results(twin, batch))
+        assert calls == ["forward", "backward"]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -121,7 +142,7 @@ def test_one_count_for_all_replicas_is_a_number(calls: list[str]) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("mechanism", ["act", "repeat"])
+@pytest.mark.parametrize("mechanism", ["act", "act_last", "repeat"])
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 def test_large_networks_have_the_products_of_torch(
     cell: str, mechanism: str, shape: str, monkeypatch: pytest.MonkeyPatch
@@ -156,12 +177,14 @@ def test_more_rows_than_a_block_and_many_outputs(mechanism: str, count: int) -> 
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize(
+    ("mechanism", "flag"), [("pondernet", True), ("pondernet", False), ("pondernet_eps", True)]
+)
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 def test_pondernet_has_the_numbers_of_the_readable_path_too(
-    cell: str, flag: bool, shape: str, calls: list[str]
+    cell: str, mechanism: str, flag: bool, shape: str, calls: list[str]
 ) -> None:
-    network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), "pondernet")
+    network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), mechanism)
     twin = readable_twin(network)
     times, rows = SHAPES[shape]
     for share in PRESENT:
@@ -170,11 +193,14 @@ def test_pondernet_has_the_numbers_of_the_readable_path_too(
         found, exact = results(network, batch), results(twin, batch)
         assert sorted(calls) == ["backward"] * times + ["forward"] * times
         compare(found, exact)
-        there = batch[2][:, None, ..., None]
+        there = batch[2].unsqueeze(-1)
         if there.any():  # else the readable path takes no step
-            torch.testing.assert_close(found[0].weights, exact[0].weights, **CLOSE)
-            ours, theirs = (torch.where(there, each[0].outputs, 0.0) for each in (found, exact))
-            torch.testing.assert_close(ours, theirs, **CLOSE)
+            most = len(exact[0].weights)  # the readable path ends when every row has stopped
+            assert not found[0].weights[most:].any()
+            torch.testing.assert_close(found[0].weights[:most], exact[0].weights, **CLOSE)
+            ran = there & (exact[0].weights.unsqueeze(-1) > 0)
+            ours = torch.where(ran, found[0].outputs[:most], 0.0)
+            torch.testing.assert_close(ours, torch.where(ran, exact[0].outputs, 0.0), **CLOSE)
 
 
 def test_pondernet_where_only_the_state_is_scored() -> None:
@@ -197,7 +223,6 @@ def test_pondernet_where_only_the_state_is_scored() -> None:
     [
         ("gru", 8, ACT(0.1, max_steps=3)),
         ("gru", 8, FixedRepeat(2)),
-        ("lstm", 8, PonderNet(0.3, max_steps=3, epsilon=0.05)),
         ("gru", 8, PonderNet(0.3, max_steps=3)),
         ("tanh_rnn", compiled.MOST_HIDDEN + 4, PonderNet(0.3, max_steps=3)),
     ],

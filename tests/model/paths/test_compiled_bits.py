@@ -25,8 +25,8 @@ from torch import Tensor
 
 from pondering.model.network import Network
 from pondering.model.paths.compiled import operations
+from pondering.model.paths.compiled.loops import backward, every_step, forward
 from pondering.model.paths.compiled.loops import cells as steps_of
-from pondering.model.paths.compiled.loops import every_step, sequence
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def unrolled_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize(
-    "walk", [sequence.forward, sequence.backward, every_step.forward, every_step.backward]
+    "walk", [forward.forward, backward.backward, every_step.forward, every_step.backward]
 )
 def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
     """Or it rounds as another loop's copy does where that one came into the process first.

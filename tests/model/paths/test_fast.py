@@ -29,6 +29,7 @@ TIMES, REPLICAS, ROWS, HIDDEN, OUTPUTS = 3, 3, 48, LANES, 2
 RECORDS = ("mixture", "ponder_time", "remainder", "cost", "expected_steps")
 HALTING: dict[str, Halting] = {
     "act": ACT(torch.tensor([0.25, 0.0, 0.5]), 0.05, 30),
+    "act_last": ACT(torch.tensor([0.25, 0.0, 0.5]), 0.05, 30, "last"),
     "repeat": FixedRepeat(torch.tensor([1.0, 5.0, 3.0])),
 }
 

@@ -10,6 +10,12 @@ A cell has three members, and any module that has them can ponder:
 - `step(drive, state, first)`: the next state, a tuple of (..., B, H) tensors; `first` says whether
   this is ponder step 1, where Graves's binary flag is set (Sec. 2.1);
 - `state_sizes`: the feature size of each tensor of the state; the heads see the first one.
+
+Two more say what `initial.glorot` cannot see from shapes; a cell may do without them:
+
+- `matrices()`: its matrices of weights, each as the list of the parts it is kept in, side by side:
+  (rows, columns), or filters (out, in, height, width);
+- `set_biases()`: give the biases that were asked for their values.
 """
 
 from __future__ import annotations
@@ -124,6 +130,13 @@ class Recurrent(nn.Module):
         self.input = Linear(inputs, rows, generator)
         self.recurrent = nn.Parameter(uniform((rows, hidden), bound, generator))
         self.flag = nn.Parameter(uniform((rows,), bound, generator)) if first_step_flag else None
+
+    def matrices(self) -> list[list[Tensor]]:
+        """W_x with the flag's column, and W_s, of each gate."""
+        by_gate = (self.gates, self.hidden, -1)
+        columns = [part for part in (self.input.weight, self.flag) if part is not None]
+        of_inputs = zip(*(part.view(by_gate).unbind() for part in columns), strict=True)
+        return [*map(list, of_inputs), *([gate] for gate in self.recurrent.view(by_gate).unbind())]
 
     def embed(self, x: Tensor) -> Tensor:
         """W_x x + b, the same at every ponder step: (..., B, gates * H)."""

@@ -51,6 +51,13 @@ class ConvMLP(nn.Module):
         bound = 1 / math.sqrt(hidden)
         self.flag = nn.Parameter(uniform((hidden,), bound, generator)) if first_step_flag else None
 
+    def matrices(self) -> list[list[Tensor]]:
+        """Filters and layers; the flag's weights are a column of those of the embedded image."""
+        flag = [] if self.flag is None else [self.flag.unsqueeze(-1)]
+        others: list[Tensor] = [self.filters1, self.filters2]
+        others += [self.embedding.weight, self.recurrent.weight, self.out.weight]
+        return [[self.join.weight, *flag], *([each] for each in others)]
+
     def embed(self, x: Tensor) -> Tensor:
         """W_1 e + b_1 of images (..., B, 784): (..., B, H)."""
         images = x.reshape(*x.shape[:-1], 1, self.side, self.side)

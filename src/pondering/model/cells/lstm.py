@@ -11,6 +11,14 @@ from pondering.model.cells.base import Recurrent, State
 class LSTM(Recurrent):
     """Long short-term memory; its state is the pair (h, c), both averaged by ACT.
 
+    Args:
+        inputs: D.
+        hidden: H.
+        first_step_flag: whether step 1 is told by a further input of 1.
+        generator: source of the initial values.
+        forget_bias: what the forget gate's bias starts with; None: drawn like the other biases.
+            Jozefowicz et al. 2015, Secs. 2 and 3: 1.
+
     Source: Graves 2016, Secs. 3.2-3.5; gates in torch's order i, f, g, o, without peepholes.
     """
 
@@ -22,9 +30,18 @@ class LSTM(Recurrent):
         hidden: int,
         first_step_flag: bool = True,
         generator: Generator | None = None,
+        forget_bias: float | None = None,
     ) -> None:
         super().__init__(inputs, hidden, first_step_flag, generator)
         self.state_sizes = (hidden, hidden)
+        self.forget_bias = forget_bias
+        self.set_biases()
+
+    @torch.no_grad()
+    def set_biases(self) -> None:
+        """The forget gate's bias, where it was asked for."""
+        if self.forget_bias is not None:
+            self.input.bias[self.hidden : 2 * self.hidden] = self.forget_bias
 
     def step(self, drive: Tensor, state: State, first: bool) -> State:
         """One step of (h, c), each (..., B, H)."""

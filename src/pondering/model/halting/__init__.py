@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pondering.model.halting.act import ACT, ACTState
 from pondering.model.halting.contract import (
+    EXITS,
     Halting,
     HaltingState,
     MeanField,
@@ -16,13 +17,24 @@ from pondering.model.halting.contract import (
     Setting,
     per_row,
 )
+from pondering.model.halting.exits import (
+    Exit,
+    ExitState,
+    Rule,
+    Seen,
+    relative_change,
+    side_by_side,
+)
 from pondering.model.halting.pondernet import PonderNet, PonderNetState
 from pondering.model.halting.repeat import FixedRepeat
 from pondering.model.halting.sampled import SampledHalting, SampledState
 
 __all__ = [
     "ACT",
+    "EXITS",
     "ACTState",
+    "Exit",
+    "ExitState",
     "FixedRepeat",
     "Halting",
     "HaltingState",
@@ -30,9 +42,13 @@ __all__ = [
     "PonderNet",
     "PonderNetState",
     "Pondered",
+    "Rule",
     "SampledHalting",
     "SampledState",
     "Score",
+    "Seen",
     "Setting",
     "per_row",
+    "relative_change",
+    "side_by_side",
 ]

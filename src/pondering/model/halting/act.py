@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
 
 from pondering.model.halting.contract import (
+    Carry,
     HaltingState,
     MeanField,
     Pondered,
@@ -16,6 +18,7 @@ from pondering.model.halting.contract import (
     Setting,
     per_row,
     refuse_no_count,
+    refuse_no_word,
     refuse_unless,
     where_present,
 )
@@ -41,9 +44,15 @@ class ACT(MeanField):
         tau: time penalty, >= 0, a number or (K,).
         epsilon: a row halts once its halting units sum to 1 - epsilon.
         max_steps: M, where every row halts.
+        carry: which state crosses to the next input: sum p_n s_n (`mean_field`, Eq. 9) or s_N
+            (`last`), which the paper does not have.
+        tau_warmup: updates over which the penalty rises linearly from 0 to tau, a whole number or
+            (K,); 0: it is tau from the first update on. In a loop of your own the objective of
+            update u is `halting.at_update(u).objective(...)`. Graves 2016 keeps tau constant.
 
     Raises:
-        ValueError: tau < 0, epsilon outside [0, 1), max_steps < 1.
+        ValueError: tau < 0, epsilon outside [0, 1), max_steps < 1, tau_warmup not whole or < 0,
+            another word for `carry`.
 
     Source: Graves 2016, Secs. 2 and 2.1, Eqs. 5-14.
     """
@@ -51,6 +60,8 @@ class ACT(MeanField):
     tau: Setting
     epsilon: float = 0.01
     max_steps: int = 100
+    carry: Carry = "mean_field"
+    tau_warmup: Setting = 0
     scores_every_step: ClassVar[bool] = False
     learns: ClassVar[bool] = True
 
@@ -59,6 +70,10 @@ class ACT(MeanField):
         refuse_unless((tau >= 0) & tau.isfinite(), "tau", self.tau, "a number from 0 on")
         refuse_unless(0 <= self.epsilon < 1, "epsilon", self.epsilon, "a number in [0, 1)")
         refuse_no_count("max_steps", self.max_steps)
+        refuse_no_word("carry", self.carry, Carry)
+        warmup = torch.as_tensor(self.tau_warmup, dtype=torch.float64)
+        whole = (warmup >= 0) & (warmup == warmup.round()) & warmup.isfinite()
+        refuse_unless(whole, "tau_warmup", self.tau_warmup, "a whole number from 0 on")
 
     def start(self, running: Tensor) -> ACTState:
         """All probability is unspent where there is an input, none elsewhere."""
@@ -88,6 +103,21 @@ class ACT(MeanField):
         penalty = per_row(self.tau, pondered.cost) * pondered.cost
         return where_present(score(pondered.mixture) + penalty, pondered)
 
+    def at_update(self, update: int) -> ACT:
+        """With the penalty tau min(1, u / U) at update u = 0, 1, ... of a warm-up of U."""
+        if update >= self._warm_from:
+            return self
+        warmup = torch.as_tensor(self.tau_warmup, dtype=torch.float64)
+        share = torch.where(warmup > update, update / warmup, 1.0)
+        if isinstance(self.tau, Tensor):
+            share = share.to(self.tau.dtype)
+        return replace(self, tau=self.tau * share, tau_warmup=0)
+
+    @cached_property
+    def _warm_from(self) -> int:
+        """The first update at which every replica has its full penalty."""
+        return int(torch.as_tensor(self.tau_warmup).max())
+
     @staticmethod
     def logit_gradient(score: Tensor, last: Tensor, cost: Tensor, h: Tensor) -> Tensor:
         """dL/d logit of h_n for n < N; at n = N it is zero.
@@ -106,6 +136,6 @@ class ACT(MeanField):
         gradient: Tensor = torch.ops.aten.sigmoid_backward(score - last - cost, h)
         return gradient
 
-    def at_inference(self, generator: Generator) -> ACT:
+    def at_inference(self, generator: Generator | None = None) -> ACT:
         """The same: ACT halts deterministically."""
         return self

@@ -4,7 +4,7 @@ The network emits one halting logit per ponder step n = 1, 2, ... and row; an un
 starts near sigmoid(halt_bias). A mechanism answers four questions, and the network asks nothing
 else of it (a path of `model/paths` may know it and compute the same faster):
 
-- `step`: which weight p_n this step gets, and who is still running;
+- `step`: which weight p_n this step gets, and who is still running (after a `look` at the step);
 - `carry`: which state crosses to the next input;
 - `objective`: how the task's score of the outputs becomes the loss;
 - `predict`: which output is the prediction.
@@ -17,13 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
 
 import torch
 from torch import Generator, Tensor
 
 Setting = Tensor | float
 Score = Callable[[Tensor], Tensor]
+Carry = Literal["mean_field", "last"]
+EXITS = (
+    "sampled", "expected", "argmax", "cumulated", "threshold", "patience", "state", "divergence",
+    "certainty", "fixed", "oracle",
+)  # fmt: skip
+"""Rules that end the ponder of a trained network at evaluation, without any training.
+
+`sampled`, `expected`, `argmax`, `cumulated` and `threshold` read the halting logits, `patience`,
+`divergence`, `certainty` and `oracle` the outputs, `state` the states, `fixed` nothing.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,8 +57,8 @@ class HaltingState:
 class Pondered(NamedTuple):
     """What a mechanism sees of one pass: T inputs, N ponder steps at most."""
 
-    weights: Tensor | None  # (T, N, ..., B) p_n, zero once halted; None on a path that drops them
-    outputs: Tensor | None  # (T, N, ..., B, C) y_n, if the mechanism scores every step
+    weights: Tensor | None  # (N, T, ..., B) p_n, zero once halted; None on a path that drops them
+    outputs: Tensor | None  # (N, T, ..., B, C) y_n, if the mechanism scores every step
     mixture: Tensor  # (T, ..., B, C) sum of p_n y_n
     ponder_time: Tensor  # (T, ..., B) N(t), steps until the row halted
     remainder: Tensor  # (T, ..., B) R(t)
@@ -63,6 +73,7 @@ class Halting(Protocol):
 
     scores_every_step: ClassVar[bool]  # whether `objective` needs outputs, not their mixture alone
     learns: ClassVar[bool]  # whether the halting unit takes part in the gradient
+    exits: ClassVar[tuple[str, ...]]  # which of `EXITS` may stop it; () where its own rule alone
 
     @property
     def max_steps(self) -> int:
@@ -71,6 +82,22 @@ class Halting(Protocol):
 
     def start(self, running: Tensor) -> HaltingState:
         """No step taken yet; rows that are False in `running` never ponder."""
+        ...
+
+    def look(self, output: Tensor, hidden: tuple[Tensor, ...], state: Any) -> HaltingState:
+        """See what step n made, besides its halting logit, right before `step` weighs it.
+
+        Only the readable path shows it. A mechanism that looks has `scores_every_step` True, by
+        which it is run by that path.
+
+        Args:
+            output: (..., B, C), y_n.
+            hidden: the cell's state s_n, (..., B, H) each.
+            state: what `start` or the step before has returned.
+
+        Returns:
+            the same with what shall be remembered.
+        """
         ...
 
     def step(self, n: int, halt_logit: Tensor, state: Any) -> tuple[Tensor, HaltingState]:
@@ -88,15 +115,23 @@ class Halting(Protocol):
         """
         ...
 
-    def carry(self, total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
-        """Add step n's share of a state or output (..., B, H) to its running total."""
+    @property
+    def carry(self) -> Carry:
+        """Which state crosses to the next input: sum p_n s_n (`mean_field`) or s_N (`last`)."""
         ...
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """Loss of each input vector, (T, ..., B), from the task's score of outputs.
 
-        `score` gets (T, ..., B, C), or (T, N, ..., B, C) where `scores_every_step`, and gives the
+        `score` gets (T, ..., B, C), or (N, T, ..., B, C) where `scores_every_step`, and gives the
         same without C. Where there is no input the loss is zero, whatever the score is.
+        """
+        ...
+
+    def at_update(self, update: int) -> Halting:
+        """The mechanism whose `objective` is minimised at an update, 0 for the first.
+
+        Nothing else of it may differ: the pass is that of the mechanism itself.
         """
         ...
 
@@ -108,28 +143,38 @@ class Halting(Protocol):
         """The reported steps per input vector, (T, ..., B)."""
         ...
 
-    def at_inference(self, generator: Generator) -> Halting:
-        """The mechanism as it halts in evaluation and in `pondering show`."""
+    def at_inference(self, generator: Generator | None = None) -> Halting:
+        """The mechanism as it halts in evaluation.
+
+        Args:
+            generator: source of what is sampled; None: torch's default one.
+        """
         ...
 
 
 class MeanField:
-    """What the mechanisms share: state and output are averaged under p_n (Graves Eq. 9).
+    """What the mechanisms share: the prediction is averaged under p_n (Graves Eq. 9).
 
-    A base for mechanisms. They add `step`, `objective`, `at_inference`, `max_steps` and the two
-    class variables of `Halting`, and `start` where they have a state of their own; `repeat.py` is
-    the shortest example.
+    A base for mechanisms. They add `step`, `objective`, `at_inference`, `max_steps`,
+    `scores_every_step` and `learns`, and `start` where they have a state of their own; `repeat.py`
+    is the shortest example.
     """
+
+    carry: Carry = "mean_field"
+    exits: ClassVar[tuple[str, ...]] = ()
 
     def start(self, running: Tensor) -> HaltingState:
         """No step taken yet, for rows (..., B)."""
         zero = torch.zeros(running.shape, device=running.device)
         return HaltingState(running, zero, zero, zero)
 
-    def carry(self, total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
-        """total + p_n s_n; a row without weight adds nothing even where its state is infinite."""
-        weight = weight.unsqueeze(-1)
-        return total + torch.where(weight > 0, weight * value, 0.0)
+    def at_update(self, update: int) -> Self:
+        """The same at every update."""
+        return self
+
+    def look(self, output: Tensor, hidden: tuple[Tensor, ...], state: Any) -> Any:
+        """Nothing but the halting logit counts: the state as it is."""
+        return state
 
     def predict(self, pondered: Pondered) -> Tensor:
         """The mean-field output, (T, ..., B, C)."""
@@ -168,6 +213,15 @@ def refuse_no_count(name: str, value: object) -> None:
     """
     whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
     refuse_unless(whole, name, value, "a whole number from 1 on")
+
+
+def refuse_no_word(name: str, value: object, words: Any) -> None:
+    """Refuse what is none of the words of a `Literal`.
+
+    Raises:
+        ValueError: as `refuse_unless`.
+    """
+    refuse_unless(value in get_args(words), name, value, " or ".join(get_args(words)))
 
 
 def per_row(setting: Setting, like: Tensor) -> Tensor:

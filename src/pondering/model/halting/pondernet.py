@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import logsigmoid
 
 from pondering.model.halting.contract import (
+    EXITS,
+    Carry,
     HaltingState,
     MeanField,
     Pondered,
@@ -17,10 +19,13 @@ from pondering.model.halting.contract import (
     Setting,
     per_row,
     refuse_no_count,
+    refuse_no_word,
     refuse_unless,
     where_present,
 )
 from pondering.model.halting.sampled import SampledHalting
+
+KL = Literal["p_prior", "prior_p"]
 
 
 @dataclass(frozen=True)
@@ -41,13 +46,18 @@ class PonderNet(MeanField):
     """PonderNet: a halting distribution p_n, kept near a truncated geometric prior.
 
     Args:
-        lambda_p: halting probability of the prior, in (0, 1), a number or (K,).
+        lambda_p: halting probability of the prior, in [0, 1), a number or (K,). 0 is the limit:
+            the uniform prior over the N steps (as in Ouro, arXiv 2510.25741).
         beta: weight of the KL term, a number or (K,).
         max_steps: N, where the rest of the mass goes.
         epsilon: None for a constant N; else a row stops once its cumulated p exceeds 1 - epsilon.
+        kl: `p_prior` for KL(p || prior), that of the paper; `prior_p` for KL(prior || p), which
+            most public code computes. A word, or one for each of K replicas.
+        carry: which state crosses to the next input: sum p_n s_n (`mean_field`) or s_N (`last`).
 
     Raises:
-        ValueError: lambda_p or epsilon outside (0, 1), beta < 0, max_steps < 1.
+        ValueError: lambda_p outside [0, 1), epsilon outside (0, 1), beta < 0, max_steps < 1,
+            another word for `kl` or `carry`.
 
     Source: Banino 2021, Sec. 2, Eqs. 2-3. On sequences the paper is silent: here each input
     vector has its own p_n, and the mean-field state crosses to the next one, as in ACT.
@@ -58,18 +68,24 @@ class PonderNet(MeanField):
     beta: Setting = 0.01
     max_steps: int = 20
     epsilon: float | None = None
+    kl: KL | tuple[KL, ...] = "p_prior"
+    carry: Carry = "mean_field"
     scores_every_step: ClassVar[bool] = True
     learns: ClassVar[bool] = True
+    exits: ClassVar[tuple[str, ...]] = EXITS
 
     def __post_init__(self) -> None:
         prior, beta = torch.as_tensor(self.lambda_p), torch.as_tensor(self.beta)
-        inside = (prior > 0) & (prior < 1)
-        refuse_unless(inside, "lambda_p", self.lambda_p, "a number between 0 and 1")
+        inside = (prior >= 0) & (prior < 1)
+        refuse_unless(inside, "lambda_p", self.lambda_p, "a number in [0, 1)")
         refuse_unless((beta >= 0) & beta.isfinite(), "beta", self.beta, "a number from 0 on")
         refuse_no_count("max_steps", self.max_steps)
         if self.epsilon is not None:
             fits = 0 < self.epsilon < 1
             refuse_unless(fits, "epsilon", self.epsilon, "None or a number between 0 and 1")
+        for word in (self.kl,) if isinstance(self.kl, str) else self.kl:
+            refuse_no_word("kl", word, KL)
+        refuse_no_word("carry", self.carry, Carry)
 
     def start(self, running: Tensor) -> PonderNetState:
         """Every row has survived so far: the log of 1 is zero."""
@@ -86,9 +102,8 @@ class PonderNet(MeanField):
         last = self._is_last(n, log_after)
         log_p = torch.where(last, log_survival, log_p)
         p = torch.where(running, torch.exp(log_p), 0.0)
-        kl = state.kl + torch.where(running, p * (log_p - self._log_prior(n, log_p)), 0.0)
-        # Normalising the prior over n <= N adds log Z(N) sum p = log Z(N), once, at step N.
-        kl = kl + torch.where(running & last, self._log_normaliser(n, log_p), 0.0)
+        kl = state.kl + torch.where(running, self._kl_share(n, p, log_p), 0.0)
+        kl = torch.where(running & last, self._normalised(kl, n), kl)
         return p, PonderNetState(
             running=running & ~last,
             steps=state.steps + running,
@@ -99,7 +114,7 @@ class PonderNet(MeanField):
         )
 
     def distribution(self, halt_logits: Tensor, present: Tensor) -> tuple[Tensor, PonderNetState]:
-        """All of `step` at once for a constant N.
+        """All of `step` at once, of rows whose states are known for all N steps.
 
         Args:
             halt_logits: (N, ..., B).
@@ -111,11 +126,12 @@ class PonderNet(MeanField):
         after = logsigmoid(-halt_logits).cumsum(0)
         before = torch.cat([torch.zeros_like(after[:1]), after[:-1]])
         log_p = torch.cat([(before + logsigmoid(halt_logits))[:-1], before[-1:]])
+        if self.epsilon is not None:
+            return self._stopped(log_p, before, after, present)
         p = torch.where(present, log_p.exp(), 0.0)
         numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
         by_step = numbers.view(-1, *[1] * (p.dim() - 1))
-        kl = (p * (log_p - self._log_prior(by_step, log_p))).sum(0)
-        kl = kl + self._log_normaliser(self.max_steps, log_p)
+        kl = self._normalised(self._kl_share(by_step, p, log_p).sum(0), self.max_steps)
         return p, PonderNetState(
             running=torch.zeros_like(present),
             steps=present * float(self.max_steps),
@@ -123,6 +139,33 @@ class PonderNet(MeanField):
             expected_steps=torch.tensordot(numbers, p.detach(), 1),
             log_survival=torch.where(present, after[-1], 0.0),
             kl=torch.where(present, kl, 0.0),
+        )
+
+    def _stopped(
+        self, log_p: Tensor, before: Tensor, after: Tensor, present: Tensor
+    ) -> tuple[Tensor, PonderNetState]:
+        """`distribution` where a row stops once less than epsilon is left.
+
+        Args:
+            log_p: (N, ..., B), as if each row took all N steps.
+            before, after: (N, ..., B), log of the survival before and after each step.
+        """
+        ends = torch.stack([self._is_last(n, row) for n, row in enumerate(after, 1)])
+        running = (ends.cumsum(0) - ends.long() == 0) & present
+        last = running & ends
+        log_p = torch.where(last, before, log_p)
+        p = torch.where(running, log_p.exp(), 0.0)
+        numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
+        by_step = numbers.view(-1, *[1] * (p.dim() - 1))
+        steps = running.sum(0).float()
+        kl = torch.where(running, self._kl_share(by_step, p, log_p), 0.0).sum(0)
+        return p, PonderNetState(
+            running=torch.zeros_like(present),
+            steps=steps,
+            remainder=torch.where(last, before.exp(), 0.0).sum(0),
+            expected_steps=torch.tensordot(numbers, p.detach(), 1),
+            log_survival=torch.where(last, after, 0.0).sum(0),
+            kl=torch.where(present, self._normalised(kl, steps.clamp(min=1)), 0.0),
         )
 
     def _is_last(self, n: int, log_after: Tensor) -> Tensor:
@@ -133,19 +176,59 @@ class PonderNet(MeanField):
             return torch.zeros_like(log_after, dtype=torch.bool)
         return torch.exp(log_after) < self.epsilon
 
-    def _log_prior(self, n: int | Tensor, like: Tensor) -> Tensor:
-        """log of lambda_p (1 - lambda_p)^(n-1), the geometric prior before truncation."""
-        lambda_p = per_row(self.lambda_p, like)
-        return torch.log(lambda_p) + (n - 1) * torch.log1p(-lambda_p)
+    def _kl_share(self, n: int | Tensor, p: Tensor, log_p: Tensor) -> Tensor:
+        """What step n adds to the KL, by the prior g_n before truncation.
 
-    def _log_normaliser(self, n: int, like: Tensor) -> Tensor:
-        """log of 1 - (1 - lambda_p)^n, the prior's mass on the first n steps."""
-        return torch.log(-torch.expm1(n * torch.log1p(-per_row(self.lambda_p, like))))
+        p_n log(p_n / g_n), or g_n log(g_n / p_n) where `kl` is `prior_p`: p_n is needed as a
+        logarithm alone, so that it may be as small as it likes.
+        """
+        log_prior = self._log_prior(n, log_p)
+        share = p * (log_p - log_prior)
+        if self.kl == "p_prior":
+            return share
+        return torch.where(self._reversed(p), log_prior.exp() * (log_prior - log_p), share)
+
+    def _normalised(self, kl: Tensor, n: int | Tensor) -> Tensor:
+        """The KL from the sum of its shares, with the prior normalised over n steps: g_n / Z(n).
+
+        sum p log(p Z / g) = sum p log(p / g) + log Z; sum g / Z log(g / (Z p)) = that of the
+        shares / Z - log Z.
+        """
+        log_z = self._log_normaliser(n, kl)
+        if self.kl == "p_prior":
+            return kl + log_z
+        return torch.where(self._reversed(kl), kl / log_z.exp() - log_z, kl + log_z)
+
+    def _reversed(self, like: Tensor) -> Tensor:
+        """Whether `kl` is `prior_p`, a number or (K, 1) bool."""
+        if isinstance(self.kl, str):
+            return torch.tensor(self.kl == "prior_p", device=like.device)
+        words = [word == "prior_p" for word in self.kl]
+        return torch.tensor(words, device=like.device).unsqueeze(-1)
+
+    def _log_prior(self, n: int | Tensor, like: Tensor) -> Tensor:
+        """log of g_n = lambda_p (1 - lambda_p)^(n-1), the prior before truncation; 0 if uniform."""
+        lambda_p = per_row(self.lambda_p, like)
+        geometric = torch.log(lambda_p) + (n - 1) * torch.log1p(-lambda_p)
+        return torch.where(lambda_p > 0, geometric, 0.0)
+
+    def _log_normaliser(self, n: int | Tensor, like: Tensor) -> Tensor:
+        """log of Z(n) = 1 - (1 - lambda_p)^n, the prior's mass on the first n steps; n if uniform.
+
+        The factor lambda_p that the uniform prior lacks in g_n, it lacks here too.
+        """
+        lambda_p = per_row(self.lambda_p, like)
+        geometric = torch.log(-torch.expm1(n * torch.log1p(-lambda_p)))
+        return torch.where(lambda_p > 0, geometric, torch.as_tensor(n, dtype=like.dtype).log())
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """sum p_n L(y_n) + beta KL(p || prior) (Eq. 3): every step is scored, then averaged."""
-        assert pondered.outputs is not None and pondered.weights is not None
-        expected_score = (pondered.weights * score(pondered.outputs)).sum(1)
+        if pondered.outputs is None or pondered.weights is None:
+            raise ValueError(
+                "objective: the record has no outputs of every step; after eval() ask for them by "
+                "network(inputs, halting=network.halting)"
+            )
+        expected_score = (pondered.weights * score(pondered.outputs)).sum(0)
         penalty = per_row(self.beta, pondered.cost) * pondered.cost
         return where_present(expected_score + penalty, pondered)
 
@@ -153,6 +236,6 @@ class PonderNet(MeanField):
         """The expected steps under p, (T, ..., B)."""
         return pondered.expected_steps
 
-    def at_inference(self, generator: Generator) -> SampledHalting:
+    def at_inference(self, generator: Generator | None = None) -> SampledHalting:
         """Halting sampled step by step with probability lambda_n (Sec. 2.3)."""
-        return SampledHalting(self.max_steps, generator)
+        return SampledHalting(self.max_steps, generator, self.epsilon)

@@ -39,7 +39,7 @@ class FixedRepeat(MeanField):
 
     def __post_init__(self) -> None:
         rho = torch.as_tensor(self.rho)
-        whole = (rho >= 1) & (rho == rho.round())
+        whole = (rho >= 1) & (rho == rho.round()) & rho.isfinite() & (rho.dtype != torch.bool)
         refuse_unless(whole, "rho", self.rho, "a whole number from 1 on")
 
     @cached_property
@@ -63,6 +63,6 @@ class FixedRepeat(MeanField):
         """The score of the last output alone."""
         return where_present(score(pondered.mixture), pondered)
 
-    def at_inference(self, generator: Generator) -> FixedRepeat:
+    def at_inference(self, generator: Generator | None = None) -> FixedRepeat:
         """The same: the count is fixed."""
         return self

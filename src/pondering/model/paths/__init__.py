@@ -1,12 +1,13 @@
 """Other ways to compute the numbers of the readable network, and the one door to them.
 
-- `readable`: the network's own unroll, the papers' equations step by step (`network.py`).
-- `fast`: torch's own calls, the gradient by hand, for ACT, fixed repeat and PonderNet of constant
-  N. It is the path for a GPU.
-- `compiled`: loops that Numba compiles, for a CPU.
+- `readable`: the papers' equations step by step.
+- `fast`: torch's own calls, the gradient by hand, for ACT, fixed repeat and PonderNet. It
+  is the path for a GPU.
+- `compiled`: loops that Numba compiles, for a CPU; the default.
 
-A path that has no code for a cell and a mechanism leaves them to the next: compiled to fast, fast
-to readable. So each function here returns None where the readable network has to compute.
+A path that has no code for a cell and a mechanism, or lacks Numba, leaves them to the next:
+compiled to fast, fast to readable. So `sequence`, `every_step` and `without_gradient` return None
+where another has to compute.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from pondering.model.paths import skipping
-from pondering.model.paths.compiled import has_loops
+from pondering.model.paths import compiled, readable, skipping
 from pondering.model.paths.fast import every_step as fast_steps
 from pondering.model.paths.fast import sequence as fast_sequence
 from pondering.model.paths.fast.forward import Sequence
+from pondering.model.paths.readable import Ponder
 
 PathName = Literal["readable", "fast", "compiled"]
 
@@ -33,7 +34,7 @@ def sequence(
     Args:
         path: the path that was chosen.
         cell: stacked, a `cells.Cell`.
-        heads: the linear map of the hidden state to (output, halting logit).
+        heads: `heads.Heads`, which read output and halting logit off the state.
         halting: the mechanism.
         drives: (T, K, B, E), the embedded inputs.
         mask: (T, K, B) bool, False where a sequence is over.
@@ -47,6 +48,33 @@ def sequence(
     return fast_sequence.ponder(cell, heads, halting, drives, mask)
 
 
+def ponder(
+    path: PathName,
+    cell: Any,
+    heads: Any,
+    halting: Any,
+    drive: Tensor,
+    state: tuple[Tensor, ...],
+    present: Tensor,
+    crosses: bool,
+) -> Ponder:
+    """One input by the path, or by the readable one where the path has no code for it.
+
+    Args:
+        path, cell, heads, halting: as in `sequence`.
+        drive: (..., B, E), the embedded input.
+        state: tensors (..., B, H), what the previous input left.
+        present: (..., B) bool, the rows that have an input.
+        crosses: whether another input follows and reads the state. Where none does, a path may
+            return the old state.
+    """
+    work = cell, heads, halting, drive, state, present
+    found = every_step(path, *work, crosses)
+    if found is None and not torch.is_grad_enabled():
+        found = without_gradient(path, *work)
+    return readable.ponder(*work) if found is None else found
+
+
 def every_step(
     path: PathName,
     cell: Any,
@@ -56,17 +84,12 @@ def every_step(
     state: tuple[Tensor, ...],
     present: Tensor,
     crosses: bool,
-) -> tuple[Any, ...] | None:
-    """PonderNet of constant N: all steps of one input; see `fast.every_step.ponder`.
+) -> Ponder | None:
+    """PonderNet: all N steps of one input of stacked replicas, (K, B) rows.
 
-    Args:
-        path, cell, heads, halting: as in `sequence`.
-        drive: (K, B, E), the embedded input.
-        state: tensors (K, B, H), what the previous input left.
-        present: (K, B) bool, the rows that have an input.
-        crosses: whether another input follows and reads the state.
+    Args: as in `ponder`.
     """
-    if path == "readable" or not fast_steps.supports(cell, halting):
+    if path == "readable" or not fast_steps.supports(cell, heads, halting):
         return None
     unroll = fast_steps.unroll
     if torch.is_grad_enabled() and _compiles(path, cell, halting, drive):
@@ -84,10 +107,10 @@ def without_gradient(
     drive: Tensor,
     state: tuple[Tensor, ...],
     present: Tensor,
-) -> skipping.Finished | None:
+) -> Ponder | None:
     """One input of a mechanism that scores the mixture; rows that have halted are not computed.
 
-    Args: as in `every_step`.
+    Args: as in `ponder`, for stacked replicas.
     """
     if path == "readable" or halting.scores_every_step:
         return None
@@ -97,4 +120,5 @@ def without_gradient(
 def _compiles(path: PathName, cell: Any, halting: Any, like: Tensor) -> bool:
     """Whether the compiled path was chosen and has loops for this device and precision."""
     kind, hidden = type(cell), cell.state_sizes[0]
-    return path == "compiled" and has_loops(kind, hidden, halting, like.device, like.dtype)
+    wanted = path == "compiled" and compiled.installed()
+    return wanted and compiled.has_loops(kind, hidden, halting, like.device, like.dtype)

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import grouped_mm
 
-from pondering.model.halting import Halting, HaltingState
+from pondering.model.halting import Halting
+from pondering.model.paths.readable import Ponder, add_share
 
 KEPT_SHARE = 0.8  # pack again once at most this share of a replica's rows is running ...
 WORTH = 1e5  # ... and the others would cost this many multiplications at every further step
@@ -186,23 +187,14 @@ class WeightGradient:
         return late if self.sum is None else self.sum.add_(late)
 
 
-class Finished(NamedTuple):
-    """Rows (K, B) that have all halted."""
-
-    totals: tuple[Tensor, ...]  # (K, B, H) each: sum of p_n s_n
-    halting_state: HaltingState  # after the last step
-    computed: int  # rows x steps
-
-
 @torch.no_grad()
 def ponder(
     cell: Any, heads: Any, halting: Halting, drive: Tensor, state: Any, present: Tensor
-) -> Finished:
+) -> Ponder:
     """Ponder one input of K stacked replicas around any cell, without a gradient.
 
     Args:
-        cell: stacked, see `cells`.
-        heads: linear map of the hidden state to (output, halting logit).
+        cell, heads: stacked, as in `readable.ponder`.
         halting: a mechanism that scores the mixture alone.
         drive: (K, B, E), the embedded input.
         state: tensors (K, B, H), what the previous input left.
@@ -210,8 +202,9 @@ def ponder(
     """
     replicas, size = present.shape
     halting_state, rows = halting.start(present), all_rows(present, padded=True)
-    home = [torch.zeros_like(part).flatten(0, 1) for part in state]
-    totals = [part.view(replicas, size, -1) for part in home]
+    parts, keeps_last = len(state), halting.carry == "last"
+    home = [torch.zeros_like(part).flatten(0, 1) for part in state * (1 + keeps_last)]
+    totals = [part.view(replicas, size, -1) for part in home]  # sum p_n s_n; then s_N, if kept
     logits = drive.new_zeros(replicas * size)
     weight_of, bias_of = heads.weight[:, -1:, :].mT, heads.bias[:, -1:].unsqueeze(-1)
     work = drive.shape[2] * state[0].shape[2]
@@ -227,14 +220,19 @@ def ponder(
         n += 1
         computed += rows.total
         state = cell.step(drive, tuple(state), n == 1)
-        found = torch.baddbmm(bias_of, state[0], weight_of).flatten()
-        logits = rows.put(logits, found)
+        found = torch.baddbmm(bias_of, state[0], weight_of).squeeze(-1)
+        if heads.rest is not None:
+            found += (torch.cat(state[1:], -1) * heads.rest).sum(-1)
+        logits = rows.put(logits, found.flatten())
+        running = rows.of(halting_state.running.flatten()).view(replicas, -1, 1)
         weight, halting_state = halting.step(n, logits.view(replicas, size), halting_state)
         share = rows.of(weight.flatten()).view(replicas, -1)
-        totals = [halting.carry(t, share, part) for t, part in zip(totals, state, strict=True)]
+        last = [torch.where(running, a, b) for a, b in zip(state, totals[parts:], strict=False)]
+        totals = [add_share(total, share, part) for total, part in zip(totals, state, strict=False)]
+        totals += last
         left = [0] if n == halting.max_steps else halting_state.running.sum(1).tolist()
-    done = _put(rows, home, totals)
-    return Finished(tuple(part.view(replicas, size, -1) for part in done), halting_state, computed)
+    done = tuple(part.view(replicas, size, -1) for part in _put(rows, home, totals))
+    return Ponder(None, None, None, done[0], done[-parts:], halting_state, computed)
 
 
 def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:

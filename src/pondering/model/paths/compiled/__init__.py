@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 from typing import Any
 
 import torch
 
-from pondering.model.halting import ACT, FixedRepeat
-from pondering.model.paths.fast.every_step import takes_all_steps
+from pondering.model.halting import ACT, FixedRepeat, PonderNet
 from pondering.model.paths.fast.kernels import KERNELS
 
 MOST_HIDDEN = 256  # units; larger networks spend their time in products, where torch is faster
+
+
+@functools.cache
+def installed() -> bool:
+    """Whether there is what the loops need."""
+    return all(importlib.util.find_spec(name) for name in ("numba", "scipy", "threadpoolctl"))
 
 
 def has_loops(
@@ -25,6 +32,6 @@ def has_loops(
         device: where the network computes.
         dtype: its precision.
     """
-    small = hidden <= MOST_HIDDEN and takes_all_steps(halting)
+    small = hidden <= MOST_HIDDEN and type(halting) is PonderNet
     known = kind in KERNELS and (type(halting) in (ACT, FixedRepeat) or small)
     return known and device.type == "cpu" and dtype == torch.float32

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from pondering.model.cells import LSTM
 from pondering.model.paths.compiled import MOST_HIDDEN
-from pondering.model.paths.compiled.loops import every_step, sequence
+from pondering.model.paths.compiled.loops import backward, every_step, forward
 from pondering.model.paths.compiled.loops.tape import Job
 from pondering.model.paths.fast.forward import Sequence
 from pondering.model.paths.fast.kernels import State
@@ -29,7 +29,7 @@ SMALL_BLOCK, LARGE_BLOCK = 32, 128  # rows that go through a step together
 
 def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
     """Ponder every input of a sequence, from a state of zeros, as `fast.sequence.ponder`."""
-    weight, bias = heads.weight[:, -1, :], heads.bias[:, -1]
+    weight, bias = heads.halting_weight(), heads.bias[:, -1]
     found = _Ponder.apply(  # type: ignore[no-untyped-call]
         (type(cell) is LSTM, halting, mask), drives, cell.flag, cell.recurrent, weight, bias
     )
@@ -57,16 +57,17 @@ class _Ponder(torch.autograd.Function):
         rho = torch.zeros(0) if learns else torch.as_tensor(halting.rho).expand(replicas)
         arrays = drives, _flag(flag, recurrent), recurrent, weight, bias, rho.float()
         job = Job(
-            lstm, halting.epsilon if learns else 0.0, halting.max_steps, _block(width, hidden),
-            _array(mask), *map(_array, arrays),
+            lstm, halting.carry == "last", halting.epsilon if learns else 0.0, halting.max_steps,
+            _block(width, hidden), _array(mask), *map(_array, arrays),
         )  # fmt: skip
         features = np.empty((times, replicas, size, hidden), np.float32)
         taken, remainder, expected = np.zeros((3, times, replicas, size), np.float32)
+        ends = np.empty_like(features) if job.last else features
         out = features, taken, remainder, expected
         large = hidden > MOST_HIDDEN
-        walk = _in_python(sequence.forward) if large else sequence.forward
+        walk = _in_python(forward.forward) if large else forward.forward
         parts = [(0, replicas)] if large else _parts(replicas)
-        ctx.tapes = _together(lambda a, b: (a, b, walk(a, b, job, *out)), parts)
+        ctx.tapes = _together(lambda a, b: (a, b, walk(a, b, job, features, ends, *out[1:])), parts)
         ctx.job, ctx.flag = job, flag is not None
         ctx.save_for_backward(recurrent, weight)
         done = _sequence(learns, *map(torch.from_numpy, out))
@@ -87,7 +88,7 @@ class _Ponder(torch.autograd.Function):
             np.empty_like(job.drives), np.zeros_like(job.flag), np.empty_like(job.recurrent),
             np.zeros_like(job.units), np.zeros_like(job.bias),
         ]  # fmt: skip
-        walk = _in_python(sequence.backward) if shape[-1] > MOST_HIDDEN else sequence.backward
+        walk = _in_python(backward.backward) if shape[-1] > MOST_HIDDEN else backward.backward
         _together(lambda a, b, tape: walk(a, b, job, tape, d_features, d_cost, *found), tapes)
         drives, flag, *others = map(torch.from_numpy, found)
         return None, drives, flag if ctx.flag else None, *others
@@ -190,7 +191,9 @@ def _array(x: Tensor) -> Any:
 @functools.cache
 def _in_python(walk: Any) -> Callable[..., Any]:
     """A loop's body run by Python: what it calls is compiled still, its products are torch's."""
-    return types.FunctionType(walk.py_func.__code__, sequence.__dict__ | {"product": _product})
+    return types.FunctionType(
+        walk.py_func.__code__, walk.py_func.__globals__ | {"product": _product}
+    )
 
 
 def _product(a: Any, b: Any, out: Any) -> None:

@@ -18,7 +18,7 @@ class Backward:
 
     Args:
         tape: the forward pass.
-        d_features: (T, K, B, H), the gradient of sum p_n s_n; None: zero.
+        d_features: (T, K, B, H), the gradient of sum p_n h_n; None: zero.
         d_cost: (T, K, B), the gradient of the remainder R; None: zero.
     """
 
@@ -40,16 +40,21 @@ class Backward:
         d_drives: list[Tensor] = []  # last to first
         d_state = [self.zeros(self.count, tape.hidden) for _ in range(tape.job.parts)]
         for time in reversed(range(tape.times)):
+            d_crossing = d_state
             if self.d_features is not None:
                 late = self.d_features[time]
-                d_state[0] = d_state[0] + late if d_drives else late
+                d_state = [d_state[0] + late if d_drives else late, *d_state[1:]]
+            d_totals, d_ends = d_state, []
+            if self.halting.carry == "last":
+                zeros = [torch.zeros_like(part) for part in d_state]
+                d_totals = zeros if self.d_features is None else [late, *zeros[1:]]
+                d_ends = d_crossing
             there = None
             if not tape.complete[time]:
                 there = tape.job.mask[time].reshape(-1, 1)
-            d_totals = d_state
-            if there is not None:
-                d_totals = [torch.where(there, part, 0.0) for part in d_state]
-            d_drive, d_first, d_old = self._input(time, d_totals)
+                d_totals = [torch.where(there, part, 0.0) for part in d_totals]
+                d_ends = [torch.where(there, part, 0.0) for part in d_ends]
+            d_drive, d_first, d_old = self._input(time, d_totals, d_ends)
             if d_drive is None:
                 d_drive = self.zeros(self.count, tape.width)
             d_drives.append(d_drive.view(self.shape))
@@ -70,9 +75,13 @@ class Backward:
         )
 
     def _input(
-        self, time: int, d_totals: list[Tensor]
+        self, time: int, d_totals: list[Tensor], d_ends: list[Tensor]
     ) -> tuple[Tensor | None, Tensor | None, list[Tensor]]:
-        """One input backwards, from the gradients (K x B, H) of its sums of p_n s_n.
+        """One input backwards.
+
+        Args:
+            d_totals: (K x B, H) each, the gradients of its sums of p_n s_n.
+            d_ends: those of its last states s_N, where they cross to the next input.
 
         Returns:
             the gradients of the drive and of step 1's pre-activations, (K x B, W), None where no
@@ -101,8 +110,12 @@ class Backward:
                 ]
             else:
                 d_state = [column * total for total in totals]
+            if d_ends:  # ACT's last step has a weight; those that a row has halted before have none
+                ends_here = (~event.goes_on & (event.weight > 0)).unsqueeze(1)
+                for part, end in zip(d_state, d_ends, strict=True):
+                    part.add_(torch.where(ends_here, rows.of(end), 0.0))
             if self.halting.learns:
-                last = self._halting_unit(rows, event, totals, last, cost, units, d_state[0])
+                last = self._halting_unit(rows, event, totals, last, cost, units, d_state)
             d_pre, rest = self.kernel.backward(event.kept, d_state)
             d_drive = d_pre if d_drive is None else d_drive + d_pre
             if event.hidden is not None:
@@ -120,7 +133,7 @@ class Backward:
         last: Tensor,
         cost: Tensor,
         units: Tensor,
-        d_hidden: Tensor,
+        d_state: list[Tensor],
     ) -> Tensor:
         """Add the gradient of a step's halting units to the state, the weights and the bias.
 
@@ -128,8 +141,8 @@ class Backward:
             totals: (n, H) each, gradients of sum p_n s_n.
             last: (K x B,), dL/dp of each row's last step, as far as it is known.
             cost: (K x B,), dL/dR.
-            units: (n, H), the halting units' weights.
-            d_hidden: (n, H), the hidden state's gradient, which is added to.
+            units: (n, H) or (n, 2 H), the halting units' weights.
+            d_state: (n, H) each, the state's gradient, which is added to.
 
         Returns:
             `last` with the rows whose last step this was.
@@ -143,8 +156,10 @@ class Backward:
         d_logit = self.halting.logit_gradient(scores, final, rows.of(cost), event.weight)
         d_logit = torch.where(event.goes_on, d_logit, 0.0)
         column = d_logit.unsqueeze(1)
-        d_hidden.addcmul_(column, units)
-        share = rows.of(self.d_units).addcmul_(column, event.state[0])
+        for part, unit in zip(d_state, torch.split(units, self.tape.hidden, 1), strict=False):
+            part.addcmul_(column, unit)
+        read = self.tape.read(event.state, units)
+        share = rows.of(self.d_units).addcmul_(column, read)
         self.d_units = rows.put(self.d_units, share)
         self.d_bias = rows.put(self.d_bias, rows.of(self.d_bias).add_(d_logit))
         return rows.put(last, final)

@@ -1,4 +1,4 @@
-"""PonderNet with a constant N, where every row takes all N steps and each step is scored.
+"""PonderNet, where each step is scored and every row is computed for all N steps.
 
 The steps of an input are one operation with its gradient by hand. Its buffers hold all steps, so
 that the heads and the gradients of weights are one product each; the halting distribution and the
@@ -15,21 +15,18 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from pondering.model.cells import ConvMLP, affine
-from pondering.model.halting import PonderNet, PonderNetState
+from pondering.model.halting import PonderNet
 from pondering.model.paths.fast.kernels import KERNELS, RELU, Kernel, State
+from pondering.model.paths.readable import Ponder
 
 Unroll = Callable[[Any, Any, int, Tensor, State], tuple[State, Tensor]]
 """(cell, heads, N, drive, state) -> (states after each step, what the heads make of them)."""
 
 
-def takes_all_steps(halting: Any) -> bool:
-    """Whether it is PonderNet itself, no subclass, with a constant N."""
-    return type(halting) is PonderNet and halting.epsilon is None
-
-
-def supports(cell: Any, halting: Any) -> bool:
-    """Whether the cell has a kernel here and every row takes all steps."""
-    return (type(cell) in KERNELS or type(cell) is ConvMLP) and takes_all_steps(halting)
+def supports(cell: Any, heads: Any, halting: Any) -> bool:
+    """Whether it is PonderNet, no subclass, the cell has a kernel here, and h alone is read."""
+    known = type(cell) in KERNELS or type(cell) is ConvMLP
+    return known and heads.rest is None and type(halting) is PonderNet
 
 
 class _Unroll(torch.autograd.Function):
@@ -116,26 +113,31 @@ def ponder(
     present: Tensor,
     unroll: Unroll,
     crosses: bool = True,
-) -> tuple[Tensor, Tensor, Tensor, State, PonderNetState, int]:
-    """Ponder one input where every row takes all N steps, and every step is scored.
+) -> Ponder:
+    """Ponder one input: all N steps, also of a row that stops before by PonderNet's epsilon.
 
     Args:
         cell, heads, halting, drive, state, present: as in `paths.every_step`.
         unroll: this module's `unroll`, or another with the same result.
-        crosses: whether the state is asked for.
-
-    Returns:
-        the fields of `network.Ponder`: p_n, (N, K, B); y_n, (N, K, B, C); sum of p_n y_n; sum of
-        p_n s_n, (K, B, H) each, or the state as it was; the halting state; rows x steps.
+        crosses: whether the state is asked for; else it is returned as it was.
     """
     states, head = unroll(cell, heads, halting.max_steps, drive, state)
     head = head.transpose(0, 1)
     weights, halting_state = halting.distribution(head[..., -1], present)
     outputs = head[..., :-1]
     mixture = (weights.unsqueeze(-1) * outputs).sum(0)
-    if crosses:
+    if crosses and halting.carry == "last":
+        state = tuple(_last(part, halting_state.steps) for part in states)
+    elif crosses:
         state = tuple(_Mean.apply(weights, part) for part in states)  # type: ignore[no-untyped-call]
-    return weights, outputs, mixture, state, halting_state, weights.numel()
+    # Every step is scored, so that nothing reads the features.
+    return Ponder(weights, outputs, mixture, state[0], state, halting_state, weights.numel())
+
+
+def _last(states: Tensor, steps: Tensor) -> Tensor:
+    """The state (K, B, H) after each row's last step, of states (K, N, B, H) and steps (K, B)."""
+    index = (steps.long() - 1).clamp(min=0)[:, None, :, None]
+    return states.gather(1, index.expand(-1, 1, -1, states.shape[-1])).squeeze(1)
 
 
 def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tuple[State, Tensor]:

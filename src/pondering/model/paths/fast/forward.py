@@ -15,7 +15,7 @@ from pondering.model.paths.skipping import Rows, all_rows, products, repack
 class Sequence(NamedTuple):
     """T input vectors that K stacked replicas have pondered."""
 
-    features: Tensor  # (T, K, B, H): sum of p_n s_n; where there is no input, the state before
+    features: Tensor  # (T, K, B, H): sum of p_n h_n; where there is no input, h before
     ponder_time: Tensor  # (T, K, B), as in `Pondered`, and the next three too
     remainder: Tensor
     cost: Tensor
@@ -67,7 +67,7 @@ class Forward:
         drives: (T, K, B, W), the embedded inputs.
         flag: (K, W), what the first step adds to the drive; None: nothing.
         recurrent: (K, W, H), W_s.
-        halt_weight: (K, H), the halting unit's weights.
+        halt_weight: (K, H), the halting unit's weights; (K, 2 H) where it reads [h; c].
         halt_bias: (K, 1), its bias.
     """
 
@@ -104,27 +104,37 @@ class Forward:
         )
         features, records = [], []  # by input
         for time in range(self.times):
-            totals, end = self._input(time, state)
+            found, crossing, end = self._input(time, state)
             if self.complete[time]:
-                state = totals
+                state = crossing
             else:
                 there = self.job.mask[time].reshape(rows, 1)
-                state = tuple(torch.where(there, a, b) for a, b in zip(totals, state, strict=True))
-            features.append(state[0])
+                found = torch.where(there, found, state[0])
+                state = tuple(
+                    torch.where(there, a, b) for a, b in zip(crossing, state, strict=True)
+                )
+            features.append(found)
             records.append((end.steps, end.remainder, end.cost, end.expected_steps))
         joined = stacked(features).view(self.times, self.replicas, self.size, -1)
         steps, remainder, cost, expected = map(torch.stack, zip(*records, strict=True))
         return Sequence(joined, steps, remainder, cost, expected, self.computed)
 
-    def _input(self, time: int, state: State) -> tuple[State, HaltingState]:
-        """Step until every row has halted: sum p_n s_n (K x B, H) each, and the halting state."""
-        halting, kernel = self.job.halting, self.job.kernel
+    def _input(self, time: int, state: State) -> tuple[Tensor, State, HaltingState]:
+        """Step until every row has halted.
+
+        Returns:
+            sum p_n h_n, (K x B, H); the state that crosses to the next input, (K x B, H) each; the
+            halting state.
+        """
+        halting, kernel, parts = self.job.halting, self.job.kernel, len(state)
+        keeps_last = halting.carry == "last"
         halting_state = halting.start(self.job.mask[time])
         rows, units, left = self.everyone, self.all_units, self.present[time]
         drive = self.drives[time]
         flagged = drive if self.flag is None else drive + self.flag
         drive, first = drive.flatten(0, 1), flagged.flatten(0, 1)
-        totals = [torch.zeros_like(part) for part in state]
+        # sum p_n s_n; behind them s_N, where it crosses.
+        totals = [torch.zeros_like(part) for part in state * (1 + keeps_last)]
         logits = drive.new_zeros(self.replicas * self.size)
         home: list[Tensor] | None = None  # all rows' totals, once some are left out
         events: list[Step | Repack] = []
@@ -150,18 +160,29 @@ class Forward:
                 pre = base.clone() if self.flag is None else base
             state, saved = kernel.forward(pre, state)
             if halting.learns:
-                logits = rows.put(logits, (state[0] * units).sum(1))
+                logits = rows.put(logits, (self.read(state, units) * units).sum(1))
             logit = logits.view(self.replicas, self.size) + self.halt_bias
+            running = rows.of(halting_state.running.flatten()) if keeps_last else None
             weight, halting_state = halting.step(n, logit, halting_state)
             share, goes_on = rows.of(weight.flatten()), rows.of(halting_state.running.flatten())
             column = share.unsqueeze(1)
-            for total, part in zip(totals, state, strict=True):
+            for total, part in zip(totals[:parts], state, strict=True):
                 total.addcmul_(column, part)
+            if running is not None:
+                there = running.unsqueeze(1)
+                ends = zip(state, totals[parts:], strict=True)
+                totals[parts:] = [torch.where(there, part, end) for part, end in ends]
             events.append(Step(hidden, saved, state, share, goes_on, left))
             self.computed += rows.total
             left = [] if n == halting.max_steps else halting_state.running.sum(1).tolist()
         self.tapes.append(InputTape(events, rows, units))
-        return tuple(_put(rows, home, totals)), halting_state
+        done = tuple(_put(rows, home, totals))
+        return done[0], done[-parts:], halting_state
+
+    @staticmethod
+    def read(state: State, units: Tensor) -> Tensor:
+        """What the halting units (n, H) or (n, 2 H) read of a state: h, or [h; c]."""
+        return state[0] if units.shape[1] == state[0].shape[1] else torch.cat(state, 1)
 
 
 def _put(rows: Rows, home: list[Tensor] | None, totals: list[Tensor]) -> list[Tensor]:

@@ -29,13 +29,13 @@ def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) ->
 
     Args:
         cell: stacked, see `cells`.
-        heads: linear map of the hidden state to (output, halting logit).
+        heads: stacked, see `heads.Heads`.
         halting: ACT or FixedRepeat.
         drives: (T, K, B, E), the embedded inputs.
         mask: (T, K, B) bool, False where a sequence is over.
     """
     job = FastJob(KERNELS[type(cell)], halting, mask, len(cell.state_sizes))
-    weight, bias = heads.weight[:, -1, :], heads.bias[:, -1:]
+    weight, bias = heads.halting_weight(), heads.bias[:, -1:]
     found = _Ponder.apply(job, drives, cell.flag, cell.recurrent, weight, bias)  # type: ignore[no-untyped-call]
     return Sequence(*found)
 

@@ -7,7 +7,7 @@ alone, so they depend on no neighbour, no number of threads and no shard.
 
 - `cells.py`: one step of a cell, forwards and backwards;
 - `sequence.py` and `tape.py`: ACT and fixed repeat, a whole sequence;
-- `every_step.py`: PonderNet with a constant N, one input.
+- `every_step.py`: PonderNet, one input.
 
 The mechanisms' rules and the cells' steps stand here a second time, as arithmetic on numbers; the
 tests hold them to the readable path. `operations.py` joins the loops to torch.

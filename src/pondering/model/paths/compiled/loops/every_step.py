@@ -1,4 +1,4 @@
-"""PonderNet with a constant N: a block of a few rows goes through all steps of an input."""
+"""PonderNet: a block of a few rows goes through all steps of an input."""
 
 from __future__ import annotations
 

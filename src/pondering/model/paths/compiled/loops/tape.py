@@ -1,4 +1,4 @@
-"""What the loops of `sequence.py` read, and the tape that they write, which grows."""
+"""What the loops of `forward.py` and `backward.py` read, and the tape, which grows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ class Job(NamedTuple):
     """K stacked replicas, their inputs, and when they halt. Arrays are float32 unless said."""
 
     lstm: bool  # else a TanhRNN
+    last: bool  # s_N crosses to the next input, else sum p_n s_n
     epsilon: float
     max_steps: int
     block: int  # rows that go through a step together
@@ -20,7 +21,7 @@ class Job(NamedTuple):
     drives: Array  # (T, K, B, W), the embedded inputs; W = H, or 4 H for an LSTM
     flag: Array  # (K, W), zero where a cell has none
     recurrent: Array  # (K, W, H), W_s
-    units: Array  # (K, H), weights of the halting units
+    units: Array  # (K, H), weights of the halting units; (K, 2 H) where they read [h; c]
     bias: Array  # (K,), their biases
     rho: Array  # (K,), steps of a fixed repeat; (0,) for ACT
 

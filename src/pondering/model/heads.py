@@ -1,0 +1,66 @@
+"""What is read off a state: the output y_n and the halting unit."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import torch
+from torch import Generator, Tensor, nn
+
+from pondering.model.cells.base import Linear, State, uniform
+
+Reads = Literal["h", "state"]
+
+
+class Heads(Linear):
+    """y_n = W_y h_n + b_y (Graves 2016, Eq. 4) and the halting unit's logit (Eq. 5).
+
+    Both in one product: rows 0 .. C-1 of the weight give y_n, row C the halting unit.
+
+    Args:
+        sizes: of the parts of the state; y_n reads the first, h.
+        outputs: C.
+        reads: what the halting unit reads: `h`, or the whole `state`, for an LSTM [h; c]. Graves
+            leaves it open.
+        generator: source of the initial values.
+
+    Raises:
+        ValueError: `reads` is something else, or `state` where the state is h alone.
+    """
+
+    def __init__(
+        self,
+        sizes: tuple[int, ...],
+        outputs: int,
+        reads: Reads = "h",
+        generator: Generator | None = None,
+    ) -> None:
+        super().__init__(sizes[0], outputs + 1, generator)
+        if reads not in get_args(Reads):
+            raise ValueError(f"reads: {reads!r} is unknown; allowed: {', '.join(get_args(Reads))}")
+        self.rest: nn.Parameter | None = None  # (..., 1, the further parts' sizes)
+        if reads == "state":
+            if len(sizes) == 1:
+                raise ValueError("reads: 'state' is not allowed; the cell's state is h alone")
+            bound = 1 / math.sqrt(sizes[0])
+            self.rest = nn.Parameter(uniform((1, sum(sizes[1:])), bound, generator))
+
+    def of(self, state: State) -> tuple[Tensor, Tensor]:
+        """y_n, (..., B, C), and the halting logit, (..., B), of a state (..., B, H) each."""
+        both = self(state[0])
+        logit = both[..., -1]
+        if self.rest is not None:
+            logit = logit + (torch.cat(state[1:], -1) * self.rest).sum(-1)
+        return both[..., :-1], logit
+
+    def halting_unit(self) -> tuple[nn.Parameter, ...]:
+        """The parameters whose last row is the halting unit's, or which are its own."""
+        return (
+            (self.weight, self.bias) if self.rest is None else (self.weight, self.bias, self.rest)
+        )
+
+    def halting_weight(self) -> Tensor:
+        """What the halting unit multiplies the state [h; ...] with, (..., H) or (..., sum of H)."""
+        own = self.weight[..., -1, :]
+        return own if self.rest is None else torch.cat([own, self.rest[..., 0, :]], -1)

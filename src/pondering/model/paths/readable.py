@@ -1,0 +1,77 @@
+"""The papers' equations step by step: every row computes each step until the last one has halted.
+
+The other paths are held to these numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pondering.model.cells import State
+from pondering.model.halting import Halting, HaltingState
+
+
+class Ponder(NamedTuple):
+    """One input vector's pondering, N steps of rows (..., B)."""
+
+    weights: Tensor | None  # (N, ..., B): p_n; None where halted rows are left out
+    outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored, else None
+    mixture: Tensor | None  # (..., B, C): sum of p_n y_n, if every step is scored, else None
+    features: Tensor  # (..., B, H): sum of p_n s_n, of the state's first part
+    state: State  # what crosses to the next input: sum of p_n s_n or s_N, as `halting.carry` says
+    halting_state: HaltingState  # after the last step
+    computed: int  # rows x steps evaluated
+
+
+def ponder(
+    cell: Any, heads: Any, halting: Halting, drive: Tensor, state: State, present: Tensor
+) -> Ponder:
+    """Ponder one input: step until every row has halted.
+
+    Args:
+        cell, heads: see `model/cells` and `model/heads.py`.
+        halting: the mechanism.
+        drive: (..., B, E), the embedded input.
+        state: tensors (..., B, H), what the previous input left.
+        present: (..., B) bool, the rows that have an input.
+    """
+    halting_state = halting.start(present)
+    totals = tuple(torch.zeros_like(part) for part in state)
+    weights: list[Tensor] = []
+    outputs: list[Tensor] = []
+    mixture: Tensor | None = None
+    n = 0
+    while n == 0 or (n < halting.max_steps and bool(halting_state.running.any())):
+        n += 1
+        running = halting_state.running.unsqueeze(-1)
+        fresh = cell.step(drive, state, n == 1)
+        state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
+        y, halt_logit = heads.of(state)
+        halting_state = halting.look(y, state, halting_state)
+        weight, halting_state = halting.step(n, halt_logit, halting_state)
+        totals = tuple(
+            add_share(total, weight, part) for total, part in zip(totals, state, strict=True)
+        )
+        weights.append(weight)
+        if halting.scores_every_step:
+            mixture = torch.zeros_like(y) if mixture is None else mixture
+            mixture = add_share(mixture, weight, y)
+            outputs.append(y)
+    return Ponder(
+        weights=torch.stack(weights),
+        outputs=torch.stack(outputs) if outputs else None,
+        mixture=mixture,
+        features=totals[0],
+        state=state if halting.carry == "last" else totals,
+        halting_state=halting_state,
+        computed=n * present.numel(),
+    )
+
+
+def add_share(total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
+    """total + p_n s_n; a row without weight adds nothing even where its state is infinite."""
+    weight = weight.unsqueeze(-1)
+    return total + torch.where(weight > 0, weight * value, 0.0)
