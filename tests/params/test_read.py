@@ -71,11 +71,16 @@ WRONG = [
     ("act.tau", [True], "True", "valid number"),
     ("act.tau", [NAN], "nan", "should be less than or equal to"),
     ("act.tau", 0.1, "0.1", "valid tuple"),
+    ("act.tau_warmup", -1, "-1", "greater than or equal to 0"),
+    ("act.tau_warmup", 2.5, "2.5", "valid integer"),
     ("act.updates", 0, "0", "greater than or equal to 1"),
     ("act", 5, "5", "dictionary"),
-    ("pondernet.lambda_p", [0.0], "0.0", "greater than 0"),
+    ("pondernet.lambda_p", [-0.1], "-0.1", "greater than or equal to 0"),
     ("pondernet.lambda_p", [0.2, 1.0], "1.0", "less than 1"),
     ("pondernet.epsilon", -0.5, "-0.5", "greater than 0"),
+    ("pondernet.kl", "p", "'p'", "'p_prior' or 'prior_p'"),
+    ("halting.reads", "c", "'c'", "'h' or 'state'"),
+    ("halting.carry", "first", "'first'", "'mean_field' or 'last'"),
     ("pondernet.beta", -1.0, "-1.0", "greater than or equal to 0"),
     ("repeat", {"rho": [0]}, "0", "greater than or equal to 1"),
     ("halting.epsilon", 1.0, "1.0", "less than 1"),
@@ -91,7 +96,16 @@ WRONG = [
     ("training.learning_rate", 0.0, "0.0", "greater than 0"),
     ("training.learning_rate", None, "None", "valid number"),
     ("training.clip", False, "False", "valid number"),
+    ("training.decay", "step", "'step'", "'none', 'linear' or 'cosine'"),
+    ("training.decay", None, "None", "'none', 'linear' or 'cosine'"),
+    ("training.halting_rate", 0.0, "0.0", "greater than 0"),
+    ("training.halting_rate", -0.1, "-0.1", "greater than 0"),
+    ("training.halting_rate", "slow", "'slow'", "valid number"),
     ("training.updates", "many", "'many'", "valid integer"),
+    ("network.init", "xavier", "'xavier'", "'torch' or 'glorot'"),
+    ("network.forget_bias", "1", "'1'", "valid number"),
+    ("network.forget_bias", True, "True", "valid number"),
+    ("network.forget_bias", NAN, "nan", "should be less than or equal to"),
     ("network.cell", 5, "5", "valid string"),
     ("network", 5, "5", "dictionary"),
     ("task.bits", {1: 2}, "{1: 2}", "may hold"),
@@ -107,6 +121,28 @@ def test_a_bad_value_is_named_with_its_key_and_what_is_allowed(
     assert line.startswith(f"tiny.quick.{'task' if key.startswith('task') else key}")
     assert shown in line
     assert allowed in line.split(" is not allowed: ")[1]
+
+
+VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 2, "stop_patience": 6}
+
+
+def test_two_schedules_of_the_learning_rate_are_refused(tmp_path: Path) -> None:
+    values = changed("training.validation", VALIDATION)
+    values["tiny"]["quick"]["training"]["decay"] = "linear"
+    assert refusal(tmp_path, values) == (
+        "tiny.quick.training.decay: 'linear' is not allowed: "
+        "validation lowers the rate too; choose none, or validation: null"
+    )
+    values["tiny"]["quick"]["training"]["decay"] = "none"
+    assert load_params(tiny.write(tmp_path, values)).experiment("tiny").training.decay == "none"
+
+
+def test_what_a_recipe_does_not_say_is_as_before_there_were_knobs(tmp_path: Path) -> None:
+    config = tiny.config(tmp_path)
+    network, training = config.network, config.training
+    assert (network.init, network.forget_bias) == ("torch", None)
+    assert (training.decay, training.halting_rate) == ("none", None)
+    assert config.mechanism("act").own == {"tau_warmup": 0}
 
 
 def test_the_key_is_named_where_it_stands(tmp_path: Path) -> None:
@@ -140,7 +176,7 @@ def test_a_misspelt_key_is_met_with_the_right_one(tmp_path: Path) -> None:
     said = line(lambda v: v["tiny"]["quick"]["training"].update(clipp=1.0))
     assert said == "tiny.quick.training.clipp: unknown key; did you mean 'clip'?"
     said = line(lambda v: v["tiny"]["quick"]["network"].update(zzz=1))
-    assert said == "tiny.quick.network.zzz: unknown key; allowed: cell, hidden"
+    assert said == "tiny.quick.network.zzz: unknown key; allowed: cell, hidden, init, forget_bias"
 
 
 def test_missing_blocks_and_keys(tmp_path: Path) -> None:
@@ -177,33 +213,27 @@ def test_profiles_devices_experiments_and_mechanisms(tmp_path: Path) -> None:
         assert line.endswith("has no block of its own")
     line = refusal(tmp_path, values | {"../x": values["tiny"], "experiments": ["../x"]})
     assert "letters, digits and _ alone" in line
-    for names in (["acd"], ["act", "act"], [], None):
-        line = refusal(tmp_path, values | {"mechanisms": names})
-        assert line.startswith("mechanisms: ") and "repeat, act, pondernet" in line
     line = refusal(tmp_path, values, "reduced")
     assert line == "tiny.reduced: None; must be a mapping"
 
 
-def test_an_experiment_has_the_blocks_of_the_mechanisms_that_it_trains_with(tmp_path: Path) -> None:
-    def line(usual: list[str], further: dict[str, Any]) -> str:
-        return refusal(tmp_path, tiny.document() | {"mechanisms": usual, "further": further})
-
-    nothing = {"experiments": [], "mechanisms": []}
-    assert line(["repeat", "act"], nothing).startswith("tiny.pondernet: is trained by no stage")
-    said = line(["repeat", "act"], {"experiments": ["tny"], "mechanisms": ["pondernet"]})
-    assert said == "further.experiments: ['tny'] is not allowed: may list tiny"
-    said = line(["repeat", "act"], {"experiments": ["tiny"], "mechanisms": ["act"]})
-    assert said == "further.mechanisms: ['act'] is not allowed: may list pondernet"
-    assert line(["repeat"], {"experiments": [], "mechanism": []}).startswith("further.mechanism: ")
+def test_an_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(tmp_path: Path) -> None:
     values = tiny.document()
-    del values["tiny"]["quick"]["act"]
-    assert refusal(tmp_path, values).startswith("tiny.quick.act: missing")
-    more = {"experiments": ["tiny"], "mechanisms": ["pondernet", "repeat"]}
-    values = tiny.document() | {"mechanisms": ["act"], "further": more}
+    for home in ("common", "quick"):
+        values["tiny"][home].pop("pondernet")
     params = load_params(tiny.write(tmp_path, values))
-    assert list(params.experiment("tiny").mechanisms) == ["repeat", "act", "pondernet"]
+    assert list(params.experiment("tiny").mechanisms) == ["repeat", "act"]
     assert params.training("tiny", "act") == "train@quick-tiny-act"
-    assert params.training("tiny", "repeat") == "train_further@quick-tiny-repeat"
+    with pytest.raises(UserError, match="'pondernet', only with repeat, act; give it a block"):
+        params.experiment("tiny").replicas("pondernet")
+    for name in ("common", "quick"):
+        for mechanism in ("repeat", "act"):
+            values["tiny"][name].pop(mechanism, None)
+    said = "tiny: trains with no mechanism; a block of repeat, act, pondernet is due"
+    assert refusal(tmp_path, values) == said
+    for key in ("mechanisms", "further"):
+        line = refusal(tmp_path, tiny.document() | {key: ["act"]})
+        assert line.startswith(f"{key}: unknown key")
 
 
 def test_an_experiments_block_may_stand_unused(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from support import tiny
 
 from pondering.params.ranges import setting_text
-from pondering.params.replica import Replica
+from pondering.params.replica import Options, Replica, read_variant, title_of
 
 
 def test_an_experiment_has_one_of_each_setting_and_seed_settings_outermost(tmp_path: Path) -> None:
@@ -39,3 +40,39 @@ def test_the_setting_that_is_shown_is_named_and_not_chosen_by_its_results(tmp_pa
         config = tiny.config(tmp_path, **values, evaluation=trace)
         assert config.shown("act") == shown
     assert config.shown("repeat") == 1 and config.shown("pondernet") == 0.3
+
+
+VARIANTS: list[tuple[Options, str, str]] = [
+    ((), "act", "ACT"),
+    ((("halt_bias", -3.0),), "act[halt_bias=-3]", "ACT, halt_bias -3"),
+    (
+        (("beta", 1e-5), ("prior", "geometric")),
+        "act[beta=1e-05,prior=geometric]",
+        "ACT, beta 1e-05, prior geometric",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "name", "title"), VARIANTS)
+def test_options_stand_in_the_name_of_the_mechanism_and_are_read_back(
+    options: Options, name: str, title: str
+) -> None:
+    replica = Replica("act", 0.001, 7, options)
+    assert replica.row() == {"mechanism": name, "setting": 0.001, "seed": 7}
+    assert read_variant(name) == ("act", options)
+    assert title_of(name) == title
+    assert Replica.of_row(*replica.row().values()) == replica
+    assert Replica.of_record("act", json.loads(json.dumps(replica.record()))) == replica
+    told = title.removeprefix("ACT")
+    assert replica.text() == f"act, tau 0.001{told}, seed 7"
+    assert replica.setting_name() == f"tau 0.001{told}"
+
+
+def test_a_record_without_options_is_as_it_was() -> None:
+    assert list(Replica("act", 0.1, 7).record().items()) == [("setting", 0.1), ("seed", 7)]
+    assert Replica.of_record("act", {"setting": 0.1, "seed": 7}).options == ()
+
+
+@pytest.mark.parametrize("name", ["act[", "act[]", "[a=1]", "", "act]"])
+def test_what_is_no_variants_name_has_no_options(name: str) -> None:
+    assert read_variant(name) == (name, ())

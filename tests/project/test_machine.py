@@ -67,7 +67,7 @@ def test_numbers_near_zero_are_zero_on_every_thread() -> None:
 def test_what_is_freed_is_kept_for_the_next_update() -> None:
     huge = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     if not machine.keep_memory() or (huge.is_file() and "[always]" in huge.read_text()):
-        pytest.skip("no glibc, or huge pages always: page faults tell nothing of kept memory here")
+        pytest.skip("only glibc keeps memory; where all pages are huge no fault is left to count")
     pages = 5 * 2 * 40 * 2**20 // resource.getpagesize()
     assert printed(FAULTS, "keep") < pages / 20 < printed(FAULTS, "give")
 

@@ -176,3 +176,49 @@ def test_a_gradient_may_lie_in_memory_in_any_order() -> None:
                 StackedAdam([each], rates.clone()).step()
             found.append(torch.equal(parameter, plain))
     assert all(found)
+
+
+HEADS = ((3, 5, 7), (3, 5))  # four outputs and the halting unit, of seven hidden units
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize("factor", [0.1, 1.0, 3.0])
+def test_the_halting_units_rate_is_that_of_a_parameter_group_of_its_own(
+    factor: float, share: float
+) -> None:
+    """One replica at a time by torch's Adam with two groups; replica 1 dies on the way."""
+    rates = torch.tensor([0.1, 0.003, 0.1])
+    shapes = (*SHAPES, *HEADS)
+    parameters = [nn.Parameter(random(*s, seed=i).float()) for i, s in enumerate(shapes)]
+    solo, theirs = [], []
+    for k, rate in enumerate(rates.tolist()):
+        whole = [p.detach()[k] for p in parameters]
+        rest = [*whole[:3], *(p[:-1] for p in whole[3:])]
+        groups = [
+            [nn.Parameter(p.clone()) for p in part] for part in (rest, [p[-1] for p in whole[3:]])
+        ]
+        solo.append(groups)
+        theirs.append(torch.optim.Adam(
+            [{"params": groups[0], "lr": rate * share},
+             {"params": groups[1], "lr": rate * share * factor}]
+        ))  # fmt: skip
+    ours = StackedAdam(parameters, rates.clone(), parameters[3:], factor)
+    for update in range(UPDATES):
+        give_gradients(parameters, update)
+        alive = torch.tensor([True, update < 20, True])
+        for k in range(3):
+            slopes = [p.grad[k].clone() for p in parameters if p.grad is not None]
+            for one, slope in zip(solo[k][0], slopes, strict=True):
+                one.grad = slope if one.shape == slope.shape else slope[:-1]
+            for one, slope in zip(solo[k][1], slopes[3:], strict=True):
+                one.grad = slope[-1]
+            if alive[k]:
+                theirs[k].step()
+        ours.step(alive, share)
+    for k, (rest, rows) in enumerate(solo):
+        for p, one in zip(parameters, rest, strict=True):
+            got = p[k] if one.shape == p[k].shape else p[k][:-1]
+            torch.testing.assert_close(got, one, rtol=1e-6, atol=1e-6)
+        for p, one in zip(parameters[3:], rows, strict=True):
+            torch.testing.assert_close(p[k][-1], one, rtol=1e-6, atol=1e-6)
+    assert torch.equal(ours.learning_rate, rates)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network, PathName
 from pondering.model.paths import compiled
-from pondering.model.paths.compiled.loops import sequence
+from pondering.model.paths.compiled.loops import forward
 from pondering.model.stacking import stack
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
@@ -41,7 +42,8 @@ def project(tmp_path: Path) -> Path:
 def train(
     folder: Path, path: str, mechanism: str = "act", values: dict[str, Any] | None = None
 ) -> Plan:
-    """The tiny project's training on a path."""
+    """The tiny project's training on a path, whatever was trained before."""
+    shutil.rmtree(folder / "data/runs", ignore_errors=True)
     values = values or tiny.document()
     values["compute"] |= {"path": path}
     tiny.write(folder, values)
@@ -51,8 +53,8 @@ def train(
 
 
 def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, real = [], sequence.forward
-    monkeypatch.setattr(sequence, "forward", lambda *given: (calls.append(1), real(*given))[1])
+    calls, real = [], forward.forward
+    monkeypatch.setattr(forward, "forward", lambda *given: (calls.append(1), real(*given))[1])
     curves, keys = {}, set()
     for path in ("fast", "compiled"):
         stage = train(project, path)

@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support import stages
+from ruamel.yaml import YAML
+from support import stages, tiny
 
 from pondering.params.read import load_params
+from pondering.params.replica import Replica
 from pondering.project.provenance import hash_values
 from pondering.report.figures.rates import figure_rates
 from pondering.results.tables import best_rate
+from pondering.tasks import make_task
+from pondering.train.build import make_network
+from pondering.train.sweep import Schedule, Sweep
 
 OPTIONS = ("--rates", "0.001,0.03", "--settings", "0.01,0.1", "--seeds", "1000,1002",
            "--updates", "20", "--points", "4")  # fmt: skip
@@ -133,6 +138,35 @@ def test_a_replica_that_diverged_stays_in_the_figure_as_a_failure() -> None:
                          "error": [0.5, None, None]})  # fmt: skip
     (axes,) = figure_rates(rows, "five bits", "error rate", 1.0).axes
     assert axes.lines[0].get_ydata().ravel().tolist() == [0.5, 1.0, 1.0]
+
+
+def test_it_trains_by_the_experiments_recipe(project: Path, tmp_path: Path) -> None:
+    """Decay over the updates of the search, the halting unit's rate, the warm-up, the weights."""
+    shutil.copytree(project, tmp_path / "knobs")
+    path = tmp_path / "knobs/params.yaml"
+    values = YAML().load(path)
+    block = values["tiny"]["quick"]
+    block["training"] |= {"decay": "linear", "halting_rate": 0.1}
+    block["network"]["init"], block["act"]["tau_warmup"] = "glorot", 9
+    YAML().dump(values, path)
+    done = stages.run(path.parent, "search", "tiny", "--profile", "quick", *OPTIONS)
+    assert done.status == 0, done.err
+    table = pd.read_csv(path.parent / FOLDER / "tiny-act.csv")
+    config = load_params(path).experiment("tiny")
+    assert (config.training.decay, config.network.init) == ("linear", "glorot")
+    pairs = itertools.product((0.01, 0.1), (1000, 1002))
+    replicas = [Replica("act", *pair) for pair in pairs]
+    task = make_task(config.task, "tiny")
+    for rate in (0.001, 0.03):
+        values = config.training
+        schedule = Schedule(20, values.batch, rate, values.clip, 4, "linear", 0.1)
+        network = make_network(config, task, replicas)
+        sweep = tiny.train(Sweep(network, task, replicas, schedule))
+        wanted = pd.DataFrame(sweep.rows())["loss"]
+        got = table[table["learning_rate"] == rate]["loss"]
+        assert got.tolist() == pytest.approx(wanted.tolist(), rel=1e-4)
+    before = pd.read_csv(project / FOLDER / "tiny-act.csv")
+    assert (table["loss"] - before["loss"]).abs().min() > 0
 
 
 def test_the_command_in_it_makes_the_same_table(project: Path, tmp_path: Path) -> None:

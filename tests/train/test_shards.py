@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,10 +21,10 @@ PARAMETERS = "data/runs/quick/tiny/{}/parameters.safetensors"
 CURVES = "reports/quick/curves/tiny-{}.csv"
 
 
-def project(folder: Path, **compute: object) -> Path:
+def project(folder: Path, quick: dict[str, Any] | None = None, **compute: object) -> Path:
     """The tiny project with its data."""
     stages.new_project(folder)
-    values = tiny.document()
+    values = tiny.document(**quick or {})
     values["compute"] |= compute
     tiny.write(folder, values)
     assert stages.run(folder, "datasets", *stages.QUICK).status == 0
@@ -65,6 +66,18 @@ def test_shards_train_as_the_whole(tmp_path: Path, mechanism: str) -> None:
     pd.testing.assert_frame_equal(*curves, rtol=1e-3)
 
 
+def test_settings_with_options_keep_their_places_in_shards(tmp_path: Path) -> None:
+    act = {"act": {"tau": [0.01, {"tau": 0.01, "halt_bias": -3}]}}
+    found = []
+    for count in (3, 4):
+        folder = project(tmp_path / str(count), act, replicas_at_once=count)
+        done = train(folder, "act")
+        assert (done.status, done.err) == (0, "")
+        found.append(pd.read_csv(folder / CURVES.format("act")).drop(columns="active_share"))
+    assert found[1]["mechanism"].tolist()[:4] == ["act"] * 2 + ["act[halt_bias=-3]"] * 2
+    pd.testing.assert_frame_equal(*found, rtol=1e-3)
+
+
 def test_a_sweep_that_was_stopped_goes_on_shard_by_shard(tmp_path: Path) -> None:
     folder = project(tmp_path / "project", replicas_at_once=1)
     assert train(folder, "act").status == 0
@@ -95,6 +108,18 @@ def test_what_fits_is_found_from_one_replica(
     assert fitting(one, 4) == 2 and len(stage.shards()) == 2
     monkeypatch.setattr("pondering.train.shards.free_memory", lambda device: 1)
     assert fitting(one, 4) == 1, "one is tried in any case"
+
+
+def test_a_plan_trains_by_its_recipe(tmp_path: Path) -> None:
+    folder = project(tmp_path / "project")
+    usual = plan(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    knobs = {"decay": "cosine", "halting_rate": 0.1}
+    tiny.write(folder, tiny.document(training=knobs, act={"tau_warmup": 5}))
+    turned = plan(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    assert turned.key != usual.key
+    sweep = turned.sweep()
+    assert (sweep.schedule.decay, sweep.schedule.halting_rate) == ("cosine", 0.1)
+    assert sweep.network.halting.tau_warmup == 5  # type: ignore[attr-defined]
 
 
 def test_a_run_goes_on_as_it_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,6 +124,7 @@ def test_parameters_of_another_network_are_refused(copy: Path, lacks_a_part: boo
 def test_a_damaged_checkpoint_is_named(copy: Path) -> None:
     (path,) = (copy / ".checkpoints/quick/tiny-act").glob("*/checkpoint.safetensors")
     damage(path)
+    shutil.rmtree(copy / "data/runs/quick/tiny/act")  # what is there would be kept
     line = refused(copy, "train", *QUICK, "--mechanism", "act")
     assert line.startswith(f"{path.relative_to(copy)}: truncated or damaged (")
     assert line.endswith("delete it")

@@ -39,12 +39,12 @@ def by_hand(sweep: Sweep) -> dict[str, list[float]]:
         total = mistakes = remainder = ponder = steps = 0.0
         for t, b in present:
             assert pondered.weights is not None
-            p = pondered.weights[t, :, k, b].tolist()
+            p = pondered.weights[:, t, k, b].tolist()
             target = float(batch.targets[t, k, b])
             mixture = float(pondered.mixture[t, k, b, 0])
             taken = float(pondered.ponder_time[t, k, b])
             if pondered.outputs is not None:  # PonderNet
-                y = pondered.outputs[t, :, k, b, 0].tolist()
+                y = pondered.outputs[:, t, k, b, 0].tolist()
                 loss = sum(w * cross_entropy(v, target) for w, v in zip(p, y, strict=True))
                 total += loss + beta * float(pondered.cost[t, k, b])
                 ponder += sum(n * w for n, w in enumerate(p, 1))
@@ -58,7 +58,7 @@ def by_hand(sweep: Sweep) -> dict[str, list[float]]:
             remainder += float(pondered.remainder[t, k, b])
             mistakes += (mixture > 0) != bool(target)
             steps += taken
-        most = int(pondered.weights.shape[1])
+        most = len(pondered.weights)
         found["loss"][k] = total / rows
         found["error"][k] = mistakes / rows
         found["ponder_time"][k] = ponder / len(present)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pondering.params import ranges
 
@@ -28,30 +28,43 @@ class Mechanism:
         setting: the argument of its class that is swept; in `params.yaml` a list of that name.
         symbol: the setting's sign.
         settings: what that list may hold: `ranges.Counts` (whole, from 1), `Penalties` (from 0, or
-            a grid's name) or `Priors` (between 0 and 1).
+            a grid's name) or `Priors` (from 0, below 1); a mapping, too, see `sweeps`.
         path: its class, as `package.module:Class`; it answers the contract of `model/halting`.
-        shares: arguments that come from the experiment's `halting` block: max_steps, epsilon.
+        shares: arguments that come from the experiment's `halting` block, such as max_steps.
         own: further arguments that the mechanism's block has: what each may be, and its default
             (`...` where there is none). None stands for the shared value, or that of the class.
+        learns: whether its halting unit does, as in its class.
         remainder: whether R, the weight that the last step is given, means anything.
         ways: the functions of `model/paths` that it may take; a training's key leaves out the
             others.
+        sweeps: what a mapping in the list of settings may name besides the setting, for the
+            replicas of that setting alone: `halt_bias`, where the halting unit learns, and those of
+            `own` that are numbers or words. Its class takes tensors (K,) of such numbers, and
+            tuples of K such words.
     """
 
     title: str
     setting: str
     symbol: str
-    settings: Any
+    settings: ranges.Swept
     path: str
     shares: tuple[str, ...] = ()
     own: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    learns: bool = True
     remainder: bool = False
     ways: tuple[str, ...] = ("sequence", "every_step", "without_gradient")
+    sweeps: tuple[str, ...] = ()
 
     @property
     def block(self) -> dict[str, tuple[Any, Any]]:
         """What its block in `params.yaml` may hold: key -> what it may be, its default."""
         return {**SHARED, self.setting: (self.settings, ...), **self.own}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a mapping in the list of settings may name besides: key -> what it may be."""
+        known = {"halt_bias": ranges.Bias} | {name: kind for name, (kind, _) in self.own.items()}
+        return {name: known[name] for name in self.sweeps}
 
     @property
     def module(self) -> str:
@@ -62,21 +75,23 @@ class Mechanism:
 MECHANISMS: dict[str, Mechanism] = {
     "repeat": Mechanism(
         "Fixed repeat", "rho", "ρ", ranges.Counts, "pondering.model.halting:FixedRepeat",  # noqa: RUF001
-        ways=("sequence", "without_gradient"),
+        learns=False, ways=("sequence", "without_gradient"),
     ),
     "act": Mechanism(
         "ACT", "tau", "τ", ranges.Penalties, "pondering.model.halting:ACT",
-        shares=("epsilon", "max_steps"), remainder=True, ways=("sequence", "without_gradient"),
+        shares=("epsilon", "max_steps", "carry"), own={"tau_warmup": (ranges.Whole, 0)},
+        remainder=True, ways=("sequence", "without_gradient"), sweeps=("halt_bias", "tau_warmup"),
     ),
     "pondernet": Mechanism(
         "PonderNet", "lambda_p", "λp", ranges.Priors, "pondering.model.halting:PonderNet",
-        shares=("max_steps",),
+        shares=("max_steps", "carry"),
         own={
             "beta": (ranges.NotNegative, ...),
             "max_steps": (ranges.Count | None, None),
             "epsilon": (ranges.Open | None, None),
+            "kl": (Literal["p_prior", "prior_p"], "p_prior"),
         },
-        ways=("every_step",),
+        ways=("every_step",), sweeps=("halt_bias", "beta", "kl"),
     ),
 }  # fmt: skip
 """Name in `params.yaml` -> entry, in the order of tables and pages."""

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
 LARGEST = 10**9  # keeps sizes and rates within what torch and float32 can hold
 
 
-def setting_text(setting: float) -> str:
-    """A setting as it is written: in six digits, as tables have it and find it again."""
-    return f"{setting:g}"
+def setting_text(setting: float | str) -> str:
+    """A setting as it is written: in six digits, as tables have it and find it again; a word."""
+    return setting if isinstance(setting, str) else f"{setting:g}"
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) != len(values):
         raise ValueError("must not name a value twice")
-    return values
-
-
-def _told_apart(values: tuple[float, ...]) -> tuple[float, ...]:
-    if len({setting_text(value) for value in _distinct(values)}) != len(values):
-        raise ValueError("must not name values that are equal in six digits, as tables have them")
     return values
 
 
@@ -36,23 +31,23 @@ def _grid(decimals: int) -> tuple[float, ...]:
 GRIDS = {"graves": _grid(4), "graves_text": _grid(3)}
 
 
-def _named(values: Any) -> Any:
-    return GRIDS.get(values, values) if isinstance(values, str) else values
+class Swept(NamedTuple):
+    """What a setting may be: the range of its number, and grids whose names stand for a list."""
+
+    number: Any
+    grids: Mapping[str, tuple[float, ...]]
 
 
 # Strict: "0.1" in quotes is a word and true is no number; a whole number may stand for a float.
 Count = Annotated[int, Field(ge=1, le=LARGEST, strict=True)]
+Whole = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
 Open = Annotated[float, Field(gt=0, lt=1, strict=True)]
 Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
 NotNegative = Annotated[float, Field(ge=0, le=LARGEST, strict=True)]
 Bias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
-Counts = Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_told_apart)]
-Penalties = Annotated[
-    tuple[NotNegative, ...],
-    Field(min_length=1),
-    BeforeValidator(_named),
-    AfterValidator(_told_apart),
-]
-Priors = Annotated[tuple[Open, ...], Field(min_length=1), AfterValidator(_told_apart)]
+Prior = Annotated[float, Field(ge=0, lt=1, strict=True)]
+Counts = Swept(Count, {})
+Penalties = Swept(NotNegative, GRIDS)
+Priors = Swept(Prior, {})
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]

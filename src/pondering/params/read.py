@@ -8,7 +8,7 @@ stand where is in `schema.py`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
@@ -22,7 +22,7 @@ from pondering.project.errors import UserError
 
 __all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
 
-_TOP = ("profile", "device", "compute", "download", "experiments", "mechanisms", "further", "about")
+_TOP = ("profile", "device", "compute", "download", "experiments", "about")
 # What an experiment's block may hold.
 _PARTS = (*(name for name in ExperimentConfig.model_fields if name != "mechanisms"), *MECHANISMS)
 LONGEST_VALUE = 80
@@ -63,48 +63,16 @@ def _checked(document: dict[str, Any], profile: str | None) -> Params:
     names = document["experiments"]
     if not isinstance(names, list) or not names or len(set(map(str, names))) != len(names):
         raise _Refusal(f"experiments: {_shown(names)} is not allowed: must list distinct names")
-    usual = document["mechanisms"]
-    if not isinstance(usual, list) or not usual or not _are_some(usual, MECHANISMS):
-        allowed = ", ".join(MECHANISMS)
-        raise _Refusal(f"mechanisms: {_shown(usual)} is not allowed: must list some of {allowed}")
     for key in document:
         if key not in (*_TOP, *names) and not _is_block(document[key]):
             raise _Refusal(f"{key}: unknown key{_nearest(str(key), (*_TOP, *map(str, names)))}")
-    merged = {key: document[key] for key in _TOP if key not in ("experiments", "mechanisms")}
+    merged = {key: document[key] for key in _TOP if key != "experiments"}
     blocks = {str(name): _merged_block(document, name, chosen) for name in names}
     merged |= {"profile": chosen, "experiments": blocks}
     try:
-        params = Params.model_validate(merged)
+        return Params.model_validate(merged)
     except ValidationError as error:
         raise _Refusal(_finding(error, document, chosen)) from None
-    _check_trainings(params, usual)
-    return params
-
-
-def _are_some(names: Sequence[Any], of: Iterable[str]) -> bool:
-    """Whether they are known and told once each."""
-    return set(map(str, names)) <= set(of) and len(set(map(str, names))) == len(names)
-
-
-def _check_trainings(params: Params, usual: list[str]) -> None:
-    """Refuse a training without values, and values without a training."""
-    others = [name for name in MECHANISMS if name not in usual]
-    for key, known in (("experiments", params.experiments), ("mechanisms", others)):
-        if not _are_some(getattr(params.further, key), known):
-            given = _shown(list(getattr(params.further, key)))
-            allowed = ", ".join(known) or "none is left"
-            raise _Refusal(f"further.{key}: {given} is not allowed: may list {allowed}")
-    for name, config in params.experiments.items():
-        more = params.further.mechanisms if name in params.further.experiments else ()
-        for mechanism in (*usual, *more):
-            if mechanism not in config.mechanisms:
-                raise _Refusal(f"{name}.{params.profile}.{mechanism}: missing; it is to be trained")
-        for mechanism in config.mechanisms:
-            if mechanism not in (*usual, *more):
-                raise _Refusal(
-                    f"{name}.{mechanism}: is trained by no stage; name it in mechanisms, or it and "
-                    f"{name} in further"
-                )
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -145,6 +113,10 @@ def _merged_block(document: dict[str, Any], name: Any, profile: str) -> dict[str
                 raise _Refusal(f"{name}.{home}.{key}: unknown key{_nearest(str(key), _PARTS)}")
     merged = deep_merge(block["common"], block[profile])
     blocks = {key: merged.pop(key) for key in MECHANISMS if key in merged}
+    if not blocks:
+        raise _Refusal(
+            f"{name}: trains with no mechanism; a block of {', '.join(MECHANISMS)} is due"
+        )
     return merged | {"mechanisms": blocks}
 
 
@@ -213,7 +185,8 @@ def _allowed_keys(location: tuple[int | str, ...]) -> tuple[str, ...]:
     if location[0] == "experiments" and len(location) == 3:
         return _PARTS
     if location[2:3] == ("mechanisms",):
-        return tuple(MECHANISMS[str(location[3])].block)
+        entry = MECHANISMS[str(location[3])]
+        return tuple(entry.block) if len(location) == 5 else (entry.setting, *entry.options)
     kind: Any = Params
     for part in location[:-1]:
         kind = _without_none(kind)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pondering.params.mechanisms import MECHANISMS
+from pondering.params.mechanisms import MECHANISMS, Mechanism
 from pondering.params.ranges import setting_text
+
+Options = tuple[tuple[str, float | str], ...]
+"""Names and values, sorted by name."""
+
+_VARIANT = re.compile(r"(\w+)\[(.+)\]")
 
 
 @dataclass(frozen=True)
@@ -17,15 +24,37 @@ class Replica:
         mechanism: a name in `MECHANISMS`.
         setting: rho, tau or lambda_p.
         seed: of its parameters and its training batches.
+        options: what its setting names besides, where it is a mapping: halt_bias, beta.
     """
 
     mechanism: str
     setting: float
     seed: int
+    options: Options = ()
+
+    @classmethod
+    def of_row(cls, variant: Any, setting: Any, seed: Any) -> Replica:
+        """The replica that a row of a table begins with; numbers as that table has them."""
+        mechanism, options = read_variant(str(variant))
+        return cls(mechanism, float(setting), int(seed), options)
+
+    @classmethod
+    def of_record(cls, mechanism: str, record: Mapping[str, Any]) -> Replica:
+        """The replica of a `record`."""
+        options = tuple(sorted(record.get("options", {}).items()))
+        return cls(mechanism, float(record["setting"]), int(record["seed"]), options)
+
+    @property
+    def variant(self) -> str:
+        """Its mechanism as tables write it: act, or with options act[halt_bias=-3]."""
+        if not self.options:
+            return self.mechanism
+        return f"{self.mechanism}[{','.join(f'{n}={setting_text(v)}' for n, v in self.options)}]"
 
     def setting_name(self) -> str:
-        """Its setting with its name: tau 0.01."""
-        return f"{MECHANISMS[self.mechanism].setting} {setting_text(self.setting)}"
+        """Its setting with its name, and its options: tau 0.01, halt_bias -3."""
+        first = f"{MECHANISMS[self.mechanism].setting} {setting_text(self.setting)}"
+        return ", ".join((first, *options_listed(self.options)))
 
     def text(self) -> str:
         """Its name in messages, and what finds it again in a table: act, tau 0.01, seed 7."""
@@ -33,4 +62,53 @@ class Replica:
 
     def row(self) -> dict[str, Any]:
         """What a row of a table begins with."""
-        return {"mechanism": self.mechanism, "setting": self.setting, "seed": self.seed}
+        return {"mechanism": self.variant, "setting": self.setting, "seed": self.seed}
+
+    def record(self) -> dict[str, Any]:
+        """What the records of its mechanism say of it."""
+        more = {"options": dict(self.options)} if self.options else {}
+        return {"setting": self.setting} | more | {"seed": self.seed}
+
+
+def read_variant(name: str) -> tuple[str, Options]:
+    """A mechanism as tables write it, taken apart: its name in `MECHANISMS`, and the options.
+
+    Numbers are those of the text, in six digits. What is no variant's name has no options.
+    """
+    found = _VARIANT.fullmatch(name)
+    if found is None:
+        return name, ()
+    pairs = (each.partition("=") for each in found[2].split(","))
+    return found[1], tuple(sorted((key, _read(value)) for key, _, value in pairs))
+
+
+def title_of(variant: str) -> str:
+    """A mechanism of a table in words: ACT, or ACT, halt_bias -3."""
+    mechanism, options = read_variant(variant)
+    return ", ".join((MECHANISMS[mechanism].title, *options_listed(options)))
+
+
+def split_setting(entry: Mechanism, setting: float | Mapping[str, Any]) -> tuple[float, Options]:
+    """A value of a list of settings as its number and its options."""
+    if not isinstance(setting, Mapping):
+        return setting, ()
+    options = tuple(sorted(pair for pair in setting.items() if pair[0] != entry.setting))
+    return setting[entry.setting], options
+
+
+def setting_words(entry: Mechanism, setting: float | Mapping[str, Any]) -> str:
+    """A value of a list of settings as tables tell it apart: 0.01, or 0.01, halt_bias -3."""
+    number, options = split_setting(entry, setting)
+    return ", ".join((setting_text(number), *options_listed(options)))
+
+
+def options_listed(options: Options) -> list[str]:
+    """Each option in words: halt_bias -3."""
+    return [f"{name} {setting_text(value)}" for name, value in options]
+
+
+def _read(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -14,15 +14,15 @@ from pydantic import (
     Field,
     StrictBool,
     StrictStr,
-    TypeAdapter,
+    ValidationInfo,
     field_validator,
 )
-from pydantic_core import SchemaValidator, core_schema
 
+from pondering.params.blocks import SettingValue, checker
 from pondering.params.downloads import Download
 from pondering.params.mechanisms import MECHANISMS, SHARED, Mechanism
 from pondering.params.ranges import Bias, Count, NotNegative, Open, Positive, Seeds
-from pondering.params.replica import Replica
+from pondering.params.replica import Replica, split_setting
 from pondering.project.errors import UserError
 
 PROFILES = ("quick", "reduced", "paper")
@@ -66,6 +66,12 @@ class NetworkConfig(_Model):
         description="of `CELLS`, which loads torch: `build.py` looks it up"
     )
     hidden: Count = Field(description="units of its state")
+    init: Literal["torch", "glorot"] = Field(
+        "torch", description="initial weights; glorot: Glorot and Bengio 2010, Eq. 16"
+    )
+    forget_bias: Bias | None = Field(
+        None, description="an LSTM's, at first; None: drawn; Jozefowicz et al. 2015, Secs. 2-3: 1"
+    )
 
 
 class HaltingConfig(_Model):
@@ -75,6 +81,12 @@ class HaltingConfig(_Model):
     epsilon: Open = Field(description="ACT halts at a sum of 1 - epsilon")
     halt_bias: Bias = Field(description="what the halting unit's bias starts with")
     first_step_flag: StrictBool = Field(description="whether an input says that it is new")
+    reads: Literal["h", "state"] = Field(
+        "h", description="of an LSTM the halting unit reads h or [h; c]; Graves leaves it open"
+    )
+    carry: Literal["mean_field", "last"] = Field(
+        "mean_field", description="the state that crosses to the next input; Graves, Eq. 9"
+    )
 
 
 class MechanismConfig(_Model):
@@ -82,7 +94,7 @@ class MechanismConfig(_Model):
 
     learning_rate: Positive | None = Field(description="None: the experiment's")
     updates: Count | None = Field(description="None: the experiment's")
-    settings: tuple[int | float, ...] = Field(description="the values swept: rho, tau, lambda_p")
+    settings: tuple[SettingValue, ...] = Field(description="rho, tau, lambda_p, some with options")
     own: Mapping[str, Any] = Field(description="the entry's further arguments")
 
     def plain(self, entry: Mechanism) -> dict[str, Any]:
@@ -91,22 +103,7 @@ class MechanismConfig(_Model):
         return first | {entry.setting: list(self.settings)} | dict(self.own)
 
 
-def _blocks() -> SchemaValidator:
-    """Checks a mapping of mechanisms to their blocks as the entries say, and takes the defaults."""
-    blocks = {}
-    for name, entry in MECHANISMS.items():
-        fields = {}
-        for key, (kind, default) in entry.block.items():
-            schema = TypeAdapter(kind).core_schema
-            if default is not ...:
-                schema = core_schema.with_default_schema(schema, default=default)
-            fields[key] = core_schema.typed_dict_field(schema, required=default is ...)
-        block = core_schema.typed_dict_schema(fields, extra_behavior="forbid")
-        blocks[name] = core_schema.typed_dict_field(block, required=False)
-    return SchemaValidator(core_schema.typed_dict_schema(blocks))
-
-
-_BLOCKS = _blocks()
+_BLOCKS = checker(MECHANISMS)
 
 
 class ValidationConfig(_Model):
@@ -126,7 +123,20 @@ class TrainingConfig(_Model):
     learning_rate: Positive = Field(description="of Adam")
     clip: Positive | None = Field(None, description="largest gradient norm; None: any")
     log_points: Count = Field(200, description="points of a training curve")
-    validation: ValidationConfig | None = Field(None, description="None: a constant rate, no stop")
+    validation: ValidationConfig | None = Field(None, description="None: no plateau, no stop")
+    decay: Literal["none", "linear", "cosine"] = Field(
+        "none", description="of the rate to 0 at the last update; Loshchilov and Hutter 2017, Eq. 5"
+    )
+    halting_rate: Positive | None = Field(
+        None, description="the halting unit's rate as a multiple; None: 1; ours"
+    )
+
+    @field_validator("decay")
+    @classmethod
+    def _one_schedule(cls, decay: str, info: ValidationInfo) -> str:
+        if decay != "none" and info.data.get("validation") is not None:
+            raise ValueError("validation lowers the rate too; choose none, or validation: null")
+        return decay
 
 
 class TraceConfig(_Model):
@@ -141,6 +151,9 @@ class EvaluationConfig(_Model):
 
     examples: Count = Field(description="size of the frozen sets, per difficulty")
     trace: TraceConfig
+    stored: Count = Field(
+        200, description="examples per difficulty whose steps are stored; see `evaluate/steps.py`"
+    )
 
 
 class ExperimentConfig(_Model):
@@ -177,26 +190,42 @@ class ExperimentConfig(_Model):
             allowed = ", ".join(self.mechanisms)
             raise UserError(
                 f"params.yaml: this experiment does not train with {name!r}, only with {allowed}; "
-                "give it a block there and name both in `further`"
+                "give it a block there and a line in dvc.yaml"
             )
         return self.mechanisms[name]
 
-    def settings(self, mechanism: str) -> tuple[float, ...]:
-        """The grid of a mechanism: rho, tau, lambda_p."""
+    def settings(self, mechanism: str) -> tuple[SettingValue, ...]:
+        """The grid of a mechanism: rho, tau, lambda_p; mappings where one has options."""
         return self.mechanism(mechanism).settings
 
     def replicas(self, mechanism: str) -> tuple[Replica, ...]:
-        """Every replica of a mechanism, settings outermost."""
-        settings = self.settings(mechanism)
-        return tuple(Replica(mechanism, each, seed) for each in settings for seed in self.seeds)
+        """Every replica of a mechanism, settings outermost.
+
+        An option that has the value which the block gives all replicas is none.
+
+        Raises:
+            UserError: two settings are the same then.
+        """
+        entry = MECHANISMS[mechanism]
+        usual = {"halt_bias": self.halting.halt_bias, **self.mechanism(mechanism).own}
+        found = []
+        for number, options in (split_setting(entry, each) for each in self.settings(mechanism)):
+            own = tuple(pair for pair in options if pair[1] != usual[pair[0]])
+            found += [Replica(mechanism, number, seed, own) for seed in self.seeds]
+        if len(set(found)) < len(found):
+            twice = next(each for n, each in enumerate(found) if each in found[:n])
+            raise UserError(f"params.yaml: {twice.text()}: is named twice")
+        return tuple(found)
 
     def shown(self, mechanism: str) -> float:
         """The setting of a mechanism whose replicas are traced and published.
 
         The time penalty nearest to `evaluation.trace.tau`, the plain network of the fixed repeat,
-        of any other mechanism the first that is listed: never chosen by how well it did.
+        of any other mechanism the first that is listed: never chosen by how well it did, and
+        never one with options.
         """
-        settings, name = self.settings(mechanism), SETTING_NAMES[mechanism]
+        settings = [each for each in self.settings(mechanism) if not isinstance(each, dict)]
+        name = SETTING_NAMES[mechanism]
         wanted = {"tau": self.evaluation.trace.tau, "rho": 1.0}.get(name, settings[0])
         return min(settings, key=lambda each: (abs(each - wanted), each))
 
@@ -209,7 +238,7 @@ class ExperimentConfig(_Model):
         return self.mechanism(mechanism).learning_rate or self.training.learning_rate
 
     def plain(self) -> dict[str, Any]:
-        """All values as plain data, as they stand in the file."""
+        """All values as plain data, as they stand in the file, with every default."""
         blocks = {name: each.plain(MECHANISMS[name]) for name, each in self.mechanisms.items()}
         return self.model_dump(mode="json", exclude={"mechanisms"}) | blocks
 
@@ -241,13 +270,6 @@ class About(_Model):
     question: StrictStr
 
 
-class FurtherConfig(_Model):
-    """Trainings with mechanisms that only some experiments name."""
-
-    experiments: tuple[str, ...] = Field(description="names of `experiments`")
-    mechanisms: tuple[str, ...] = Field(description="names in `MECHANISMS`, not of `mechanisms`")
-
-
 class Params(_Model):
     """The whole of `params.yaml` for one profile."""
 
@@ -257,7 +279,6 @@ class Params(_Model):
     download: Download
     about: dict[str, About]
     experiments: dict[str, ExperimentConfig]
-    further: FurtherConfig
 
     @field_validator("experiments", mode="before")
     @classmethod
@@ -280,5 +301,4 @@ class Params(_Model):
 
     def training(self, experiment: str, mechanism: str) -> str:
         """The stage of `dvc.yaml` that trains an experiment with a mechanism."""
-        group = "train_further" if mechanism in self.further.mechanisms else "train"
-        return f"{group}@{self.profile}-{experiment}-{mechanism}"
+        return f"train@{self.profile}-{experiment}-{mechanism}"

@@ -77,6 +77,10 @@ class Layout:
         """Single examples step by step."""
         return self.report / "traces" / f"{experiment}.json"
 
+    def steps(self, experiment: str) -> Path:
+        """What every step showed, for exit rules; outside of git."""
+        return self.root / "data" / "steps" / self.profile / f"{experiment}.npz"
+
     def search(self, name: str) -> Path:
         """What a search of the learning rate found; its origin lies beside it, as JSON."""
         return self.report / "search" / f"{name}.csv"

@@ -7,10 +7,12 @@ import importlib.metadata
 import json
 import platform
 import subprocess
+import zipfile
 from pathlib import Path
 from typing import Any
 
 from pondering.project.atomic import sha256_file
+from pondering.project.errors import UserError
 
 PACKAGES = (
     "torch",
@@ -67,12 +69,26 @@ def record(
 
 
 def data_hash(task: object, frozen: Path) -> str:
-    """Of what a task trains on: the sha256 of its frozen data, if it reads any.
+    """Of what a task trains on: the sha256 of its prepared data, if it reads any.
+
+    The evaluation sets beside them do not count: others train nothing again.
 
     Raises:
         OSError: it reads `frozen`, which is not there.
+        UserError: that file is damaged.
     """
-    return sha256_file(frozen) if hasattr(task, "path") else "drawn online"
+    if not hasattr(task, "path"):
+        return "drawn online"
+    digest = hashlib.sha256()
+    try:
+        with zipfile.ZipFile(frozen) as archive:
+            for name in sorted(archive.namelist()):
+                if not name.startswith("eval/"):
+                    digest.update(f"{name}\n".encode() + archive.read(name))
+    except zipfile.BadZipFile as error:
+        what = f"truncated or damaged ({error}); delete it and repro"
+        raise UserError(f"{frozen}: {what}") from None
+    return digest.hexdigest()
 
 
 def git_commit(root: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -18,14 +18,26 @@ class StackedAdam:
 
     Args:
         parameters: tensors (K, ...).
-        learning_rate: (K,).
+        learning_rate: (K,), before the share that `step` is told.
+        halting_unit: those of them whose last row is the halting unit's.
+        halting_rate: what the learning rate of that row is multiplied by, as a parameter group of
+            its own would have it; None: 1.
     """
 
     betas = (0.9, 0.999)
     epsilon = 1e-8
 
-    def __init__(self, parameters: Iterable[nn.Parameter], learning_rate: Tensor) -> None:
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        learning_rate: Tensor,
+        halting_unit: Sequence[nn.Parameter] = (),
+        halting_rate: float | None = None,
+    ) -> None:
         self.parameters = list(parameters)
+        self._factors = [1.0] if halting_rate is None else [1.0, halting_rate]
+        halting = set(map(id, halting_unit))
+        self._has_halting_row = [id(p) in halting for p in self.parameters]
         self.learning_rate = learning_rate
         self.updates = 0
         self.means = [torch.zeros_like(p) for p in self.parameters]
@@ -33,25 +45,44 @@ class StackedAdam:
         kept = ([p.detach() for p in self.parameters], self.means, self.squares)
         self._all = [_pieces(parts) for parts in kept]
         views = ([part.unbind() for part in parts] for parts in kept)
-        self._solo = list(zip(*(zip(*parts, strict=True) for parts in views), strict=True))
+        solo = zip(*(zip(*parts, strict=True) for parts in views), strict=True)
+        self._solo = [tuple(map(self._groups, kinds)) for kinds in solo]
 
     @torch.no_grad()
-    def step(self, alive: Tensor | None = None) -> None:
-        """Update every replica; those False in `alive` (K,) stay as they are."""
+    def step(self, alive: Tensor | None = None, share: float = 1.0) -> None:
+        """Update every replica; those False in `alive` (K,) stay as they are.
+
+        Args:
+            alive: None: all are.
+            share: of its learning rate that each takes.
+        """
         self.updates += 1
-        rates = self.learning_rate.tolist()
+        rates = [rate * share for rate in self.learning_rate.tolist()]
         lives = [True] * len(rates) if alive is None else alive.tolist()
         gradients = [_gradient(p) for p in self.parameters]
         count = torch.tensor(float(self.updates), device=self.learning_rate.device)
-        if all(lives) and len(set(rates)) == 1:  # the same bits in one call
+        alike = len(self._factors) == 1 and len(set(rates)) == 1
+        if all(lives) and alike:  # the same bits in one call
             parameters, means, squares = self._all
             self._fused(parameters, _pieces(gradients), means, squares, count, rates[0])
             return
         each = zip(*(part.unbind() for part in gradients), strict=True)
-        for views, own, rate, lives_on in zip(self._solo, each, rates, lives, strict=True):
+        for kept, own, rate, lives_on in zip(self._solo, each, rates, lives, strict=True):
             if lives_on:
-                parameters, means, squares = views
-                self._fused(parameters, own, means, squares, count, rate)
+                groups = zip(*kept, self._groups(own), strict=True)
+                for (values, means, squares, slopes), factor in zip(
+                    groups, self._factors, strict=True
+                ):
+                    self._fused(values, slopes, means, squares, count, rate * factor)
+
+    def _groups(self, tensors: Tensors) -> list[Tensors]:
+        """One replica's tensors; the halting unit's rows apart where they have their own rate."""
+        if len(self._factors) == 1:
+            return [tensors]
+        pairs = list(zip(tensors, self._has_halting_row, strict=True))
+        rest = [each[:-1] if has_row else each for each, has_row in pairs]
+        rest = [each for each in rest if each.numel()]  # a parameter may have no other row
+        return [rest, [each[-1:] for each, has_row in pairs if has_row]]
 
     def _fused(
         self,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
 import torch
 
 from pondering.model.cells import CELLS
 from pondering.model.halting import Halting
+from pondering.model.initial import glorot
 from pondering.model.network import Network
 from pondering.model.paths import PathName
 from pondering.model.paths.compiled import has_loops
@@ -23,19 +25,30 @@ from pondering.tasks.base import Task
 
 def make_halting(
     config: ExperimentConfig,
-    mechanism: str,
-    settings: Sequence[float] | float,
+    replicas: Sequence[Replica] | Replica,
     device: torch.device | str = "cpu",
 ) -> Halting:
-    """The mechanism with one setting, or with one per stacked replica.
+    """The mechanism as one replica has it, or with the values of K stacked ones.
+
+    Args:
+        replicas: K of one mechanism. The setting becomes a tensor (K,), and so does what an option
+            of any of them names; words become a tuple of K.
 
     Raises:
         UserError: its entry names no class, or arguments that the class does not take; or the
             class does not answer the whole contract.
     """
+    one = isinstance(replicas, Replica)
+    several = [replicas] if isinstance(replicas, Replica) else replicas
+    mechanism = several[0].mechanism
     entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
-    setting = torch.as_tensor(settings, dtype=torch.float32, device=device)
+    settings = [each.setting for each in several]
+    setting = torch.tensor(settings[0] if one else settings, dtype=torch.float32, device=device)
     own = {name: value for name, value in block.own.items() if value is not None}
+    named = {name for each in several for name, _ in each.options if name in entry.own}
+    for name in sorted(named):
+        values = [dict(each.options).get(name, own.get(name)) for each in several]
+        own[name] = values[0] if one else _of_replicas(values, device)
     try:
         shared = {name: getattr(config.halting, name) for name in entry.shares}
         halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | own)
@@ -47,6 +60,13 @@ def make_halting(
         contract_file = "src/pondering/model/halting/contract.py"
         raise UserError(f"{entry.path}: {', '.join(lacks)}: missing, see {contract_file}")
     return halting
+
+
+def _of_replicas(values: Sequence[Any], device: torch.device | str) -> Any:
+    """An argument that differs between replicas: numbers as (K,), words as a tuple."""
+    if isinstance(values[0], str):
+        return tuple(values)
+    return torch.tensor(values, dtype=torch.float32, device=device)
 
 
 def _class_of(entry: Mechanism) -> Any:
@@ -63,21 +83,47 @@ def make_network(
     """A stacked network, each replica initialised under its own seed alone.
 
     Args:
-        replicas: K of one mechanism. Those of one seed start from the same parameters.
+        replicas: K of one mechanism. Those of one seed start from the same parameters, but for the
+            halting unit's bias where an option names it.
     """
-    mechanism, settings = replicas[0].mechanism, [each.setting for each in replicas]
-    halting = make_halting(config, mechanism, settings)
-    solo = {each.seed: _solo(config, task, halting, each.seed) for each in replicas}
-    network = stack([solo[each.seed] for each in replicas], halting).to(device)
-    network.halting = make_halting(config, mechanism, settings, device)
+    halting, usual = make_halting(config, replicas, device), config.halting.halt_bias
+    starts = [(each.seed, float(dict(each.options).get("halt_bias", usual))) for each in replicas]
+    solo = {start: _solo(config, task, halting, *start) for start in starts}
+    return stack([solo[start] for start in starts], halting).to(device)
+
+
+def _solo(
+    config: ExperimentConfig, task: Task, halting: Halting, seed: int, halt_bias: float
+) -> Network:
+    generator = torch.Generator().manual_seed(seed)
+    values = (task.input_size, config.network.hidden, config.halting.first_step_flag, generator)
+    cell = cell_class(config.network.cell)(*values, **cell_options(config))
+    reads = config.halting.reads
+    try:
+        network = Network(cell, halting, task.output_size, halt_bias, generator, reads)
+    except ValueError as error:
+        raise UserError(f"params.yaml: halting.{error}") from None
+    if config.network.init == "glorot":
+        glorot(network, generator)
     return network
 
 
-def _solo(config: ExperimentConfig, task: Task, halting: Halting, seed: int) -> Network:
-    generator = torch.Generator().manual_seed(seed)
-    shape = (task.input_size, config.network.hidden)
-    cell = cell_class(config.network.cell)(*shape, config.halting.first_step_flag, generator)
-    return Network(cell, halting, task.output_size, config.halting.halt_bias, generator)
+def cell_options(config: ExperimentConfig) -> dict[str, float]:
+    """What a cell is given beyond its size, flag and generator.
+
+    Raises:
+        UserError: there is no such cell, or its class does not take it.
+    """
+    bias, cell = config.network.forget_bias, config.network.cell
+    takes = [name for name, kind in CELLS.items() if "forget_bias" in signature(kind).parameters]
+    if bias is None:
+        return {}
+    if cell not in takes:
+        raise UserError(
+            f"params.yaml: network.forget_bias: {bias:g} is not allowed: {cell} has no forget "
+            f"gate; allowed: null, or network.cell: {' or '.join(takes)}"
+        )
+    return {"forget_bias": bias}
 
 
 def cell_class(name: str) -> Any:
@@ -129,7 +175,7 @@ def path_of(
     if device.type != "cpu":
         return "fast"
     kind, hidden = cell_class(config.network.cell), config.network.hidden
-    halting = make_halting(config, mechanism, config.settings(mechanism))
+    halting = make_halting(config, config.replicas(mechanism))
     return "compiled" if has_loops(kind, hidden, halting, device) else "fast"
 
 

@@ -1,4 +1,4 @@
-"""Which program decides the numbers of a training: what its key is made of.
+"""Which values and which program decide the numbers of a training: what its key is made of.
 
 A training goes out of date only where its numbers could change: by its task, its cell, its
 mechanism, the network, the path, the loop. What other tasks, cells and mechanisms do, how
@@ -8,9 +8,13 @@ something is named, drawn, logged or stored, and every comment leave it up to da
 from __future__ import annotations
 
 import functools
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from pondering.params.mechanisms import MECHANISMS
+from pondering.params.mechanisms import MECHANISMS, SHARED
+from pondering.params.replica import Options
 from pondering.params.schema import ExperimentConfig
 from pondering.project import provenance
 from pondering.project.code import Place, Program
@@ -23,7 +27,7 @@ LOOP = (
     (f"{TOP}.project.machine", "tune"),  # which numbers count as zero
 )
 PLAN = (f"{TOP}.train.plan", "Plan")
-PLANNED = {"sweep", "replicas"}  # of the plan what builds a training; `_plateau` where it validates
+PLANNED = {"sweep", "missing", "replicas", "config"}  # what builds it; `_plateau` if it validates
 
 # Rooms that store, name, check and show: nothing there decides a number of a training.
 ASIDE = ("project", "params", "results", "claims", "report", "track", "show", "cli")
@@ -35,10 +39,18 @@ KERNELS = (f"{TOP}.model.paths.fast.kernels", "KERNELS")
 SHOWN = (
     "title", "question", "counts", "unit", "worst_error", "split_name", "difficulty_label",
     "summary", "stand_in", "origin", "describe", "parse", "evaluation_sets", "prepared", "traced",
-    "pixels",
+    "pixels", "entropy",
 )  # fmt: skip
 
+# Of the halting block, only for the mechanisms that share them.
+ARGUMENTS = {name for entry in MECHANISMS.values() for name in entry.shares}
+OF_THE_UNIT = ("halt_bias", "reads", "halting_rate")  # for mechanisms whose halting unit learns
+OVERRIDES = ("learning_rate", "updates")  # of a mechanism's block, in place of the experiment's
+
 DOOR = f"{TOP}.model.paths"
+# Of every mechanism a path is asked whether it has the way for it; most of them say no.
+ASKED = tuple((f"{DOOR}.fast.{way}", "supports") for way in ("sequence", "every_step"))
+GLOROT = (f"{TOP}.model.initial", "glorot")
 EVERY_WAY = ("sequence", "every_step", "without_gradient")
 
 
@@ -49,25 +61,129 @@ def program() -> Program:
 
 
 def training_key(config: ExperimentConfig, mechanism: str, code: Program | None = None) -> str:
-    """The hash of all code and values that decide the numbers of a training.
+    """The hash of all code and values that decide the numbers of a training, of all its replicas.
 
     Args:
         config: the experiment.
         mechanism: a name in `MECHANISMS`.
         code: the package to read; None for this one.
     """
-    entry, replicas = MECHANISMS[mechanism], config.replicas(mechanism)
-    pairs = [(each.setting, each.seed) for each in replicas]
-    used = config.updates(mechanism), config.learning_rate(mechanism), pairs
-    built = entry.setting, entry.shares, sorted(entry.own)  # its class is part of the program
-    address = program_of(config, mechanism, code or program())
-    return provenance.hash_values((config.of_mechanism(mechanism), used, built, address))
+    return provenance.hash_values(replica_keys(config, mechanism, "", code))
+
+
+def replica_keys(
+    config: ExperimentConfig, mechanism: str, data_hash: str, code: Program | None = None
+) -> tuple[str, ...]:
+    """The key of each replica, in the order of `config.replicas`.
+
+    Args:
+        data_hash: of the data that the task reads.
+        code: see `training_key`.
+    """
+    code = code or program()
+    common = program_of(config, mechanism, code), data_hash
+    replicas = config.replicas(mechanism)
+    read = {each.options: values(config, mechanism, code, each.options) for each in replicas}
+    return tuple(
+        provenance.hash_values((mechanism, each.setting, each.seed, read[each.options], common))
+        for each in replicas
+    )
+
+
+def values(
+    config: ExperimentConfig, mechanism: str, code: Program | None = None, options: Options = ()
+) -> dict[str, dict[str, Any]]:
+    """The values that replicas of a training read, where they differ from their defaults.
+
+    So a new field that has a default changes no key, nor does a value that the mechanism does not
+    take or overrides. (A default that is changed later would change none either: it has to stay.)
+    Setting and seed are each replica's own.
+
+    Args:
+        code: see `training_key`.
+        options: of the replicas, in place of the values of the block.
+    """
+    training = config.training.model_dump(mode="json", exclude_defaults=True)
+    own = {"updates": config.updates(mechanism), "learning_rate": config.learning_rate(mechanism)}
+    halting, left = config.halting.model_dump(mode="json", exclude_defaults=True), dict(options)
+    halting |= {name: left.pop(name) for name in tuple(left) if name in halting}
+    unread = ARGUMENTS if MECHANISMS[mechanism].learns else {*ARGUMENTS, *OF_THE_UNIT}
+    kept = {name: each for name, each in (training | own).items() if name not in unread}
+    return {
+        "task": task_values(config, code),
+        "network": config.network.model_dump(mode="json", exclude_defaults=True),
+        "halting": {name: each for name, each in halting.items() if name not in unread},
+        "mechanism": _arguments(config, mechanism, left),
+        "training": kept,
+    }
+
+
+def agrees(recorded: Any, config: ExperimentConfig, mechanism: str) -> bool:
+    """Whether a mechanism trains with the values that a record has.
+
+    Values that it does not read may differ, and what the record does not know yet has its default.
+
+    Args:
+        recorded: the `config` of a record.
+        config: the experiment.
+    """
+    try:
+        blocks = {"mechanisms": {mechanism: recorded[mechanism]}, "evaluation": config.evaluation}
+        rest = {name: block for name, block in recorded.items() if name != mechanism}
+        then = ExperimentConfig.model_validate(rest | blocks)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return False
+    same = values(then, mechanism) == values(config, mechanism)
+    return same and then.replicas(mechanism) == config.replicas(mechanism)
+
+
+def _arguments(
+    config: ExperimentConfig, mechanism: str, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a mechanism takes besides its setting, and which of its arguments that is."""
+    entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
+    given = config.halting.model_dump(mode="json", exclude_defaults=True)
+    shared = {name: given[name] for name in entry.shares if name in given}
+    rest = {name: getattr(block, name) for name in SHARED if name not in OVERRIDES}
+    chosen = rest | dict(block.own) | dict(options)
+    own = {name: each for name, each in chosen.items() if each is not None}
+    kept = {
+        name: each
+        for name, each in own.items()
+        if name in entry.shares or each != entry.block[name][1]  # its default, unless it overrides
+    }
+    return {"swept": entry.setting, **shared, **kept}
+
+
+def task_values(config: ExperimentConfig, code: Program | None = None) -> dict[str, Any]:
+    """The values of the task, where they differ from the defaults of its class."""
+    code = code or program()
+    place = code.table(TASKS).get(repr(config.task["name"]))
+    defaults = code.defaults(place) if place else {}
+    return {
+        name: value
+        for name, value in config.task.items()
+        if name not in defaults or json.dumps(value) != json.dumps(defaults[name])
+    }
 
 
 def program_of(config: ExperimentConfig, mechanism: str, code: Program) -> str:
     """The address of the program that trains an experiment with a mechanism."""
+    return code.address(**_parts(config, mechanism, code))
+
+
+def functions_of(config: ExperimentConfig, mechanism: str, code: Program) -> set[tuple[str, str]]:
+    """The functions of that program, (module, name or Class.name)."""
+    return code.functions(**_parts(config, mechanism, code))
+
+
+def _parts(config: ExperimentConfig, mechanism: str, code: Program) -> dict[str, Any]:
+    """Where the program begins, and what of it does not count; see `Program.address`."""
     used = Used(config, (mechanism,), code)
     closed = {(DOOR, way) for way in EVERY_WAY if way not in MECHANISMS[mechanism].ways}
+    glorot = config.network.init == "glorot"
+    if not glorot:
+        closed.add(GLOROT)
     planned = PLANNED if config.training.validation is None else PLANNED | {"_plateau"}
 
     def counts(place: Place, name: str) -> bool:
@@ -75,18 +191,15 @@ def program_of(config: ExperimentConfig, mechanism: str, code: Program) -> str:
             return name in planned
         if in_rooms(place, ("tasks",)):
             return name not in SHOWN
-        return name != "at_inference" or not in_rooms(place, ("model",))
+        unused = ("at_inference", "exits") if glorot else ("at_inference", "exits", "matrices")
+        return name not in unused or not in_rooms(place, ("model",))
 
     def aside(place: Place) -> bool:
         stored = in_rooms(place, ASIDE) and place not in LOOP
         return place in closed or stored or used.spares(place)
 
-    return code.address(
-        (*LOOP, PLAN, *used.classes),
-        spare=aside,
-        entries=used.has_entry,
-        members=counts,
-    )
+    roots = (*LOOP, *ASKED, PLAN, *used.classes)
+    return {"roots": roots, "spare": aside, "entries": used.has_entry, "members": counts}
 
 
 def in_rooms(place: Place, rooms: tuple[str, ...]) -> bool:

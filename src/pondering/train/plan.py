@@ -1,4 +1,4 @@
-"""What a training is: everything that decides it, as one value."""
+"""What a training is: everything that decides it, and what of it is there, as one value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
-from pondering.train import keys
+from pondering.train import finished, keys
 from pondering.train.build import make_network, path_of, pick_device
 from pondering.train.plateau import Plateau
 from pondering.train.shards import AWAY, Shard, cut, fitting, size_begun
@@ -37,6 +37,8 @@ class Plan:
         path: by which numerical path.
         task: what it learns.
         data_hash: of the data that the task reads.
+        keys: of all replicas.
+        done: those of them that earlier trainings have left finished.
     """
 
     params: Params
@@ -47,6 +49,8 @@ class Plan:
     path: PathName
     task: Task
     data_hash: str
+    keys: tuple[str, ...]
+    done: frozenset[str]
 
     @property
     def config(self) -> ExperimentConfig:
@@ -55,8 +59,14 @@ class Plan:
 
     @property
     def replicas(self) -> tuple[Replica, ...]:
-        """All replicas that are trained, settings outermost."""
+        """All replicas of this experiment and mechanism, settings outermost."""
         return self.config.replicas(self.mechanism)
+
+    @property
+    def missing(self) -> tuple[Replica, ...]:
+        """Those that are still to be trained."""
+        pairs = zip(self.replicas, self.keys, strict=True)
+        return tuple(replica for replica, key in pairs if key not in self.done)
 
     @property
     def layout(self) -> Layout:
@@ -65,9 +75,9 @@ class Plan:
 
     @cached_property
     def key(self) -> str:
-        """Hash of all that decides the result: values, program, data, device and path."""
-        trained = keys.training_key(self.config, self.mechanism)
-        return provenance.hash_values((trained, self.data_hash, self.device.type, self.path))
+        """Hash of all that decides what is missing: values, program, data, device and path."""
+        missing = [key for key in self.keys if key not in self.done]
+        return provenance.hash_values((missing, self.device.type, self.path))
 
     @property
     def folder(self) -> Path:
@@ -75,9 +85,9 @@ class Plan:
         return self.layout.checkpoints(self.experiment, self.mechanism) / self.key[:16]
 
     def sweep(self, first: int = 0, last: int | None = None) -> Sweep:
-        """The untrained sweep, or its replicas `first` to `last - 1`."""
+        """The untrained sweep of what is missing, or its replicas `first` to `last - 1`."""
         config = self.config
-        replicas = self.replicas[first:last]
+        replicas = self.missing[first:last]
         network = make_network(config, self.task, replicas, self.device)
         network.path = self.path
         schedule = Schedule(
@@ -86,12 +96,14 @@ class Plan:
             config.learning_rate(self.mechanism),
             config.training.clip,
             config.training.log_points,
+            config.training.decay,
+            config.training.halting_rate,
         )
         return Sweep(network, self.task, replicas, schedule, self._plateau(len(replicas)))
 
     def shards(self) -> list[Shard]:
         """The parts that are trained by themselves, of `compute.replicas_at_once` replicas."""
-        compute, whole = self.params.compute, len(self.replicas)
+        compute, whole = self.params.compute, len(self.missing)
         if compute.replicas_at_once != "auto":
             return cut(whole, compute.replicas_at_once, self.folder)
         if (begun := size_begun(self.folder)) is not None:
@@ -116,7 +128,7 @@ class Plan:
 
     def shard_key(self, shard: Shard) -> str:
         """What a shard's checkpoint is marked with."""
-        whole = (shard.first, shard.last) == (0, len(self.replicas))
+        whole = (shard.first, shard.last) == (0, len(self.missing))
         return self.key if whole else f"{self.key} {shard.first}-{shard.last}"
 
     def named(self, rows: list[Row]) -> list[Row]:
@@ -136,7 +148,7 @@ class Plan:
             "experiment": self.experiment,
             "mechanism": self.mechanism,
             "config": self.config.of_mechanism(self.mechanism),
-            "replicas": tuple((each.setting, each.seed) for each in self.replicas),
+            "replicas": tuple(tuple(each.row().values()) for each in self.missing),
             "commit": origin["commit"],
             "lock_hash": origin["lock_hash"],
             "data_hash": self.data_hash,
@@ -162,7 +174,7 @@ class Plan:
 
 
 def plan(params: Params, experiment: str, mechanism: str, root: Path) -> Plan:
-    """The training of an experiment with a mechanism.
+    """The training of an experiment with a mechanism; what earlier ones left of it is kept.
 
     Raises:
         UserError: no such experiment, no frozen data, no GPU where one is asked for, or values
@@ -176,4 +188,7 @@ def plan(params: Params, experiment: str, mechanism: str, root: Path) -> Plan:
         raise UserError(f"{frozen}: no such file; run `dvc repro {stage}` first")
     task = make_task(config.task, experiment, frozen)
     data_hash = provenance.data_hash(task, frozen)
-    return Plan(params, experiment, mechanism, root, device, path, task, data_hash)
+    wanted = keys.replica_keys(config, mechanism, data_hash)
+    left = finished.read(Layout(root, params.profile), experiment, mechanism)
+    done = frozenset(wanted) & (left.whole() if left else frozenset())
+    return Plan(params, experiment, mechanism, root, device, path, task, data_hash, wanted, done)

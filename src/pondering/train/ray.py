@@ -11,7 +11,7 @@ import logging
 import socket
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +36,7 @@ class Work(NamedTuple):
     experiment: str
     mechanism: str
     key: str
+    done: frozenset[str]
     number: int
     first: int
     last: int
@@ -105,6 +106,7 @@ def train_away(work: Work, home: Any) -> None:
         frozen = root / "data" / "tasks" / work.params.profile / f"{work.experiment}.npz"
         atomic_write(frozen, work.frozen)
         planned = plan(work.params, work.experiment, work.mechanism, root)
+        planned = replace(planned, done=work.done)
         if planned.key != work.key:
             raise UserError("a node has other code or other versions than the one that asks it")
         shard = Shard(work.first, work.last, root / "checkpoint.safetensors")
@@ -174,7 +176,7 @@ def train_on_cluster(
 
     def start(number: int) -> Any:
         first, last, _ = shards[number]
-        names = planned.experiment, planned.mechanism, planned.key
+        names = planned.experiment, planned.mechanism, planned.key, planned.done
         return task.remote(Work(params, *names, number, first, last, frozen), home)
 
     gathering, leader = _Gathering(start, len(shards)), locks.Leader()

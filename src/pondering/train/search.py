@@ -125,8 +125,11 @@ def _sweep(search: Search, task: Task, device: torch.device) -> Sweep:
     rates, replicas = zip(*search.tried, strict=True)
     network = make_network(config, task, replicas, device)
     network.path = path_of(params.compute.path, config, search.mechanism, device)
-    batch, clip = config.training.batch, config.training.clip
-    schedule = Schedule(search.updates, batch, rates[0], clip, search.points)
+    values = config.training
+    schedule = Schedule(
+        search.updates, values.batch, rates[0], values.clip, search.points, values.decay,
+        values.halting_rate,
+    )  # fmt: skip
     sweep = Sweep(network, task, replicas, schedule)
     sweep.optimiser.learning_rate.copy_(torch.tensor(rates))
     return sweep

@@ -1,7 +1,8 @@
 """A sweep cut into shards: some of its replicas each, with a checkpoint of their own.
 
 A replica's batches depend on its seed alone and its gradient on itself alone, so shards train as
-the whole sweep does; with equal sizes bit for bit, wherever they run.
+the whole sweep does, up to rounding: torch sums in another order for another number of replicas.
+Runs that are cut alike agree bit for bit, wherever they run.
 """
 
 from __future__ import annotations
@@ -181,9 +182,9 @@ def outcome(sweep: Sweep) -> ShardResult:
 
 def gathered(outcomes: Sequence[ShardResult], replicas: Sequence[Replica]) -> ShardResult:
     """Shards in their order as one; curve rows in the order in which a whole sweep has them."""
-    place = {(each.setting, each.seed): number for number, each in enumerate(replicas)}
+    place = {tuple(each.row().values()): number for number, each in enumerate(replicas)}
     rows = [row for each in outcomes for row in each.rows]
-    rows.sort(key=lambda row: (row["update"], place[row["setting"], row["seed"]]))
+    rows.sort(key=lambda row: (row["update"], place[row["mechanism"], row["setting"], row["seed"]]))
     names = outcomes[0].parameters
     return ShardResult(
         {name: torch.cat([each.parameters[name].detach().cpu() for each in outcomes])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from pondering.project import locks, machine
 from pondering.project.atomic import json_text, write_together
 from pondering.project.errors import UserError
 from pondering.project.progress import ProgressBar, duration
-from pondering.train import checkpoint, ray
+from pondering.train import checkpoint, finished, ray
 from pondering.train.plan import Plan
 from pondering.train.shards import Shard, ShardResult, Watch, gathered, train
 from pondering.train.sweep import Row, Sweep
@@ -22,14 +22,22 @@ Listener = Callable[[list[Row]], None]
 
 
 def run(plan: Plan, listen: Listener = lambda rows: None) -> None:
-    """Train to the end, from the last checkpoint if there is one, and write; see `train_all`."""
+    """Train what is missing, from the last checkpoint if there is one, and write all.
+
+    Rows of curves say of the replicas that trained together how much of the computed steps they
+    used (`active_share`); finished ones keep the rows of their own training. See `train_all`.
+    """
+    if not plan.missing:
+        print(f"{plan.label}: every replica has been trained before", flush=True)
+        write(plan)
+        return
     with locks.alone(plan.folder):
         write(plan, train_all(plan, listen))
         locks.prune(plan.folder)
 
 
 def train_all(plan: Plan, listen: Listener = lambda rows: None) -> ShardResult:
-    """Train every shard to its end, here or on a cluster; what is left is checkpoints.
+    """Train every shard of what is missing, here or on a cluster; what is left is checkpoints.
 
     Args:
         listen: gets the curve rows at each logging point.
@@ -46,7 +54,7 @@ def train_all(plan: Plan, listen: Listener = lambda rows: None) -> ShardResult:
     for shard in shards:
         shard.path.parent.mkdir(exist_ok=True)
     execute = ray.train_on_cluster if plan.params.compute.executor == "ray" else train_here
-    return gathered(execute(plan, shards, listen), plan.replicas)
+    return gathered(execute(plan, shards, listen), plan.missing)
 
 
 def train_here(plan: Plan, shards: list[Shard], listen: Listener) -> list[ShardResult]:
@@ -64,30 +72,54 @@ def train_here(plan: Plan, shards: list[Shard], listen: Listener) -> list[ShardR
     ]
 
 
-def write(plan: Plan, outcome: ShardResult) -> None:
-    """Curves, parameters, the list of replicas, and where they came from."""
+def write(plan: Plan, outcome: ShardResult | None = None) -> None:
+    """Curves, parameters, the list of replicas, and where they came from.
+
+    Args:
+        outcome: of those that were missing; None where none was.
+    """
+    now = plan.origin()
+    before = finished.read(plan.layout, plan.experiment, plan.mechanism)
+    parts = [before] if before else []
+    if outcome is not None:
+        parts.append(_trained(plan, outcome, now))
+    whole = finished.joined(plan.replicas, plan.keys, plan.experiment, parts)
     replicas = [
-        {"setting": each.setting, "seed": each.seed, "status": status}
-        for each, status in zip(plan.replicas, outcome.status, strict=True)
+        each.record() | {"status": status, "key": key}
+        for each, status, key in zip(plan.replicas, whole.status, plan.keys, strict=True)
     ]
+    content = checkpoint.parameters(whole.parameters, len(replicas))
+    curves = whole.curves.to_csv(index=False).encode()
+    sha256 = finished.hashes(content, curves)
     values = plan.config.of_mechanism(plan.mechanism)
-    curves = pd.DataFrame(plan.named(outcome.rows))
-    curves["computed_steps"] = curves["computed_steps"].astype("int64")
-    content = checkpoint.parameters(outcome.parameters, len(replicas))
-    origin = {
-        "trained_hash": hashlib.sha256(content).hexdigest(),
-        "updates": outcome.update,
-        "wall_seconds": round(outcome.seconds, 3),
-    }
+    run = {"config": values, "replicas": replicas, "sha256": sha256}
+    of_all = {"trained_hash": sha256["parameters"]} | now
+    origin = {name: each for name, each in of_all.items() if name in finished.WHOLE}
     stage = plan.experiment, plan.mechanism
     folder = plan.layout.run(*stage)
     write_together(
         {
             folder / "parameters.safetensors": content,
-            folder / "run.json": json_text({"config": values, "replicas": replicas}),
-            plan.layout.curves(*stage): curves.to_csv(index=False, float_format="%.6g"),
-            plan.layout.provenance(*stage): json_text(plan.origin() | origin),
+            plan.layout.curves(*stage): curves,
+            plan.layout.provenance(*stage): json_text(finished.record(origin, whole.origins)),
+            folder / "run.json": json_text(run),  # last: it vouches for the others
         }
+    )
+
+
+def _trained(plan: Plan, outcome: ShardResult, origin: dict[str, Any]) -> finished.Finished:
+    """What this run has trained."""
+    keys = [key for key in plan.keys if key not in plan.done]
+    rows = pd.DataFrame(plan.named(outcome.rows))
+    rows["computed_steps"] = rows["computed_steps"].astype("int64")
+    spent = {"updates": outcome.update, "wall_seconds": round(outcome.seconds, 3)}
+    return finished.Finished(
+        plan.missing,
+        keys,
+        outcome.status,
+        outcome.parameters,
+        finished.as_text(rows),
+        [origin | spent],
     )
 
 
@@ -96,7 +128,7 @@ def _refuse_hopeless(plan: Plan) -> None:
     insists = plan.params.compute.insist or os.environ.get("PONDERING_INSIST") == "1"
     if plan.params.profile != "paper" or plan.device.type != "cpu" or insists:
         return
-    seconds = _seconds_of_two_updates(plan) * len(plan.replicas)
+    seconds = _seconds_of_two_updates(plan) * len(plan.missing)
     left = seconds / 2 * plan.config.updates(plan.mechanism)
     raise UserError(
         f"params.yaml: profile: paper needs a GPU: {plan.experiment} {plan.mechanism} "
@@ -117,8 +149,8 @@ class _Local(Watch):
     """A shard that trains in this process: a bar or lines, and curve rows for a tracker."""
 
     def __init__(self, plan: Plan, shard: Shard, listen: Listener) -> None:
-        whole = (shard.first, shard.last) == (0, len(plan.replicas))
-        part = "" if whole else f" {shard.first + 1}-{shard.last} of {len(plan.replicas)}"
+        whole = (shard.first, shard.last) == (0, len(plan.missing))
+        part = "" if whole else f" {shard.first + 1}-{shard.last} of {len(plan.missing)}"
         self._label = plan.label + part
         self._tell: Listener = lambda rows: listen(plan.named(rows))
         self._bar: ProgressBar | None = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,6 +31,18 @@ class Schedule(NamedTuple):
     learning_rate: float
     clip: float | None
     log_points: int
+    decay: Literal["none", "linear", "cosine"] = "none"
+    halting_rate: float | None = None  # the halting unit's, as a multiple of the learning rate
+
+    def share(self, update: int) -> float:
+        """What an update 0, 1, ... takes of the learning rate; it falls to 0 after the last one.
+
+        Source: cosine, Loshchilov and Hutter 2017, Eq. 5, without restarts.
+        """
+        done = update / self.updates
+        if self.decay == "none":
+            return 1.0
+        return 1 - done if self.decay == "linear" else (1 + math.cos(math.pi * done)) / 2
 
     @property
     def log_every(self) -> int:
@@ -37,14 +50,20 @@ class Schedule(NamedTuple):
         return max(1, self.updates // self.log_points)
 
 
-def forward(network: Network, task: Task, batch: Batch) -> tuple[Tensor, Pondered]:
+def forward(
+    network: Network, task: Task, batch: Batch, update: int | None = None
+) -> tuple[Tensor, Pondered]:
     """One pass over a batch.
+
+    Args:
+        update: 0, 1, ..., for what the objective is then; None: as it is in the end.
 
     Returns:
         each sequence's loss with its ponder or KL cost, summed over time, (..., B); the record.
     """
     pondered = network(batch.inputs, batch.mask)
-    losses = network.halting.objective(lambda outputs: task.loss(outputs, batch), pondered)
+    halting = network.halting if update is None else network.halting.at_update(update)
+    losses = halting.objective(lambda outputs: task.loss(outputs, batch), pondered)
     return losses.sum(0), pondered
 
 
@@ -56,7 +75,7 @@ class Sweep:
         network: K stacked replicas.
         task: what they learn.
         replicas: which they are.
-        schedule: updates, batch, learning rate, clipping, logging.
+        schedule: updates, batch, learning rate and its decay, clipping, logging.
         plateau: learning-rate schedule and early stopping, or None.
     """
 
@@ -74,7 +93,9 @@ class Sweep:
         device = next(iter(self.parameters.values())).device
         count = len(self.replicas)
         rates = torch.full((count,), self.schedule.learning_rate, device=device)
-        self.optimiser = StackedAdam(self.parameters.values(), rates)
+        unit = self.network.heads.halting_unit()
+        factor = self.schedule.halting_rate
+        self.optimiser = StackedAdam(self.parameters.values(), rates, unit, factor)
         self.alive = torch.ones(count, dtype=torch.bool, device=device)
         self.diverged = torch.zeros(count, dtype=torch.bool, device=device)
         self.window = torch.zeros(count, 7, dtype=torch.float64, device=device)
@@ -116,7 +137,7 @@ class Sweep:
             life = self.alive.unsqueeze(-1)
             batch = batch._replace(mask=batch.mask & life, scored=batch.scored & life)
         self.optimiser.zero_grad()
-        losses, pondered = forward(self.network, self.task, batch)
+        losses, pondered = forward(self.network, self.task, batch, self.update)
         loss = losses.mean(-1)
         torch.autograd.backward(loss.sum())
         norms = gradient_norms(self.optimiser.parameters)
@@ -127,7 +148,8 @@ class Sweep:
         self.note_deaths()
         if self.schedule.clip is not None:
             self.optimiser.clip(norms, self.schedule.clip)
-        self.optimiser.step(self.alive if self._any_dead else None)
+        share = self.schedule.share(self.update)
+        self.optimiser.step(self.alive if self._any_dead else None, share)
         self.update += 1
         self._accumulate(batch, pondered, loss)
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pondering.project.code.normal import Normal, normal, parts
 from pondering.project.code.sources import Place, Sources
@@ -42,12 +43,20 @@ class Program(Sources):
             KeyError: a root is not defined.
         """
         walk = _Walk(self, spare, entries, members)
-        for module, name in roots:
-            place = self.find(module, name)
-            if isinstance(place, str) or self.module(place[0]) is None:
-                raise KeyError(f"{module}.{name}")
-            walk.refer(place)
+        walk.begin(roots)
         return hashlib.sha256("\n".join(walk.finished()).encode()).hexdigest()
+
+    def functions(self, roots: Iterable[Place], **counts: Any) -> set[tuple[str, str]]:
+        """What an address consists of: functions and methods, (module, name or Class.name).
+
+        Args:
+            roots, counts: the arguments of `address`, all of them.
+        """
+        walk = _Walk(self, **counts)
+        walk.begin(roots)
+        for _ in walk.finished():
+            pass
+        return {(place[0], name) for place in walk.numbers for name in walk.functions(place)}
 
 
 @dataclass
@@ -60,6 +69,24 @@ class _Walk:
     members: Callable[[Place, str], bool]
     numbers: dict[Place, int] = field(default_factory=dict)
     waiting: list[Place] = field(default_factory=list)
+
+    def begin(self, roots: Iterable[Place]) -> None:
+        """Take up the definitions to begin with."""
+        for module, name in roots:
+            place = self.program.find(module, name)
+            if isinstance(place, str) or self.program.module(place[0]) is None:
+                raise KeyError(f"{module}.{name}")
+            self.refer(place)
+
+    def functions(self, place: Place) -> Iterable[str]:
+        """The functions and methods that count in a definition."""
+        module = self.program.module(place[0])
+        for statement in module.definitions.get(place[1], ()) if module else ():
+            if isinstance(statement, ast.FunctionDef):
+                yield place[1]
+            for each in statement.body if isinstance(statement, ast.ClassDef) else ():
+                if isinstance(each, ast.FunctionDef) and self.members(place, each.name):
+                    yield f"{place[1]}.{each.name}"
 
     def refer(self, place: Place) -> str:
         """What stands for a definition in the text of another."""

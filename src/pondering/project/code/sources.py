@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 Place = tuple[str, str]  # a module and a name in it; the name "" is all of the module
 DEFINITION = ast.FunctionDef | ast.ClassDef
@@ -104,6 +106,17 @@ class Sources:
                     at = self.find(place[0], ast.unparse(value))
                     if key and isinstance(at, tuple):
                         found[ast.unparse(key)] = at
+        return found
+
+    def defaults(self, place: Place) -> dict[str, Any]:
+        """The fields of a class that have plain defaults, as written: name -> default."""
+        module = self.module(place[0])
+        assert module is not None
+        found = {}
+        for node in ast.walk(module.definitions[place[1]][-1]):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+                with contextlib.suppress(ValueError):  # such as `field(...)`
+                    found[node.target.id] = ast.literal_eval(node.value)
         return found
 
 

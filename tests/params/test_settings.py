@@ -1,0 +1,97 @@
+"""Swept settings that are mappings: what they may name, and the line for everything else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from support import tiny
+
+from pondering.params.blocks import checker
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.read import load_params
+from pondering.params.replica import Replica
+from pondering.project.errors import UserError
+
+BIAS = {"tau": 0.001, "halt_bias": -3}
+BETA = {"lambda_p": 0.2, "halt_bias": 1, "beta": 0.1}
+
+
+def test_a_mapping_names_options_for_its_replicas_alone(tmp_path: Path) -> None:
+    config = tiny.config(tmp_path, act={"tau": [0.001, BIAS]}, pondernet={"lambda_p": [0.2, BETA]})
+    assert config.settings("act") == (0.001, BIAS)
+    assert config.replicas("act") == (
+        Replica("act", 0.001, 0),
+        Replica("act", 0.001, 7),
+        Replica("act", 0.001, 0, (("halt_bias", -3.0),)),
+        Replica("act", 0.001, 7, (("halt_bias", -3.0),)),
+    )
+    assert config.replicas("pondernet")[2].options == (("beta", 0.1), ("halt_bias", 1.0))
+    assert config.plain()["act"]["tau"] == config.of_mechanism("act")["act"]["tau"] == [0.001, BIAS]
+
+
+def test_a_mapping_without_options_is_the_number(tmp_path: Path) -> None:
+    plain = tiny.config(tmp_path, act={"tau": [0.001, 0.1]})
+    assert tiny.config(tmp_path, act={"tau": [{"tau": 0.001}, 0.1]}) == plain
+
+
+def test_a_setting_with_options_is_never_shown(tmp_path: Path) -> None:
+    trace = {"examples": 1, "trace": {"tau": 0.001}}
+    act = {"tau": [BIAS, 0.1, 0.3]}
+    config = tiny.config(tmp_path, act=act, pondernet={"lambda_p": [BETA, 0.6]}, evaluation=trace)
+    assert (config.shown("act"), config.shown("pondernet")) == (0.1, 0.6)
+
+
+# mechanism, its list, the line after "tiny.quick."
+WRONG: list[tuple[str, list[Any], str]] = [
+    ("act", [0.1, {"halt_bias": -3}], "act.tau.1.tau: missing; the keys there are tau, halt_bias"),
+    ("act", [{"tau": -1, "halt_bias": 0}], "act.tau.0.tau: -1 is not allowed: Input should be gr"),
+    ("act", [{"tau": 1, "halt_bias": "x"}], "act.tau.0.halt_bias: 'x' is not allowed: Input sho"),
+    ("act", [{"tau": 1, "halt_bais": 0}], "act.tau.0.halt_bais: unknown key; did you mean 'halt_"),
+    ("act", [{"tau": 1, "max_steps": 3}], "act.tau.0.max_steps: unknown key; allowed: tau, halt_"),
+    ("act", [{"tau": 1, "beta": 0.1}], "act.tau.0.beta: unknown key; allowed: tau, halt_bias"),
+    ("act", [{"tau": [1], "halt_bias": 0}], "act.tau.0.tau: [1] is not allowed: Input should be"),
+    ("act", [{"tau": 1, 1: 2}], "act.tau.0.1: 1 is not allowed: Keys should be strings"),
+    ("act", [{}], "act.tau.0.tau: missing; the keys there are tau, halt_bias"),
+    ("act", [0.1, {"tau": 0.1}], "act.tau: [0.1, {'tau': 0.1}] is not allowed: must not name a v"),
+    ("act", [0.1, BIAS, BIAS], "act.tau: [0.1, {'tau': 0.001, 'halt_bias': -3}, {'tau': 0.001,"),
+    ("act", [BIAS], "act.tau: [{'tau': 0.001, 'halt_bias': -3}] is not allowed: must hold a numbe"),
+    ("pondernet", [0.5, {"lambda_p": 0.5, "beta": -1}], "pondernet.lambda_p.1.beta: -1 is not al"),
+    ("pondernet", [0.5, {"lambda_p": 0.5, "epsilon": 0.1}], "pondernet.lambda_p.1.epsilon: unkn"),
+    ("repeat", [1, {"rho": 2, "halt_bias": 1}], "repeat.rho.1.halt_bias: unknown key; allowed: "),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "given", "said"), WRONG)
+def test_nonsense_is_one_line(tmp_path: Path, mechanism: str, given: list[Any], said: str) -> None:
+    path = tiny.write(
+        tmp_path, tiny.document(**{mechanism: {MECHANISMS[mechanism].setting: given}})
+    )
+    with pytest.raises(UserError) as caught:
+        load_params(path)
+    assert str(caught.value).startswith(f"{path}: tiny.quick.{said}")
+    assert str(caught.value).isprintable()
+
+
+def test_options_that_are_equal_in_six_digits_are_refused(tmp_path: Path) -> None:
+    near = [0.1, {"tau": 0.1, "halt_bias": 0.1234567}, {"tau": 0.1, "halt_bias": 0.1234568}]
+    with pytest.raises(UserError, match=r"act\.tau: .* equal in six digits"):
+        tiny.config(tmp_path, act={"tau": near})
+
+
+def test_a_word_may_be_an_option_where_the_entry_says_so() -> None:
+    kind = (Literal["left", "right"], "left")
+    entry = replace(MECHANISMS["act"], own={"side": kind}, sweeps=("side",))
+    block = {"tau": [0.1, {"tau": 0.1, "side": "right"}]}
+    found = checker({"act": entry}).validate_python({"act": block})["act"]
+    assert found["tau"] == (0.1, {"tau": 0.1, "side": "right"}) and found["side"] == "left"
+    with pytest.raises(ValueError, match="'left' or 'right'"):
+        checker({"act": entry}).validate_python({"act": {"tau": [{"tau": 0.1, "side": "up"}]}})
+
+
+def test_every_option_is_an_own_value_or_the_halting_bias() -> None:
+    for entry in MECHANISMS.values():
+        assert set(entry.sweeps) <= {"halt_bias", *entry.own}
+        assert not set(entry.sweeps) & {entry.setting, "max_steps", "epsilon"}

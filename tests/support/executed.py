@@ -1,0 +1,137 @@
+"""Which functions of the package the trainings of `quick` execute: `python executed.py FOLDER`.
+
+Numba compiles nothing here, so that its loops are seen as well; sizes are the smallest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+SMALL = {
+    "parity": {"bits": 4, "train_nonzero": [1, 4], "test_nonzero": {"test": [1, 4]}},
+    "logic": {"gates": 2, "length": [1, 2], "test_length": 2},
+    "addition": {"digits": 1, "length": [1, 2], "test_length": 2},
+    "sort": {"length": [2, 3]},
+    "wikipedia": {"sequence": 4},
+    "digits": {},
+}
+PATHS = ("compiled", "fast", "readable")
+EXPERIMENTS = ("parity", "logic", "addition", "sort", "wikipedia", "mnist_rotated")
+
+
+@contextmanager
+def noted(found: set[str]) -> Iterator[None]:
+    """Note every function of the package that is called, as `module name`."""
+    package = str(ROOT / "src" / "pondering")
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(package):
+            module = Path(code.co_filename).relative_to(ROOT / "src").with_suffix("").parts
+            name = ".".join(module).removesuffix(".__init__")
+            found.add(f"{name} {code.co_qualname.partition('.<locals>')[0]}")
+
+    sys.setprofile(note)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def document() -> dict[str, Any]:
+    """`params.yaml` with the smallest sizes."""
+    from ruamel.yaml import YAML
+
+    values: dict[str, Any] = YAML(typ="safe").load(ROOT / "params.yaml")
+    values |= {"device": "cpu", "experiments": list(EXPERIMENTS)}
+    for name in values["experiments"]:
+        common, quick = values[name]["common"], values[name]["quick"]
+        task = common["task"] | quick["task"]
+        common["task"], quick["task"] = task | SMALL[task["name"]], {}
+        quick["network"] = quick.get("network", {}) | {"hidden": 2}
+        quick["halting"] = quick.get("halting", {}) | {"max_steps": 3}
+        quick["training"] |= {"updates": 2, "batch": 2, "log_points": 2}
+        quick["seeds"] = [0, 1]
+    return values
+
+
+def longer(work: Any) -> Iterator[Any]:
+    """By every path, rows that halt at once, a replica that diverges, a validation that is due.
+
+    Rows that have halted are left out here as if the network were large.
+    """
+    import torch
+
+    from pondering.model.paths import skipping
+
+    usual, skipping.WORTH = skipping.WORTH, 0.0
+    for path in PATHS:
+        sweep = work.sweep()
+        sweep.network.path = path
+        sweep.schedule = sweep.schedule._replace(updates=6)
+        with torch.no_grad():
+            sweep.network.heads.bias[0, ..., -1] = 50.0  # halts at the first step
+            sweep.network.heads.bias[1, ..., 0] = torch.nan  # diverges
+        if sweep.plateau:
+            sweep.plateau.every, sweep.plateau.patience = 1, 0
+        yield sweep
+    skipping.WORTH = usual
+
+
+def store(work: Any, sweep: Any) -> None:
+    """What happens to a sweep besides."""
+    from pondering.train import checkpoint
+
+    path = work.root / "checkpoint"
+    checkpoint.save(sweep, path, "key")
+    checkpoint.load(work.sweep(), path, "key")
+    sweep.status()
+    sweep.summary()
+
+
+def main(folder: Path) -> None:
+    """Print what each training calls in two updates, in longer ones, and before and after."""
+    from ruamel.yaml import YAML
+
+    from pondering.data.frozen import freeze
+    from pondering.params.read import load_params
+    from pondering.project import machine
+    from pondering.tasks import make_task
+    from pondering.train.plan import plan
+
+    with (folder / "params.yaml").open("w") as file:
+        YAML().dump(document(), file)
+    params, told = load_params(folder / "params.yaml", "quick"), {}
+    for name, config in params.experiments.items():
+        frozen, around = folder / f"data/tasks/quick/{name}.npz", set[str]()
+        with noted(around):
+            freeze(make_task(config.task, name, frozen), folder, frozen, 1)
+            machine.settle(1)
+        for mechanism in config.mechanisms:
+            with noted(around):
+                work = plan(params, name, mechanism, folder)
+            two, more = set[str](), set[str]()
+            with noted(two):
+                sweep = work.sweep()
+                sweep.run(lambda _: None, lambda: False)
+                sweep.rows()
+            for each in longer(work):
+                with noted(more):
+                    each.run(lambda _: None, lambda: False)
+                with noted(around):
+                    store(work, each)
+            told[f"{name}-{mechanism}"] = [sorted(each) for each in (two, more, around)]
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    assert os.environ["NUMBA_DISABLE_JIT"] == "1"
+    main(Path(sys.argv[1]))

@@ -1,0 +1,144 @@
+"""Decay of the learning rate, the halting unit's own rate, the warm-up of tau: in the loop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from support import tiny
+from torch import nn
+
+from pondering.model.halting import ACT
+from pondering.model.stacking import select
+from pondering.params.read import MECHANISMS
+from pondering.params.replica import Replica
+from pondering.tasks import make_task
+from pondering.tasks.base import Batch
+from pondering.train import checkpoint
+from pondering.train.batches import Stream
+from pondering.train.sweep import Schedule, Sweep, forward
+
+UPDATES = 12
+TAU = 0.1
+
+
+def scheduler(decay: str, adam: torch.optim.Optimizer, updates: int) -> Any:
+    """torch's own schedule of that name."""
+    if decay == "linear":
+        return torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, total_iters=updates)
+    return torch.optim.lr_scheduler.CosineAnnealingLR(adam, T_max=updates)
+
+
+@pytest.mark.parametrize("decay", ["linear", "cosine"])
+@pytest.mark.parametrize("updates", [1, 2, 7, 100])
+def test_the_rate_falls_as_torchs_own_schedules_have_it(decay: str, updates: int) -> None:
+    adam = torch.optim.Adam([nn.Parameter(torch.zeros(1))], lr=0.5)
+    theirs, schedule = scheduler(decay, adam, updates), Schedule(updates, 1, 0.5, None, 1, decay)
+    for update in range(updates):
+        assert 0.5 * schedule.share(update) == pytest.approx(adam.param_groups[0]["lr"], rel=1e-9)
+        adam.step()
+        theirs.step()
+    assert schedule.share(0) == 1.0
+    assert schedule.share(updates) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_without_a_decay_the_rate_stays() -> None:
+    schedule = Schedule(9, 1, 0.5, None, 1)
+    assert [schedule.share(update) for update in range(9)] == [1.0] * 9
+
+
+@pytest.mark.parametrize("decay", ["linear", "cosine"])
+def test_a_sweep_decays_as_a_plain_loop_with_torchs_adam_does(tmp_path: Path, decay: str) -> None:
+    """Two replicas, each beside a network of its own that torch trains."""
+    values = {"updates": UPDATES, "clip": None, "decay": decay}
+    config = tiny.config(tmp_path, training=values)
+    replicas = [Replica("act", TAU, seed) for seed in (0, 7)]
+    sweep = tiny.sweep(config, "act", replicas)
+    sweep.network.path = "readable"
+    solo = [select(sweep.network, k, ACT(TAU, 0.01, 4)) for k in range(2)]
+    tiny.train(sweep)
+    task = make_task(config.task, "tiny")
+    for k, network in enumerate(solo):
+        adam = torch.optim.Adam(network.parameters(), lr=0.01)
+        theirs = scheduler(decay, adam, UPDATES)
+        stream = Stream(task, [replicas[k].seed], 8)
+        for update in range(UPDATES):
+            many = stream.batch(update)
+            batch = Batch._make([*(part[:, 0] for part in many[:-1]), many.difficulty[0]])
+            adam.zero_grad()
+            losses, _ = forward(network, task, batch)
+            losses.sum(0).mean().backward()
+            adam.step()
+            theirs.step()
+        for name, parameter in network.named_parameters():
+            got = sweep.parameters[name][k]
+            torch.testing.assert_close(got, parameter, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("reads", ["h", "state"])
+@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
+def test_the_halting_unit_alone_learns_at_its_own_rate(
+    tmp_path: Path, mechanism: str, reads: str
+) -> None:
+    """At the first update the gradients are the same."""
+    found = []
+    for rate in (None, 0.25):
+        more = {"network": {"cell": "lstm"}, "halting": {"reads": reads}}
+        config = tiny.config(tmp_path, training={"halting_rate": rate}, **more)
+        sweep = tiny.sweep(config, mechanism)
+        before = {name: p.detach().clone() for name, p in sweep.parameters.items()}
+        tiny.train(sweep, 1)
+        found.append({name: p.detach() - before[name] for name, p in sweep.parameters.items()})
+    usual, slow = found
+    for name in usual:
+        if name.startswith("heads"):
+            assert usual[name][:, -1].any()
+            torch.testing.assert_close(slow[name][:, -1], usual[name][:, -1] / 4)
+            assert torch.equal(slow[name][:, :-1], usual[name][:, :-1])
+        else:
+            assert torch.equal(slow[name], usual[name])
+
+
+def test_the_objective_at_each_update_has_the_penalty_of_the_warm_up(tmp_path: Path) -> None:
+    """Bit for bit a sweep whose mechanism is exchanged before every update."""
+    warm = tiny.sweep(tiny.config(tmp_path, act={"tau": [0.25, 0.5], "tau_warmup": 4}))
+    by_hand = tiny.sweep(tiny.config(tmp_path, act={"tau": [0.25, 0.5]}))
+    taus = by_hand.network.halting.tau  # type: ignore[attr-defined]
+    for update in range(7):
+        by_hand.network.halting = ACT(taus * min(1.0, update / 4), 0.01, 4)
+        tiny.train(by_hand, update + 1)
+        tiny.train(warm, update + 1)
+        for name, parameter in by_hand.parameters.items():
+            assert torch.equal(warm.parameters[name], parameter), (update, name)
+    assert warm.network.halting.tau.tolist() == [0.25, 0.25, 0.5, 0.5]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("decay", ["linear", "cosine"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
+    tmp_path: Path, mechanism: str, decay: str
+) -> None:
+    """At every update; the rate that a checkpoint holds is the one that the decay begins with."""
+    config = tiny.config(
+        tmp_path, network={"init": "glorot"}, act={"tau": [0.01, 0.1], "tau_warmup": 7},
+        training={"updates": UPDATES, "decay": decay, "halting_rate": 0.1},
+    )  # fmt: skip
+
+    def run(stops: range) -> Sweep:
+        sweep = tiny.sweep(config, mechanism)
+        for stop in stops:
+            checkpoint.save(tiny.train(sweep, stop), tmp_path / "c", "key")
+            kept, _ = checkpoint.read(tmp_path / "c")
+            assert torch.equal(kept["adam.learning_rate"], torch.full((4,), 0.01))
+            sweep = tiny.sweep(config, mechanism)
+            checkpoint.load(sweep, tmp_path / "c", "key")
+        return tiny.train(sweep)
+
+    whole, resumed = run(range(0)), run(range(1, UPDATES + 1))
+    assert str(resumed.rows()) == str(whole.rows())
+    for name, parameter in whole.parameters.items():
+        assert torch.equal(resumed.parameters[name], parameter), name
+    for name, moment in whole.optimiser.state().items():
+        assert torch.equal(resumed.optimiser.state()[name], moment), name
