@@ -25,6 +25,7 @@ CURVES = [
     "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
     "remainder", "active_share", "computed_steps",
 ]  # fmt: skip
+DATA = ("steps", "tasks")
 TABLE = [
     "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
     "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
@@ -52,7 +53,7 @@ def test_the_files_are_those_of_the_layout(project: Path) -> None:
     train.add("reports/quick/provenance/tiny")
     models = {f.replace("data/runs/quick", "reports/quick/models") for f in runs}
     models.add("reports/quick/models/tiny/index")
-    assert found == reports | runs | train | models | {"data/tasks/quick/tiny"}
+    assert found == reports | runs | train | models | {f"data/{f}/quick/tiny" for f in DATA}
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -212,7 +213,7 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
     shell("evaluate")
     ours = {name: data for name, data in contents(folder).items() if "provenance" not in name}
     theirs = contents(project)
-    assert len(ours) == 2 * 3 + 1 + 1 + 4 + 2 * 3 + 1
+    assert len(ours) == 2 * 3 + 1 + 2 + 4 + 2 * 3 + 1
     for name, data in ours.items():
         assert data == theirs[name], name
 

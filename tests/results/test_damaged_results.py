@@ -18,7 +18,7 @@ from support.synthetic_results import FEW, card_of, curves_of, table_of, traces_
 from pondering.claims.claims import load_claims
 from pondering.claims.verdicts import VERDICTS
 from pondering.cli.verify import same_machine
-from pondering.evaluate.load import standings
+from pondering.evaluate.standings import standings
 from pondering.project.paths import Layout
 from pondering.report.pages import build_index
 from pondering.report.pages.provenance import origins

@@ -56,14 +56,14 @@ def perfect_outputs(task: object, batch: Batch) -> torch.Tensor:
 
 def test_sigmoid_loss_is_the_naive_formula_under_extra_axes() -> None:
     generator = torch.Generator().manual_seed(1)
-    logits = torch.randn(3, 4, 2, 5, generator=generator, dtype=torch.float64)  # T, N, K, B
+    logits = torch.randn(4, 3, 2, 5, generator=generator, dtype=torch.float64)  # T, N, K, B
     targets = torch.randint(0, 2, (3, 2, 5), generator=generator)
     loss = sigmoid_loss(logits, targets)
     assert loss.shape == logits.shape
-    for t, n, k, b in np.ndindex(3, 4, 2, 5):
-        said = 1 / (1 + math.exp(-float(logits[t, n, k, b])))
+    for n, t, k, b in np.ndindex(4, 3, 2, 5):
+        said = 1 / (1 + math.exp(-float(logits[n, t, k, b])))
         chance = said if targets[t, k, b] == 1 else 1 - said
-        assert float(loss[t, n, k, b]) == pytest.approx(-math.log(chance), rel=1e-10)
+        assert float(loss[n, t, k, b]) == pytest.approx(-math.log(chance), rel=1e-10)
 
 
 def test_sigmoid_loss_of_sure_outputs_neither_overflows_nor_vanishes() -> None:
@@ -74,14 +74,14 @@ def test_sigmoid_loss_of_sure_outputs_neither_overflows_nor_vanishes() -> None:
 
 def test_softmax_loss_is_the_naive_formula_under_extra_axes_and_parts() -> None:
     generator = torch.Generator().manual_seed(2)
-    logits = torch.randn(2, 3, 2, 4, 2, 5, generator=generator, dtype=torch.float64)
+    logits = torch.randn(3, 2, 2, 4, 2, 5, generator=generator, dtype=torch.float64)
     classes = torch.randint(0, 5, (2, 2, 4, 2), generator=generator).to(torch.uint8)
-    loss = softmax_loss(logits, classes)  # T, N, K, B, parts
+    loss = softmax_loss(logits, classes)  # N, T, K, B, parts
     assert loss.shape == logits.shape[:-1]
-    for t, n, k, b, part in np.ndindex(2, 3, 2, 4, 2):
-        row = [math.exp(float(each)) for each in logits[t, n, k, b, part]]
+    for n, t, k, b, part in np.ndindex(3, 2, 2, 4, 2):
+        row = [math.exp(float(each)) for each in logits[n, t, k, b, part]]
         chance = row[int(classes[t, k, b, part])] / sum(row)
-        assert float(loss[t, n, k, b, part]) == pytest.approx(-math.log(chance), rel=1e-10)
+        assert float(loss[n, t, k, b, part]) == pytest.approx(-math.log(chance), rel=1e-10)
 
 
 @named
@@ -119,23 +119,33 @@ def test_what_is_not_scored_gives_no_loss_no_gradient_and_no_mistake(task: objec
 
 
 @named
-def test_steps_and_replicas_between_time_and_batch_score_as_alone(task: object) -> None:
+def test_steps_and_replicas_score_as_alone(task: object) -> None:
     first, second = (task.training_block(seed, 0, 1).torch() for seed in (0, 1))
     both = Batch(
         *(torch.stack([a, b], dim=1) for a, b in zip(first[:4], second[:4], strict=True)),
         torch.stack([first.difficulty, second.difficulty]),
     )
-    shape = (len(first.mask), 3, 2, first.mask.shape[1], task.output_size)  # T, N, K, B, C
+    shape = (3, len(first.mask), 2, first.mask.shape[1], task.output_size)  # N, T, K, B, C
     outputs = torch.randn(shape, generator=torch.Generator().manual_seed(5))
     loss = task.loss(outputs, both)
     correct = task.correct(outputs, both)
-    assert loss.shape == shape[:-1] and correct.shape == shape[1:-1]
+    assert loss.shape == shape[:-1] and correct.shape == (3, *shape[2:-1])
     for n in range(3):
         for k, alone in enumerate((first, second)):
-            assert torch.equal(loss[:, n, k], task.loss(outputs[:, n, k], alone))
-            assert torch.equal(correct[n, k], task.correct(outputs[:, n, k], alone))
-    same_data = task.loss(outputs, first)  # without a replica axis of its own
-    assert torch.equal(same_data[:, 1, 1], task.loss(outputs[:, 1, 1], first))
+            assert torch.equal(loss[n, :, k], task.loss(outputs[n, :, k], alone))
+            assert torch.equal(correct[n, k], task.correct(outputs[n, :, k], alone))
+
+
+@named
+def test_as_many_steps_as_inputs_are_scored_by_their_own_targets(task: object) -> None:
+    """Where T = N, targets that were matched with the steps would raise no error."""
+    batch = task.training_block(0, 0, 1).torch()
+    times = len(batch.mask)
+    shape = (times, *batch.mask.shape, task.output_size)
+    outputs = torch.randn(shape, generator=torch.Generator().manual_seed(6))
+    loss = task.loss(outputs, batch)
+    for n in range(times):
+        assert torch.equal(loss[n], task.loss(outputs[n], batch))
 
 
 @named
@@ -154,7 +164,7 @@ def test_blocks_depend_on_their_names_alone_and_share_nothing(task: object) -> N
 def test_training_and_evaluation_draw_from_different_streams(
     task: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Evaluation sees no stream of training; that streams differ is tested below."""
+    """Nor do the frozen sets and those for thresholds; that streams differ is tested below."""
     asked: list[tuple[str | int, ...]] = []
 
     def noted(*names: str | int) -> np.random.Generator:
@@ -166,10 +176,26 @@ def test_training_and_evaluation_draw_from_different_streams(
     for seed, block in itertools.product(range(3), range(3)):
         task.training_block(seed, block, 2)
     trained = set(asked)
-    asked.clear()
-    task.evaluation_sets(3)
-    assert len(trained) >= 9 and asked
-    assert not trained & set(asked)
+    parts = []
+    for part in ("test", "validation"):
+        asked.clear()
+        task.evaluation_sets(3, part)
+        parts.append(set(asked))
+    assert len(trained) >= 9 and parts[0]
+    assert bool(parts[0]) == bool(parts[1])
+    assert not trained & parts[0] and not trained & parts[1] and not parts[0] & parts[1]
+
+
+@named
+def test_thresholds_are_chosen_on_other_examples_of_the_same_difficulties(task: object) -> None:
+    frozen, own = task.evaluation_sets(6), task.evaluation_sets(6, "validation")
+    again = task.evaluation_sets(6, "validation")
+    assert own and set(own) <= set(frozen)
+    for split, batch in own.items():
+        np.testing.assert_array_equal(batch.inputs, again[split].inputs)
+        assert set(batch.difficulty.tolist()) == set(frozen[split].difficulty.tolist())
+        assert batch.inputs.shape[0] == frozen[split].inputs.shape[0]
+        assert not np.array_equal(batch.inputs, frozen[split].inputs)
 
 
 def test_streams_are_independent_and_repeatable() -> None:

@@ -156,6 +156,22 @@ def test_rotated_evaluation_has_its_examples_at_every_angle() -> None:
     check_shapes(everything, 3 * 360)
 
 
+def test_thresholds_are_chosen_on_images_that_are_neither_trained_on_nor_tested_on() -> None:
+    def images(batch: Batch) -> set[bytes]:
+        return {batch.inputs[0, b].tobytes() for b in range(batch.inputs.shape[1])}
+
+    own = UPRIGHT.evaluation_sets(10, "validation")["test"]
+    check_shapes(own, 200)
+    upright = replace(ROTATED, train_rotation=0.0)
+    turned = upright.evaluation_sets(10_000, "validation")["angle"]
+    rows = turned.difficulty == 0
+    assert {turned.inputs[0, b].tobytes() for b in np.flatnonzero(rows)} == images(own)
+    trained = [UPRIGHT.training_block(0, block, 157) for block in range(2)]
+    assert len(images(own)) == 200 and len(set.union(*map(images, trained))) > 1200
+    for other in (*trained, UPRIGHT.evaluation_sets(1)["test"]):
+        assert not images(own) & images(other)
+
+
 def test_angles_of_a_range_are_uniform_within_it() -> None:
     """Found again by trying every whole degree."""
     ranges = replace(ROTATED, test_rotations=(0, 90), test_angles=())

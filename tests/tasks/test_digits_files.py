@@ -288,7 +288,7 @@ def test_unreadable_pictures_are_named(tmp_path: Path, content: bytes | None) ->
 
 @pytest.mark.skipif(
     "PONDERING_MIRROR" not in os.environ,
-    reason="real MNIST is not in git: set PONDERING_MIRROR to a folder that has it",
+    reason="real MNIST is 50 MB that git has not: PONDERING_MIRROR names a folder with it",
 )
 def test_real_mnist(tmp_path: Path) -> None:
     (tmp_path / "mnist").mkdir()

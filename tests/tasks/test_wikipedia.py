@@ -40,9 +40,12 @@ def task(tmp_path: Path) -> Wikipedia:
 
 def test_targets_are_the_next_bytes_and_windows_stay_in_their_part(task: Wikipedia) -> None:
     text = np.load(task.path)["text"]
-    bounds = {"train": (0, 18_000), "heldout": (19_000, 20_000)}
+    bounds = {"train": (0, 18_000), "validation": (18_000, 19_000), "heldout": (19_000, 20_000)}
     blocks = [("train", task.training_block(0, block, 64)) for block in range(4)]
-    for part, batch in [*blocks, *task.evaluation_sets(400).items()]:
+    own = task.evaluation_sets(400, "validation")
+    assert list(own) == ["heldout"]
+    thresholds = [("validation", own["heldout"])]
+    for part, batch in [*blocks, *task.evaluation_sets(400).items(), *thresholds]:
         first, last = bounds[part]
         starts = []
         assert batch.inputs.dtype == batch.targets.dtype == np.uint8

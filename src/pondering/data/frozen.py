@@ -22,7 +22,12 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: equal arrays,
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
-    """Write a compressed .npz whose bytes depend on the arrays alone."""
+    """Write a compressed .npz; see `packed`."""
+    atomic_write(path, packed(arrays))
+
+
+def packed(arrays: Arrays) -> bytes:
+    """A compressed .npz whose bytes depend on the arrays alone."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
@@ -31,7 +36,7 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
             info = zipfile.ZipInfo(f"{name}.npy", EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, entry.getvalue(), compresslevel=1)
-    atomic_write(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:

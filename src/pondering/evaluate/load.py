@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
 import torch
 
+from pondering.evaluate.standings import Standing, Standings, standings
 from pondering.model.network import Network
 from pondering.model.stacking import select
 from pondering.params.ranges import setting_text
 from pondering.params.read import PROFILES, SETTING_NAMES, Params
-from pondering.params.replica import Replica
+from pondering.params.replica import Options, Replica, read_variant
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
-from pondering.results.tables import headline, replica_means
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
-from pondering.train import checkpoint
+from pondering.train import checkpoint, keys
 from pondering.train.build import make_halting, make_network
 
 
@@ -44,16 +43,6 @@ class Trained(NamedTuple):
     def mechanism(self) -> str:
         """Theirs."""
         return self.replicas[0].mechanism
-
-
-class Standing(NamedTuple):
-    """A replica's evaluation: means over difficulties of equal weight."""
-
-    error: float  # a share, or in the unit of the task
-    ponder_time: float
-
-
-Standings = Mapping[str, Standing]  # by a replica's text
 
 
 @dataclass(frozen=True)
@@ -106,7 +95,7 @@ def runs(root: Path, params: Params) -> Iterator[Run]:
             except ValueError:
                 yield Run(layout, experiment, mechanism, None, False)
                 continue
-            current = values == config.of_mechanism(mechanism)
+            current = keys.agrees(values, config, mechanism)
             yield Run(layout, experiment, mechanism, replicas, current)
 
 
@@ -123,11 +112,10 @@ def recorded(path: Path, mechanism: str) -> tuple[list[tuple[Replica, str]], Any
     record = json.loads(path.read_text(encoding="utf-8"))
     try:
         replicas = [
-            (Replica(mechanism, float(each["setting"]), int(each["seed"])), str(each["status"]))
-            for each in record["replicas"]
+            (Replica.of_record(mechanism, each), str(each["status"])) for each in record["replicas"]
         ]
         return replicas, record["config"]
-    except (KeyError, TypeError, OverflowError) as error:
+    except (KeyError, TypeError, OverflowError, AttributeError) as error:
         raise ValueError(f"{path}: damaged") from error
 
 
@@ -154,7 +142,7 @@ def load_trained(
     except ValueError:
         raise UserError(f"{path}: damaged; run `{stage}` again") from None
     replicas = [replica for replica, _ in found]
-    if values != config.of_mechanism(mechanism):
+    if not keys.agrees(values, config, mechanism):
         raise UserError(f"{path}: trained with other parameters than params.yaml; run `{stage}`")
     planned = config.replicas(mechanism)  # all of them, or of a fresh clone one, in their order
     if not replicas or replicas != [each for each in planned if each in replicas]:
@@ -169,39 +157,19 @@ def load_trained(
     return Trained(network, replicas, [status for _, status in found])
 
 
-def standings(layout: Layout, experiment: str) -> Standings:
-    """How the replicas of an experiment did, from its evaluation table; empty without one.
-
-    The first split and the paper's mode of prediction count, as in the summary for `dvc metrics`.
-
-    Raises:
-        UserError: the table is damaged.
-    """
-    path = layout.table(experiment)
-    if not path.is_file():
-        return {}
-    try:
-        means = replica_means(headline(pd.read_csv(path)))
-        return {
-            Replica(str(mechanism), float(setting), int(seed)).text(): Standing(*map(float, values))
-            for (mechanism, setting, seed), values in zip(means.index, means.values, strict=True)
-        }
-    except (KeyError, IndexError, ValueError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path}: not a readable table ({reason}); run `dvc repro` again") from None
-
-
 def load(
     root: Path,
     params: Params,
     experiment: str,
-    mechanism: str,
+    variant: str,
     setting: float | None = None,
     seed: int | None = None,
 ) -> Loaded:
     """Load one replica as a network of its own.
 
     Args:
+        variant: a mechanism, which stands for its settings without options, or with options as
+            tables write it: act[halt_bias=-3].
         setting: None takes the one with the smallest mean error, or the first without a table.
         seed: None takes the first that did not diverge.
 
@@ -209,9 +177,10 @@ def load(
         UserError: not trained, damaged, of other parameters than params.yaml, or no such replica.
     """
     config = params.experiment(experiment)
+    mechanism, options = read_variant(variant)
     if mechanism not in config.mechanisms:
         allowed = ", ".join(config.mechanisms)
-        raise UserError(f"--mechanism: {mechanism!r} is unknown; allowed: {allowed}")
+        raise UserError(f"--mechanism: {variant!r} is unknown; allowed: {allowed}")
     layout = home(root, params.profile, experiment, mechanism)
     if layout is None:
         raise UserError(_untrained(root, params, experiment, mechanism))
@@ -219,9 +188,9 @@ def load(
     task = make_task(config.task, experiment, frozen if frozen.is_file() else None)
     trained = load_trained(layout, params, experiment, mechanism, task)
     table = standings(layout, experiment)
-    index = choose(trained, table, setting, seed)
+    index = choose(trained, table, setting, seed, options)
     chosen = trained.replicas[index]
-    halting = make_halting(config, mechanism, chosen.setting)
+    halting = make_halting(config, chosen)
     return Loaded(
         layout,
         select(trained.network, index, halting),
@@ -233,21 +202,34 @@ def load(
 
 
 def choose(
-    trained: Trained, table: Standings, setting: float | None = None, seed: int | None = None
+    trained: Trained,
+    table: Standings,
+    setting: float | None = None,
+    seed: int | None = None,
+    options: Options = (),
 ) -> int:
-    """Which of the stacked replicas to show; see `load`."""
+    """Which of the stacked replicas to show.
+
+    Args:
+        trained: the replicas of one mechanism.
+        table: how they did, which may be empty.
+        setting: None takes the one with the smallest mean error, or the first without a table.
+        seed: None takes the first that did not diverge.
+        options: what the setting names besides, exactly.
+
+    Raises:
+        UserError: no such replica, or it diverged.
+    """
     name = SETTING_NAMES[trained.mechanism]
-    settings = {setting_text(each.setting): None for each in trained.replicas}
-    wanted = _best(trained, table, list(settings)) if setting is None else setting_text(setting)
+    own = _of_variant(trained, options)
+    settings = {setting_text(each.setting): None for each in own.values()}
+    wanted = _best(trained, table, own) if setting is None else setting_text(setting)
     if wanted not in settings:
         raise UserError(
             f"--setting: {name} {wanted} is not trained; allowed: {', '.join(settings)}"
+            + _elsewhere(trained, wanted)
         )
-    seeds = {
-        each.seed: k
-        for k, each in enumerate(trained.replicas)
-        if setting_text(each.setting) == wanted
-    }
+    seeds = {each.seed: k for k, each in own.items() if setting_text(each.setting) == wanted}
     alive = [number for number, k in seeds.items() if trained.status[k] != "diverged"]
     finished = [number for number in alive if trained.status[seeds[number]] == "finished"]
     if not alive:
@@ -261,18 +243,34 @@ def choose(
     return seeds[seed]
 
 
-def _best(trained: Trained, table: Standings, settings: Sequence[str]) -> str:
+def _of_variant(trained: Trained, options: Options) -> dict[int, Replica]:
+    """The replicas with these options, which may be written in six digits, by their places."""
+    wanted = Replica(trained.mechanism, 0, 0, options).variant
+    own = {k: each for k, each in enumerate(trained.replicas) if each.variant == wanted}
+    if not own:
+        allowed = ", ".join(dict.fromkeys(each.variant for each in trained.replicas))
+        raise UserError(f"--mechanism: {wanted!r} is not trained; allowed: {allowed}")
+    return own
+
+
+def _elsewhere(trained: Trained, wanted: str) -> str:
+    """Where a setting is that the chosen variant has not."""
+    found = [each for each in trained.replicas if setting_text(each.setting) == wanted]
+    names = ", ".join(dict.fromkeys(each.variant for each in found))
+    return f"; --mechanism {names} has it" if names else ""
+
+
+def _best(trained: Trained, table: Standings, own: Mapping[int, Replica]) -> str:
     """The setting of the smallest mean error over seeds, else the first that did not diverge."""
-    errors: dict[str, list[float]] = {each: [] for each in settings}
-    for replica in trained.replicas:
+    errors: dict[str, list[float]] = {setting_text(each.setting): [] for each in own.values()}
+    for replica in own.values():
         if (row := table.get(replica.text())) is not None:
             errors[setting_text(replica.setting)].append(row.error)
     judged = {each: sum(found) / len(found) for each, found in errors.items() if found}
     if judged:
         return min(judged, key=lambda each: judged[each])
-    pairs = zip(trained.replicas, trained.status, strict=True)
-    healthy = (setting_text(each.setting) for each, status in pairs if status != "diverged")
-    return next(healthy, settings[0])
+    healthy = (setting_text(e.setting) for k, e in own.items() if trained.status[k] != "diverged")
+    return next(healthy, next(iter(errors)))
 
 
 def _untrained(root: Path, params: Params, experiment: str, mechanism: str) -> str:

@@ -50,7 +50,7 @@ class SampledBySeed(SampledHalting):
         streams: K generators, those of one seed alike.
     """
 
-    streams: tuple[np.random.Generator, ...]
+    streams: tuple[np.random.Generator, ...] = ()
 
     def start(self, running: Tensor) -> SampledState:
         """Draw u for each of the rows (K, B)."""
@@ -87,7 +87,7 @@ def modes(halting: Halting, seeds: Sequence[int]) -> dict[str, Halting]:
     if not isinstance(sampled, SampledHalting):
         return {"mixture": halting}
     streams = tuple(random_stream("sampled halting", seed) for seed in seeds)
-    own = SampledBySeed(sampled.max_steps, sampled.generator, streams)
+    own = SampledBySeed(sampled.max_steps, sampled.generator, sampled.epsilon, streams)
     return {"sampled": own, "expected": halting}
 
 

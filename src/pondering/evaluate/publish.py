@@ -42,7 +42,7 @@ class Copies:
         """Take one replica of a mechanism, if there is room for it."""
         k = chosen(trained, self._config.shown(trained.mechanism))
         one = trained.replicas[k]
-        record = {"setting": one.setting, "seed": one.seed, "status": trained.status[k]}
+        record = one.record() | {"status": trained.status[k]}
         alone = {name: p[k : k + 1] for name, p in trained.network.named_parameters()}
         size = sum(4 * parameter.numel() for parameter in alone.values())
         fits = ORDER.index(trained.mechanism) < BUDGET // size
@@ -69,15 +69,16 @@ class Copies:
 def chosen(trained: Trained, wanted: float) -> int:
     """Which replica is published: of the setting that is shown the lowest seed.
 
-    Diverged replicas come last, and those of other settings the later the farther off.
+    Those with options come last, then diverged ones; those of other settings the later the farther
+    off.
 
     Args:
         trained: the replicas of one mechanism.
         wanted: the setting that is shown.
     """
 
-    def rank(k: int) -> tuple[bool, float, float, int]:
-        one = trained.replicas[k]
-        return trained.status[k] == "diverged", abs(one.setting - wanted), one.setting, one.seed
+    def rank(k: int) -> tuple[bool, bool, float, float, int]:
+        one, diverged = trained.replicas[k], trained.status[k] == "diverged"
+        return bool(one.options), diverged, abs(one.setting - wanted), one.setting, one.seed
 
     return min(range(len(trained.replicas)), key=rank)

@@ -1,4 +1,4 @@
-"""An evaluation stage: trained replicas of every mechanism into one table, summary and traces."""
+"""An evaluation stage: trained replicas of every mechanism into table, summary, traces, steps."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pondering.data.frozen import read_arrays, unpack
-from pondering.evaluate import measure, publish, traces
+from pondering.data.frozen import packed, read_arrays, unpack
+from pondering.evaluate import measure, publish, steps, traces
 from pondering.evaluate.load import load_trained
 from pondering.evaluate.measure import table_rows
 from pondering.params.ranges import setting_text
 from pondering.params.read import SETTING_NAMES, ExperimentConfig, Params
+from pondering.params.replica import read_variant
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.paths import Layout
@@ -71,11 +72,12 @@ def plan(params: Params, experiment: str, root: Path) -> Evaluation:
 
 
 def run(work: Evaluation) -> None:
-    """Evaluate every mechanism; write table, summary, traces, origin and a replica of each."""
+    """Evaluate every mechanism; write table, summary, traces, steps, origin, a replica of each."""
     start, layout, name = time.monotonic(), work.layout, work.experiment
     machine.settle(work.params.compute.threads)
     rows: list[dict[str, Any]] = []
     found: list[dict[str, Any]] = []
+    stored: dict[str, Any] = {}
     copies = publish.Copies(layout, name, work.config)
     for mechanism in work.config.mechanisms:
         trained = load_trained(layout, work.params, name, mechanism, work.task, work.device)
@@ -84,6 +86,8 @@ def run(work: Evaluation) -> None:
             names = {"experiment": name, "split": split, "prediction": mode}
             rows += [names | row for row in table_rows(each, trained, work.task.worst_error)]
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
+        kept = work.config.evaluation.stored
+        stored |= steps.of_mechanism(trained, work.task, work.sets, kept)
         copies.add(trained)
     table = pd.DataFrame(rows)[list(measure.COLUMNS)]
     document = {"experiment": name, "traces": found}
@@ -93,6 +97,7 @@ def run(work: Evaluation) -> None:
             layout.table(name): table.to_csv(index=False, float_format="%.6g"),
             layout.metrics(name): json_text(summary(table)),
             layout.traces(name): json.dumps(document) + "\n",
+            layout.steps(name): packed(stored),
             layout.provenance(name): json_text(origin(work) | seconds),
         }
         | copies.files()
@@ -123,7 +128,8 @@ def summary(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     replicas = replica_means(headline(table))
     for (mechanism, setting), group in replicas.groupby(level=[0, 1], sort=False):
-        name = f"{mechanism} {SETTING_NAMES[str(mechanism)]}={setting_text(setting)}"
+        parameter = SETTING_NAMES[read_variant(str(mechanism))[0]]
+        name = f"{mechanism} {parameter}={setting_text(setting)}"
         means = group.mean().to_dict()
         found[name] = {key: round(v, 5) for key, v in means.items() if np.isfinite(v)}
     return found

@@ -53,7 +53,7 @@ def of_mechanism(
     shown = [
         k
         for k, each in enumerate(trained.replicas)
-        if each.setting == setting and trained.status[k] != "diverged"
+        if each.setting == setting and not each.options and trained.status[k] != "diverged"
     ]
     if isinstance(task, ImageTask):
         return _gallery(trained, measured, task, sets, shown[:1])
@@ -156,7 +156,7 @@ def sequences(
                 step["remainder"] = _short(pondered.remainder[t, k, row])
                 step["loss"] = _short(losses[t, k, row])
                 step["entropy"] = None if entropy is None else _short(entropy[t, k, row])
-                step["halting"] = _distribution(pondered.weights[t, :, k, row])
+                step["halting"] = _distribution(pondered.weights[:, t, k, row])
                 if kinds is not None:
                     step["kind"] = str(kinds[t, row])
                 steps.append(step)

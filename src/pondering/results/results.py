@@ -10,7 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
+from pondering.project.provenance import hash_values
 
 TABLE_TEXT = ("experiment", "mechanism", "split", "prediction", "status")
 TABLE_NUMBERS = (
@@ -27,6 +29,7 @@ MAY_BE_BLANK = frozenset(
 )
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
 KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}
+READ = {"tables": "csv", "curves": "csv", "traces": "json", "cards": "json"}
 TRACE_KEYS = ("mechanism", "setting", "seed", "kind", "steps")
 
 
@@ -81,6 +84,7 @@ class Results:
         traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
             many sequences of mixed difficulty with their steps alone.
         cards: experiment -> data card.
+        hashes: experiment -> hash of the files that were read of it.
     """
 
     profile: str
@@ -88,6 +92,7 @@ class Results:
     curves: dict[str, pd.DataFrame] = field(default_factory=dict)
     traces: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     cards: dict[str, Card] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, reports_folder: Path, profile: str) -> Results:
@@ -122,7 +127,7 @@ class Results:
             if name not in cards:
                 stage = f"dvc repro datasets@{profile}-{name}"
                 raise UserError(f"{folder / 'cards' / name}.json: no such file; run `{stage}`")
-        return cls(profile, tables, curves, traces, cards)
+        return cls(profile, tables, curves, traces, cards, _hashes(folder))
 
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""
@@ -136,6 +141,16 @@ class Results:
             if name in self.cards and self.cards[name].stand_in
         ]
         return list(dict.fromkeys(texts))
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """Of every experiment the hash of its files."""
+    parts: dict[str, list[tuple[str, str]]] = {}
+    for kind, ending in READ.items():
+        for path in sorted((folder / kind).glob(f"*.{ending}")):
+            name = path.stem.partition("-")[0]  # curves have the mechanism after a hyphen
+            parts.setdefault(name, []).append((f"{kind}/{path.name}", sha256_file(path)))
+    return {name: hash_values(found) for name, found in parts.items()}
 
 
 def _json_files(folder: Path) -> list[Path]:

@@ -101,14 +101,17 @@ def per_setting(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
         Columns mechanism, setting, *by, error, error_se, ponder_time, ponder_se, seeds, sorted.
         A standard error is NaN where fewer than two seeds have a value.
     """
-    grouped = rows.groupby(["mechanism", "setting", *by], sort=True, as_index=False)
-    return grouped.agg(
-        error=("error", "mean"),
-        error_se=("error", "sem"),
-        ponder_time=("ponder_time", "mean"),
-        ponder_se=("ponder_time", "sem"),
-        seeds=("seed", "nunique"),
-    )
+    grouped = rows.groupby(["mechanism", "setting", *by], sort=True)
+    values = grouped[["error", "ponder_time"]]
+    means, errors = values.mean(), values.sem()
+    columns = {
+        "error": means["error"],
+        "error_se": errors["error"],
+        "ponder_time": means["ponder_time"],
+        "ponder_se": errors["ponder_time"],
+        "seeds": grouped["seed"].nunique(),
+    }
+    return pd.DataFrame(columns).reset_index()
 
 
 def best_setting(seeds: pd.DataFrame, mechanism: str) -> float | None:

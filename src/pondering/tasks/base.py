@@ -100,15 +100,20 @@ class Task(Protocol):
         """
         ...
 
-    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
-        """The frozen evaluation sets: by split, `examples` per difficulty, arrays."""
+    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
+        """Sets to evaluate with: by split, `examples` per difficulty, arrays.
+
+        Part "test" has the frozen sets; "validation" has others of the same difficulties, from
+        streams and data that neither they nor gradients use: thresholds of exit rules are chosen
+        on them. (Of digits a plateau schedule and early stopping use that data, too.)
+        """
         ...
 
     def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
         """The loss of each vector in nats, (T, ..., B); zero where nothing is scored.
 
         Args:
-            outputs: (T, ..., B, C), logits; further leading axes broadcast after T.
+            outputs: (T, ..., B, C), logits, with any further axes in front, such as the steps.
         """
         ...
 
@@ -159,8 +164,8 @@ def random_stream(*names: str | int) -> np.random.Generator:
     """A counter-based random generator that depends on `names` alone.
 
     Equal names give equal streams on every machine; any difference gives an independent one, so
-    that training batches (`task, "train", seed, block`) and evaluation sets (`task, "test", ...`)
-    never share numbers.
+    that training batches (`task, "train", seed, block`), evaluation sets (`task, "test", ...`) and
+    those on which thresholds are chosen (`task, "validation", ...`) never share numbers.
     """
     digest = hashlib.blake2b(repr(names).encode(), digest_size=16).digest()
     return np.random.Generator(np.random.Philox(key=np.frombuffer(digest, dtype=np.uint64)))
@@ -214,32 +219,29 @@ def concatenate(batches: list[Batch]) -> Batch:
     return Batch._make([*timed, np.concatenate(columns[-1], axis=0)])
 
 
-def frozen_set(task: SyntheticTask, split: str, levels: range, examples: int) -> Batch:
-    """`examples` drawn at each difficulty in `levels`, from streams that training never uses."""
-    return concatenate(
-        [
-            task.draw(random_stream(task.name, "test", split, level), examples, level)
-            for level in levels
-        ]
-    )
+def frozen_set(
+    task: SyntheticTask, split: str, levels: range, examples: int, part: str = "test"
+) -> Batch:
+    """`examples` drawn at each difficulty in `levels`, from streams that training never uses.
 
-
-def after_time(part: Tensor, dims: int) -> Tensor:
-    """Insert axes of size one after time until `part` has `dims` axes: (T, 1, ..., 1, ..., B)."""
-    return part[(slice(None), *[None] * (dims - part.dim()))]
+    Each `part`, "test" or "validation", has streams of its own. The draws are independent; where
+    few inputs exist (one nonzero bit of parity), equal ones come up in both.
+    """
+    streams = {level: random_stream(task.name, part, split, level) for level in levels}
+    return concatenate([task.draw(rng, examples, level) for level, rng in streams.items()])
 
 
 def sigmoid_loss(logits: Tensor, targets: Tensor) -> Tensor:
     """Binary cross entropy of sigmoid(logits), in nats, exact for confident outputs.
 
     Args:
-        logits: (T, ..., B), with any further axes after T.
+        logits: (T, ..., B), with any further axes in front.
         targets: (T, ..., B), 0 or 1.
 
     Returns:
         shaped as `logits`.
     """
-    signs = 2 * after_time(targets, logits.dim()).to(logits.dtype) - 1
+    signs = 2 * targets.to(logits.dtype) - 1
     return -F.logsigmoid(signs * logits)
 
 
@@ -247,25 +249,28 @@ def softmax_loss(logits: Tensor, classes: Tensor) -> Tensor:
     """Cross entropy of softmax(logits) over the last axis, in nats.
 
     Args:
-        logits: (T, ..., B, C), with any further axes after T; B may be followed by parts.
+        logits: (T, ..., B, C), with any further axes in front; B may be followed by parts.
         classes: (T, ..., B), integers below C; with parts if `logits` has them.
 
     Returns:
         shaped as `logits` without C.
     """
-    index = after_time(classes, logits.dim() - 1).long().expand(logits.shape[:-1])
+    index = classes.long().expand(logits.shape[:-1])
     chosen = logits.log_softmax(-1).gather(-1, index.unsqueeze(-1))
     return -chosen.squeeze(-1)
 
 
 def where_scored(loss: Tensor, scored: Tensor) -> Tensor:
     """`loss`, (T, ..., B), with zeros where nothing is scored."""
-    return torch.where(after_time(scored, loss.dim()), loss, 0.0)
+    return torch.where(scored, loss, 0.0)
 
 
 def faultless(right: Tensor, scored: Tensor) -> Tensor:
-    """Whether every scored vector of a sequence is right: (T, ..., B) to (..., B), bool."""
-    return (right | ~after_time(scored, right.dim())).all(dim=0)
+    """Whether every scored vector of a sequence is right: (T, ..., B) to (..., B), bool.
+
+    `right` may have further axes in front, such as the ponder steps.
+    """
+    return (right | ~scored).all(dim=right.dim() - scored.dim())
 
 
 def check_whole(key: str, value: object, low: int, high: int) -> None:

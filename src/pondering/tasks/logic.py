@@ -13,7 +13,6 @@ from pondering.tasks.base import (
     Array,
     Batch,
     SyntheticTask,
-    after_time,
     check_span,
     check_whole,
     faultless,
@@ -102,9 +101,9 @@ class Logic(SyntheticTask):
         gates[np.arange(self.gates) >= (used * there)[..., None]] = NO_GATE
         return _batch(bits, gates, there)
 
-    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
+    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         """`examples` sequences for every number of gates."""
-        return {"test": frozen_set(self, "test", range(1, self.gates + 1), examples)}
+        return {"test": frozen_set(self, "test", range(1, self.gates + 1), examples, part)}
 
     def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Binary cross entropy in nats, (T, ..., B); see `Task`."""
@@ -113,7 +112,7 @@ class Logic(SyntheticTask):
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Whether all bits of a sequence are right, (..., B) bool; see `Task`."""
         said = outputs[..., 0] > 0
-        return faultless(said == after_time(batch.targets, said.dim()), batch.scored)
+        return faultless(said == batch.targets, batch.scored)
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One sequence in the notation of `parse`, with the bits wanted and predicted."""

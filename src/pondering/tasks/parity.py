@@ -13,7 +13,6 @@ from pondering.tasks.base import (
     Array,
     Batch,
     SyntheticTask,
-    after_time,
     check_span,
     check_whole,
     faultless,
@@ -94,10 +93,10 @@ class Parity(SyntheticTask):
             elements = rng.permuted(elements, axis=1)
         return _batch(elements, nonzero)
 
-    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
+    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         """By split, `examples` vectors for every number of nonzero elements."""
         return {
-            split: frozen_set(self, split, range(low, high + 1), examples)
+            split: frozen_set(self, split, range(low, high + 1), examples, part)
             for split, (low, high) in self.test_nonzero.items()
         }
 
@@ -108,7 +107,7 @@ class Parity(SyntheticTask):
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Whether the parity is right, (..., B) bool; see `Task`."""
         said = outputs[..., 0] > 0
-        return faultless(said == after_time(batch.targets, said.dim()), batch.scored)
+        return faultless(said == batch.targets, batch.scored)
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One vector as +, - and 0, its parity, and the parity predicted."""

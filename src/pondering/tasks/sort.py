@@ -13,7 +13,6 @@ from pondering.tasks.base import (
     Array,
     Batch,
     SyntheticTask,
-    after_time,
     check_span,
     faultless,
     frozen_set,
@@ -70,10 +69,10 @@ class Sort(SyntheticTask):
             lengths = np.full(count, int(difficulty))
         return _batch(rng.standard_normal((high, count), dtype=np.float32), lengths)
 
-    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
+    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         """`examples` sequences of every length."""
         low, high = self.length
-        return {"test": frozen_set(self, "test", range(low, high + 1), examples)}
+        return {"test": frozen_set(self, "test", range(low, high + 1), examples, part)}
 
     def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Cross entropy in nats, (T, ..., B); see `Task`."""
@@ -82,7 +81,7 @@ class Sort(SyntheticTask):
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Whether the whole order is right, (..., B) bool; see `Task`."""
         said = outputs.argmax(dim=-1)
-        return faultless(said == after_time(batch.targets, said.dim()), batch.scored)
+        return faultless(said == batch.targets, batch.scored)
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """The values, then the positions (counted from 0) wanted and predicted."""

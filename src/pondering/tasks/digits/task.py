@@ -16,7 +16,6 @@ from pondering.project.errors import UserError
 from pondering.tasks.base import (
     Array,
     Batch,
-    after_time,
     check_whole,
     concatenate,
     faultless,
@@ -175,30 +174,33 @@ class Digits:
         rows = np.arange(len(self._arrays["validation_labels"]))
         return self._drawn("validation", rows, random_stream(self.name, "validation", "angles"))
 
-    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
-        """The frozen evaluation sets, arrays.
+    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
+        """Sets to evaluate with, arrays; `part` as in `Task`.
+
+        Part "validation" has the images that training sets apart, for no others are left: they give
+        no gradient, but the plateau schedule has seen them, turned by angles of other draws.
 
         Args:
             examples: images per angle or range of angles, the same ones for each; at most all.
 
         Returns:
             "range" (difficulty: largest angle) and "angle" (difficulty: the angle) if the fields
-            name any; otherwise "test", all test images, of which the class is the difficulty.
+            name any; otherwise "test", all images of the part, whose class is the difficulty.
         """
-        labels = self._arrays["test_labels"]
+        labels = self._arrays[f"{part}_labels"]
         if not self.test_rotations and not self.test_angles:
             upright = np.zeros(len(labels), np.float32)
-            return {"test": self._batch("test", np.arange(len(labels)), upright, labels)}
-        order = random_stream(self.name, "test", "images").permutation(len(labels))
+            return {"test": self._batch(part, np.arange(len(labels)), upright, labels)}
+        order = random_stream(self.name, part, "images").permutation(len(labels))
         rows = np.sort(order[:examples])
         sets: dict[str, list[Batch]] = {"range": [], "angle": []}
         for limit in self.test_rotations:
-            rng = random_stream(self.name, "test", "range", repr(limit))
+            rng = random_stream(self.name, part, "range", repr(limit))
             angles = rng.uniform(-limit, limit, len(rows)).astype(np.float32)
-            sets["range"].append(self._batch("test", rows, angles, np.full(len(rows), limit)))
+            sets["range"].append(self._batch(part, rows, angles, np.full(len(rows), limit)))
         for angle in self.test_angles:
             angles = np.full(len(rows), angle, np.float32)
-            sets["angle"].append(self._batch("test", rows, angles, angles))
+            sets["angle"].append(self._batch(part, rows, angles, angles))
         return {split: concatenate(batches) for split, batches in sets.items() if batches}
 
     def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
@@ -207,7 +209,7 @@ class Digits:
 
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Whether the likeliest class is the right one, (..., B) bool; see `Task`."""
-        right = outputs.argmax(dim=-1) == after_time(batch.targets, outputs.dim() - 1)
+        right = outputs.argmax(dim=-1) == batch.targets
         return faultless(right, batch.scored)
 
     def error(self, outputs: Tensor, batch: Batch) -> Tensor:

@@ -16,7 +16,6 @@ from pondering.project.errors import UserError
 from pondering.tasks.base import (
     Array,
     Batch,
-    after_time,
     check_whole,
     faultless,
     random_stream,
@@ -82,8 +81,9 @@ class Wikipedia:
     """Sequences of `sequence` bytes from random places, each byte's target the next byte.
 
     The state starts at zero in every sequence. The text is cut at `splits` percent into training,
-    validation (not used: there is no early stopping) and held-out bytes. Evaluation draws fixed
-    windows of the training part, which the paper reports, and of the held-out part.
+    validation (not used in training: there is no early stopping) and held-out bytes. Evaluation
+    draws fixed windows of the training part, which the paper reports, and of the held-out part;
+    thresholds of exit rules are chosen on windows of the validation part.
 
     The bytes come from `path`, an npz of what `prepare` returns; None only for the made text.
 
@@ -177,11 +177,13 @@ class Wikipedia:
         starts = rng.integers(first, last - self.sequence, count)
         return np.arange(self.sequence + 1)[:, None] + starts
 
-    def _evaluation_windows(self, examples: int) -> dict[str, Array]:
+    def _evaluation_windows(self, examples: int, part: str) -> dict[str, Array]:
         """By split, the indices of the fixed windows."""
+        unseen = {"heldout": "validation"}
+        places = {"train": "train", "heldout": "heldout"} if part == "test" else unseen
         return {
-            part: self._windows(part, random_stream(self.name, "test", part, 0), examples)
-            for part in ("train", "heldout")
+            split: self._windows(place, random_stream(self.name, part, place, 0), examples)
+            for split, place in places.items()
         }
 
     def training_block(self, seed: int, block: int, batch: int) -> Batch:
@@ -189,12 +191,15 @@ class Wikipedia:
         rng = random_stream(self.name, "train", seed, block)
         return _batch(self._arrays["text"][self._windows("train", rng, self.block_updates * batch)])
 
-    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
-        """`examples` windows of the training text and of the held-out text."""
+    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
+        """`examples` windows of the training text and of the held-out text.
+
+        For part "validation" there is "heldout" alone, from the validation part of the text.
+        """
         text = self._arrays["text"]
         return {
             split: _batch(text[windows])
-            for split, windows in self._evaluation_windows(examples).items()
+            for split, windows in self._evaluation_windows(examples, part).items()
         }
 
     def traced(self, count: int) -> tuple[Batch, Array]:
@@ -222,7 +227,7 @@ class Wikipedia:
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Whether every next byte is right, (..., B) bool; see `Task`."""
         said = outputs.argmax(dim=-1)
-        return faultless(said == after_time(batch.targets, said.dim()), batch.scored)
+        return faultless(said == batch.targets, batch.scored)
 
     def error(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Bits per character of each sequence, (..., B)."""
