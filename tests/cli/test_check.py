@@ -34,6 +34,9 @@ def test_the_real_parameters_are_sound(tmp_path: Path, monkeypatch: pytest.Monke
          r"network\.cell: 'rnn' is unknown; allowed: tanh_rnn, gru, lstm, conv_mlp$"),
         ("cell: tanh_rnn", "cell: conv_mlp", r"parity\.\w+\.network\.cell: 'conv_mlp' cannot read"),
         ("cell: conv_mlp", "cell: lstm", r"mnist\.\w+\.network\.cell: 'lstm' cannot read digits"),
+        ("cell: tanh_rnn", "cell: tanh_rnn, forget_bias: 1.0",
+         r"network\.forget_bias: 1 is not allowed: tanh_rnn has no forget gate; allowed: null, or "
+         r"network\.cell: lstm$"),
         ("layout: leading", "layout: leadin", r"parity\.task.*leadin"),
         ("log_points: 50}", "log_points: 50, validation: {per_epoch: 1, factor: 0.5, patience: 1, "
          "stop_patience: 1}}", r"training\.validation: parity has no validation set"),

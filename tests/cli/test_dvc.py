@@ -12,13 +12,18 @@ from ruamel.yaml import YAML
 from support import tiny
 
 from pondering.cli import keys
+from pondering.cli.stages import check_trainings
 from pondering.data.frozen import card, freeze
 from pondering.params.read import MECHANISMS, PROFILES, load_params
+from pondering.project.code import Program
+from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
+from pondering.train.keys import PACKAGE
 
 ROOT = Path(__file__).parents[2]
-STAGES: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
+FILE: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
+STAGES: dict[str, Any] = {name: each.get("do", each) for name, each in FILE["stages"].items()}
 KEYS = {
     "download": "download",
     "datasets": "datasets/E",
@@ -26,7 +31,12 @@ KEYS = {
     "evaluate": "evaluate/E",
     "report": "report",
 }
-ITEM = {"${item.profile}": "P", "${item.experiment}": "E", "${item.mechanism}": "M"}
+ITEM = {
+    "${item.profile}": "P",
+    "${profile}": "P",
+    "${item.experiment}": "E",
+    "${item.mechanism}": "M",
+}
 
 
 @pytest.fixture
@@ -48,7 +58,7 @@ def paths(stage: str, *kinds: str) -> list[str]:
 
 
 def test_every_stage_depends_on_its_key() -> None:
-    assert set(STAGES) == {*KEYS, "keys", "train_further"}
+    assert set(STAGES) == {*KEYS, "keys"}
     assert set(STAGES["keys"]["deps"]) == {"params.yaml", "pipeline", "src/pondering"}
     assert STAGES["keys"]["outs"] == [str(keys.FOLDER)]
     for name, key in KEYS.items():
@@ -71,7 +81,7 @@ def test_stages_hand_their_files_to_the_next() -> None:
     curves, origin = str(layout.curves("E", "M")), str(layout.provenance("E", "M"))
     assert set(paths("train", "outs")) == {run, curves, origin}
     judged = {table, str(layout.traces("E")), str(layout.metrics("E"))}
-    judged |= {str(layout.published("E")), str(layout.provenance("E"))}
+    judged |= {str(layout.published("E")), str(layout.provenance("E")), str(layout.steps("E"))}
     assert Path(layout.models("E", "M")).parent == layout.published("E")
     assert set(paths("evaluate", "outs", "metrics")) == judged
     assert str(layout.raw) in paths("datasets", "deps")
@@ -89,19 +99,13 @@ def test_results_are_kept_by_git_and_not_by_the_cache() -> None:
             assert cached == path.startswith("data/"), f"{name}: {path}"
 
 
-def test_the_matrix_covers_every_experiment_and_mechanism() -> None:
+def test_the_matrix_covers_every_experiment() -> None:
     profile, experiments = ["${profile}"], "${experiments}"
-    assert STAGES["train"]["matrix"] == {
-        "profile": profile, "experiment": experiments, "mechanism": "${mechanisms}",
-    }  # fmt: skip
-    further = {"experiment": "${further.experiments}", "mechanism": "${further.mechanisms}"}
-    assert STAGES["train_further"] == STAGES["train"] | {"matrix": {"profile": profile} | further}
     for name in ("datasets", "evaluate"):
         assert STAGES[name]["matrix"] == {"profile": profile, "experiment": experiments}
     for name in ("download", "report"):
         assert STAGES[name]["matrix"] == {"profile": profile}
     document = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
-    assert document["mechanisms"] == list(MECHANISMS)
     blocks = {key for key, value in document.items() if "common" in str(value)[:20]}
     assert blocks == set(document["experiments"])
 
@@ -116,18 +120,48 @@ def seen(copy: Path) -> dict[str, Any]:
         return {str(stage.name): stage for stage in repo.index.stages}
 
 
-def test_a_further_mechanism_adds_the_stages_of_the_experiments_that_name_it(copy: Path) -> None:
-    text = (ROOT / "params.yaml").read_text()
-    usual = text.replace("[repeat, act, pondernet]", "[repeat, act]", 1)
-    further = usual.replace("  experiments: []", "  experiments: [sort]", 1)
-    further = further.replace("  mechanisms: []", "  mechanisms: [pondernet]", 1)
-    found = []
-    for number, each in enumerate((usual, further)):
-        folder = shutil.copytree(copy, copy / str(number))
-        (folder / "params.yaml").write_text(each)
-        found.append(set(seen(folder)))
-    assert found[1] - found[0] == {"train_further@quick-sort-pondernet"}
-    assert found[0] < found[1] and not any("pondernet" in name for name in found[0])
+def test_every_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(copy: Path) -> None:
+    values = tiny.document()
+    for home in ("common", "quick"):
+        values["tiny"][home].pop("pondernet")
+    params = load_params(tiny.write(copy, values))
+    document = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
+    lines: dict[str, Any] = {
+        f"${{profile}}-tiny-{each}": {"experiment": "tiny", "mechanism": each}
+        for each in ("repeat", "act")
+    }
+
+    def refusal(lines: dict[str, Any]) -> str:
+        document["stages"]["train"]["foreach"] = lines
+        YAML().dump(document, copy / "dvc.yaml")
+        with pytest.raises(UserError) as caught:
+            check_trainings(copy, params)
+        return str(caught.value)
+
+    few = {name: item for name, item in lines.items() if item["mechanism"] != "act"}
+    assert refusal(few) == (
+        "params.yaml: tiny.act: is trained by no stage; add to `train` in dvc.yaml the line "
+        "`${profile}-tiny-act: {experiment: tiny, mechanism: act}`"
+    )
+    more = {"${profile}-tiny-pondernet": {"experiment": "tiny", "mechanism": "pondernet"}}
+    assert refusal(lines | more) == (
+        "dvc.yaml: train: '${profile}-tiny-pondernet': no experiment of params.yaml has such a "
+        "block in profile quick"
+    )
+    wrong = few | {"${profile}-tiny-acd": {"experiment": "tiny", "mechanism": "acd"}}
+    assert refusal(wrong).endswith("; did you mean '${profile}-tiny-act'?")
+    mixed = few | {"${profile}-tiny-act": {"experiment": "tiny", "mechanism": "repeat"}}
+    assert refusal(mixed).startswith("dvc.yaml: train: '${profile}-tiny-act': no experiment")
+    document["stages"]["train"]["foreach"] = lines
+    YAML().dump(document, copy / "dvc.yaml")
+    check_trainings(copy, params)
+    found = {name for name in seen(copy) if name.startswith("train")}
+    assert found == {"train@quick-tiny-repeat", "train@quick-tiny-act"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_training_of_the_parameters_has_its_stage(profile: str) -> None:
+    check_trainings(ROOT, load_params(ROOT / "params.yaml", profile))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -144,7 +178,7 @@ def test_dvc_itself_sees_these_stages(copy: Path, profile: str) -> None:
     assert set(stages) == wanted | {"keys", f"download@{profile}", f"report@{profile}"}
     named = {str(name) for stage in stages.values() for p in stage.params for name in p.params}
     document = YAML(typ="safe").load(active)
-    assert len(named) > 2 * len(experiments)
+    assert named == {"download.files", f"download.needs.{profile}"}
     for name in named:
         value = document
         for part in name.split("."):
@@ -152,44 +186,57 @@ def test_dvc_itself_sees_these_stages(copy: Path, profile: str) -> None:
             value = value[part]
 
 
-def tracked(stage: str, value: str) -> bool:
-    """Whether a change of an experiment's value, as `network.hidden`, reaches a stage."""
-    for home in ("common", "${item.profile}"):
-        names = {f"${{item.experiment}}.{home}"}
-        for part in value.split("."):
-            names.add(f"{max(names, key=len)}.{part}")
-        if not names & set(STAGES[stage]["params"]):
-            return False
-    return True
+def test_the_keys_stand_for_the_parameters() -> None:
+    """Only the key's own stage reads params.yaml: another would run for values of other stages."""
+    assert FILE["params"] == ["params.yaml"]
+    reading = [name for name, stage in STAGES.items() if "params.yaml" in stage.get("deps", ())]
+    assert reading == ["keys"]
+    assert [name for name, stage in STAGES.items() if "params" in stage] == ["download"]
 
 
-def test_training_and_evaluation_see_every_value_of_their_experiment() -> None:
-    for stage in ("train", "evaluate"):
-        for value in ("training.updates", "network", "act.tau", "evaluation.examples"):
-            assert tracked(stage, value)
-
-
-CHANGES = {
-    "task.bits": {"task": {"bits": 4}},
-    "evaluation.examples": {"evaluation": {"examples": 11}},
-    "network.hidden": {"network": {"hidden": 17}},
-    "training.updates": {"training": {"updates": 31}},
-    "seeds": {"seeds": [1]},
+CHANGES: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "task.bits": ({"task": {"bits": 4}}, {"datasets", "train", "evaluate"}),
+    "evaluation.examples": ({"evaluation": {"examples": 11}}, {"datasets", "evaluate"}),
+    "evaluation.trace": ({"evaluation": {"trace": {"tau": 0.01}}}, {"evaluate"}),
+    "network.hidden": ({"network": {"hidden": 17}}, {"datasets", "train"}),  # the card says it
+    "training.updates": ({"training": {"updates": 31}}, {"train"}),
+    "training.log_points": ({"training": {"log_points": 200}}, {"train"}),
+    "seeds": ({"seeds": [1]}, {"train"}),
+    "act.tau": ({"act": {"tau": [0.02, 0.1]}}, {"train", "evaluate"}),  # another one is shown
 }
 
 
 @pytest.mark.parametrize("value", CHANGES)
-def test_what_changes_the_frozen_data_or_their_card_is_tracked(tmp_path: Path, value: str) -> None:
-    written = []
-    for change in ({}, CHANGES[value]):
-        config = tiny.config(tmp_path, **change)
-        task = make_task(config.task, "tiny")
-        frozen, target = tmp_path / "tiny.npz", tmp_path / "card.json"
-        freeze(task, tmp_path, frozen, config.evaluation.examples)
-        card(task, config, None, frozen, target)
-        written.append(frozen.read_bytes() + target.read_bytes())
-    if written[0] != written[1]:
-        assert tracked("datasets", value)
+def test_a_value_reaches_the_stages_that_read_it(tmp_path: Path, value: str) -> None:
+    """What a stage hands on reaches the next one besides."""
+    change, reached = CHANGES[value]
+    code, found = Program({"pondering": PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS}), []
+    for each in ({}, change):
+        params = load_params(tiny.write(tmp_path, tiny.document(**each)))
+        found.append(keys.all_keys(params, code))
+    stages = {name.partition("/")[0] for name in found[0] if found[0][name] != found[1][name]}
+    assert stages == reached
+
+
+def test_only_what_changes_the_frozen_data_or_their_card_reaches_datasets(tmp_path: Path) -> None:
+    for change, reached in CHANGES.values():
+        written = []
+        for each in ({}, change):
+            config = tiny.config(tmp_path, **each)
+            task = make_task(config.task, "tiny")
+            frozen, target = tmp_path / "tiny.npz", tmp_path / "card.json"
+            freeze(task, tmp_path, frozen, config.evaluation.examples)
+            card(task, config, None, frozen, target)
+            written.append(frozen.read_bytes() + target.read_bytes())
+        assert (written[0] != written[1]) == ("datasets" in reached)
+
+
+def test_what_an_experiment_is_called_is_on_its_card_alone(tmp_path: Path) -> None:
+    code, found = Program({"pondering": PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS}), []
+    for about in ({}, {"tiny": {"title": "Tiny", "question": "What?"}}):
+        params = load_params(tiny.write(tmp_path, tiny.document() | {"about": about}))
+        found.append(keys.all_keys(params, code))
+    assert [name for name in found[0] if found[0][name] != found[1][name]] == ["datasets/tiny"]
 
 
 def test_dvc_is_quiet_and_heavy_files_stay_out_of_git() -> None:

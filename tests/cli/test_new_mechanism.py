@@ -82,8 +82,6 @@ def extended(folder: Path, entry: str = ENTRY, **block: Any) -> Path:
     before, mark, after = table.read_text(encoding="utf-8").rpartition("}  # fmt: skip")
     table.write_text(f"{before}{entry}{mark}{after}", encoding="utf-8")
     values = tiny.document(**({"threshold": block} if block else {}))
-    if block:
-        values["further"] = {"experiments": ["tiny"], "mechanisms": ["threshold"]}
     values["tiny"]["reduced"] = copy.deepcopy(values["tiny"]["quick"])
     tiny.write(folder, values)
     return folder
@@ -155,7 +153,7 @@ def test_it_is_shown_listed_published_and_judged_beside_the_others(project: Path
     assert {done.status for done in (shown, own, listed, claims)} == {0}
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
     record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
-    assert record["command"] == "dvc repro train_further@quick-tiny-threshold"
+    assert record["command"] == "dvc repro train@quick-tiny-threshold"
     assert index["threshold"]["published"] and index["threshold"]["setting"] == 0.4
 
 
@@ -224,7 +222,6 @@ WRONG: dict[str, dict[str, Any]] = {
 def test_a_wrong_value_is_one_line(project: Path) -> None:
     for number, block in enumerate(WRONG.values()):
         values = tiny.document(threshold=block)
-        values["mechanisms"].append("threshold")
         (project / f"wrong{number}").mkdir()
         tiny.write(project / f"wrong{number}", values)
     commands = [f"claims quick --root wrong{number}" for number in range(len(WRONG))]

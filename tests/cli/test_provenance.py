@@ -55,6 +55,20 @@ def shown(*arguments: str) -> str:
     return result.output
 
 
+def test_each_training_that_contributed_has_its_line(project: Path) -> None:
+    path = project / "reports/quick/provenance/parity-act.json"
+    record = json.loads(path.read_text())
+    first = {"commit": "01de5", "device": "Another", "wall_seconds": 60.0, "updates": 3500}
+    first["replicas"] = ["act, tau 0.1, seed 0", "act, tau 0.1, seed 1"]
+    path.write_text(
+        json.dumps(record | {"replicas": ["act, tau 0.1, seed 2"], "earlier": [first, first]})
+    )
+    output = shown("graves-04")
+    assert "  Replicas    act, tau 0.1, seed 2\n" in output
+    said = "  Earlier     replicas act, tau 0.1, seed 0; act, tau 0.1, seed 1, commit 01de5, "
+    assert output.count(said + "device Another, wall seconds 60 s, updates 3,500\n") == 2
+
+
 def test_the_stages_from_data_to_report_in_order(project: Path) -> None:
     output = shown("graves-04")
     assert output.splitlines()[:2] == [

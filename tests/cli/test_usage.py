@@ -27,7 +27,7 @@ def refused(*words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("shwo", "'shwo' ahead, check, claims,"),
+        ("shwo", "'shwo' check, claims,"),
         ("--profile quick", "'--profile' --version, --help"),
         ("check now", "now --help"),
         ("show parity --counts 3", "'--counts' '--count'"),

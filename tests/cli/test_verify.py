@@ -91,6 +91,19 @@ def test_another_machine_is_noticed(project: Path, key: str) -> None:
     assert not same_machine(project, "quick")
 
 
+def test_the_machine_of_each_training_that_contributed_counts(project: Path) -> None:
+    path = project / "reports/quick/provenance/parity-act.json"
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"earlier": [record]}))
+    commit(project)
+    path.write_text(json.dumps(record))
+    assert same_machine(project, "quick")
+    path.write_text(json.dumps(record | {"earlier": [record | {"device": "other"}]}))
+    commit(project)
+    path.write_text(json.dumps(record))
+    assert not same_machine(project, "quick")
+
+
 def test_an_evaluation_counts_once_its_record_is_published(project: Path) -> None:
     training = project / "reports/quick/provenance/parity-act.json"
     path, origin = training.with_stem("parity"), json.loads(training.read_text())

@@ -2,4 +2,5 @@
 
 from pondering.cli.main import main
 
-main(prog_name="pondering")
+if __name__ == "__main__":  # not where a stage is forked
+    main(prog_name="pondering")

@@ -1,9 +1,12 @@
-"""`pondering check`: params.yaml, whole."""
+"""`pondering check`: params.yaml, whole, and the trainings in dvc.yaml."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from pondering.cli.stages import check_trainings
 from pondering.model.cells import CELLS
 from pondering.params.read import PROFILES, load_params
 from pondering.params.schema import ExperimentConfig
@@ -11,7 +14,7 @@ from pondering.project.command import stage
 from pondering.project.errors import UserError
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
-from pondering.train.build import cell_class, check_path, make_halting, pick_device
+from pondering.train.build import cell_class, check_path, make_halting, make_network, pick_device
 
 
 @click.command()
@@ -21,11 +24,13 @@ def check() -> None:
         active = load_params()
         check_path(active.compute.path, pick_device(active.device))
         for profile in PROFILES:
-            for name, config in load_params(profile=profile).experiments.items():
+            params = load_params(profile=profile)
+            check_trainings(Path(), params)
+            for name, config in params.experiments.items():
                 task = make_task(config.task, name)
                 _check_fit(name, profile, config, task)
                 for mechanism in config.mechanisms:
-                    make_halting(config, mechanism, config.settings(mechanism))
+                    make_halting(config, config.replicas(mechanism))
         count = len(active.experiments)
         click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
 
@@ -40,6 +45,7 @@ def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) ->
         raise UserError(
             f"{where}.network.cell: {cell!r} cannot read {task.name}; allowed: {allowed}"
         )
+    make_network(config, task, config.replicas(next(iter(config.mechanisms)))[:1])
     if config.training.validation is not None and not images:
         raise UserError(
             f"{where}.training.validation: {task.name} has no validation set; allowed: null"

@@ -1,7 +1,7 @@
-"""A key for every stage: a short file that changes only where the stage's program does.
+"""A key for every stage: a short file that changes where the stage's program or values do.
 
 A stage of dvc.yaml depends on its file. So it runs again where its numbers could change, and not
-when other code or a wording changes.
+when other code, other values or a wording changes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from pondering.params.schema import ExperimentConfig, Params
+from pondering.cli.stages import check_trainings
+from pondering.params.schema import About, ExperimentConfig, Params
 from pondering.project import provenance
 from pondering.project.atomic import write_json
 from pondering.project.code import Place, Program
@@ -24,7 +25,12 @@ LOOPS = f"{keys.DOOR}.compiled.operations"  # for training alone
 
 
 def write(root: Path, params: Params) -> None:
-    """Write the keys of all stages of the active profile below `data/keys`."""
+    """Write the keys of all stages of the active profile below `data/keys`.
+
+    Raises:
+        UserError: see `check_trainings`.
+    """
+    check_trainings(root, params)
     code = Program({keys.TOP: keys.PACKAGE, SCRIPTS: root / SCRIPTS})
     for name, key in all_keys(params, code).items():
         write_json(root / FOLDER / f"{name}.json", {"key": key})
@@ -34,14 +40,28 @@ def all_keys(params: Params, code: Program) -> dict[str, str]:
     """The key of every stage, by the name of its file without suffix."""
     found = {"download": _of_script("download", code), "report": report_key(code)}
     for name, config in params.experiments.items():
-        found[f"datasets/{name}"] = _of_experiment("datasets", config, (), code)
-        named = tuple(config.mechanisms)
-        program = _of_experiment("evaluate", config, named, code)
-        shown = [config.shown(mechanism) for mechanism in named]
-        found[f"evaluate/{name}"] = provenance.hash_values((program, shown))
-        for mechanism in named:
+        found[f"datasets/{name}"] = _datasets_key(config, params.about.get(name), code)
+        found[f"evaluate/{name}"] = _evaluate_key(config, code)
+        for mechanism in config.mechanisms:
             found[f"train/{name}-{mechanism}"] = keys.training_key(config, mechanism, code)
     return found
+
+
+def _datasets_key(config: ExperimentConfig, about: About | None, code: Program) -> str:
+    """What freezes the evaluation sets of an experiment and describes them."""
+    told = None if about is None else about.model_dump(mode="json", exclude_defaults=True)
+    network = config.network.model_dump(mode="json", exclude_defaults=True)
+    read = keys.task_values(config, code), network, config.evaluation.examples, told
+    return provenance.hash_values((_of_experiment("datasets", config, (), code), read))
+
+
+def _evaluate_key(config: ExperimentConfig, code: Program) -> str:
+    """What measures an experiment; what its replicas were trained with they bring along."""
+    named = tuple(config.mechanisms)
+    shown = [config.shown(mechanism) for mechanism in named]
+    evaluation = config.evaluation.model_dump(mode="json", exclude_defaults=True)
+    read = keys.task_values(config, code), evaluation, shown, named
+    return provenance.hash_values((_of_experiment("evaluate", config, named, code), read))
 
 
 def report_key(code: Program) -> str:

@@ -10,13 +10,12 @@ import click
 from pondering.project.command import Command, stage
 
 COMMANDS = {  # module, name in it, what help says: the module is imported when it is wanted
-    "ahead": ("pondering.cli.repro", "ahead", "Train stages up to their last checkpoints."),
     "check": ("pondering.cli.check", "check", "Check params.yaml whole."),
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
     "next": ("pondering.cli.next", "whats_next", "Say where to look after a run."),
     "provenance": ("pondering.cli.provenance", "provenance_command", "Say where a figure is from."),
     "report": ("pondering.cli.report", "report", "Draw the report again from its tables."),
-    "repro": ("pondering.cli.repro", "repro", "Run what changed, with every core training."),
+    "repro": ("pondering.cli.repro", "repro", "Run what changed, with every core at work."),
     "show": ("pondering.show.command", "show", "Show how a trained network ponders."),
     "track": ("pondering.cli.track", "track_command", "Rebuild MLflow's database."),
     "verify": ("pondering.cli.verify", "verify", "Compare tables with the committed ones."),

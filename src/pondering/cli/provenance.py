@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from ruamel.yaml import YAML
 
 from pondering.cli import options
+from pondering.cli.stages import read
 from pondering.params.read import Params, load_params
 from pondering.project.command import stage
 from pondering.project.errors import UserError
@@ -75,12 +75,13 @@ def _heading(spec: FigureSpec, layout: Layout) -> Iterator[str]:
 
 def _stages(root: Path, params: Params, experiments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Name and command of each stage that makes the figure, as dvc.yaml says it."""
-    profile, commands = params.profile, _commands(root / "dvc.yaml")
+    profile, stages = params.profile, read(root)
 
     def stage_of(name: str, **item: str) -> tuple[str, str]:
-        command = commands[name]
+        values = stages[name]
+        command = str(values.get("do", values)["cmd"]).strip()
         for key, value in item.items():
-            command = command.replace(f"${{item.{key}}}", value)
+            command = command.replace(f"${{item.{key}}}", value).replace(f"${{{key}}}", value)
         return f"{name}@{'-'.join(item.values())}", command
 
     if params.download.needed(profile):
@@ -89,13 +90,7 @@ def _stages(root: Path, params: Params, experiments: Sequence[str]) -> Iterator[
         yield stage_of("datasets", profile=profile, experiment=name)
     for name in experiments:
         for mechanism in params.experiment(name).mechanisms:
-            group = params.training(name, mechanism).partition("@")[0]
-            yield stage_of(group, profile=profile, experiment=name, mechanism=mechanism)
+            yield stage_of("train", profile=profile, experiment=name, mechanism=mechanism)
     for name in experiments:
         yield stage_of("evaluate", profile=profile, experiment=name)
     yield stage_of("report", profile=profile)
-
-
-def _commands(path: Path) -> dict[str, str]:
-    stages = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))["stages"]
-    return {name: str(values["cmd"]).strip() for name, values in stages.items()}

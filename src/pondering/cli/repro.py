@@ -1,144 +1,208 @@
-"""`pondering repro` runs `dvc repro` and trains the last stages of its queue in parallel.
+"""`pondering repro` runs what `dvc repro` would run, several stages at once.
 
-DVC runs one stage after another. A training resumes from its checkpoint and waits while another
-process trains the same run, so other processes may train the last stages while DVC is at the
-first. They write checkpoints and nothing else; when DVC comes to such a stage, only its tables are
-left to write. The results are the same, bit for bit, with any number of processes.
+DVC says whether a stage is out of date and records what it wrote, as in `dvc repro`. The stages'
+commands run in processes forked from one that has imported what they need: each stage starts at
+once and is a process of its own, with its own memory, random numbers and end. The results are the
+same, bit for bit, with any number of processes.
 """
 
 from __future__ import annotations
 
-import json
+import gc
+import io
+import multiprocessing
 import os
-import re
+import runpy
+import shlex
 import signal
-import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import connection, forkserver
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import click
 
+from pondering.cli import pipeline
 from pondering.cli.check import check
+from pondering.cli.pipeline import Pipeline
 from pondering.params.read import load_params
 from pondering.params.schema import Params
-from pondering.project import locks
 from pondering.project.command import stage
-from pondering.project.errors import Interrupted, UserError
+from pondering.project.errors import Interrupted
+from pondering.project.progress import duration
 from pondering.train.build import pick_device
-from pondering.train.plan import plan
-from pondering.train.stage import train_all
 
-AT_MOST = 4  # processes that train at once; each wants some hundred MB
-DVC = [sys.executable, "-m", "dvc"]
-
-
-@click.command()
-@click.argument("stages", nargs=-1)
-def ahead(stages: tuple[str, ...]) -> None:
-    """Train the named STAGES (train@PROFILE-EXPERIMENT-MECHANISM) up to their last checkpoints.
-
-    A stage that another process trains is left to that process.
-    """
-    with stage():
-        for name in stages:
-            profile, _, run = name.partition("@")[2].partition("-")
-            experiment, _, mechanism = run.rpartition("-")
-            work = plan(load_params(Path("params.yaml"), profile), experiment, mechanism, Path())
-            if not locks.held(work.folder / "lock"):
-                with locks.alone(work.folder):
-                    train_all(work)  # the tables are DVC's to write
+AT_MOST = 4  # processes at once; each wants some hundred MB
+SECONDS_BETWEEN_LOOKS = 0.1
+SERVER = multiprocessing.get_context("forkserver")
+ROOMS = ["cli.keys", "data.fetch", "data.frozen", "evaluate.stage", "report.pages", "track"]
+ROOMS += ["train.stage", "model.paths.compiled.operations"]
+PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS)]
 
 
 @click.command()
 @click.pass_context
 def repro(ctx: click.Context) -> None:
-    """Run what changed (`dvc repro`), with every core training.
+    """Run what changed (as `dvc repro`), with every core at work.
 
-    Trainings that it started stop at a checkpoint when it ends, killed or not.
+    What it started stops at a checkpoint when it ends, killed or not.
     """
-    with stage(), locks.leading(Path()):
+    with stage():
         params = load_params()
-        if not _changed():
-            click.echo("repro: everything is up to date")
-            return
-        ctx.invoke(check)
-        helpers, trainings = _processes(params) - 1, []
-        if helpers > 0:
-            click.echo("repro: the data first (dvc repro datasets)")
-            _dvc("repro", "datasets")
-            trainings = [name for name in _changed() if name.startswith("train")]
-        click.echo("repro: running what changed (dvc repro)")
-        with _company(trainings, helpers):
-            _dvc("repro")
+        with pipeline.led(Path()) as stages:
+            if not any(stages.changed(name) for name in stages.needs):
+                click.echo("repro: everything is up to date")
+                return
+            _start_server()
+            ctx.invoke(check)
+            processes = _processes(params)
+            click.echo(f"repro: running what changed, processes: {processes}")
+            with _told() as told:
+                _Run(stages, processes, told).run()
 
 
 def _processes(params: Params) -> int:
-    """How many processes train at once: one on a GPU, else what the cores carry."""
-    if pick_device(params.device).type != "cpu":
+    """How many stages run at once: one where a GPU or a cluster trains, else one for each core."""
+    if pick_device(params.device).type != "cpu" or params.compute.executor == "ray":
         return 1
     known = hasattr(os, "sched_getaffinity")  # not on macOS
     cores = len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
-    return min(AT_MOST, cores // params.compute.threads)
+    return max(1, min(AT_MOST, cores // params.compute.threads))
 
 
-def _changed() -> list[str]:
-    """Names of the stages that DVC would run, in its order.
+class _Run:
+    """Stages at work, and those that wait for them.
 
-    Raises:
-        UserError: another DVC is at work, or a killed one has left damaged files.
+    Args:
+        stages: all of them.
+        processes: how many run at once.
+        told: the numbers of the signals that told this process to end.
     """
-    done = subprocess.run([*DVC, "status", "--json"], capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return list(json.loads(done.stdout))
-    said = done.stderr.strip()
-    if busy := re.search(r"\(PID \d+\): .*", said):
-        raise UserError(
-            f"another run is at work in this folder, {busy[0]}; wait for its end, or stop it. "
-            "If that is no dvc, a killed one left .dvc/tmp/rwlock behind; delete it"
-        )
-    if "RWLock-file" in said:
-        raise UserError("a killed dvc left .dvc/tmp/rwlock cut off; delete it")
-    if "dvc.lock" in said:
-        said += " If a killed dvc has cut it off, `git checkout dvc.lock` or delete it"
-    raise UserError(f"dvc status: {said}")
+
+    def __init__(self, stages: Pipeline, processes: int, told: list[int]) -> None:
+        self._stages, self._processes, self._told = stages, processes, told
+        self._waiting = list(stages.needs)
+        self._done: set[str] = set()
+        self._running: dict[str, tuple[BaseProcess, float]] = {}
+
+    def run(self) -> None:
+        """Run every stage that is out of date when its turn comes.
+
+        Raises:
+            Interrupted: after Ctrl-C, when the stages at work have ended.
+            SystemExit: after SIGTERM likewise, or with the status of a stage that failed.
+        """
+        try:
+            while not self._told and (self._waiting or self._running):
+                while len(self._running) < self._processes and (name := self._next()):
+                    self._start(name)
+                at_work = [process.sentinel for process, _ in self._running.values()]
+                connection.wait(at_work, SECONDS_BETWEEN_LOOKS)
+                if not self._told:
+                    self._collect()
+        finally:
+            self._end()
+        if self._told:
+            line = "stopped; `make repro` goes on from there"
+            if self._told[0] == signal.SIGINT:
+                raise Interrupted(line)
+            click.echo(line, err=True)
+            sys.exit(128 + self._told[0])
+
+    def _next(self) -> str | None:
+        """A stage that is out of date and waits for nothing, if there is one."""
+        while ready := [name for name in self._waiting if self._stages.needs[name] <= self._done]:
+            chosen: str = min(ready, key=self._turn)
+            self._waiting.remove(chosen)
+            if self._stages.changed(chosen):
+                return chosen
+            self._done.add(chosen)
+        return None
+
+    def _turn(self, name: str) -> tuple[bool, bool, int]:
+        """What comes first: what is no training; of trainings, in dvc.yaml short ones come first.
+
+        Trainings of one mechanism share loops, which the first one compiles. The second would
+        compile them too if it began meanwhile, so one of another mechanism comes before it.
+        """
+        mechanism = name.rpartition("-")[2]
+        shared = any(other.rpartition("-")[2] == mechanism for other in self._running)
+        training = name.startswith("train@")
+        return training, shared, -self._waiting.index(name) if training else 0
+
+    def _start(self, name: str) -> None:
+        arguments = self._stages.command(name), dict(os.environ), self._processes == 1
+        process = SERVER.Process(target=_work, args=arguments)
+        process.start()
+        self._running[name] = process, time.monotonic()
+
+    def _collect(self) -> None:
+        """Take in what has ended."""
+        for name, (process, began) in list(self._running.items()):
+            if process.is_alive():
+                continue
+            del self._running[name]
+            if status := process.exitcode:
+                how = f"with status {status}" if status > 0 else f"by signal {-status}"
+                click.echo(f"repro: {name} ended {how}; `make repro` starts there again", err=True)
+                sys.exit(status if status > 0 else 128 - status)
+            self._stages.written(name)
+            self._done.add(name)
+            click.echo(f"repro: {name}, {duration(time.monotonic() - began)}")
+
+    def _end(self) -> None:
+        """Tell whatever is still at work to end, and wait for it; some may end well."""
+        for process, _ in self._running.values():
+            process.terminate()
+        for name, (process, _) in self._running.items():
+            process.join()
+            if process.exitcode == 0:
+                self._stages.written(name)
 
 
 @contextmanager
-def _company(trainings: list[str], helpers: int) -> Iterator[None]:
-    """Train these stages in other processes, the last one first, until the block ends."""
-    command = [sys.executable, "-m", "pondering.cli", "ahead", *trainings[::-1]]
-    null = subprocess.DEVNULL  # DVC's run says it all
-    wanted = min(helpers, len(trainings) - 1)
-    others = [subprocess.Popen(command, stdout=null, stderr=null) for _ in range(wanted)]
-    if others:
-        click.echo(f"repro: training the last stages in parallel, processes: {len(others)}")
+def _told() -> Iterator[list[int]]:
+    """The signals that tell this process to end, instead of breaking a record in two."""
+    told: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: told.append(number)) for number in numbers]
     try:
-        yield
+        yield told
     finally:
-        for other in others:
-            other.terminate()
-        for other in others:
-            other.wait()
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
-def _dvc(*arguments: str) -> None:
-    """Run DVC in the foreground; its failure is this command's.
+def _start_server() -> None:
+    """Start the process that stages are forked from; it and they leave Ctrl-C to this process."""
+    SERVER.set_forkserver_preload(PRELOADED)
+    numbers = (signal.SIGINT, signal.SIGTERM)  # a terminal or a shell sends them to all at once
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    forkserver.ensure_running()
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
 
-    The terminal sends Ctrl-C to DVC as well, which ends by itself; a termination is passed on.
 
-    Raises:
-        Interrupted: after Ctrl-C, when DVC has ended.
-    """
-    child = subprocess.Popen([*DVC, *arguments])
-    before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
-    try:
-        status = child.wait()
-    except KeyboardInterrupt:
-        child.wait()
-        raise Interrupted("stopped; `make repro` goes on from there") from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    if status:
-        sys.exit(status if status > 0 else 128 - status)
+def _work(command: str, environment: dict[str, str], alone: bool) -> None:
+    """Take the place of a stage's command, in a process of its own."""
+    gc.freeze()  # no time for garbage among all that torch has loaded
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with stage():
+        os.environ.update(environment)
+        words = shlex.split(command)
+        if words[0] != "python" or shlex.join(words) != command:
+            os.execv("/bin/sh", ["sh", "-ec", command])
+        if not alone:
+            sys.stderr = _Shared(sys.stderr.buffer, line_buffering=True)
+        sys.argv = words[1:]
+        runpy.run_path(words[1], run_name="__main__")
+
+
+class _Shared(io.TextIOWrapper):
+    """A stream that others write to as well, so that bars on it would hide each other."""
+
+    def isatty(self) -> bool:
+        return False

@@ -59,9 +59,10 @@ def same_machine(root: Path, profile: str) -> bool:
         then = committed(root, folder / path.name)
         if then is None:
             return False
+        before, now = (json.loads(text) for text in (then, path.read_text()))
         # Records from before there was a choice of paths name none.
-        before, now = (unnamed | json.loads(text) for text in (then, path.read_text()))
-        if any(before.get(key) != now.get(key) for key in keys):
+        found = [unnamed | each for each in (before, *before.get("earlier", ()), now)]
+        if any(each.get(key) != found[-1].get(key) for each in found for key in keys):
             return False
     return True
 

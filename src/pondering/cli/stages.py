@@ -1,0 +1,53 @@
+"""The stages of dvc.yaml beside the experiments of params.yaml."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from pondering.params.schema import Params
+from pondering.project.errors import UserError
+
+
+def read(root: Path) -> dict[str, Any]:
+    """The stages and groups of stages, by name."""
+    text = (root / "dvc.yaml").read_text(encoding="utf-8")
+    found: dict[str, Any] = YAML(typ="safe", pure=True).load(text)["stages"]
+    return found
+
+
+def check_trainings(root: Path, params: Params) -> None:
+    """Refuse a block of a mechanism without a stage, and a stage without a block.
+
+    DVC makes stages of lists that it finds written out, so dvc.yaml names each training again. A
+    project whose scripts run without DVC has no such file, and nothing is compared.
+
+    Raises:
+        UserError: one line with the one to be added, or with the one that fits nothing.
+    """
+    if not (root / "dvc.yaml").is_file():
+        return
+    wanted = {
+        f"${{profile}}-{name}-{mechanism}": {"experiment": name, "mechanism": mechanism}
+        for name, config in params.experiments.items()
+        for mechanism in config.mechanisms
+    }
+    there: dict[str, Any] = read(root)["train"]["foreach"]
+    for line, item in there.items():
+        if wanted.get(line) != item:
+            close = difflib.get_close_matches(line, wanted, 1)
+            hint = f"; did you mean {close[0]!r}?" if close and close[0] not in there else ""
+            raise UserError(
+                f"dvc.yaml: train: {line!r}: no experiment of params.yaml has such a block in "
+                f"profile {params.profile}{hint}"
+            )
+    for line, item in wanted.items():
+        if line not in there:
+            values = ", ".join(f"{key}: {name}" for key, name in item.items())
+            raise UserError(
+                f"params.yaml: {item['experiment']}.{item['mechanism']}: is trained by no stage; "
+                f"add to `train` in dvc.yaml the line `{line}: {{{values}}}`"
+            )

@@ -1,0 +1,180 @@
+"""A sweep in which some settings name options: through every stage, and to every place of sight."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support import fresh, stages, tiny, tracked_stage
+
+from pondering import track
+from pondering.evaluate.load import Trained, choose
+from pondering.params.replica import Replica
+from pondering.project.errors import UserError
+
+STAGE = ("--profile", "quick", "--experiment", "parity")
+PONDERNET = {"lambda_p": 0.3, "beta": 0.5, "halt_bias": 1.0}
+ACT = {"tau": 0.01, "halt_bias": -3.0}
+VARIANTS = {"act": "act[halt_bias=-3]", "pondernet": "pondernet[beta=0.5,halt_bias=1]"}
+
+
+def made(folder: Path, *, options: bool) -> Path:
+    """A project after training, evaluation and report, with or without settings that have some."""
+    stages.new_project(folder)
+    shutil.copy(stages.ROOT / "claims.yaml", folder)
+    for path in (stages.ROOT / "src").rglob("__init__.py"):
+        (folder / path.relative_to(stages.ROOT)).parent.mkdir(parents=True, exist_ok=True)
+    act, pondernet = ([ACT], [PONDERNET]) if options else ([], [])
+    settings = {"act": {"tau": [0.01, *act, 0.1]}, "pondernet": {"lambda_p": [0.3, *pondernet]}}
+    values = tiny.document(**settings)
+    values["experiments"], values["parity"] = ["parity"], values.pop("tiny")
+    values["parity"]["reduced"] = values["parity"]["quick"]
+    tiny.write(folder, values)
+    work = [("train", *STAGE, "--mechanism", name) for name in stages.MECHANISMS]
+    for name, *more in (("datasets", *STAGE), *work, ("evaluate", *STAGE)):
+        done = stages.run(folder, name, *more)
+        assert (done.status, done.err) == (0, ""), done
+    done = stages.run(folder, "report", "--profile", "quick")
+    assert (done.status, done.err) == (0, ""), done
+    return folder
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With options."""
+    return made(tmp_path_factory.mktemp("options") / "p", options=True)
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same without."""
+    return made(tmp_path_factory.mktemp("plain") / "p", options=False)
+
+
+def table(root: Path) -> pd.DataFrame:
+    """The evaluation's rows."""
+    return pd.read_csv(root / "reports/quick/tables/parity.csv")
+
+
+def test_rows_with_options_stand_beside_the_others_and_change_none_of_them(
+    project: Path, without: Path
+) -> None:
+    found, before = table(project), table(without)
+    for name, variant in VARIANTS.items():
+        own = found[found["mechanism"] == variant]
+        setting = {"act": 0.01, "pondernet": 0.3}[name]
+        assert set(zip(own["setting"], own["seed"], strict=True)) == {(setting, 0), (setting, 7)}
+        plain = found[(found["mechanism"] == name) & (found["setting"] == setting)]
+        assert (own["loss"].to_numpy() != plain["loss"].to_numpy()).all()
+        curves = pd.read_csv(project / f"reports/quick/curves/parity-{name}.csv")
+        assert set(curves["mechanism"]) == {name, variant}
+    rest = found[~found["mechanism"].isin(VARIANTS.values())].reset_index(drop=True)
+    # One stack computes the same as another but for the last digits.
+    pd.testing.assert_frame_equal(rest, before, check_exact=False, rtol=1e-3, atol=1e-4)
+    told, plain = (
+        json.loads((root / "reports/quick/metrics/parity.json").read_text())
+        for root in (project, without)
+    )
+    more = {"act[halt_bias=-3] tau=0.01", "pondernet[beta=0.5,halt_bias=1] lambda_p=0.3"}
+    assert set(told) - set(plain) == more
+
+
+def test_a_lower_bias_of_the_halting_unit_ponders_longer(project: Path) -> None:
+    steps = table(project).groupby(["mechanism", "setting"])["ponder_time"].mean()
+    assert steps["act[halt_bias=-3]", 0.01] > steps["act", 0.01] + 0.5
+
+
+def test_records_keep_options_and_only_what_has_none_is_published_and_traced(
+    project: Path, without: Path
+) -> None:
+    record = json.loads((project / "data/runs/quick/parity/act/run.json").read_text())
+    assert [each.get("options") for each in record["replicas"]] == [
+        None, None, {"halt_bias": -3.0}, {"halt_bias": -3.0}, None, None,
+    ]  # fmt: skip
+    assert record["config"]["act"]["tau"] == [0.01, ACT, 0.1]
+    reports = project / "reports/quick"
+    for name in VARIANTS:
+        published = json.loads((reports / f"models/parity/{name}/run.json").read_text())
+        assert "options" not in published["replicas"][0]
+    traces = json.loads((reports / "traces/parity.json").read_text())["traces"]
+    assert {trace["mechanism"] for trace in traces} == {"act", "pondernet"}
+    assert len(traces) == len(
+        json.loads((without / "reports/quick/traces/parity.json").read_text())["traces"]
+    )
+
+
+def test_pages_name_them_and_the_papers_figures_leave_them_out(
+    project: Path, without: Path
+) -> None:
+    reports = project / "reports/quick"
+    for page in ("index.html", "report.md"):
+        text = (reports / page).read_text().replace("\\_", "_")  # as Markdown has it
+        assert "τ = 0.01, 0.01 with halt_bias -3, 0.1" in text
+        assert "λp = 0.3, 0.3 with beta 0.5, halt_bias 1; β = 0.01" in text
+        assert "ACT, halt_bias -3" in text and "PonderNet, beta 0.5, halt_bias 1" in text
+    rows = re.findall(r"^\| ((?:ACT|PonderNet)[^|]*) \| [τλ]p? = 0\.\d+ ", text, re.MULTILINE)
+    assert list(dict.fromkeys(rows)) == [
+        "ACT", "ACT, halt_bias -3", "PonderNet", "PonderNet, beta 0.5, halt_bias 1",
+    ]  # fmt: skip
+    for path in sorted((without / "reports/quick/figures").glob("*.svg")):
+        has = "halt_bias" in (reports / "figures" / path.name).read_text()
+        assert has == (path.stem == "beyond-pondernet"), path.name
+
+
+def test_claims_are_judged_by_the_mechanisms_of_the_papers(project: Path, without: Path) -> None:
+    counted = []
+    for root in (project, without):
+        found = json.loads((root / "reports/quick/claims.json").read_text())["claims"]
+        counted.append({each["id"]: (each["verdict"], each.get("replicas")) for each in found})
+    assert counted[0] == counted[1]
+
+
+def test_one_with_options_is_shown_by_its_name(project: Path) -> None:
+    show = "show parity --count 1 --mechanism"
+    plain, named, unknown, none, listed = fresh.run(
+        project,
+        f"{show} act --setting 0.01",
+        f"{show} act[halt_bias=-3]",
+        f"{show} act[halt_bias=-4]",
+        f"{show} pondernet[halt_bias=1.0,beta=0.50] --setting 0.6",
+        "show --list --profile quick",
+    )
+    assert "act, tau 0.01, seed 0" in plain.out
+    assert "act, tau 0.01, halt_bias -3, seed 0; evaluated: error" in named.out
+    assert "R is what is left" in " ".join(named.out.split())
+    said = "--mechanism: 'act[halt_bias=-4]' is not trained; allowed: act, act[halt_bias=-3]"
+    assert (unknown.status, unknown.err) == (2, f"error: {said}\n")
+    said = "--setting: lambda_p 0.6 is not trained; allowed: 0.3"
+    assert (none.status, none.err) == (2, f"error: {said}\n")
+    assert "tau 0.01, halt_bias -3" in listed.out and "not evaluated" not in listed.out
+
+
+def test_a_setting_that_only_options_have_is_pointed_at() -> None:
+    found = [Replica("act", 0.1, 0), Replica("act", 0.3, 0, (("halt_bias", -3.0),))]
+    trained = Trained(None, found, ["finished"] * 2)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"allowed: 0\.1; --mechanism act\[halt_bias=-3\] has it"):
+        choose(trained, {}, 0.3)
+
+
+def test_the_tracker_has_the_setting_and_the_options_of_each(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PONDERING_TRACKING", raising=False)
+    shutil.copytree(project / "reports", tmp_path / "reports")
+    shutil.copy(tracked_stage.empty_database(), tmp_path)
+    assert track.rebuild(tmp_path) == (3, 0)
+    runs = {run["name"]: run for run in tracked_stage.runs(tmp_path)}
+    plain, own = (runs[f"tau 0.01 {more}seed 7"] for more in ("", "halt_bias -3 "))
+    assert (own["params"]["setting"], own["params"]["halt_bias"]) == ("0.01", "-3")
+    assert own["params"]["mechanism"] == "act[halt_bias=-3]"
+    assert plain["params"]["mechanism"] == "act" and "halt_bias" not in plain["params"]
+    rows = table(project)
+    for run in (plain, own):
+        mine = rows[(rows["mechanism"] == run["params"]["mechanism"]) & (rows["setting"] == 0.01)]
+        error = mine.loc[mine["seed"] == 7, "error"].mean()
+        assert run["metrics"]["test_error"][-1][1] == pytest.approx(error)
+        assert len(run["metrics"]["loss"]) == 10
