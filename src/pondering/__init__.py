@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pondering.model.cells import GRU, LSTM, Adapted, ConvMLP, TanhRNN
     from pondering.model.halting import ACT, FixedRepeat, HaltingState, MeanField, PonderNet
+    from pondering.model.initial import glorot
     from pondering.model.network import Network
 
 _HOME = {
@@ -19,6 +20,7 @@ _HOME = {
         ("ACT", "PonderNet", "FixedRepeat", "HaltingState", "MeanField"), "model.halting"
     ),
     "Network": "model.network",
+    "glorot": "model.initial",
 }
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "Network",
     "PonderNet",
     "TanhRNN",
+    "glorot",
 ]
 
 

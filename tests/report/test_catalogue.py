@@ -35,13 +35,15 @@ def test_every_figure_is_drawn_and_put_into_words(spec: FigureSpec, results: Res
     figure = drawn(spec.draw(results))
     said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     assert spec.title.split(":")[0] in said and "Profile quick, 3 seeds" in said
-    words = alt_text(spec, results)
+    words = alt_text(spec, results, spec.words(results))
     assert "No data" not in words and "nan" not in words and "\n" not in words
     assert re.search(r"\d", words.split(spec.title)[1])
     stand_in = any(results.cards[name].stand_in for name in spec.experiment)
     assert ("Stand-in:" in said) == stand_in == ("Stand-in data:" in words)
     assert spec.draw(Results("quick")) is None
-    assert alt_text(spec, Results("quick")).endswith("No data in this profile.")
+    assert alt_text(spec, Results("quick"), spec.words(Results("quick"))).endswith(
+        "No data in this profile."
+    )
 
 
 @pytest.fixture
@@ -66,15 +68,15 @@ def few() -> Results:
 def test_a_few_rows_are_enough_even_of_diverged_replicas(
     spec: FigureSpec, few: Results, recwarn: pytest.WarningsRecorder
 ) -> None:
-    drawn(spec.draw(few)).canvas.draw()
+    drawn(spec.draw(few)).draw_without_rendering()
     assert not [w for w in recwarn if "divide" in str(w.message) or "slice" in str(w.message)]
-    assert "No data" not in alt_text(spec, few)
+    assert "No data" not in alt_text(spec, few, spec.words(few))
     for name, table in few.tables.items():
         failure = few.cards[name].worst_error
         table[["error", "ponder_time", "status"]] = [failure, math.nan, "diverged"]
         few.curves[name][["error", "ponder_time", "computed_steps"]] = math.nan
-    drawn(spec.draw(few)).canvas.draw()
-    assert alt_text(spec, few)
+    drawn(spec.draw(few)).draw_without_rendering()
+    assert alt_text(spec, few, spec.words(few))
 
 
 @pytest.mark.parametrize("name", ["graves-23", "mnist-gallery"])

@@ -133,6 +133,7 @@ def test_the_stage_works_when_only_some_experiments_exist(
     content = dataclasses.asdict(card_of("parity"))
     (tmp_path / "reports/quick/cards/parity.json").write_text(json.dumps(content))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PONDERING_TRACKING", "off")
     monkeypatch.syspath_prepend(str(ROOT / "pipeline"))
     import report as script
 

@@ -22,7 +22,7 @@ CROWDS = [
 
 def touching(axes: Axes, points: list[tuple[float, float, str]]) -> list[str]:
     """The names that cover a marker or another name, by the boxes of a finished drawing."""
-    axes.figure.canvas.draw()
+    axes.figure.draw_without_rendering()
     # an annotation's own extent includes its arrow
     boxes = {text.get_text(): Text.get_window_extent(text) for text in axes.texts}
     centres = axes.transData.transform([(x, y) for x, y, _ in points])
@@ -59,7 +59,7 @@ def test_steps_double_from_tick_to_tick_where_a_seed_took_many() -> None:
     for axes, highest in ((few, 3.0), (many, 19.3)):
         axes.plot([1, highest], [0, 1])
         style.steps_axis(axes, highest)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert few.get_xscale() == "linear"
     assert list(many.get_xticks()) == [1, 2, 4, 8, 16] and many.get_xscale() == "log"
 

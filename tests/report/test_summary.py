@@ -36,6 +36,28 @@ def test_settings_are_put_into_words(results: Results) -> None:
     assert lines["ACT"] == "τ = 1e-3, 3e-3, 0.01, 0.1"
 
 
+def test_a_recipe_is_put_into_words_only_where_it_was_chosen(results: Results) -> None:
+    config = load_params(ROOT / "params.yaml", "reduced").experiments["logic"]
+    table, card = results.tables["parity"], card_of("parity")
+    plain = dict(settings_in_words(table, card, config))
+    assert plain["Network"] == f"LSTM, {config.network.hidden} units"
+    assert plain["Optimiser"] == "Adam, learning rate 0.01, gradient norm clipped at 1"
+    assert "warmup" not in plain["ACT"]
+    network = config.network.model_copy(update={"init": "glorot", "forget_bias": 1.0})
+    training = {"decay": "cosine", "halting_rate": 0.1, "clip": None}
+    act = config.mechanisms["act"].model_copy(update={"own": {"tau_warmup": 500}})
+    changes = {"network": network, "training": config.training.model_copy(update=training)}
+    mechanisms = config.mechanisms | {"act": act}
+    chosen = config.model_copy(update=changes | {"mechanisms": mechanisms})
+    lines = dict(settings_in_words(table, card, chosen))
+    assert lines["Network"] == f"{plain['Network']}, Glorot's initial weights, forget bias 1"
+    assert lines["Optimiser"] == (
+        "Adam, learning rate 0.01, cosine decay to 0, 0.1 times the rate for the halting unit, "
+        "no clipping"
+    )
+    assert lines["ACT"] == f"{plain['ACT']}; tau warmup = 500"
+
+
 def test_seeds_are_said_once_where_every_setting_has_as_many() -> None:
     table = made_up_results(seeds=3).tables["parity"].assign(status="finished")
     assert (

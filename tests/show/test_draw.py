@@ -37,7 +37,7 @@ def test_bars_and_numbers_are_the_networks_own(
     k = found.replicas.index(Replica(mechanism, setting, seed))
     steps = int(pondered.ponder_time[0, k, 0])
     assert pondered.weights is not None
-    p = pondered.weights[0, :steps, k, 0].tolist()
+    p = pondered.weights[:steps, 0, k, 0].tolist()
     assert sum(p) == pytest.approx(1, abs=1e-5)
     printed = bars(output)
     assert [printed[n][0] for n in range(1, steps + 1)] == [f"{each:.3f}" for each in p]
@@ -62,7 +62,7 @@ def test_what_each_step_says_is_the_head_of_its_state(project: Path) -> None:
     """PonderNet keeps its outputs: the words and probabilities beside the bars are theirs."""
     _, pondered = stacked(project, "parity", "pondernet", SIGNS)
     assert pondered.outputs is not None
-    logits = pondered.outputs[0, :, 1, 0, 0]
+    logits = pondered.outputs[:, 0, 1, 0, 0]
     path = Layout(project, "quick").run("parity", "pondernet") / "parameters.safetensors"
     tensors = {name: tensor.clone() for name, tensor in load_file(path).items()}
     tensors["heads.bias"][1, 0] -= (logits.min() + logits.max()) / 2  # some steps err, some do not
@@ -70,7 +70,7 @@ def test_what_each_step_says_is_the_head_of_its_state(project: Path) -> None:
     output = shown("parity", "--input", SIGNS, "--mechanism", "pondernet", "--seed", "1")
     _, pondered = stacked(project, "parity", "pondernet", SIGNS)
     assert pondered.outputs is not None
-    logits = pondered.outputs[0, :, 1, 0, 0]
+    logits = pondered.outputs[:, 0, 1, 0, 0]
     said = re.findall(r"  (odd|even) +(0\.\d+|1\.000)", output)
     assert {word for word, _ in said} == {"odd", "even"}
     right = torch.sigmoid(logits)  # three +1s are odd
@@ -120,7 +120,7 @@ def test_sequences_have_a_line_for_each_input(project: Path) -> None:
         n, rest, strip = re.search(r" (\d+) (\d\.\d{3}) (.*)$", row).groups()  # type: ignore[union-attr]
         steps = int(pondered.ponder_time[t, k, 0])
         assert (int(n), rest) == (steps, f"{float(pondered.remainder[t, k, 0]):.3f}")
-        p = pondered.weights[t, :steps, k, 0].tolist()
+        p = pondered.weights[:steps, t, k, 0].tolist()
         assert re.findall(r"\d+", strip) == [f"{100 * each:.0f}" for each in p]
         blocks = re.findall(r"[▁▂▃▄▅▆▇█]+", strip)
         heights = ["▁▂▃▄▅▆▇█"[int(each * 8)] for each in p]

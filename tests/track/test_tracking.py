@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,7 +136,23 @@ def test_difficulties_weigh_equally_whatever_their_examples(tmp_path: Path) -> N
     lines += ["act,0.01,0,test,mixture,1,900,0,", "act,0.01,0,test,mixture,2,100,1,"]
     (tmp_path / "reports/quick/tables").mkdir()
     (tmp_path / "reports/quick/tables/parity.csv").write_text("\n".join(lines))
-    assert evaluation(stage.info(tmp_path).stage) == {("0.01", 0): {"test_error": 0.5}}
+    assert evaluation(stage.info(tmp_path).stage) == {("act", "0.01", 0): {"test_error": 0.5}}
+
+
+def test_a_replica_with_options_is_followed_beside_the_one_without(tmp_path: Path) -> None:
+    shutil.copy(stage.empty_database(), tmp_path)
+    follower, variant = Follower(Store(tmp_path)), "act[beta=0.1,halt_bias=-3]"
+    replicas = tuple((name, 0.01, 0) for name in ("act", variant))
+    plain = stage.rows("parity", "act", 1)[2]
+    with track.live(replace(stage.info(tmp_path), replicas=replicas)) as tracker:
+        tracker.log([plain, plain | {"mechanism": variant, "loss": 0.25}])
+        follower.step()
+    found = {run["name"]: run for run in runs(tmp_path)}
+    own = found["tau 0.01 beta 0.1 halt_bias -3 seed 0"]
+    assert own["metrics"]["loss"] == [(10, 0.25)]
+    said = {"mechanism": variant, "setting": "0.01", "beta": "0.1", "halt_bias": "-3"}
+    assert said.items() <= own["params"].items()
+    assert found["tau 0.01 seed 0"]["metrics"]["loss"] == [(10, 1.0)]
 
 
 def test_a_training_is_followed_killed_and_resumed_with_every_point_once(tmp_path: Path) -> None:
@@ -150,9 +167,9 @@ def test_a_training_is_followed_killed_and_resumed_with_every_point_once(tmp_pat
         assert child["status"] == parent["status"]
         return parent["status"], [step for step, _ in child["metrics"]["loss"]]
 
-    command = [sys.executable, stage.__file__, str(tmp_path), "parity", "act", "60"]
+    command = [sys.executable, stage.__file__, str(tmp_path), "parity", "act"]
     growing = stage.info(tmp_path).stage.growing()
-    with subprocess.Popen(command) as trainer:
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as trainer:
         stage.until(growing.provenance.exists)
         stage.until(lambda: len(growing.rows()) == len(stage.REPLICAS))
         assert shown() == ("RUNNING", [10])

@@ -83,8 +83,8 @@ def test_the_ui_lists_runs_with_parameters_and_draws_their_curves(
     assert port != taken
     assert f"port {taken} is taken, using {port}" in (project / "ui.log").read_text()
     assert listening(port) == {"0100007F"}, "the UI listens beyond 127.0.0.1"
-    command = [sys.executable, stage.__file__, str(project), "parity", "act", "3"]
-    with subprocess.Popen(command) as trainer:
+    command = [sys.executable, stage.__file__, str(project), "parity", "act"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as trainer:
         until(stage.info(project).stage.growing().provenance.exists)
         until(lambda: bool(statuses(base)))
         assert statuses(base) == {"RUNNING"}

@@ -153,7 +153,7 @@ def _obstacle(claim: Claim, evidence: Evidence, quantities: Sequence[Quantity]) 
         return f"The data are a stand-in: {claim.scale_reason}"
     seeds = min(evidence.seeds, default=0)
     if seeds < claim.minimum_seeds:
-        return f"{seeds} seeds a setting were run, {claim.minimum_seeds} are needed."
+        return f"Seeds of a setting: {seeds}; {claim.minimum_seeds} are needed."
     hardest = max((high for _, high in evidence.sizes.values()), default=0.0)
     for condition in claim.preconditions:
         if condition.below_difficulty is not None and hardest >= condition.below_difficulty:

@@ -41,7 +41,7 @@ class Wish:
 @click.option("--list", "everything", is_flag=True, help="Say what is trained, in every profile.")
 @click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.")
 @click.option("--mechanism", metavar="M", default="act", show_default=True,
-              help=f"{', '.join(SETTING_NAMES)}.")  # fmt: skip
+              help=f"{', '.join(SETTING_NAMES)}; with options as 'act[halt_bias=-3]'.")  # fmt: skip
 @click.option(
     "--setting",
     metavar="X",
@@ -126,13 +126,14 @@ def _show(experiment: str, wish: Wish, terminal: Terminal) -> None:
     for text in _heading(experiment, loaded):
         for line in terminal.wrapped(text):
             terminal.write(line)
+    mechanism = loaded.replica.mechanism
     for number, example in enumerate(examples, 1):
         terminal.write()
         title = _title(example, number, len(examples))
-        for line in draw.draw(example, title, wish.mechanism, terminal):
+        for line in draw.draw(example, title, mechanism, terminal):
             terminal.write(line)
     terminal.write()
-    for line in draw.legend(examples, wish.mechanism, terminal):
+    for line in draw.legend(examples, mechanism, terminal):
         terminal.write(line)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pondering.evaluate.load import Run, Standings, runs, standings
+from pondering.evaluate.load import Run, runs
+from pondering.evaluate.standings import Standings, standings
 from pondering.params.read import PROFILES, Params, load_params
 from pondering.params.replica import Replica
 from pondering.show.terminal import Terminal

@@ -112,10 +112,10 @@ def replay(network: Network, task: Task, batch: Batch, generator: Generator) -> 
     assert pondered.weights is not None and pondered.outputs is not None
     said = halting.predict(pondered)
     words = task.describe(said, batch, 0)
-    by_step = [task.describe(each, batch, 0) for each in pondered.outputs.unbind(1)]
+    by_step = [task.describe(each, batch, 0) for each in pondered.outputs]
     by_guess = None if guess is None else task.describe(guess.mixture, batch, 0)
     chance = torch.exp(-task.loss(said, batch))[:, 0]
-    chances = torch.exp(-task.loss(pondered.outputs, batch))[:, :, 0]
+    chances = torch.exp(-task.loss(pondered.outputs, batch))[..., 0]
     moments = []
     for t in range(int(batch.mask[:, 0].sum())):
         steps = int(pondered.ponder_time[t, 0])
@@ -130,9 +130,9 @@ def replay(network: Network, task: Task, batch: Batch, generator: Generator) -> 
             ponder_time=steps,
             remainder=float(pondered.remainder[t, 0]),
             expected_steps=float(pondered.expected_steps[t, 0]),
-            weights=tuple(pondered.weights[t, :steps, 0].tolist()),
+            weights=tuple(pondered.weights[:steps, t, 0].tolist()),
             answers=tuple(each[t]["prediction"] for each in by_step[:steps]),
-            chances=tuple(chances[t, :steps].tolist()) if scored else (),
+            chances=tuple(chances[:steps, t].tolist()) if scored else (),
             prior=_prior(halting, steps),
             sampled=sampled,
         )
@@ -141,11 +141,10 @@ def replay(network: Network, task: Task, batch: Batch, generator: Generator) -> 
 
 
 def _prior(halting: Halting, steps: int) -> tuple[float, ...]:
-    """The geometric distribution of PonderNet's lambda_p, cut after `steps` and normalised."""
+    """The prior of PonderNet's lambda_p, cut after `steps` and normalised."""
     if not isinstance(halting, PonderNet):
         return ()
-    lambda_p = float(halting.lambda_p)
-    weights = lambda_p * (1 - lambda_p) ** np.arange(steps)
+    weights = (1 - float(halting.lambda_p)) ** np.arange(steps)  # the factor lambda_p cancels
     return tuple((weights / weights.sum()).tolist())
 
 

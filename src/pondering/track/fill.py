@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from pondering.params.replica import read_variant
 from pondering.project.paths import Layout
-from pondering.results.tables import replica_means
+from pondering.results.tables import REPLICA, replica_means
 from pondering.track.database import exclusive, move_unusable
 from pondering.track.stages import Key, Stage, key_of, stages
 from pondering.track.store import StageRuns, Store
@@ -69,7 +70,9 @@ def _write(store: Store, stage: Stage, key: str) -> None:
     record, rows = stage.record(), stage.rows()
     ended = int(stage.curves.stat().st_mtime * 1000)
     started = ended - int(1000 * record["wall_seconds"])
-    runs = StageRuns(store, stage, record, [(row["setting"], row["seed"]) for row in rows], started)
+    runs = StageRuns(
+        store, stage, record, [[row[name] for name in REPLICA] for row in rows], started
+    )
     # The CSV has no clock: its rows are spread evenly over the time the stage took.
     updates = {int(row["update"]) for row in rows}
     scale = (ended - started) / max(updates, default=1)
@@ -90,12 +93,12 @@ def evaluation(stage: Stage) -> dict[Key, dict[str, float]]:
     if not table.is_file():
         return found
     rows = pd.read_csv(table)
-    rows = rows[rows["mechanism"] == stage.mechanism]
+    rows = rows[[read_variant(each)[0] == stage.mechanism for each in rows["mechanism"]]]
     for (split, prediction), part in rows.groupby(["split", "prediction"]):
         prefix = f"{split}_expected" if prediction == "expected" else str(split)
         for name, column in replica_means(part).items():
-            for (_, setting, seed), value in column.dropna().items():
-                found[key_of(setting, seed)][f"{prefix}_{name}"] = float(value)
+            for replica, value in column.dropna().items():
+                found[key_of(*replica)][f"{prefix}_{name}"] = float(value)
     return found
 
 

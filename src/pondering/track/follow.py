@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 from pondering.project import locks
 from pondering.track.fill import add
@@ -25,7 +28,7 @@ class Follower:
     def step(self) -> None:
         """Bring what was written since the last call to MLflow; hold `database.exclusive`."""
         now = int(time.time() * 1000)
-        found = [(stage, _began(stage)) for stage in stages(self._store.root / LIVE)]
+        found = list(_growing(self._store.root / LIVE))
         for stage, _ in set(self._runs) - set(found):
             if stage.finished().provenance.is_file():
                 add(self._store, stage.finished())
@@ -35,16 +38,21 @@ class Follower:
             if key in self._over:
                 continue
             ended = not locks.held(stage.lock)  # before reading: what was written by then is read
+            try:
+                record, rows = stage.record(), stage.rows()
+            except FileNotFoundError:
+                continue  # it has finished since; the next call adds it from its tables
             if key not in self._runs:
                 self._store.clear(stage)
-                record = stage.record()
                 self._runs[key] = StageRuns(self._store, stage, record, record["replicas"], began)
-            self._runs[key].log(stage.rows(), now)
+            self._runs[key].log(rows, now)
             if ended:
                 self._runs[key].finish("KILLED", now)
                 self._over.add(key)
 
 
-def _began(stage: Stage) -> int:
-    """When the training began, or was resumed, to write its rows; ms since 1970."""
-    return int(stage.provenance.stat().st_mtime * 1000)
+def _growing(root: Path) -> Iterator[tuple[Stage, int]]:
+    """Stages that write their rows, and when they began, or were resumed, to; ms since 1970."""
+    for stage in stages(root):
+        with contextlib.suppress(FileNotFoundError):  # it has finished since
+            yield stage, int(stage.provenance.stat().st_mtime * 1000)

@@ -21,13 +21,16 @@ _PATIENCE = 10.0  # seconds to wait for the UI, which looks whether the stage st
 
 @dataclass(frozen=True)
 class RunInfo:
-    """One train stage as MLflow shows it: a parent run, and one child per (setting, seed)."""
+    """One train stage as MLflow shows it: a parent run, and one child per replica.
+
+    A replica is what its rows begin with: mechanism with options, setting, seed.
+    """
 
     profile: str
     experiment: str
     mechanism: str
     config: dict[str, Any]
-    replicas: tuple[tuple[float, int], ...]
+    replicas: tuple[tuple[str, float, int], ...]
     commit: str
     lock_hash: str
     data_hash: str

@@ -15,12 +15,12 @@ from pondering.params.ranges import setting_text
 from pondering.project.paths import Layout, is_training
 
 LIVE = ".tracking"  # below the project: the files of trainings that have not finished
-Key = tuple[str, int]  # a replica within its stage: its setting as text, its seed
+Key = tuple[str, str, int]  # a replica: its mechanism with options, its setting as text, its seed
 
 
-def key_of(setting: Any, seed: Any) -> Key:
+def key_of(variant: Any, setting: Any, seed: Any) -> Key:
     """One spelling for a replica, whether its setting was read as ``1``, ``1.0`` or ``"1"``."""
-    return setting_text(float(setting)), int(float(seed))
+    return str(variant), setting_text(float(setting)), int(float(seed))
 
 
 def number(value: Any) -> float | None:

@@ -11,7 +11,10 @@ from typing import Any
 
 from mlflow.entities import Metric, Param, Run, RunTag
 
+from pondering.params.ranges import setting_text
+from pondering.params.replica import options_listed, read_variant
 from pondering.params.schema import SETTING_NAMES
+from pondering.results.tables import REPLICA
 from pondering.track import database
 from pondering.track.stages import Key, Stage, flatten, key_of, number
 from pondering.track.views import view_tags
@@ -74,7 +77,7 @@ class Store:
         now = int(time.time() * 1000)
         for child in self._children(parent):
             params = child.data.params
-            own = values.get(key_of(params["setting"], params["seed"]), {})
+            own = values.get(key_of(*map(params.get, REPLICA)), {})
             metrics = [
                 Metric(name, value, now, 0)
                 for name, value in sorted(own.items())
@@ -121,7 +124,7 @@ class StageRuns:
         store: Store,
         stage: Stage,
         record: Mapping[str, Any],
-        replicas: Iterable[tuple[Any, Any]],
+        replicas: Iterable[Iterable[Any]],
         started: int,
     ) -> None:
         """Create the parent and its children.
@@ -130,7 +133,7 @@ class StageRuns:
             store: where.
             stage: the stage.
             record: its configuration and origin.
-            replicas: setting and seed of each; repetitions count once.
+            replicas: mechanism with options, setting and seed of each; repetitions count once.
             started: when it began, ms since 1970.
         """
         self._client = store.client
@@ -144,16 +147,20 @@ class StageRuns:
         origin = {f"pondering.{name}": record[name] for name in _ORIGIN}
         origin |= {"mlflow.source.name": "dvc repro", "mlflow.source.git.commit": record["commit"]}
         # The record's own key is another one than the key of complete runs.
-        rest = {k: v for k, v in record.items() if k not in ("config", "replicas", "key")}
+        rest = {
+            k: v for k, v in record.items() if k not in ("config", "replicas", "earlier", "key")
+        }
         kind = {"pondering.kind": "stage", "pondering.stage": stage.mechanism}
         tags = flatten(rest, "pondering.") | origin | kind
         self._parent = self._create(f"{stage.experiment} {stage.mechanism}", config, tags)
         parameter = SETTING_NAMES.get(stage.mechanism, "setting")
         tags = origin | {"pondering.kind": "replica", _PARENT: self._parent}
         for replica in dict.fromkeys(key_of(*pair) for pair in replicas):
-            setting, seed = replica
-            params = config | {"setting": setting, "seed": str(seed)}
-            name = f"{parameter} {setting} seed {seed}"
+            variant, setting, seed = replica
+            options = read_variant(variant)[1]
+            params = config | {"mechanism": variant, "setting": setting, "seed": str(seed)}
+            params |= {option: setting_text(value) for option, value in options}
+            name = " ".join((parameter, setting, *options_listed(options), f"seed {seed}"))
             self._children[replica] = self._create(name, params, tags)
 
     def log(self, rows: Iterable[Mapping[str, Any]], at: Mapping[int, int] | int) -> None:
@@ -165,7 +172,7 @@ class StageRuns:
         """
         metrics: dict[Key, list[Metric]] = {}
         for row in rows:
-            replica, update = key_of(row["setting"], row["seed"]), int(row["update"])
+            replica, update = key_of(*map(row.get, REPLICA)), int(row["update"])
             if (replica, update) in self._seen:
                 continue
             self._seen.add((replica, update))

@@ -1,7 +1,7 @@
 """The figures of the report: a file for each family of figures, with drawing, words and caption.
 
 `catalogue.py` has a line for every figure; `style` says how all look; `shapes` are what several
-share.
+share; `current` tells which are drawn already.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
 from pondering.report.figures.shapes.methods import CHOOSING, ORDER, Method, best_methods
-from pondering.report.figures.shapes.points import error_against_steps
+from pondering.report.figures.shapes.points import error_against_steps, variant_markers
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, splits_of
@@ -30,9 +30,10 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
     rows = -(-len(present) // columns)
     figure = Figure(figsize=(style.WIDTH, 2.15 * rows), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False).ravel()
+    markers = variant_markers(results.tables[name] for name in present)
     for axes, name in zip(cells, present, strict=False):
         table, card = results.tables[name], results.cards[name]
-        error_against_steps(axes, per_setting(per_seed(headline(table))))
+        error_against_steps(axes, per_setting(per_seed(headline(table))), markers)
         _expectations(axes, table)
         if card.is_share:
             style.from_zero(axes)
@@ -45,6 +46,10 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
     ]
     look = Method("pondernet", "pondernet", 1.0).look
     handles.append(Line2D([], [], **look, ls="", mfc="none", label="PonderNet, expectation"))
+    for name, marker in markers.items():
+        method = Method(name, name, 1.0)
+        look = method.look | {"marker": marker}
+        handles.append(Line2D([], [], **look, ls="", label=method.title))
     style.bottom_legend(figure, handles, 2)
     return figure
 
@@ -56,7 +61,9 @@ def words(results: Results, experiments: Sequence[str]) -> str:
         if name not in results.tables:
             continue
         seeds = per_seed(headline(results.tables[name]))
-        for method in best_methods(seeds, [name for name in CHOOSING if name != "plain"]):
+        wanted = [each for each in CHOOSING if each != "plain"]
+        wanted += variant_markers([seeds])
+        for method in best_methods(seeds, wanted):
             own = method.of(seeds)
             parts.append(f"{name}, {method.legend}: {own['error'].mean():.3g} with "
                          f"{style.in_steps(own['ponder_time'].mean())}")  # fmt: skip

@@ -106,7 +106,7 @@ def prior_mean(lambda_p: float, steps: int) -> float:
     """Mean of the geometric prior cut after some steps and normalised, as in training.
 
     Args:
-        lambda_p: halting probability, in (0, 1].
+        lambda_p: halting probability, in [0, 1]; 0 is the uniform prior.
         steps: N, the steps that are unrolled.
 
     Returns:
@@ -115,7 +115,7 @@ def prior_mean(lambda_p: float, steps: int) -> float:
     Source: Banino 2021, Eq. 3.
     """
     n = np.arange(1, steps + 1)
-    mass = lambda_p * (1 - lambda_p) ** (n - 1)
+    mass = (1 - lambda_p) ** (n - 1)  # the factor lambda_p cancels
     return float((n * mass).sum() / mass.sum())
 
 

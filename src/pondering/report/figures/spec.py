@@ -103,18 +103,19 @@ class FigureSpec:
         return f"{profile}: {'; '.join(known)}" if 1 <= len(known) <= 2 else profile
 
 
-def alt_text(spec: FigureSpec, results: Results) -> str:
+def alt_text(spec: FigureSpec, results: Results, words: str) -> str:
     """A figure in words, with its main values computed from the data.
 
     Args:
         spec: the figure.
         results: the results it is drawn from.
+        words: what `spec.words` says of them.
 
     Returns:
         One line of plain text; says so where the data are absent.
     """
     source = f"{spec.paper}, {spec.number}" if spec.number else spec.paper
-    values = spec.words(results) or "No data in this profile."
+    values = words or "No data in this profile."
     stand_ins = results.stand_ins(spec.experiment)
     note = f" Stand-in data: {'; '.join(stand_ins)}." if stand_ins else ""
     return " ".join(f"{source}. {spec.title}. {values}{note}".split())

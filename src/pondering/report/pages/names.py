@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from pondering.params import mechanisms
+from pondering.params.replica import options_listed, read_variant, split_setting
 from pondering.report.figures import style
 
 TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
@@ -22,6 +26,21 @@ CELLS = {
     "lstm": "LSTM",
     "conv_mlp": "convolutional network (once an image) and MLP step",
 }
+
+
+def variants(found: Iterable[str]) -> list[str]:
+    """The names that a table has for mechanisms, in the order of entries, without options first."""
+    order, of = list(TITLES), {name: read_variant(name)[0] for name in found}
+    known = (name for name in of if of[name] in TITLES)
+    return sorted(known, key=lambda name: (order.index(of[name]), name))
+
+
+def settings_listed(mechanism: str, settings: Iterable[float | Mapping[str, Any]]) -> list[str]:
+    """A list of settings as params.yaml has it: 0.01, 1e-3 with halt_bias -3."""
+    entry = mechanisms.MECHANISMS[mechanism]
+    pairs = (split_setting(entry, each) for each in settings)
+    texts = ((style.number(number), ", ".join(options_listed(more))) for number, more in pairs)
+    return [" with ".join(filter(None, each)) for each in texts]
 
 
 def setting_sign(mechanism: str, value: float) -> str:

@@ -58,6 +58,8 @@ NAMES = {
     "wall_seconds": "Time",
     "updates": "Updates",
     "command": "Command",
+    "replicas": "Replicas",
+    "earlier": "Earlier",
 }
 """What everybody asks for, in the order of printing."""
 
@@ -107,9 +109,23 @@ def _said(path: Path, content: Any) -> tuple[tuple[str, str], ...]:
     ordered = [key for key in known if key in content]
     ordered += sorted(key for key in content if key not in known)
     return tuple(
-        (known.get(key, key.replace("_", " ").capitalize()), _text(key, content[key]))
+        (known.get(key, key.replace("_", " ").capitalize()), text)
         for key in ordered
+        for text in _texts(key, content[key])
     )
+
+
+def _texts(key: str, value: Any) -> list[str]:
+    """A line, but for the trainings before the last one, whose replicas were kept: one of each."""
+    if key != "earlier" or not all(isinstance(each, dict) for each in value):
+        return [_text(key, value)]
+    said = ("replicas", "commit", "device", "wall_seconds", "updates")
+    return [
+        ", ".join(
+            f"{name.replace('_', ' ')} {_text(name, each[name])}" for name in said if name in each
+        )
+        for each in value
+    ]
 
 
 def _text(key: str, value: Any) -> str:
@@ -118,7 +134,7 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text('', each)}" for name, each in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(_text("", each) for each in value)
+        return ("; " if key == "replicas" else ", ").join(_text("", each) for each in value)
     if key == "wall_seconds" and isinstance(value, int | float):
         return duration(float(value))
     if isinstance(value, int) and not isinstance(value, bool):

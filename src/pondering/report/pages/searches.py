@@ -56,8 +56,9 @@ def _words(record: Mapping[str, Any], mechanism: str) -> str:
     settings = record.get("settings") or own[SETTING_NAMES[mechanism]]
     seeds = record.get("seeds") or config["seeds"]
     many = "learning rate" if len(rates) == 1 else "learning rates"
+    tried = _list(names.settings_listed(mechanism, settings))
     return (
-        f"{names.SYMBOLS[mechanism]} = {_list(map(style.number, settings))} at {many} "
+        f"{names.SYMBOLS[mechanism]} = {tried} at {many} "
         f"{_list(map(style.number, rates))}, seeds {_list(map(str, seeds))}, "
         f"{record['updates']:,} updates"
     )

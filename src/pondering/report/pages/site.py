@@ -14,9 +14,11 @@ from markupsafe import Markup, escape
 from pondering.claims.claims import Claim
 from pondering.claims.verdicts import VERDICTS, Verdict, claims_json, judge_all
 from pondering.params.read import ExperimentConfig
-from pondering.project.atomic import atomic_write, json_text, write_together
+from pondering.project.atomic import atomic_write, json_text, write_json, write_together
 from pondering.project.errors import UserError
 from pondering.report.figures import FIGURES, save
+from pondering.report.figures.current import figure_key, read_seals, seal
+from pondering.report.figures.style import paths_of
 from pondering.report.pages import names
 from pondering.report.pages.markdown import code, escaped
 from pondering.report.pages.provenance import origins
@@ -25,6 +27,9 @@ from pondering.report.pages.view import Page, page_of
 from pondering.results.results import Results
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+SEALS = "drawn.json"
+"""Beside the figures: which of them are up to date."""
 
 PAGE_LIMIT = 6_000_000
 """Characters of SVG on one page; figures beyond it are shown as image files."""
@@ -121,14 +126,28 @@ def build_index(folder: Path) -> None:
 
 
 def _draw(results: Results, folder: Path) -> dict[str, str]:
-    """Draw every figure the results allow; what an earlier report left over goes away."""
+    """The figures that the results allow; what an earlier report left over goes away.
+
+    A figure is drawn where its program or what it reads has changed, or its files have.
+    """
+    known, seals = read_seals(folder / SEALS), {}
     drawings = {}
     for spec in FIGURES:
-        evaluated = any(name in results.tables for name in spec.experiment)
-        figure = spec.draw(results) if evaluated else None
-        if figure is not None:
-            svg, _ = save(figure, folder / spec.id)
-            drawings[spec.id] = svg.read_text(encoding="utf-8")
+        if not any(name in results.tables for name in spec.experiment):
+            continue
+        key, files = figure_key(spec, results), paths_of(folder / spec.id)
+        found = key and seal(key, files)
+        if not found or known.get(spec.id) != found:
+            figure = spec.draw(results)
+            if figure is None:
+                continue
+            save(figure, folder / spec.id)
+            found = key and seal(key, files)
+        drawings[spec.id] = files[0].read_text(encoding="utf-8")
+        if found:
+            seals[spec.id] = found
+    if seals:
+        write_json(folder / SEALS, seals)
     for kind in ("svg", "png"):
         for path in folder.glob(f"*.{kind}"):
             if path.stem not in drawings:

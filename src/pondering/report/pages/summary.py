@@ -9,8 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig
+from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import style
 from pondering.report.pages import names
 from pondering.results.results import Card
@@ -49,11 +51,12 @@ def summary_rows(table: pd.DataFrame, experiment: str, card: Card) -> list[Summa
         card: its data card.
 
     Returns:
-        Rows in the order of mechanisms, settings and splits; the expectation, which PonderNet has,
+        Rows in the order of mechanisms, those with options after those without, settings and
+        splits; the expectation, which PonderNet has,
         after its sampled prediction.
     """
     rows = []
-    for mechanism in names.TITLES:
+    for mechanism in names.variants(table["mechanism"].unique()):
         of_mechanism = table[table["mechanism"] == mechanism]
         for prediction in ("sampled", "expected"):
             if prediction == "expected" and not (of_mechanism["prediction"] == "expected").any():
@@ -90,7 +93,7 @@ def _row(
     low, high = scale * interval.low, scale * interval.high
     name = names.setting_sign(mechanism, setting)
     return SummaryRow(
-        names.TITLES[mechanism],
+        title_of(mechanism),
         f"{name}, {label}" if label else name,
         card.splits[split],
         _plus_minus(scale * means["error"], scale * means["error_se"], digits, unit),
@@ -128,10 +131,9 @@ def settings_in_words(
         if key != "name" and value not in ((), [], {}, None)
     )
     flag = "with" if halting.first_step_flag else "without"
-    cell = names.CELLS.get(config.network.cell, config.network.cell)
     lines += [("Task", task)] if task else []
     lines += [
-        ("Network", f"{cell}, {config.network.hidden} units"),
+        ("Network", _network(config)),
         (
             "Halting",
             f"at most {halting.max_steps} steps, ε = {halting.epsilon:g}, "
@@ -139,18 +141,37 @@ def settings_in_words(
         ),
     ]
     for mechanism in config.mechanisms:
-        values = ", ".join(map(style.number, config.settings(mechanism)))
+        values = ", ".join(names.settings_listed(mechanism, config.settings(mechanism)))
         own = ", ".join(_own_values(config, mechanism))
         more = f"; {own}" if own else ""
         lines.append((names.TITLES[mechanism], f"{names.SYMBOLS[mechanism]} = {values}{more}"))
-    clip = "no clipping" if training.clip is None else f"gradient norm clipped at {training.clip:g}"
     lines += [
         ("Training", f"{_each(config, 'updates')} updates of {training.batch} examples"),
-        ("Optimiser", f"Adam, learning rate {_each(config, 'learning_rate')}, {clip}"),
+        ("Optimiser", _optimiser(config)),
         ("Seeds", f"{len(config.seeds)} a setting"),
         ("Evaluation", f"{config.evaluation.examples:,} examples per difficulty"),
     ]
     return lines
+
+
+def _network(config: ExperimentConfig) -> str:
+    """The cell, its size, and how its weights begin where that is not torch's rule."""
+    network = config.network
+    words = [names.CELLS.get(network.cell, network.cell), f"{network.hidden} units"]
+    words += ["Glorot's initial weights"] if network.init == "glorot" else []
+    words += [] if network.forget_bias is None else [f"forget bias {network.forget_bias:g}"]
+    return ", ".join(words)
+
+
+def _optimiser(config: ExperimentConfig) -> str:
+    """The learning rate, what lowers it, and clipping."""
+    training = config.training
+    words = ["Adam", f"learning rate {_each(config, 'learning_rate')}"]
+    words += [] if training.decay == "none" else [f"{training.decay} decay to 0"]
+    if (factor := training.halting_rate) is not None:
+        words.append(f"{factor:g} times the rate for the halting unit")
+    clip = "no clipping" if training.clip is None else f"gradient norm clipped at {training.clip:g}"
+    return ", ".join([*words, clip])
 
 
 def _of_task(key: str, value: Any) -> str:
@@ -174,20 +195,20 @@ def seeds_in_words(rows: Sequence[SummaryRow]) -> str:
 
 
 def _own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
-    """What a mechanism has of its own, where it is not the shared value."""
+    """What a mechanism has of its own, where it is neither the shared value nor its default."""
     for name, value in config.mechanism(mechanism).own.items():
-        if value is not None:
+        if value is not None and value != MECHANISMS[mechanism].own[name][1]:
             known = OWN_VALUES.get(name)
             yield known.format(value) if known else f"{name.replace('_', ' ')} = {_plain(value)}"
 
 
 def _settings_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     lines = []
-    for mechanism, name in names.TITLES.items():
+    for mechanism in names.variants(table["mechanism"].unique()):
         rows = table[table["mechanism"] == mechanism]
-        if len(rows):
-            values = ", ".join(map(style.number, sorted(rows["setting"].unique())))
-            lines.append((name, f"{names.SYMBOLS[mechanism]} = {values}"))
+        values = ", ".join(map(style.number, sorted(rows["setting"].unique())))
+        symbol = names.SYMBOLS[read_variant(mechanism)[0]]
+        lines.append((title_of(mechanism), f"{symbol} = {values}"))
     seeds = table["seed"].nunique()
     return [*lines, ("Seeds", f"{seeds} a setting")]
 

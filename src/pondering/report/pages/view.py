@@ -176,7 +176,8 @@ def _figure(spec: FigureSpec, results: Results, drawing: str | None) -> FigureVi
     """A figure's view; the drawing is None where the page refers to its file."""
     present = [name for name in spec.experiment if name in results.tables]
     runs = [run for name in present for run in _trainings(results, name)]
-    profile, alternative = results.profile, alt_text(spec, results)
+    profile, words = results.profile, spec.words(results)
+    alternative = alt_text(spec, results, words)
     svg = None if drawing is None else inline(drawing, spec.id, alternative)
     commands = [f"dvc repro evaluate@{profile}-{name}" for name in present]
     return FigureView(
@@ -185,7 +186,7 @@ def _figure(spec: FigureSpec, results: Results, drawing: str | None) -> FigureVi
         svg=svg,
         alternative=alternative,
         caption=spec.caption(results),
-        ours=spec.words(results),
+        ours=words,
         stand_ins=tuple(results.stand_ins(spec.experiment)),
         runs=tuple(runs),
         present=tuple(present),

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from pondering.params.mechanisms import MECHANISMS, is_plain
+from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import style
 from pondering.results.statistics import bootstrap_mean
 from pondering.results.tables import best_setting
@@ -41,7 +42,12 @@ class Method:
         """Name and setting on two lines, for an axis."""
         if self.name == "plain":
             return "plain\nnetwork"
-        return f"{style.MECHANISM_NAME[self.name]}\n{self.symbol}"
+        return f"{self.title}\n{self.symbol}"
+
+    @property
+    def title(self) -> str:
+        """Its name: ACT, or of a variant ACT, halt_bias -3."""
+        return style.MECHANISM_NAME.get(self.name) or title_of(self.name)
 
     @property
     def symbol(self) -> str:
@@ -51,14 +57,14 @@ class Method:
     @property
     def legend(self) -> str:
         """Name and setting on one line, for a legend."""
-        name = style.MECHANISM_NAME[self.name]
-        return name if self.name == "plain" else f"{name}, {self.symbol}"
+        return self.title if self.name == "plain" else f"{self.title}, {self.symbol}"
 
     @property
     def look(self) -> dict[str, Any]:
-        """Colour and marker of the method."""
-        marker = style.MECHANISM_MARKER[self.name]
-        return {"color": style.MECHANISM_COLOUR[self.name], "marker": marker}
+        """Colour and marker of the method, for a variant those of its mechanism."""
+        name, _ = read_variant(self.name)
+        marker = style.MECHANISM_MARKER[name]
+        return {"color": style.MECHANISM_COLOUR[name], "marker": marker}
 
     def of(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of this method in any table."""

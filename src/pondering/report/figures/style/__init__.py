@@ -33,6 +33,7 @@ from pondering.report.figures.style.panels import (
     heading,
     mark_empty,
     new_figure,
+    paths_of,
     save,
 )
 from pondering.report.figures.style.text import (
@@ -76,6 +77,7 @@ __all__ = [
     "name_points",
     "new_figure",
     "number",
+    "paths_of",
     "plus_minus",
     "row_above",
     "save",

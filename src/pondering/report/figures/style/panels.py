@@ -52,7 +52,7 @@ def heading(figure: Figure, title: str, settings: str, warning: str = "") -> Non
     assert engine is not None
     engine.set(rect=(0.01, 0.01, 0.98, (height - tall) / height - 0.01))  # type: ignore[call-arg]
     engine.execute(figure)
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)  # settled: saving need not draw twice
     for axes in figure.axes:
         # the solver's last digits vary from call to call, and would show in the names inside an SVG
         left, bottom, width, height = axes.get_position(original=True).bounds
@@ -92,8 +92,7 @@ def save(figure: Figure, path_stem: str | Path) -> tuple[Path, Path]:
     Raises:
         OSError: the folder cannot be written.
     """
-    stem = Path(path_stem)
-    paths = (stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.png"))
+    paths = paths_of(path_stem)
     with style():
         for path, metadata in zip(paths, ({"Date": None}, {"Software": None}), strict=True):
             content = io.BytesIO()
@@ -101,3 +100,9 @@ def save(figure: Figure, path_stem: str | Path) -> tuple[Path, Path]:
             figure.savefig(content, format=kind, dpi=180, metadata=metadata)
             atomic_write(path, content.getvalue())
     return paths
+
+
+def paths_of(path_stem: str | Path) -> tuple[Path, Path]:
+    """The paths of a figure's SVG and PNG."""
+    stem = Path(path_stem)
+    return stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.png")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pondering.params.mechanisms import is_plain
+from pondering.params.replica import read_variant
 from pondering.report.figures.style.look import MECHANISM_NAME, SYMBOL
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -22,7 +23,7 @@ def number(value: float) -> str:
 
 def setting_symbol(mechanism: str, setting: float) -> str:
     """A setting with its symbol: τ = 1e-3, λp = 0.2, ρ = 3."""  # noqa: RUF002
-    return f"{SYMBOL[mechanism]} = {number(setting)}"
+    return f"{SYMBOL[read_variant(mechanism)[0]]} = {number(setting)}"
 
 
 def setting_name(mechanism: str, setting: float) -> str:
