@@ -13,8 +13,9 @@ from typing import Any
 import click
 import numpy as np
 import torch
-from bench import HERE, alone, machine_or_exit, slug
+from bench import HERE, machine_or_exit, slug
 from matplotlib.figure import Figure
+from processes import alone
 
 from pondering.model.network import PathName
 from pondering.params.read import load_params

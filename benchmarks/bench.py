@@ -1,25 +1,30 @@
-"""`make bench`: the training loop against a plain one and against the machine, as a table.
+"""`make bench`: stacks of replicas against plain loops, one a core, and against the machine.
 
-Writes `<device>.json` and `<device>.md` beside this file. Run it on an idle machine.
+Writes `<device>.json` and `<device>.md` into `results/`. Run it on an idle machine.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pondering  # noqa: F401  # isort: skip  first of all: how long torch's threads wait for work
 import click
 import sklearn.datasets  # noqa: F401  once here, and not again in every process
+import torch
 import torch._dynamo  # the same; torch's optimisers import it when they are made
-from cases import TARGETS, Row, Target, cases, row_of, shrunken
+from cases import CUT, TARGETS, Case, Row, Target, aims, cases, row_of, shrunken
+from gpu_by_count import counted
 from measure import Effort, measure, spreading
+from page import cells, page
+from parts import largest, timed_parts
+from processes import alone, cores, together
 from subjects import FRESH, HaltingUnit, configuration
+from totals import total
 
+from pondering.params.read import ExperimentConfig
 from pondering.project import provenance
 from pondering.project.atomic import atomic_write, write_json
 from pondering.project.errors import UserError
@@ -27,61 +32,37 @@ from pondering.train.build import pick_device
 
 HERE = Path(__file__).resolve().parent
 FULL = {"cpu": Effort(5, 0.25, 1536, False), "cuda": Effort(5, 0.5, 8192, False)}
-QUICK = Effort(2, 0.0, 64, True)
-MOST = 16  # replicas whose batches the regime "spread" is found on
-PONDER_NAMES = {"act": "{}", "repeat": "rho = 2", "pondernet": "constant N"}
-HOW = """\
-- plain: `plain.py`, one run at a time: torch's cells and Adam, halted rows indexed out.
-- path (`compute.path`): the compiled one, the default, which has no loops for the CNN nor for
-  PonderNet in networks of more than 256 hidden units; or the fast one, torch's own calls.
-- updates/s count whole updates, with the drawing of the batch and what is logged; run-updates/s are
-  updates/s times K. Against plain: run-updates/s over the plain loop's updates/s.
-- fresh: every row ponders 2 steps. spread: mean 3.4 over the batches of the replicas (of the first
-  sixteen, if there are more), and some row 20 or more. long tail: the same of the first replica
-  alone, so that of all K some row goes on for longer. The plain loop has the first replica's
-  batches; the table has mean and maximum over all K.
-  Replicas have the same weights and, in turn, the batches of the paper's seeds; the learning rate
-  is so small that ponder stays.
-- useful work: floating-point operations of the matrix products, forward and backward, of rows that
-  had not halted, as a share of the rate of a float32 product of {matrix} x {matrix} matrices,
-  measured in the same process and in turn.
-- each row has a process of its own; sweep, plain loop and matrix product take turns,
-  {rounds} times. Medians, with the least and the greatest in brackets.
-- peak memory: {memory}.
-"""
-COLUMNS = (
-    "task", "mechanism", "path", "ponder", "K", "mean, max", "updates/s", "run-updates/s", "plain",
-    "against plain", "useful work", "peak MiB", "drawing",
-)  # fmt: skip
+QUICK = Effort(2, 0.02, 64, True)
 
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Tiny sizes, to see that it runs; judges nothing.")
 @click.option("--device", default="auto", type=click.Choice(["auto", "cpu", "cuda"]))
 @click.option("--only", default="", help="Only experiments whose name contains this.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder; default: beside bench.py.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder; default: results/.")
 def main(quick: bool, device: str, only: str, out: Path | None) -> None:
-    """Measure the training loop and print, and write, a table of it."""
+    """Measure the training loop and print, and write, its tables."""
     machine = machine_or_exit(device)
-    kind = machine["kind"]
-    effort = QUICK if quick else FULL[kind]
-    chosen = [case for case in cases(kind == "cuda", quick) if only in case.experiment]
-    names = {case.experiment for case in chosen}
-    configurations = {name: configuration(name, quick) for name in names}
-    units: dict[tuple[str, int], HaltingUnit] = {}
+    gpu, effort = machine["kind"] == "cuda", QUICK if quick else FULL[machine["kind"]]
+    subjects = Subjects(machine["kind"], quick)
+    chosen = [case for case in cases(gpu, quick) if only in case.experiment]
+    judged_cases = aims(gpu, quick)
     rows = []
     for number, case in enumerate(chosen, start=1):
-        config = configurations[case.experiment]
-        unit = FRESH if case.regime == "fresh" else None
-        if case.regime in ("spread", "long tail"):
-            key = case.experiment, 1 if case.regime == "long tail" else min(case.replicas, MOST)
-            if key not in units:
-                units[key] = HaltingUnit(**alone(spreading, key[0], config, kind, key[1]))
-            unit = units[key]
-        found = alone(measure, case, config, unit, kind, effort)
+        what = (*subjects.of(case), machine["kind"], effort, case in judged_cases)
+        found = total(case, together(measure, machine["processes"], case, *what))
         rows.append(case._asdict() | found)
-        click.echo(f"bench: {number}/{len(chosen)}: {' | '.join(cells(rows[-1]))}", err=True)
-    result = record(rows, machine, effort)
+        say(f"{number}/{len(chosen)}: {' | '.join(cells(rows[-1]))}")
+    parts, counts = [], []
+    for case in [] if gpu else [case for case in judged_cases if case in chosen]:
+        parts.append(case._asdict() | alone(timed_parts, case, *subjects.of(case), effort))
+        say(f"parts: {parts[-1]}")
+    for case in [] if gpu else [target.case for target in TARGETS if target.gpu]:
+        if only in case.experiment and case not in [each["case"] for each in counts]:
+            small = shrunken(case) if quick else case
+            counts += alone(counted, small, *subjects.of(small))["paths"]
+            say(f"counted: {counts[-1]}")
+    result = record(rows, parts, counts, machine, effort)
     text = page(result)
     click.echo(text)
     if out is None and (quick or only):
@@ -89,7 +70,31 @@ def main(quick: bool, device: str, only: str, out: Path | None) -> None:
     folder, name = out or HERE / "results", "quick" if quick else slug(result["device"])
     write_json(folder / f"{name}.json", result)
     atomic_write(folder / f"{name}.md", text)
-    click.echo(f"bench: wrote {folder / name}.json and .md", err=True)
+    say(f"wrote {folder / name}.json and .md")
+
+
+def say(line: str) -> None:
+    """Where the work stands."""
+    click.echo(f"bench: {line}", err=True)
+
+
+class Subjects:
+    """The configuration of each case, and the change of the halting unit that makes its regime."""
+
+    def __init__(self, kind: str, quick: bool) -> None:
+        self._kind, self._quick = kind, quick
+        self._units: dict[tuple[str, int], HaltingUnit] = {}
+
+    def of(self, case: Case) -> tuple[ExperimentConfig, HaltingUnit | None]:
+        """Both; the unit of the regime "spread" is looked for once."""
+        config = configuration(case.experiment, self._quick)
+        if case.regime != "spread":
+            return config, FRESH if case.regime == "fresh" else None
+        key = case.experiment, min(case.replicas, CUT)
+        if key not in self._units:
+            found = alone(spreading, case.experiment, config, self._kind, key[1])
+            self._units[key] = HaltingUnit(**found)
+        return config, self._units[key]
 
 
 def machine_or_exit(device: str) -> Row:
@@ -101,22 +106,6 @@ def machine_or_exit(device: str) -> Row:
     return machine
 
 
-def alone(function: Callable[..., Row], *arguments: Any) -> Row:
-    """Call in a process of its own, whose peak memory is the call's; this one stays idle."""
-    context = multiprocessing.get_context("fork")
-    mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=lambda: theirs.send(function(*arguments)))
-    process.start()
-    theirs.close()
-    try:
-        answer: Row = mine.recv()
-    except EOFError:
-        process.join()
-        answer = {"note": f"the process ended with status {process.exitcode}"}
-    process.join()
-    return answer
-
-
 def describe(wanted: str) -> Row:
     """The machine; asked of another process, since a process that has used a GPU cannot fork."""
     try:
@@ -124,11 +113,13 @@ def describe(wanted: str) -> Row:
     except UserError as error:
         return {"error": str(error)}
     name = torch.cuda.get_device_name() if kind == "cuda" else provenance.processor()
-    return {"device": name, "kind": kind, "threads": torch.get_num_threads()}
+    return {"device": name, "kind": kind, "processes": 1 if kind == "cuda" else cores()}
 
 
-def record(rows: list[Row], machine: Row, effort: Effort) -> dict[str, Any]:
-    """All that is written: where, how, the targets and the rows."""
+def record(
+    rows: list[Row], parts: list[Row], counts: list[Row], machine: Row, effort: Effort
+) -> dict[str, Any]:
+    """All that is written: where, how, the targets, the rows, the parts and the counts."""
     gpu = machine["kind"] == "cuda"
     return {
         **machine,
@@ -137,73 +128,32 @@ def record(rows: list[Row], machine: Row, effort: Effort) -> dict[str, Any]:
         "quick": effort.quick,
         "rounds": effort.rounds,
         "matrix_product": {"shape": [effort.matrix] * 3, "dtype": "float32"},
-        "targets": [judged(target, rows, gpu, effort.quick) for target in TARGETS],
+        "targets": [judged(target, rows, parts, gpu, effort.quick) for target in TARGETS],
         "rows": rows,
+        "parts": parts,
+        "gpu_by_count": counts,
     }
 
 
-def judged(target: Target, rows: list[Row], gpu: bool, quick: bool) -> Row:
+def judged(target: Target, rows: list[Row], parts: list[Row], gpu: bool, quick: bool) -> Row:
     """A target with what was measured; `met` is None where nothing can be said."""
     wanted = ", ".join(check.wanted() for check in target.checks)
     answer: Row = {"name": target.name, "wanted": wanted, "measured": "not measured", "met": None}
-    row = row_of(shrunken(target.case) if quick else target.case, rows)
+    answer |= {"alone": "", "largest_part": ""}
+    case = shrunken(target.case) if quick else target.case
+    row, own = row_of(case, rows), row_of(case, parts)
     if target.gpu != gpu or row is None:
         return answer
     if "note" in row:
         return answer | {"measured": f"not measured: {row['note']}"}
-    parts = [check.measured(row) for check in target.checks]
-    parts += [target.note(row)] if target.note else []
+    words = [check.measured(row) for check in target.checks]
+    words += [target.note(row)] if target.note else []
     met = None if quick else all(check.holds(row) for check in target.checks)
-    return answer | {"measured": ", ".join(parts), "met": met}
-
-
-def page(result: dict[str, Any]) -> str:
-    """The tables as Markdown."""
-    threads = f"{result['threads']} threads" if result["kind"] == "cpu" else "one GPU"
-    versions = f"torch {result['versions']['torch']}, commit {result['commit'][:12]}"
-    lines = [f"# {result['device']}", "", f"{threads}; {versions}.", ""]
-    if result["quick"]:
-        lines += ["A smoke run: tiny networks, two replicas at most. It says nothing of speed.", ""]
-    answers = {True: "yes", False: "**no**", None: ""}
-    lines += table(
-        ("", "wanted", "measured", "met"),
-        [(t["name"], t["wanted"], t["measured"], answers[t["met"]]) for t in result["targets"]],
-    )
-    lines += ["", *table(COLUMNS, [cells(row) for row in result["rows"]]), ""]
-    memory = "of the whole process" if result["kind"] == "cpu" else "what torch allocated"
-    side = result["matrix_product"]["shape"][0]
-    return "\n".join(lines) + "\n" + HOW.format(matrix=side, rounds=result["rounds"], memory=memory)
-
-
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """Lines of a Markdown table."""
-    return [f"| {' | '.join(line)} |" for line in (head, ("---",) * len(head), *rows)]
-
-
-def cells(row: Row) -> tuple[str, ...]:
-    """One measured row, or why it was not measured."""
-    ponder = PONDER_NAMES[row["mechanism"]].format(row["regime"])
-    first = (row["experiment"], row["mechanism"], row["path"], ponder, str(row["replicas"]))
-    if "note" in row:
-        return (*first, row["note"], *[""] * (len(COLUMNS) - len(first) - 1))
-    plain = ranged(row["plain_updates_per_s"]) if row["plain"] else ""
-    return (
-        *first,
-        f"{row['ponder_mean']:.2f}, {row['ponder_max']:.0f}",
-        ranged(row["updates_per_s"]),
-        f"{row['run_updates_per_s']['median']:,.4g}",
-        plain,
-        ranged(row["ratio"], "x") if row["plain"] else "",
-        ranged({key: 100 * value for key, value in row["useful_share"].items()}, "%"),
-        f"{row['peak_mib']:,.0f}",
-        f"{100 * row['drawing_share']:.0f}%",
-    )
-
-
-def ranged(values: dict[str, float], unit: str = "") -> str:
-    """A median with the least and the greatest, three digits each."""
-    median, least, most = (f"{values[key]:.3g}" for key in ("median", "least", "most"))
-    return f"{median}{unit} ({least} to {most})"
+    answer |= {"measured": ", ".join(words), "met": met}
+    answer["alone"] = f"{row['ratio_alone']['median']:.3g}x"
+    if met is False and own is not None:
+        answer["largest_part"] = largest(own)
+    return answer
 
 
 def slug(device: str) -> str:

@@ -1,6 +1,7 @@
 """How cost grows: time and memory of an update against K, N, hidden units and sequence length.
 
-Then what every `paper` experiment would cost here. `make bench` runs it after `bench.py`; it writes
+All of it in one process of one thread. Then what every `paper` experiment would cost here, with a
+process on every core. `make bench` runs it after `bench.py`; it writes
 `growth-<device>.json`, `.md` and two figures beside this file. Run it on an idle machine.
 """
 
@@ -10,22 +11,26 @@ import math
 import statistics
 import time
 from pathlib import Path
+from threading import Barrier
 from typing import Any, NamedTuple
 
 import click
 import torch
-from bench import HERE, alone, machine_or_exit, slug, table
+from bench import HERE, machine_or_exit, slug
 from cases import Row
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
-from measure import STILL, forget_peak, peak_memory, synchronise
+from measure import STILL
+from memory import forget_peak, peak_memory, synchronise
+from page import table
+from processes import together
 from subjects import SETTINGS, capped, configuration
 
 from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
 from pondering.params.replica import Replica
 from pondering.project import provenance
 from pondering.project.atomic import atomic_write, write_json
-from pondering.project.machine import tune
+from pondering.project.machine import settle
 from pondering.report.figures.style import style
 from pondering.report.figures.style.look import PALETTE
 from pondering.tasks import make_task
@@ -59,7 +64,7 @@ def made(
 ) -> Sweep:
     """An untrained sweep on the default path."""
     task = make_task(config.task, experiment)
-    setting = SETTINGS.get(mechanism, config.settings(mechanism)[0])
+    setting = SETTINGS.get(mechanism, config.replicas(mechanism)[0].setting)
     stacked = [Replica(mechanism, setting, seed) for seed in range(replicas)]
     network = make_network(config, task, stacked, device)
     network.path = path_of("compiled", config, mechanism, device)
@@ -84,6 +89,8 @@ def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]
 
 
 def measured(
+    number: int,
+    gate: Barrier,
     experiment: str,
     mechanism: str,
     config: ExperimentConfig,
@@ -91,8 +98,12 @@ def measured(
     kind: str,
     quick: bool,
 ) -> Row:
-    """Seconds of an update on a batch that is drawn, and peak memory, of untrained networks."""
-    tune()
+    """Seconds of an update on a batch that is drawn, and peak memory, of untrained networks.
+
+    Args:
+        number, gate: of this process, and of all that measure the same at once.
+    """
+    settle(1)
     device = torch.device(kind)
     small = made(configuration(experiment, True), experiment, mechanism, 1, device)
     small.run(lambda _: None, lambda: small.update >= 1)  # what is loaded is no update's memory
@@ -107,6 +118,7 @@ def measured(
         return time.perf_counter() - start
 
     first = update()  # warms up, and draws a block of batches
+    gate.wait()
     seconds = [update()] if first > ENOUGH[quick] else []
     while sum(seconds) < ENOUGH[quick]:
         seconds.append(update())
@@ -114,15 +126,20 @@ def measured(
     return {"seconds": statistics.median(seconds), "mib": max(mebibytes, 0.0)}
 
 
-def estimated(experiment: str, mechanism: str, kind: str, quick: bool) -> Row:
-    """Hours of a whole `paper` sweep, from a few of its replicas."""
+def estimated(experiment: str, mechanism: str, machine: Row, quick: bool) -> Row:
+    """Hours of a whole `paper` sweep, from a few of its replicas in every process."""
     config = configuration(experiment, quick)
     count = len(config.replicas(mechanism))
     most = next((k for size, k in LARGEST_STACK.items() if config.network.hidden <= size), 1)
     replicas = 1 if quick else min(most, count)
-    row = measured(experiment, mechanism, config, replicas, kind, quick)
+    processes = machine["processes"]
+    what = experiment, mechanism, config, replicas, machine["kind"], quick
+    rows = together(measured, processes, *what)
+    if any("note" in row for row in rows):
+        return {}
     updates = config.updates(mechanism)
-    hours = row["seconds"] / replicas * count * updates / 3600
+    runs_per_s = sum(replicas / row["seconds"] for row in rows)
+    hours = count * updates / runs_per_s / 3600
     return {"replicas": count, "updates": updates, "stacked": replicas, "hours": hours}
 
 
@@ -148,13 +165,13 @@ def drawn(lines: list[Row], quantity: str, scale: float, label: str) -> Figure:
 PAPER = """
 Times are without the drawing of batches, a few percent (see `bench.py`). What `paper` would take
 here, at the ponder of untrained networks (about two steps of ACT; more, where ponder grows), from
-a few replicas of each sweep:
+a few replicas of each sweep, with {processes} processes at work at the same time:
 """
 
 
 def page(result: dict[str, Any]) -> str:
     """Both tables as Markdown."""
-    threads = f"{result['threads']} threads" if result["kind"] == "cpu" else "one GPU"
+    process = "one process of one thread" if result["kind"] == "cpu" else "one GPU"
     versions = f"torch {result['versions']['torch']}, commit {result['commit'][:12]}"
     versions += "; the default path"
     grown = [
@@ -162,11 +179,12 @@ def page(result: dict[str, Any]) -> str:
         for line in result["growth"]
         for x, row in zip(line["values"], line["rows"], strict=True)
     ]
+    paper = PAPER.format(processes=result["processes"])
     keys = ("experiment", "mechanism", "replicas", "updates", "hours")
     whole = [tuple(_shown(row.get(key)) for key in keys) for row in result["paper"]]
     heads = ("", "of", "value", "seconds an update", "MiB above a tiny one's process")
-    lines = [f"# How cost grows on {result['device']}", "", f"{threads}; {versions}.", ""]
-    return "\n".join([*lines, *table(heads, grown), PAPER, *table(keys, whole)]) + "\n"
+    lines = [f"# How cost grows on {result['device']}", "", f"{process}; {versions}.", ""]
+    return "\n".join([*lines, *table(heads, grown), paper, *table(keys, whole)]) + "\n"
 
 
 def _shown(value: str | float | None) -> str:
@@ -190,7 +208,8 @@ def main(quick: bool, device: str, out: Path | None) -> None:
         for value in values:
             config, stacked = changed(axis, value, quick)
             names = axis.experiment, axis.mechanism
-            rows.append(alone(measured, *names, config, stacked, machine["kind"], quick))
+            what = *names, config, stacked, machine["kind"], quick
+            rows += together(measured, 1, *what)
             click.echo(f"growth: {axis.label} {value}: {rows[-1]}", err=True)
         lines.append({"label": axis.label, "what": axis.what, "values": values, "rows": rows})
     experiments = load_params(HERE.parent / "params.yaml", "paper").experiments
@@ -198,7 +217,7 @@ def main(quick: bool, device: str, out: Path | None) -> None:
     for experiment in list(experiments)[: 2 if quick else None]:
         for mechanism in MECHANISMS:
             names = {"experiment": experiment, "mechanism": mechanism}
-            paper.append(names | alone(estimated, *names.values(), machine["kind"], quick))
+            paper.append(names | estimated(*names.values(), machine, quick))
             click.echo(f"growth: paper: {paper[-1]}", err=True)
     result = {**machine, "commit": provenance.git_commit(HERE.parent)}
     result |= {"versions": provenance.versions(), "growth": lines, "paper": paper}

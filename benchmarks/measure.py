@@ -1,21 +1,22 @@
-"""One row of the table, measured in a process of its own.
+"""What one process measures of a row, while others measure the same.
 
-Everything is timed in turn: the sweep, the plain loop, a large matrix product, again and again.
+Everything is timed in turn: the stack, the plain loop, a large matrix product, again and again. All
+processes take the same turn at the same time.
 """
 
 from __future__ import annotations
 
 import functools
-import resource
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import NamedTuple
 
 import plain
 import torch
 from cases import Case, Row
+from memory import peak_memory, synchronise
 from subjects import (
     SETTINGS,
     HaltingUnit,
@@ -31,7 +32,7 @@ from pondering.model.network import Network
 from pondering.model.stacking import select, stack
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import Replica
-from pondering.project.machine import tune
+from pondering.project.machine import settle
 from pondering.tasks import make_task
 from pondering.train.batches import AT_ONCE, Stream
 from pondering.train.build import make_halting, make_network
@@ -40,8 +41,10 @@ from pondering.train.sweep import Schedule, Sweep
 
 STILL = 1e-8  # a learning rate at which ponder stays as it was set
 UPDATES = 4  # different batches of one group that are gone through again and again ...
-SLOW = 0.5  # ... or one, where an update takes so many seconds
-LONGEST = 1.0  # seconds of an update's useful work at the matrix rate; a longer one is left out
+HEAVY, HEAVIEST = 2e10, 2e11  # ... or one, where an update has so many operations
+LONGEST = 1.0  # seconds of an update's useful work at the matrix rate; a longer stack is left out
+TURNS = ("stack", "plain", "matrix")  # of all processes
+ALONE = ("stack alone", "plain alone")  # of the first one; the others wait
 
 
 class Effort(NamedTuple):
@@ -53,6 +56,14 @@ class Effort(NamedTuple):
     quick: bool
 
 
+class Span(NamedTuple):
+    """One turn of one process."""
+
+    rate: float  # updates a second, with their drawing; of the matrix product, operations
+    start: float  # seconds of a clock that all processes share
+    end: float
+
+
 class Refused(Exception):
     """A case that this machine cannot hold, or would take too long over."""
 
@@ -62,32 +73,46 @@ def spreading(experiment: str, config: ExperimentConfig, kind: str, replicas: in
     device, seeds = torch.device(kind), config.seeds[:replicas]
     task = make_task(config.task, experiment)
     single = make_network(config, task, [Replica("act", SETTINGS["act"], seeds[0])], device)
-    network = stack([select(single, 0, single.halting)] * len(seeds), single.halting)
+    halting = make_halting(config, Replica("act", SETTINGS["act"], 0), device)
+    network = stack([select(single, 0, halting)] * len(seeds), halting)
     stream = Stream(task, seeds, config.training.batch, device)
     return find_spread(network, [stream.batch(update) for update in range(UPDATES)])._asdict()
 
 
 def measure(
-    case: Case, config: ExperimentConfig, unit: HaltingUnit | None, kind: str, effort: Effort
+    number: int,
+    gate: Barrier,
+    case: Case,
+    config: ExperimentConfig,
+    unit: HaltingUnit | None,
+    kind: str,
+    effort: Effort,
+    is_aim: bool,
 ) -> Row:
     """Measure a case on a device of this kind, or say in `note` why not.
 
     Args:
+        number: of this process; all at `gate` take turns together.
         unit: the change of the halting unit that makes the case's regime, if any.
+        is_aim: whether one process is measured alone besides.
     """
-    tune()  # as every stage does; the plain loop, in the same process, has it too
+    settle(1)  # as a stage that has a core to itself; the plain loop, in the same process, too
     try:
-        return Bench(case, config, unit, torch.device(kind), effort).row()
+        return Bench(case, config, unit, torch.device(kind), effort, number, gate).parts(is_aim)
+    except BrokenBarrierError:
+        return {"note": ""}  # another process says why
     except Refused as refusal:
-        return {"note": str(refusal)}
+        note = str(refusal)
     except (MemoryError, RuntimeError) as error:  # torch's own, on a CPU and on a GPU
         if isinstance(error, RuntimeError) and "memory" not in str(error):
             raise
-        return {"note": "not enough memory"}
+        note = "not enough memory"
+    gate.abort()
+    return {"note": note}
 
 
 class Bench:
-    """A sweep, and the plain loop with the weights and the batches of its first replica."""
+    """A sweep, and the plain loop with the weights and the batches of one of its replicas."""
 
     def __init__(
         self,
@@ -96,8 +121,11 @@ class Bench:
         unit: HaltingUnit | None,
         device: torch.device,
         effort: Effort,
+        number: int,
+        gate: Barrier,
     ) -> None:
         self.case, self.config, self.device, self.effort = case, config, device, effort
+        self.number, self.gate = number, gate
         self.task = make_task(config.task, case.experiment)
         self.setting = SETTINGS[case.mechanism]
         self.seeds = [config.seeds[k % len(config.seeds)] for k in range(case.replicas)]
@@ -105,11 +133,12 @@ class Bench:
         self._refuse(single)
         self.sweep = self._stacked(single)
         self.count = 1
-        self._run_sweep()
-        self.count = 1 if self._timed(self._run_sweep) > SLOW else UPDATES
-        self._run_sweep()
+        self.run_sweep()
+        if self.heavy < HEAVY:
+            self.count = UPDATES
+            self.run_sweep()
         self.peak = peak_memory(device)  # before the plain loop adds its own
-        self.plain = PlainRun(self, single) if case.plain else None
+        self.plain = PlainRun(self, single)
 
     def _single(self, unit: HaltingUnit | None) -> Network:
         """One network of the first seed, pondering as the regime says."""
@@ -123,8 +152,7 @@ class Bench:
     def _stacked(self, single: Network) -> Sweep:
         """K times the same network, each on the batches of its own seed."""
         replicas = [Replica(self.case.mechanism, self.setting, seed) for seed in self.seeds]
-        settings = [self.setting] * len(replicas)
-        halting = make_halting(self.config, self.case.mechanism, settings, self.device)
+        halting = make_halting(self.config, replicas, self.device)
         training = self.config.training
         schedule = Schedule(10**9, training.batch, STILL, training.clip, 1)
         network = stack([single] * len(replicas), halting)
@@ -134,14 +162,15 @@ class Bench:
     def _refuse(self, single: Network) -> None:
         """Before anything large is made, from one batch of one replica."""
         steps, inputs, _ = self.cost
-        work = self._work(steps, inputs) * self.case.replicas
-        if work / matrix_rate(self.effort.matrix, self.device) > LONGEST:
-            raise Refused(f"{work / 1e9:,.0f} GFLOP an update: too slow here")
+        self.heavy = self._work(steps, inputs) * self.case.replicas
+        seconds = self.heavy / self._products(0.0).rate
+        if self.case.replicas > 1 and seconds > LONGEST:
+            raise Refused(f"{self.heavy / 1e9:,.0f} GFLOP an update: too slow here")
         parameters = COPIES * sum(p.numel() for p in single.parameters())
         tape = FLOATS_KEPT * self.config.network.hidden * steps
-        needed, free = 4 * self.case.replicas * (parameters + tape), free_memory(self.device)
-        if needed > 0.8 * free:
-            raise Refused(f"needs about {needed / 2**30:.0f} GiB of {free / 2**30:.0f} free")
+        needed = 4 * self.case.replicas * (parameters + tape) * self.gate.parties
+        if needed > 0.8 * free_memory(self.device):
+            raise Refused(f"needs about {needed / 2**30:.0f} GiB")
 
     def stream(self, seeds: Sequence[int]) -> Stream:
         """The training batches of these seeds."""
@@ -150,7 +179,7 @@ class Bench:
     def _work(self, steps: float, inputs: float) -> float:
         return useful_work(self.config, self.task, self.case.mechanism, steps, inputs)
 
-    def _run_sweep(self) -> None:
+    def run_sweep(self) -> None:
         self.sweep.update = 0  # always the same batches
         self.sweep.run(lambda _: None, lambda: self.sweep.update >= self.count)
 
@@ -161,15 +190,7 @@ class Bench:
         synchronise(self.device)
         return time.perf_counter() - start
 
-    def _window(self, cycle: Callable[[], None]) -> float:
-        """Seconds per update, over whole cycles."""
-        seconds, cycles = 0.0, 0
-        while not cycles or seconds < self.effort.window:
-            seconds += self._timed(cycle)
-            cycles += 1
-        return seconds / (cycles * self.count)
-
-    def _drawing(self, stream: Stream) -> float:
+    def drawing(self, stream: Stream) -> float:
         """Seconds that drawing takes per update: it happens a block at a time, and in groups."""
         updates = self.task.block_updates
 
@@ -177,51 +198,79 @@ class Bench:
             for place in range(0, updates, AT_ONCE):
                 stream.batch(block * updates + place)
 
+        self.gate.wait()
         seconds = [self._timed(functools.partial(draw, block)) for block in (1, 2, 3, 0)]
         stream.batch(0)  # the group that is gone through again and again
         return statistics.median(seconds) / updates
 
-    def row(self) -> Row:
-        """The measurements; an update's seconds include the drawing of its batch."""
-        own, other = self._drawing(self.sweep.stream), 0.0
-        if self.plain:
-            other = self._drawing(self.plain.stream)
-        fast, slow, rates = [], [], []
-        for _ in range(self.effort.rounds if self.count > 1 else min(3, self.effort.rounds)):
-            fast.append(self._window(self._run_sweep) + own)
-            if self.plain:
-                slow.append(self._window(self.plain.run) + other)
-            rates.append(matrix_rate(self.effort.matrix, self.device))
-        return self._summary(fast, slow, rates) | {"drawing_share": own / statistics.median(fast)}
+    def _updates(self, cycle: Callable[[], None], drawing: float) -> Span:
+        """Whole cycles of updates, as many as the window needs; each begins with its drawing."""
+        start, cycles, seconds = time.perf_counter(), 0, 0.0
+        while not cycles or seconds < self.effort.window:
+            seconds += self._timed(cycle)
+            cycles += 1
+        rate = 1 / (seconds / (cycles * self.count) + drawing)
+        return Span(rate, start, time.perf_counter())
 
-    def _summary(self, fast: list[float], slow: list[float], rates: list[float]) -> Row:
+    def _products(self, window: float) -> Span:
+        """Float32 products of square matrices: two at least."""
+        side = self.effort.matrix
+        a, b = torch.rand(2, side, side, device=self.device)
+        self._timed(lambda: torch.mm(a, b))  # may start threads, and finds its memory
+        start, count = time.perf_counter(), 0
+        while count < 2 or time.perf_counter() - start < window:
+            self._timed(lambda: torch.mm(a, b))
+            count += 1
+        end = time.perf_counter()
+        return Span(2 * side**3 * count / (end - start), start, end)
+
+    def _turn(self, name: str, drawing: dict[str, float]) -> Span | None:
+        """This process's part of a turn; None where it only waits."""
+        if name == "matrix":
+            return self._products(self.effort.window)
+        only_first = name in ALONE or (self.case.threads and name == "stack")
+        if only_first and self.number:
+            return None
+        what = name.split()[0]
+        if what == "plain":
+            return self._updates(self.plain.run, drawing[what])
+        threads = self.gate.parties if self.case.threads else 1
+        torch.set_num_threads(threads)
+        span = self._updates(self.run_sweep, drawing[what])
+        torch.set_num_threads(1)
+        return span
+
+    def parts(self, is_aim: bool) -> Row:
+        """What this process measures, by turn; and what is the same in all of them."""
+        streams = {"stack": self.sweep.stream, "plain": self.plain.stream}
+        drawing = {name: self.drawing(stream) for name, stream in streams.items()}
+        rounds = 1 if self.heavy > HEAVIEST else 3 if self.heavy > HEAVY else 5
+        spans: dict[str, list[Span]] = {name: [] for name in TURNS + ALONE * is_aim}
+        for _ in range(min(rounds, self.effort.rounds)):
+            for name, found in spans.items():
+                self.gate.wait()
+                span = self._turn(name, drawing)
+                if span is not None:
+                    found.append(span)
         batches = [self.sweep.stream.batch(update) for update in range(self.count)]
         steps, inputs, most = count_ponder(self.sweep.network, batches)
-        work = self._work(steps, inputs) / self.count
-        replicas = self.case.replicas
-        row: Row = {
+        return {
+            "spans": spans,
+            "drawing": drawing["stack"],
             "ponder_mean": steps / inputs,
             "ponder_max": most,
-            "updates_per_s": spread([1 / seconds for seconds in fast]),
-            "run_updates_per_s": spread([replicas / seconds for seconds in fast]),
-            "useful_gflop_per_update": work / 1e9,
-            "useful_share": spread([work / s / r for s, r in zip(fast, rates, strict=True)]),
-            "matrix_gflop_per_s": spread([rate / 1e9 for rate in rates]),
-            "peak_mib": self.peak / 2**20,
+            "work": self._work(steps, inputs) / self.count,
+            "peak": self.peak,
         }
-        if slow:
-            row["plain_updates_per_s"] = spread([1 / seconds for seconds in slow])
-            row["ratio"] = spread([replicas * s / f for f, s in zip(fast, slow, strict=True)])
-        return row
 
 
 class PlainRun:
-    """The plain loop over the sweep's first replica."""
+    """The plain loop over one of the sweep's replicas; each process has another."""
 
     def __init__(self, bench: Bench, single: Network) -> None:
         config = bench.config
         self.clip = config.training.clip
-        self.stream = bench.stream(bench.seeds[:1])
+        self.stream = bench.stream([bench.seeds[bench.number % len(bench.seeds)]])
         batches = [self.stream.batch(update) for update in range(bench.count)]
         self.batches = [plain.Sequences(*(part[:, 0] for part in b[:4])) for b in batches]
         self.network = twin(single)
@@ -233,43 +282,3 @@ class PlainRun:
         """One update on each batch."""
         for batch in self.batches:
             plain.update(self.network, self.ponder, batch, self.optimiser, self.clip)
-
-
-def spread(values: list[float]) -> dict[str, float]:
-    """Median, least and greatest."""
-    return {"median": statistics.median(values), "least": min(values), "most": max(values)}
-
-
-def matrix_rate(side: int, device: torch.device) -> float:
-    """Floating-point operations per second of one float32 product of square matrices."""
-    a, b = torch.rand(2, side, side, device=device)
-    seconds = []
-    for _ in range(3):
-        synchronise(device)
-        start = time.perf_counter()
-        torch.mm(a, b)
-        synchronise(device)
-        seconds.append(time.perf_counter() - start)
-    return 2 * side**3 / min(seconds)
-
-
-def synchronise(device: torch.device) -> None:
-    """Wait for a GPU's queue to end."""
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-
-
-def peak_memory(device: torch.device) -> int:
-    """Bytes: of the whole process on a CPU, of what torch allocated on a GPU."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def forget_peak(device: torch.device) -> int:
-    """Let the peak begin anew (on a CPU where Linux can); returns what it is then."""
-    if device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats()
-    elif Path("/proc/self/clear_refs").exists():
-        Path("/proc/self/clear_refs").write_text("5")
-    return peak_memory(device)

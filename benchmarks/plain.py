@@ -22,7 +22,7 @@ Ponder = Callable[["PlainNetwork", Tensor, State, Score], tuple[Tensor, State]]
 class Sequences(NamedTuple):
     """A batch: T vectors of B sequences."""
 
-    inputs: Tensor  # (T, B, D)
+    inputs: Tensor  # (T, B, D), or (T, B) whole numbers for one-hot vectors
     targets: Tensor  # (T, B) or (T, B, parts)
     mask: Tensor  # (T, B) bool: there is an input
     scored: Tensor  # (T, B) bool: there is a target
@@ -69,6 +69,13 @@ class PlainNetwork(nn.Module):
         self.halt = nn.Linear(hidden, 1)
         self.flag = flag
         self.hidden = hidden
+        self.inputs = inputs
+
+    def vectors(self, inputs: Tensor) -> Tensor:
+        """Inputs (T, B, D); whole numbers (T, B) as one-hot vectors."""
+        if inputs.is_floating_point():
+            return inputs
+        return functional.one_hot(inputs.long(), self.inputs).to(self.output.weight)
 
     def start(self, x: Tensor, rows: int) -> State:
         """The state before the first input, (B, H) each."""
@@ -164,9 +171,10 @@ def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
 def loss(network: PlainNetwork, ponder: Ponder, batch: Sequences) -> Tensor:
     """The mean over sequences of the loss summed over time."""
     count = batch.mask.shape[1]
-    state = network.start(batch.inputs, count)
-    total = batch.inputs.new_zeros(())
-    for x, targets, mask, scored in zip(*batch, strict=True):
+    vectors = network.vectors(batch.inputs)
+    state = network.start(vectors, count)
+    total = vectors.new_zeros(())
+    for x, targets, mask, scored in zip(vectors, *batch[1:], strict=True):
         here = mask.nonzero().squeeze(1)
         if len(here) == count:
             losses, state = ponder(network, x, state, _score(targets, scored))

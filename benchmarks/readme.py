@@ -1,0 +1,38 @@
+"""Fills the README's table of aims, from `benchmarks/results/DEVICE.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from bench import HERE
+from page import targets
+
+from pondering.project.atomic import atomic_write
+
+BEGIN, END = "<!-- aims -->\n", "<!-- end of aims -->\n"
+
+
+def filled(text: str, result: dict[str, Any], stem: str) -> str:
+    """The README with the table of a result that `bench.py` has written as `stem`.json."""
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    link = f"[every row](benchmarks/results/{stem}.md)"
+    line = f"On {result['processes']} cores, {result['device']} ({link}):"
+    return "".join([before, BEGIN, "\n".join([line, "", *targets(result)]), "\n", END, after])
+
+
+@click.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+def main(path: Path) -> None:
+    """Fill it from the result at PATH."""
+    readme = HERE.parent / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    result = json.loads(path.read_text(encoding="utf-8"))
+    atomic_write(readme, filled(text, result, path.stem))
+
+
+if __name__ == "__main__":
+    main()
