@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -18,6 +19,31 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 # A shell lets what it starts with `&` ignore Ctrl-C, and so would whatever a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# pytest-xdist hands out files in this order. What takes longest comes first, so that no worker is
+# left with it at the end. The first file compiles every loop, for the processes of the others too;
+# the second has no use for loops, so that two workers do not compile the same at once.
+FIRST = (
+    "model/paths/test_compiled.py",
+    "track/test_tracking_ui.py",
+    "cli/test_repro.py",
+    "cli/test_new_mechanism.py",
+    "train/test_ray.py",
+    "train/test_another_device.py",
+    "track/test_tracking_faults.py",
+    "report/test_pages.py",
+    "report/test_catalogue.py",
+    "params/test_profiles.py",
+    "report/test_site.py",
+    "evaluate/test_stages.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files of `FIRST`, then the others as they were collected."""
+    rank = {Path(__file__).parent / name: number for number, name in enumerate(FIRST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +69,7 @@ QUIET = (
 def browser() -> Iterator[Browser]:
     """A headless Chromium; without one the tests fail unless PONDERING_NO_BROWSER=1 waives them."""
     if os.environ.get("PONDERING_NO_BROWSER") == "1":
-        pytest.skip("PONDERING_NO_BROWSER=1: the pages are not opened in a browser")
+        pytest.skip("left out on request: PONDERING_NO_BROWSER=1 is for machines without Chromium")
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.fail(

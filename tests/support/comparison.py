@@ -56,7 +56,8 @@ def oracle_loss(
             if isinstance(halting, ACT):
                 total += oracle.act_loss(done, score, halting.tau)
             elif isinstance(halting, PonderNet):
-                total += oracle.pondernet_loss(done, score, halting.lambda_p, halting.beta)
+                rule = halting.lambda_p, halting.beta, halting.kl
+                total += oracle.pondernet_loss(done, score, *rule)
             else:
                 total += score(done.output)
     return total / len(rows)
@@ -75,11 +76,11 @@ def check_forward(
     pondered: Pondered, rows: list[list[oracle.Pondering | None]], halting: Halting
 ) -> None:
     longest = max(done.steps for row in rows for done in row if done)
-    assert pondered.weights.shape[:2] == (len(rows[0]), longest)
+    assert pondered.weights.shape[:2] == (longest, len(rows[0]))
     for b, row in enumerate(rows):
         for t, done in enumerate(row):
             steps = float(pondered.ponder_time[t, b])
-            weights = pondered.weights[t, :, b].detach().numpy()
+            weights = pondered.weights[:, t, b].detach().numpy()
             if done is None:
                 assert steps == 0
                 assert not weights.any()
@@ -102,5 +103,5 @@ def check_forward(
             if isinstance(halting, PonderNet):
                 assert pondered.outputs is not None
                 for n in range(done.steps):
-                    step = pondered.outputs[t, n, b].detach().numpy()
+                    step = pondered.outputs[n, t, b].detach().numpy()
                     np.testing.assert_allclose(step, done.outputs[n], **EXACT)

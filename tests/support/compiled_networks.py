@@ -11,6 +11,7 @@ from torch import Tensor
 
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Pondered, PonderNet
+from pondering.model.heads import Reads
 from pondering.model.network import Network
 from pondering.model.stacking import stack
 
@@ -33,13 +34,14 @@ def networks(
     biases: tuple[float, ...],
     steps: int = STEPS,
     flag: bool = True,
+    reads: Reads = "h",
 ) -> list[Network]:
     """One replica a bias, so different that their rows halt at very different steps."""
     solos = []
     for seed, bias in enumerate(biases):
         generator = torch.Generator().manual_seed(seed)
         made = CELLS[cell](INPUTS, HIDDEN, flag, generator)
-        solo = Network(made, ACT(TAU[seed], 0.05, steps), 2, bias, generator)
+        solo = Network(made, ACT(TAU[seed], 0.05, steps), 2, bias, generator, reads)
         with torch.no_grad():
             solo.heads.weight[-1] *= 6
         solos.append(solo)
@@ -51,8 +53,10 @@ def stacked(solos: list[Network], mechanism: str = "act", rho: tuple[float, ...]
     settings, steps = torch.tensor(TAU[: len(solos)]), solos[0].halting.max_steps
     halting = {
         "act": ACT(settings, 0.05, steps),
+        "act_last": ACT(settings, 0.05, steps, carry="last"),
         "repeat": FixedRepeat(torch.tensor(rho[: len(solos)])),
         "pondernet": PonderNet(settings / 2 + 0.2, 0.3, steps),
+        "pondernet_eps": PonderNet(settings / 2 + 0.2, 0.3, steps, 0.2, carry="last"),
     }[mechanism]
     network = stack(solos, halting)
     network.path = "compiled"

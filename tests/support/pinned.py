@@ -15,7 +15,7 @@ from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network
 
 INPUTS, HIDDEN, OUTPUTS, ROWS, TIMES = 2, 3, 2, 3, 2
-CLASSIC = ("tanh_rnn", "gru", "lstm")
+CLASSIC = ("tanh_rnn", "gru", "lstm", "lstm+state")  # whose halting unit reads [h; c]
 
 # Each mechanism with the oracle's rule for it; several settings so that every branch is taken.
 MECHANISMS: dict[str, tuple[Halting, oracle.Rule]] = {
@@ -23,23 +23,33 @@ MECHANISMS: dict[str, tuple[Halting, oracle.Rule]] = {
     "act_capped": (ACT(0.125, epsilon=0.01, max_steps=2), oracle.act(0.01, 2)),
     "pondernet": (PonderNet(0.25, 0.5, max_steps=4), oracle.pondernet(None, 4)),
     "pondernet_eps": (PonderNet(0.25, 0.5, 6, epsilon=0.35), oracle.pondernet(0.35, 6)),
+    "act_last": (ACT(0.25, 0.3, 5, carry="last"), oracle.act(0.3, 5, "last")),
+    "pondernet_last": (
+        PonderNet(0.0, 0.5, 6, 0.35, kl="prior_p", carry="last"),
+        oracle.pondernet(0.35, 6, "last"),
+    ),
     "none": (FixedRepeat(1), oracle.repeat(1)),
     "repeat": (FixedRepeat(3), oracle.repeat(3)),
 }
+
+
+def fits(cell: str, mechanism: str) -> bool:
+    """Whether the pair is tried: [h; c] is read by mechanisms whose halting unit learns."""
+    return cell != "lstm+state" or mechanism in ("act", "act_last", "pondernet")
 
 
 def build(cell: str, halting: Halting, seed: int = 0, flag: bool = True) -> Network:
     """A float64 network of HIDDEN units whose parameters are large enough for rows to differ."""
     generator = torch.Generator().manual_seed(seed)
     inputs = 784 if cell == "conv_mlp" else INPUTS
-    network = Network(
-        CELLS[cell](inputs, HIDDEN, flag, generator), halting, OUTPUTS, -0.5, generator
-    ).double()
+    kind, _, reads = cell.partition("+")
+    made = CELLS[kind](inputs, HIDDEN, flag, generator)
+    network = Network(made, halting, OUTPUTS, -0.5, generator, reads or "h").double()
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if "filters" not in name:
                 parameter.mul_(1.7)
-            if name == "heads.weight":
+            if name in ("heads.weight", "heads.rest"):
                 parameter[-1] *= 2
     return network
 
@@ -56,11 +66,10 @@ def targets_for(times: int = TIMES, rows: int = ROWS, seed: int = 6) -> Tensor:
 
 
 def score_against(targets: Tensor) -> Callable[[Tensor], Tensor]:
-    """Binary cross entropy of outputs (T, ..., B, C), or of every step's (T, N, ..., B, C)."""
+    """Binary cross entropy of outputs (T, ..., B, C), or of every step's (N, T, ..., B, C)."""
 
     def score(outputs: Tensor) -> Tensor:
-        wanted = targets.unsqueeze(1) if outputs.dim() > targets.dim() else targets
-        wanted = wanted.expand_as(outputs)
+        wanted = targets.expand_as(outputs)
         return binary_cross_entropy_with_logits(outputs, wanted, reduction="none").sum(-1)
 
     return score
@@ -74,13 +83,17 @@ def model_of(cell: str, values: dict[str, np.ndarray]) -> oracle.Model:
     """The oracle's model under the network's parameters, by name."""
     flag = "cell.flag" in values
     heads, bias = values["heads.weight"], values["heads.bias"]
-    step, embed = _oracle_cell(cell, values, flag)
+    kind = cell.partition("+")[0]
+    step, embed = _oracle_cell(kind, values, flag)
+    unit = heads[-1]
+    if "heads.rest" in values:
+        unit = np.concatenate([unit, values["heads.rest"][0]])
     return oracle.Model(
         cell=step,
-        state_sizes=(heads.shape[1],) * (2 if cell == "lstm" else 1),
+        state_sizes=(heads.shape[1],) * (2 if kind == "lstm" else 1),
         W_y=heads[:-1],
         b_y=bias[:-1],
-        w_h=heads[-1],
+        w_h=unit,
         b_h=float(bias[-1]),
         flag=flag,
         embed=embed,

@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 from support import stages, tiny
 
 from pondering.cli import keys
-from pondering.params.read import load_params
+from pondering.params.read import Params, load_params
 
 CONFIG = "[core]\n    no_scm = true\n    analytics = false\n    check_update = false\n"
 PATIENCE = 4 * stages.PATIENCE  # `make repro` starts some six processes, one after another
@@ -33,18 +33,30 @@ COMMANDS = {
 def new(folder: Path, values: dict[str, Any], mechanisms: list[str]) -> Path:
     """A project with the stages `datasets` and `train` for some mechanisms, none of them run."""
     stages.new_project(folder)
-    values["tiny"]["reduced"] = copy.deepcopy(values["tiny"]["quick"])
-    tiny.write(folder, values)
     document = YAML(typ="safe").load(stages.ROOT / "dvc.yaml")
     kept = {name: document["stages"][name] for name in ("datasets", "train")}
-    kept["train"]["matrix"]["mechanism"] = mechanisms
+    kept["train"]["foreach"] = {
+        f"${{profile}}-tiny-{each}": {"experiment": "tiny", "mechanism": each}
+        for each in mechanisms
+    }
     YAML().dump({"stages": kept}, folder / "dvc.yaml")
     (folder / "data/raw/quick").mkdir(parents=True)
     (folder / ".dvc").mkdir()
     (folder / ".dvc/config").write_text(CONFIG)
     (folder / "Makefile").write_text(f"repro: ; @'{sys.executable}' -m pondering.cli repro\n")
-    keys.write(folder, load_params(folder / "params.yaml"))
+    write(folder, values, mechanisms)
     return folder
+
+
+def write(folder: Path, values: dict[str, Any], mechanisms: list[str]) -> Params:
+    """The parameters of these mechanisms alone, and the keys, which no stage of DVC makes here."""
+    values["tiny"]["reduced"] = copy.deepcopy(values["tiny"]["quick"])
+    for block in values["tiny"].values():
+        for mechanism in set(stages.MECHANISMS) - set(mechanisms):
+            block.pop(mechanism, None)
+    params = load_params(tiny.write(folder, values))
+    keys.write(folder, params)
+    return params
 
 
 def start(project: Path, command: str, log: Path) -> subprocess.Popen[bytes]:

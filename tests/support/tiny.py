@@ -41,8 +41,6 @@ DOCUMENT: dict[str, Any] = {
     "device": "cpu",
     "compute": {"threads": 1, "checkpoint_seconds": 0.2, "insist": False},
     "experiments": ["tiny"],
-    "mechanisms": ["repeat", "act", "pondernet"],
-    "further": {"experiments": [], "mechanisms": []},
     "about": {},
     "download": {
         "mirror": None,
@@ -105,8 +103,9 @@ def sweep(
     task = make_task(values.task, "tiny")
     training = values.training
     schedule = Schedule(
-        training.updates, training.batch, training.learning_rate, training.clip, training.log_points
-    )
+        training.updates, training.batch, training.learning_rate, training.clip,
+        training.log_points, training.decay, training.halting_rate,
+    )  # fmt: skip
     return Sweep(make_network(values, task, chosen), task, chosen, schedule, plateau)
 
 

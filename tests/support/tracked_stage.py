@@ -1,6 +1,7 @@
-"""A train stage that trains nothing: `python tracked_stage.py ROOT EXPERIMENT MECHANISM [PAUSE]`.
+"""A train stage that trains nothing: `python tracked_stage.py ROOT EXPERIMENT MECHANISM`.
 
-And what the tests of tracking look at it with.
+As a process it waits after its first logging point until its input ends. And what
+the tests of tracking look at it with.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def info(root: Path, experiment: str = "parity", mechanism: str = "act") -> trac
         experiment=experiment,
         mechanism=mechanism,
         config=CONFIG,
-        replicas=REPLICAS,
+        replicas=tuple((mechanism, *each) for each in REPLICAS),
         commit="c0ffee",
         lock_hash="10c4",
         data_hash="da7a",
@@ -93,13 +94,16 @@ def write_files(root: Path, experiment: str, mechanism: str) -> None:
 
 
 def train(
-    root: Path, experiment: str = "parity", mechanism: str = "act", pause: float = 0.0
+    root: Path,
+    experiment: str = "parity",
+    mechanism: str = "act",
+    pause: Callable[[], object] = lambda: None,
 ) -> None:
-    """The whole stage."""
+    """The whole stage; `pause` is called after each logging point."""
     with track.live(info(root, experiment, mechanism)) as tracker:
         for point in range(1, POINTS + 1):
             tracker.log(rows(experiment, mechanism, point))
-            time.sleep(pause)
+            pause()
         write_files(root, experiment, mechanism)
 
 
@@ -167,4 +171,4 @@ def spoil(database: Path, fault: str) -> None:
 
 
 if __name__ == "__main__":
-    train(Path(sys.argv[1]), *sys.argv[2:4], pause=float(sys.argv[4]) if sys.argv[4:] else 0.0)
+    train(Path(sys.argv[1]), *sys.argv[2:], pause=sys.stdin.read)

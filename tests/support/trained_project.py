@@ -38,8 +38,6 @@ HEAD = """
 profile: quick
 device: cpu
 compute: {threads: 1, checkpoint_seconds: 100, insist: false}
-mechanisms: [repeat, act, pondernet]
-further: {experiments: [], mechanisms: []}
 about: {}
 download: {mirror: null, needs: {}, files: {}}
 """

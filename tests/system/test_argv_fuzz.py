@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from dvc.repo import Repo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.argv import EVERY, PIPELINE, command, run
@@ -48,6 +49,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.copytree(trained(), folder)
     shutil.copy(PIPELINE.parent / "dvc.yaml", folder)
     shutil.copytree(PIPELINE, folder / "pipeline")
+    Repo.init(str(folder), no_scm=True).close()
 
     def begun(*_: object) -> None:
         raise Interrupted("begun")
@@ -56,7 +58,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.setenv("PONDERING_TRACKING", "off")
         patch.setattr("pondering.train.stage.run", begun)
-        patch.setattr("pondering.cli.repro._changed", lambda: [])
+        patch.setattr("pondering.cli.pipeline.Pipeline.changed", lambda *_: False)
         patch.setattr("pondering.track.rebuild", lambda root: (0, 0))
         patch.setattr("pondering.track.ui", begun)
         patch.setattr("pondering.train.search.make_network", begun)

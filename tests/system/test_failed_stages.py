@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from support import repros, tiny
 
-from pondering.params.read import load_params
 from pondering.train.plan import plan
 
 
@@ -24,9 +23,7 @@ def test_the_previous_results_are_intact(project: Path, tmp_path: Path) -> None:
     assert repros.start(project, "dvc", log).wait(repros.PATIENCE) == 0, log.read_text()
     before = repros.results(project)
     assert any("data/runs" in name for name in before) and any("curves" in name for name in before)
-    values = tiny.document(act={"tau": [0.05]})
-    values["tiny"]["reduced"] = values["tiny"]["quick"]
-    params = load_params(tiny.write(project, values))
+    params = repros.write(project, tiny.document(act={"tau": [0.05]}), ["act"])
     damaged = plan(params, "tiny", "act", project).folder / "checkpoint.safetensors"
     damaged.parent.mkdir(parents=True)
     damaged.write_bytes(b"no checkpoint")

@@ -14,15 +14,18 @@ import pytest
 from support import faults, stages
 
 EVALUATE = ("evaluate", *stages.QUICK)
-OUTPUTS = ("tables", "traces", "models", "metrics")
+FOLDERS = (
+    *(f"reports/quick/{name}/" for name in ("tables", "traces", "models", "metrics")),
+    "data/steps/quick/",
+)
 ORIGIN = "reports/quick/provenance/tiny.json"  # differs in its wall time
-FILES = 11  # that it writes
+FILES = 12  # that it writes
 
 
 def outputs(project: Path) -> dict[str, bytes]:
     """All that lies where the evaluation writes, what is half-written too."""
     found = stages.contents(project)
-    return {name: found[name] for name in found if name.split("/")[2] in OUTPUTS}
+    return {name: found[name] for name in found if name.startswith(FOLDERS)}
 
 
 @pytest.fixture
@@ -36,12 +39,7 @@ def project(tmp_path: Path) -> Path:
 
 def names(project: Path) -> set[Path]:
     """The files that there are."""
-    return {
-        path
-        for name in OUTPUTS
-        for path in (project / "reports/quick" / name).rglob("*")
-        if path.is_file()
-    }
+    return {path for folder in FOLDERS for path in (project / folder).rglob("*") if path.is_file()}
 
 
 def clear(project: Path) -> None:

@@ -55,8 +55,8 @@ class Majority(SyntheticTask):
         targets = (inputs.sum(-1) > 0).astype(np.int64)
         return Batch(inputs, targets, here, here, np.asarray(many, np.float32))
 
-    def evaluation_sets(self, examples: int) -> dict[str, Batch]:
-        return {"test": frozen_set(self, "test", range(self.size + 1), examples)}
+    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
+        return {"test": frozen_set(self, "test", range(self.size + 1), examples, part)}
 
     def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
         return sigmoid_loss(outputs[..., 0], batch.targets)

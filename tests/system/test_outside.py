@@ -73,16 +73,6 @@ def test_changelog_and_citation_are_of_this_version() -> None:
     assert {"cff-version", "title", "message", "authors"} <= cited.keys()
 
 
-def test_the_licence_is_mit() -> None:
-    text = " ".join((ROOT / "LICENSE").read_text().split())
-    assert text.startswith("MIT License Copyright (c) ")
-    assert "Permission is hereby granted, free of charge, to any person obtaining a copy" in text
-    assert "WITHOUT WARRANTY OF ANY KIND" in text
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["license"] == "MIT"
-    assert re.search(r"^license: MIT$", (ROOT / "CITATION.cff").read_text(), re.M)
-
-
 def test_what_checks_a_commit_is_what_the_tests_ask_for() -> None:
     (repository,) = YAML(typ="safe").load(ROOT / ".pre-commit-config.yaml")["repos"]
     makefile = (ROOT / "Makefile").read_text()
