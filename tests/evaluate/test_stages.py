@@ -23,7 +23,7 @@ from pondering.project.provenance import hash_values
 
 CURVES = [
     "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
-    "remainder", "active_share", "computed_steps",
+    "remainder", "computed_steps",
 ]  # fmt: skip
 DATA = ("steps", "tasks")
 TABLE = [
@@ -68,7 +68,6 @@ def test_curves_have_a_row_per_replica_and_point(project: Path, mechanism: str) 
         assert set(zip(group["setting"], group["seed"], strict=True)) == replicas, update
     assert sorted(set(curves["update"])) == list(range(3, 31, 3))
     assert curves["error"].between(0, 1).all()
-    assert curves["active_share"].between(0, 1).all()
     assert curves["computed_steps"].dtype == "int64"
     for _, group in curves.groupby(["setting", "seed"]):
         assert group["computed_steps"].is_monotonic_increasing

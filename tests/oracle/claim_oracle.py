@@ -93,7 +93,7 @@ def training(
                 "experiment": experiment, "mechanism": mechanism, "setting": float(setting),
                 "seed": seed, "update": float(update), "loss": 0.1,
                 "error": NAN if lost else draw(0, 0.7, "training error", key),
-                "ponder_time": NAN if lost else steps, "remainder": 0.1, "active_share": 0.5,
+                "ponder_time": NAN if lost else steps, "remainder": 0.1,
                 "computed_steps": NAN if lost else computed,
             })  # fmt: skip
     return pd.DataFrame(found).sample(frac=1, random_state=2)

@@ -68,7 +68,7 @@ def curve(
                 "experiment": experiment, "mechanism": mechanism, "setting": float(setting),
                 "seed": seed, "update": share * updates, "loss": 0.1,
                 "error": [error(setting, seed, each) for each in share], "ponder_time": steps,
-                "remainder": 0.1, "active_share": 0.5,
+                "remainder": 0.1,
                 "computed_steps": np.cumsum(steps) * 1000,
             }))  # fmt: skip
     return pd.concat(parts, ignore_index=True)

@@ -75,6 +75,11 @@ class Stage:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, number)
 
+    def children(self) -> list[int]:
+        """The processes that it has started (on Linux)."""
+        number = self._process.pid
+        return [*map(int, Path(f"/proc/{number}/task/{number}/children").read_text().split())]
+
     def said(self) -> str:
         """What it has written so far."""
         return "".join(file.read_text() for file in self._files)

@@ -119,7 +119,7 @@ def curves_of(
                     "experiment": experiment, "mechanism": mechanism, "setting": setting,
                     "seed": seed, "update": updates, "loss": error,
                     "error": error * (4 if experiment == "wikipedia" else 1),
-                    "ponder_time": np.maximum(1, steps), "remainder": 0.4, "active_share": 0.5,
+                    "ponder_time": np.maximum(1, steps), "remainder": 0.4,
                     "computed_steps": 64 * updates * (20 if mechanism == "pondernet" else
                                                       np.maximum(1, steps)),
                 })  # fmt: skip

@@ -64,7 +64,6 @@ def rows(experiment: str, mechanism: str, point: int) -> list[dict[str, object]]
             "error": 0.5 / point,
             "ponder_time": 2.0 + point + setting,
             "remainder": math.nan,
-            "active_share": 0.75,
             "computed_steps": 1000.0 * point,
         }
         for setting, seed in REPLICAS

@@ -31,7 +31,6 @@ OUTSIDE = {
 IDLE = {
     "pondering.model.halting.contract Halting.*": "the contract: mechanisms have their own",
     "pondering.model.halting.pondernet PonderNet._reversed": "for `kl: prior_p`",
-    "pondering.model.halting.pondernet PonderNet._stopped": "for PonderNet's own epsilon",
     "pondering.model.network Network._nothing": "for a batch without any input",
     "pondering.model.network batch_first": "for the library's users: here time is first",
     "pondering.model.paths.fast.every_step _last": "for PonderNet with `carry: last`",

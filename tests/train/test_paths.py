@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -67,10 +66,7 @@ def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.Mon
         assert (path == "compiled") == bool(calls)
         keys.add(record["key"])
     assert len(keys) == 2, "a checkpoint of one path would go on by the other"
-    both = [each.drop(columns="active_share") for each in curves.values()]
-    pd.testing.assert_frame_equal(*both, rtol=1e-3)
-    shares = curves["compiled"].groupby("update")["active_share"].mean()
-    np.testing.assert_allclose(shares, 1, rtol=1e-5)  # no row is computed that has halted
+    pd.testing.assert_frame_equal(*curves.values(), rtol=1e-3)
 
 
 def test_a_gpu_trains_without_its_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

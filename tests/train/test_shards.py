@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import torch
-from safetensors.torch import load_file
 from support import stages, tiny
 
 from pondering.params.read import load_params
@@ -50,20 +48,14 @@ def test_cuts_are_few_and_equal(count: int, size: int, bounds: list[int]) -> Non
 
 @pytest.mark.parametrize("mechanism", stages.MECHANISMS)
 def test_shards_train_as_the_whole(tmp_path: Path, mechanism: str) -> None:
-    """The tiny sweep has four replicas; parameters agree to rounding, and so do the curves, but
-    for the share of computed rows that were at work: replicas of a stack wait for each other."""
+    """The tiny sweep has four replicas."""
     folder = project(tmp_path / "project", replicas_at_once=3)
     done = train(folder, mechanism)
     assert (done.status, done.err) == (0, "")
     assert len(list(folder.glob(f".checkpoints/quick/tiny-{mechanism}/*/replicas-*/*.safe*"))) == 2
     whole = stages.finished_project()
-    ours, theirs = (load_file(f / PARAMETERS.format(mechanism)) for f in (folder, whole))
-    assert ours.keys() == theirs.keys()
-    for name, value in theirs.items():
-        torch.testing.assert_close(ours[name], value, rtol=1e-4, atol=1e-5)
-    paths = [f / CURVES.format(mechanism) for f in (folder, whole)]
-    curves = [pd.read_csv(path).drop(columns="active_share") for path in paths]
-    pd.testing.assert_frame_equal(*curves, rtol=1e-3)
+    for path in (PARAMETERS.format(mechanism), CURVES.format(mechanism)):
+        assert (folder / path).read_bytes() == (whole / path).read_bytes()
 
 
 def test_settings_with_options_keep_their_places_in_shards(tmp_path: Path) -> None:
@@ -73,9 +65,9 @@ def test_settings_with_options_keep_their_places_in_shards(tmp_path: Path) -> No
         folder = project(tmp_path / str(count), act, replicas_at_once=count)
         done = train(folder, "act")
         assert (done.status, done.err) == (0, "")
-        found.append(pd.read_csv(folder / CURVES.format("act")).drop(columns="active_share"))
+        found.append(pd.read_csv(folder / CURVES.format("act")))
     assert found[1]["mechanism"].tolist()[:4] == ["act"] * 2 + ["act[halt_bias=-3]"] * 2
-    pd.testing.assert_frame_equal(*found, rtol=1e-3)
+    pd.testing.assert_frame_equal(*found)
 
 
 def test_a_sweep_that_was_stopped_goes_on_shard_by_shard(tmp_path: Path) -> None:

@@ -30,12 +30,12 @@ from pondering.cli.check import check
 from pondering.cli.pipeline import Pipeline
 from pondering.params.read import load_params
 from pondering.params.schema import Params
+from pondering.project import machine
 from pondering.project.command import stage
 from pondering.project.errors import Interrupted
 from pondering.project.progress import duration
 from pondering.train.build import pick_device
 
-AT_MOST = 4  # processes at once; each wants some hundred MB
 SECONDS_BETWEEN_LOOKS = 0.1
 SERVER = multiprocessing.get_context("forkserver")
 ROOMS = ["cli.keys", "data.fetch", "data.frozen", "evaluate.stage", "report.pages", "track"]
@@ -68,9 +68,7 @@ def _processes(params: Params) -> int:
     """How many stages run at once: one where a GPU or a cluster trains, else one for each core."""
     if pick_device(params.device).type != "cpu" or params.compute.executor == "ray":
         return 1
-    known = hasattr(os, "sched_getaffinity")  # not on macOS
-    cores = len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
-    return max(1, min(AT_MOST, cores // params.compute.threads))
+    return machine.processes(params.compute.threads)
 
 
 class _Run:

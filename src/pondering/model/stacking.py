@@ -59,11 +59,12 @@ def select(network: Network, replica: int, halting: Halting) -> Network:
 def gradient_norms(parameters: Iterable[Tensor]) -> Tensor:
     """Each replica's gradient norm over all its parameters, (K,); a missing gradient counts 0.
 
-    In float32 the norm of a million numbers comes out too small by a share of some 1e-5.
+    In float32 the norm of a million numbers comes out too small by a share of some 1e-5. It is
+    taken along last axes alone: along others torch adds in an order that depends on K.
     """
     gradients = [p.grad for p in parameters if p.grad is not None]
     norms = [torch.linalg.vector_norm(each.reshape(len(each), -1), dim=1) for each in gradients]
-    total: Tensor = torch.linalg.vector_norm(torch.stack(norms), dim=0)
+    total: Tensor = torch.linalg.vector_norm(torch.stack(norms, dim=1), dim=1)
     return total
 
 

@@ -250,7 +250,7 @@ class ExperimentConfig(_Model):
 
 
 class ComputeConfig(_Model):
-    """How, not what: threads, replicas_at_once and path change a result in its last digits."""
+    """How, not what: threads and path change a result in its last digits."""
 
     threads: Count = Field(description="CPU threads of torch")
     checkpoint_seconds: Positive = Field(description="work that an interruption may cost")

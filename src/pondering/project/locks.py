@@ -58,6 +58,11 @@ def leading(root: Path) -> Iterator[None]:
         lock.release()
 
 
+def is_led() -> bool:
+    """Whether somebody leads this process."""
+    return LEADER in os.environ
+
+
 class Leader:
     """Whoever leads this process, if anyone does; see `leading`."""
 

@@ -10,6 +10,7 @@ import torch
 from pondering.project import provenance
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+AT_MOST = 16  # processes at once; each wants some hundred MB
 LARGEST_KEPT = 2**26  # bytes of a block that is kept when it is freed; larger ones leave holes
 
 
@@ -17,6 +18,13 @@ def settle(threads: int) -> None:
     """Use so many threads, as many as there are cores at most; then `tune`."""
     tune()
     torch.set_num_threads(min(threads, os.cpu_count() or 1))
+
+
+def processes(threads: int) -> int:
+    """How many processes of so many threads this machine has cores for."""
+    known = hasattr(os, "sched_getaffinity")  # not on macOS
+    cores = len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
+    return max(1, min(AT_MOST, cores // threads))
 
 
 def tune() -> None:

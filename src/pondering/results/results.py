@@ -21,11 +21,11 @@ TABLE_NUMBERS = (
 )  # fmt: skip
 CURVE_TEXT = ("experiment", "mechanism")
 CURVE_NUMBERS = (
-    "setting", "seed", "update", "loss", "error", "ponder_time", "remainder", "active_share",
+    "setting", "seed", "update", "loss", "error", "ponder_time", "remainder",
     "computed_steps",
 )  # fmt: skip
 MAY_BE_BLANK = frozenset(
-    ("loss", "error", "ponder_time", "ponder_sd", "remainder", "active_share", "computed_steps")
+    ("loss", "error", "ponder_time", "ponder_sd", "remainder", "computed_steps")
 )
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
 KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}

@@ -19,7 +19,7 @@ from pondering.track import database
 from pondering.track.stages import Key, Stage, flatten, key_of, number
 from pondering.track.views import view_tags
 
-CURVES = ("loss", "error", "ponder_time", "remainder", "active_share")
+CURVES = ("loss", "error", "ponder_time", "remainder")
 _ORIGIN = ("commit", "lock_hash", "data_hash", "device")
 _BATCH = 1000  # MLflow's limit of metrics in one call
 _PARENT = "mlflow.parentRunId"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +13,24 @@ import torch
 from pondering.model.paths import PathName
 from pondering.params.replica import Replica
 from pondering.params.schema import ComputeConfig, ExperimentConfig, Params
-from pondering.project import machine, provenance
+from pondering.project import locks, machine, provenance
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
-from pondering.train import finished, keys
+from pondering.train import checkpoint, finished, keys
 from pondering.train.build import make_network, path_of, pick_device
 from pondering.train.plateau import Plateau
-from pondering.train.shards import AWAY, Shard, cut, fitting, size_begun
+from pondering.train.shards import (
+    AWAY,
+    LANES,
+    Shard,
+    ShardResult,
+    cut,
+    fitting,
+    outcome,
+    size_begun,
+)
 from pondering.train.sweep import Row, Schedule, Sweep
 
 
@@ -101,6 +111,18 @@ class Plan:
         )
         return Sweep(network, self.task, replicas, schedule, self._plateau(len(replicas)))
 
+    @cached_property
+    def processes(self) -> int:
+        """How many shards train at once on this machine, if there are as many.
+
+        One on a GPU, where other stages run beside this one, and where a cut would change the last
+        digits, which the number of cores must not decide.
+        """
+        training, lanes = self.config.training, LANES[self.path]
+        alike = training.batch % lanes == self.config.network.hidden % lanes == 0
+        alone = self.device.type == "cpu" and sys.platform == "linux" and not locks.is_led()
+        return machine.processes(self.params.compute.threads) if alike and alone else 1
+
     def shards(self) -> list[Shard]:
         """The parts that are trained by themselves, of `compute.replicas_at_once` replicas."""
         compute, whole = self.params.compute, len(self.missing)
@@ -111,6 +133,8 @@ class Plan:
         count = fitting(self.sweep(0, 1), self.config.halting.max_steps)
         if compute.executor == "ray":
             count = min(count, AWAY)
+        elif self.processes > 1:
+            count = min(max(1, count // self.processes), -(-whole // self.processes))
         return cut(whole, count, self.folder)
 
     def _plateau(self, count: int) -> Plateau | None:
@@ -125,6 +149,12 @@ class Plan:
         batch = task.validation_batch().torch(self.device)
         patience = values.patience, values.stop_patience
         return Plateau(batch, every, values.factor, *patience, count)
+
+    def trained(self, shard: Shard) -> ShardResult:
+        """What a finished shard leaves, from its checkpoint."""
+        sweep = self.sweep(shard.first, shard.last)
+        checkpoint.load(sweep, shard.path, self.shard_key(shard))
+        return outcome(sweep)
 
     def shard_key(self, shard: Shard) -> str:
         """What a shard's checkpoint is marked with."""

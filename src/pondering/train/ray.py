@@ -20,9 +20,8 @@ from pondering.project import locks, machine
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import Interrupted, UserError
 from pondering.project.progress import ProgressBar
-from pondering.train import checkpoint
 from pondering.train.plan import Plan, plan
-from pondering.train.shards import Shard, ShardResult, Watch, outcome, train
+from pondering.train.shards import Shard, ShardResult, Watch, train
 from pondering.train.sweep import Row, Sweep
 
 ATTEMPTS = 3  # of a shard
@@ -198,7 +197,7 @@ def train_on_cluster(
             f"{planned.label}: {len(gathering.failures)} of {len(shards)} shards failed {ATTEMPTS} "
             f"times, shard {number + 1} with: {reason}; the rest is kept, the same command goes on"
         )
-    return [_read(planned, shard) for shard in shards]
+    return [planned.trained(shard) for shard in shards]
 
 
 def _connected(planned: Plan) -> Any:
@@ -219,10 +218,3 @@ def _connected(planned: Plan) -> Any:
         reason = str(error).strip().splitlines()[0]
         raise UserError(f"params.yaml: compute.ray_address: {address}: {reason}") from None
     return ray
-
-
-def _read(planned: Plan, shard: Shard) -> ShardResult:
-    """A finished shard, from its checkpoint."""
-    sweep = planned.sweep(shard.first, shard.last)
-    checkpoint.load(sweep, shard.path, planned.shard_key(shard))
-    return outcome(sweep)

@@ -1,8 +1,8 @@
 """A sweep cut into shards: some of its replicas each, with a checkpoint of their own.
 
 A replica's batches depend on its seed alone and its gradient on itself alone, so shards train as
-the whole sweep does, up to rounding: torch sums in another order for another number of replicas.
-Runs that are cut alike agree bit for bit, wherever they run.
+the whole sweep does: bit for bit on a CPU where batch and hidden size are multiples of `LANES`,
+else up to rounding.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pondering.train.sweep import Row, Sweep
 
 NAME = "checkpoint.safetensors"
 FLOATS_KEPT = 14  # about so many numbers per hidden unit and ponder step are kept for the gradient
+LANES = {"readable": 16, "compiled": 16, "fast": 32}  # floats that a path's functions take at once
 COPIES = 6  # of the parameters: gradient, two moments of Adam, and temporary ones
 AWAY = 16  # replicas at most in a shard for another machine, so that many machines get one
 LIKELY_STEPS = 20  # ponder steps of an input vector; few reach a cap of 100
@@ -162,7 +163,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Sha
 
     try:
         if not sweep.finished:
-            with _stop_flag() as stop:
+            with stop_flag() as stop:
                 sweep.run(on_point, should_stop)
                 save()
     finally:
@@ -196,14 +197,16 @@ def gathered(outcomes: Sequence[ShardResult], replicas: Sequence[Replica]) -> Sh
     )  # fmt: skip
 
 
-class _Flag:
+class Flag:
+    """Set or not."""
+
     is_set = False
 
 
 @contextmanager
-def _stop_flag() -> Iterator[_Flag]:
+def stop_flag() -> Iterator[Flag]:
     """A flag that Ctrl-C and termination set, instead of breaking an update in two."""
-    flag = _Flag()
+    flag = Flag()
 
     def raise_flag(*_: object) -> None:
         flag.is_set = True

@@ -12,11 +12,11 @@ import pandas as pd
 from pondering.project import locks, machine
 from pondering.project.atomic import json_text, write_together
 from pondering.project.errors import UserError
-from pondering.project.progress import ProgressBar, duration
-from pondering.train import checkpoint, finished, ray
+from pondering.project.progress import duration
+from pondering.train import checkpoint, finished, local, ray
 from pondering.train.plan import Plan
-from pondering.train.shards import Shard, ShardResult, Watch, gathered, train
-from pondering.train.sweep import Row, Sweep
+from pondering.train.shards import ShardResult, gathered
+from pondering.train.sweep import Row
 
 Listener = Callable[[list[Row]], None]
 
@@ -24,8 +24,7 @@ Listener = Callable[[list[Row]], None]
 def run(plan: Plan, listen: Listener = lambda rows: None) -> None:
     """Train what is missing, from the last checkpoint if there is one, and write all.
 
-    Rows of curves say of the replicas that trained together how much of the computed steps they
-    used (`active_share`); finished ones keep the rows of their own training. See `train_all`.
+    See `train_all`.
     """
     if not plan.missing:
         print(f"{plan.label}: every replica has been trained before", flush=True)
@@ -53,23 +52,8 @@ def train_all(plan: Plan, listen: Listener = lambda rows: None) -> ShardResult:
         _refuse_hopeless(plan)
     for shard in shards:
         shard.path.parent.mkdir(exist_ok=True)
-    execute = ray.train_on_cluster if plan.params.compute.executor == "ray" else train_here
+    execute = ray.train_on_cluster if plan.params.compute.executor == "ray" else local.train_here
     return gathered(execute(plan, shards, listen), plan.missing)
-
-
-def train_here(plan: Plan, shards: list[Shard], listen: Listener) -> list[ShardResult]:
-    """Train one shard after another in this process."""
-    every = plan.params.compute.checkpoint_seconds
-    return [
-        train(
-            plan.sweep(shard.first, shard.last),
-            shard.path,
-            plan.shard_key(shard),
-            every,
-            _Local(plan, shard, listen),
-        )
-        for shard in shards
-    ]
 
 
 def write(plan: Plan, outcome: ShardResult | None = None) -> None:
@@ -143,40 +127,3 @@ def _seconds_of_two_updates(plan: Plan) -> float:
     start = time.monotonic()
     trial.run(lambda _: None, lambda: trial.update >= 2)
     return time.monotonic() - start
-
-
-class _Local(Watch):
-    """A shard that trains in this process: a bar or lines, and curve rows for a tracker."""
-
-    def __init__(self, plan: Plan, shard: Shard, listen: Listener) -> None:
-        whole = (shard.first, shard.last) == (0, len(plan.missing))
-        part = "" if whole else f" {shard.first + 1}-{shard.last} of {len(plan.missing)}"
-        self._label = plan.label + part
-        self._tell: Listener = lambda rows: listen(plan.named(rows))
-        self._bar: ProgressBar | None = None
-        self._leader = locks.Leader()
-
-    def start(self, sweep: Sweep) -> None:
-        if sweep.curves:
-            self._tell(sweep.rows())
-        if sweep.finished:
-            return
-        if sweep.update:
-            print(f"{self._label}: going on from update {sweep.update:,}", flush=True)
-        self._bar = ProgressBar(self._label, sweep.schedule.updates, sweep.update)
-
-    def point(self, sweep: Sweep, since: int) -> None:
-        self._tell(sweep.rows(since))
-        if self._bar:
-            self._bar.show(sweep.update, sweep.summary())
-
-    def update(self, sweep: Sweep) -> None:
-        if self._bar:
-            self._bar.tick(sweep.update)
-
-    def wants_end(self) -> bool:
-        return self._leader.gone()
-
-    def end(self) -> None:
-        if self._bar:
-            self._bar.close()

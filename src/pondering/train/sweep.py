@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pondering.model.halting import Pondered
+from pondering.model.halting.contract import added
 from pondering.model.network import Network
 from pondering.model.stacking import gradient_norms
 from pondering.params.replica import Replica
@@ -20,7 +21,7 @@ from pondering.train.batches import Stream
 from pondering.train.plateau import Plateau
 
 Row = dict[str, Any]
-COLUMNS = ("loss", "error", "ponder_time", "remainder", "active_share", "computed_steps")
+COLUMNS = ("loss", "error", "ponder_time", "remainder", "computed_steps")
 
 
 class Schedule(NamedTuple):
@@ -64,7 +65,7 @@ def forward(
     pondered = network(batch.inputs, batch.mask)
     halting = network.halting if update is None else network.halting.at_update(update)
     losses = halting.objective(lambda outputs: task.loss(outputs, batch), pondered)
-    return losses.sum(0), pondered
+    return added(losses), pondered
 
 
 @dataclass
@@ -98,7 +99,7 @@ class Sweep:
         self.optimiser = StackedAdam(self.parameters.values(), rates, unit, factor)
         self.alive = torch.ones(count, dtype=torch.bool, device=device)
         self.diverged = torch.zeros(count, dtype=torch.bool, device=device)
-        self.window = torch.zeros(count, 7, dtype=torch.float64, device=device)
+        self.window = torch.zeros(count, 5, dtype=torch.float64, device=device)
         self.computed_steps = torch.zeros(count, dtype=torch.float64, device=device)
         seeds = [each.seed for each in self.replicas]
         self.stream = Stream(self.task, seeds, self.schedule.batch, device)
@@ -159,21 +160,12 @@ class Sweep:
         prediction = self.network.halting.predict(pondered)
         error = self.task.error(prediction, batch).mean(-1)
         present = batch.mask.sum((0, -1)).clamp(min=1)
-        ponder = self.network.halting.ponder_time(pondered).sum((0, -1)) / present
-        remainder = pondered.remainder.sum((0, -1)) / present
-        steps = pondered.ponder_time.sum((0, -1)).double()
-        computed = torch.full_like(steps, pondered.computed / len(self.replicas))
-        values = (
-            loss.detach(),
-            error,
-            ponder,
-            remainder,
-            steps,
-            computed,
-            batch.mask.any(0).any(-1),
-        )
+        ponder = added(self.network.halting.ponder_time(pondered).sum(-1)) / present
+        remainder = added(pondered.remainder.sum(-1)) / present
+        trained = batch.mask.any(0).any(-1)
+        values = (loss.detach(), error, ponder, remainder, trained)
         self.window += torch.stack([value.double() for value in values], dim=1)
-        self.computed_steps += steps
+        self.computed_steps += pondered.ponder_time.sum((0, -1))
 
     def _log_point(self) -> None:
         """Close the window: one row of means per replica that was trained in it.
@@ -181,13 +173,10 @@ class Sweep:
         A replica that stopped before the window has no row (no update number), a diverged one has
         a row without numbers.
         """
-        *sums, steps, computed, trained = self.window.unbind(1)
-        loss, error, ponder, remainder = (each / trained for each in sums)
-        share = (steps.sum() / computed.sum()).expand_as(steps)  # of all: they are one stack
-        update = torch.full_like(loss, self.update)
+        *sums, trained = self.window.unbind(1)
+        update = torch.full_like(trained, self.update)
         update[(trained == 0) & ~self.diverged] = torch.nan
-        columns = (update, loss, error, ponder, remainder, share, self.computed_steps)
-        row = torch.stack(columns, dim=1)
+        row = torch.stack([update, *(each / trained for each in sums), self.computed_steps], dim=1)
         row[self.diverged, 1:-1] = torch.nan
         self.curves.append(row.cpu())
         self.window.zero_()

@@ -231,3 +231,11 @@ def per_row(setting: Setting, like: Tensor) -> Tensor:
     """
     value = torch.as_tensor(setting, dtype=like.dtype)
     return value.unsqueeze(-1) if value.dim() else value
+
+
+def added(values: Tensor) -> Tensor:
+    """The sum over the first axis, in its order, so that no element's depends on its neighbours.
+
+    torch's own order depends on how many elements stand beside, as replicas of a stack do.
+    """
+    return sum(values.unbind(), values.new_zeros(()))

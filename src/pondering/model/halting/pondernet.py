@@ -17,6 +17,7 @@ from pondering.model.halting.contract import (
     Pondered,
     Score,
     Setting,
+    added,
     per_row,
     refuse_no_count,
     refuse_no_word,
@@ -114,7 +115,7 @@ class PonderNet(MeanField):
         )
 
     def distribution(self, halt_logits: Tensor, present: Tensor) -> tuple[Tensor, PonderNetState]:
-        """All of `step` at once, of rows whose states are known for all N steps.
+        """All of `step` at once, of rows whose states are known for all N steps, stopped or not.
 
         Args:
             halt_logits: (N, ..., B).
@@ -125,45 +126,20 @@ class PonderNet(MeanField):
         """
         after = logsigmoid(-halt_logits).cumsum(0)
         before = torch.cat([torch.zeros_like(after[:1]), after[:-1]])
-        log_p = torch.cat([(before + logsigmoid(halt_logits))[:-1], before[-1:]])
-        if self.epsilon is not None:
-            return self._stopped(log_p, before, after, present)
-        p = torch.where(present, log_p.exp(), 0.0)
-        numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
-        by_step = numbers.view(-1, *[1] * (p.dim() - 1))
-        kl = self._normalised(self._kl_share(by_step, p, log_p).sum(0), self.max_steps)
-        return p, PonderNetState(
-            running=torch.zeros_like(present),
-            steps=present * float(self.max_steps),
-            remainder=torch.where(present, before[-1].exp(), 0.0),
-            expected_steps=torch.tensordot(numbers, p.detach(), 1),
-            log_survival=torch.where(present, after[-1], 0.0),
-            kl=torch.where(present, kl, 0.0),
-        )
-
-    def _stopped(
-        self, log_p: Tensor, before: Tensor, after: Tensor, present: Tensor
-    ) -> tuple[Tensor, PonderNetState]:
-        """`distribution` where a row stops once less than epsilon is left.
-
-        Args:
-            log_p: (N, ..., B), as if each row took all N steps.
-            before, after: (N, ..., B), log of the survival before and after each step.
-        """
         ends = torch.stack([self._is_last(n, row) for n, row in enumerate(after, 1)])
         running = (ends.cumsum(0) - ends.long() == 0) & present
         last = running & ends
-        log_p = torch.where(last, before, log_p)
+        log_p = torch.where(last, before, before + logsigmoid(halt_logits))
         p = torch.where(running, log_p.exp(), 0.0)
         numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
         by_step = numbers.view(-1, *[1] * (p.dim() - 1))
         steps = running.sum(0).float()
-        kl = torch.where(running, self._kl_share(by_step, p, log_p), 0.0).sum(0)
+        kl = added(torch.where(running, self._kl_share(by_step, p, log_p), 0.0))
         return p, PonderNetState(
             running=torch.zeros_like(present),
             steps=steps,
             remainder=torch.where(last, before.exp(), 0.0).sum(0),
-            expected_steps=torch.tensordot(numbers, p.detach(), 1),
+            expected_steps=added(by_step * p.detach()),
             log_survival=torch.where(last, after, 0.0).sum(0),
             kl=torch.where(present, self._normalised(kl, steps.clamp(min=1)), 0.0),
         )
@@ -228,7 +204,7 @@ class PonderNet(MeanField):
                 "objective: the record has no outputs of every step; after eval() ask for them by "
                 "network(inputs, halting=network.halting)"
             )
-        expected_score = (pondered.weights * score(pondered.outputs)).sum(0)
+        expected_score = added(pondered.weights * score(pondered.outputs))
         penalty = per_row(self.beta, pondered.cost) * pondered.cost
         return where_present(expected_score + penalty, pondered)
 

@@ -232,7 +232,8 @@ class Wikipedia:
     def error(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Bits per character of each sequence, (..., B)."""
         count: Tensor = batch.scored.sum(dim=0)
-        return self.loss(outputs, batch).sum(dim=0) / (count * math.log(2))
+        nats = sum(self.loss(outputs, batch).unbind(), outputs.new_zeros(()))
+        return nats / (count * math.log(2))
 
     def entropy(self, outputs: Tensor) -> Tensor:
         """Entropy of each prediction in nats: (T, ..., B, C) to (T, ..., B)."""

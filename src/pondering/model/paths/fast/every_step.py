@@ -16,6 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from pondering.model.cells import ConvMLP, affine
 from pondering.model.halting import PonderNet
+from pondering.model.halting.contract import added
 from pondering.model.paths.fast.kernels import KERNELS, RELU, Kernel, State
 from pondering.model.paths.readable import Ponder
 
@@ -125,7 +126,7 @@ def ponder(
     head = head.transpose(0, 1)
     weights, halting_state = halting.distribution(head[..., -1], present)
     outputs = head[..., :-1]
-    mixture = (weights.unsqueeze(-1) * outputs).sum(0)
+    mixture = added(weights.unsqueeze(-1) * outputs)
     if crosses and halting.carry == "last":
         state = tuple(_last(part, halting_state.steps) for part in states)
     elif crosses:

@@ -1,0 +1,55 @@
+"""A replica's numbers are its own: the same bits, however many train beside it.
+
+Where sizes are multiples of `LANES`: numbers at other places of memory round otherwise.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from support import tiny
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.read import load_params
+from pondering.params.schema import ExperimentConfig
+from pondering.train.shards import LANES
+
+CUTS = ((0, 1), (1, 3), (2, 5), (3, 6))
+TASKS = {
+    "vectors": ("tanh_rnn", {"name": "parity", "layout": "leading", "bits": 3}),
+    "sequences": ("lstm", {"name": "addition", "digits": 1, "length": [1, 9], "test_length": 2}),
+}
+
+
+def config(folder: Path, kind: str, path: str) -> ExperimentConfig:
+    """Six replicas whose gradients are clipped at every update."""
+    training = {"updates": 12, "batch": LANES[path], "log_points": 4, "clip": 0.01}
+    values = tiny.document(seeds=[0, 7, 2], training=training, network={"hidden": 3 * LANES[path]})
+    cell, task = TASKS[kind]
+    values["tiny"]["common"]["network"]["cell"] = cell
+    if kind == "sequences":
+        values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
+    return load_params(tiny.write(folder, values)).experiment("tiny")
+
+
+@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("kind", TASKS)
+def test_a_part_of_a_stack_trains_as_the_whole(
+    tmp_path: Path, kind: str, mechanism: str, path: str
+) -> None:
+    values = config(tmp_path, kind, path)
+    replicas = list(values.replicas(mechanism))
+    assert len(replicas) == 6
+    whole = tiny.sweep(values, mechanism)
+    whole.network.path = path
+    curves = torch.stack(tiny.train(whole).curves)
+    assert len(curves) == 4
+    for first, last in CUTS:
+        part = tiny.sweep(values, mechanism, replicas[first:last])
+        part.network.path = path
+        assert torch.stack(tiny.train(part).curves).equal(curves[:, first:last])
+        for name, parameter in part.parameters.items():
+            assert parameter.equal(whole.parameters[name][first:last]), name
