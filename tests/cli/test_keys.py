@@ -172,7 +172,7 @@ def test_a_moved_and_renamed_function_changes_nothing(package: Path) -> None:
     old = "from pondering.model.stacking import gradient_norms"
     edit(loop, old, "from pondering.model.norms import norms as gradient_norms")
     assert changed(package) == set()
-    edit(package / "model/norms.py", "dim=0", "dim=-1")
+    edit(package / "model/norms.py", "dim=1", "dim=-1")
     assert changed(package) == EVERY
 
 

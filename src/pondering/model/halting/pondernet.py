@@ -133,7 +133,7 @@ class PonderNet(MeanField):
         p = torch.where(running, log_p.exp(), 0.0)
         numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
         by_step = numbers.view(-1, *[1] * (p.dim() - 1))
-        steps = running.sum(0).float()
+        steps = running.sum(0).to(p.dtype)
         kl = added(torch.where(running, self._kl_share(by_step, p, log_p), 0.0))
         return p, PonderNetState(
             running=torch.zeros_like(present),
