@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pondering.model.paths.compiled.loops import Array, f4, loop
+from pondering.model.paths.compiled.loops import Array, f4, loop, zero
 from pondering.model.paths.compiled.loops.cells import add, back_lstm, back_tanh, clear, put
 from pondering.model.paths.compiled.loops.forward import product
 from pondering.model.paths.compiled.loops.tape import Job, Tape
@@ -150,13 +150,13 @@ def backward(
             receive(job, k, t, d_features, d_h, total, d_drives)
             later = np.empty((0, units), f4)  # gradient of the states before the next step
             kept = np.empty((0, memory.shape[1]), f4)
-            n = 0
+            n = zero
             for step in range(taken[k - first, t], 0, -1):
                 calls -= 1
                 n = tape.counts[calls]
                 used -= n
                 d_hidden, d_cell = np.empty((n, units), f4), np.empty((n, memory.shape[1]), f4)
-                on = 0
+                on = zero
                 for low in range(0, n, job.block):
                     top = min(low + job.block, n)
                     a, b = used + low, used + top

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pondering.model.paths.compiled.loops import Array, f4, loop
+from pondering.model.paths.compiled.loops import Array, f4, loop, zero
 from pondering.model.paths.compiled.loops.cells import clear, put, step_lstm, step_tanh, turn
 from pondering.model.paths.compiled.loops.tape import Job, Tape, blank, with_room
 
@@ -153,7 +153,7 @@ def forward(
     taken = np.zeros((end - first, times), np.int32)
     left, nothing = np.empty(size, f4), np.zeros(width, f4)
     turned = np.empty((units, width), f4)
-    a = calls = 0
+    a = calls = zero
     for k in range(first, end):
         memory = np.zeros((size, units if job.lstm else 0), f4)
         mean = np.empty_like(memory) if job.last else memory

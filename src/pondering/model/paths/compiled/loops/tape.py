@@ -78,6 +78,6 @@ def blank(rows: int, size: int, width: int, lstm: bool) -> Tape:
     return Tape(
         np.empty((rows, size), f4), gates, np.empty((rows, size), f4) if lstm else gates,
         np.empty((rows, cell), f4), np.empty((rows, cell), f4), np.empty((rows, cell), f4),
-        np.empty(rows, np.int32), np.empty(rows, np.bool_), np.empty(rows, f4),
+        np.empty(rows, np.int64), np.empty(rows, np.bool_), np.empty(rows, f4),
         np.empty(rows, np.int64),
     )  # fmt: skip
