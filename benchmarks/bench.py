@@ -139,18 +139,22 @@ def judged(target: Target, rows: list[Row], parts: list[Row], gpu: bool, quick: 
     """A target with what was measured; `met` is None where nothing can be said."""
     wanted = ", ".join(check.wanted() for check in target.checks)
     answer: Row = {"name": target.name, "wanted": wanted, "measured": "not measured", "met": None}
-    answer |= {"alone": "", "largest_part": ""}
+    answer |= {"alone": "", "at_full_rate": "", "largest_part": ""}
     case = shrunken(target.case) if quick else target.case
     row, own = row_of(case, rows), row_of(case, parts)
     if target.gpu != gpu or row is None:
         return answer
     if "note" in row:
         return answer | {"measured": f"not measured: {row['note']}"}
-    words = [check.measured(row) for check in target.checks]
+    holds = [check.holds(row) for check in target.checks]
+    said = ["" if quick else ": met" if each else ": **missed**" for each in holds]
+    words = [c.measured(row) + each for c, each in zip(target.checks, said, strict=True)]
     words += [target.note(row)] if target.note else []
-    met = None if quick else all(check.holds(row) for check in target.checks)
+    met = None if quick else all(holds)
     answer |= {"measured": ", ".join(words), "met": met}
+    ratio, useful = row["ratio"]["median"], row["useful_share"]["median"]
     answer["alone"] = f"{row['ratio_alone']['median']:.3g}x"
+    answer["at_full_rate"] = f"{ratio / useful:.3g}x"
     if met is False and own is not None:
         answer["largest_part"] = largest(own)
     return answer

@@ -21,7 +21,11 @@ def filled(text: str, result: dict[str, Any], stem: str) -> str:
     _, after = rest.split(END)
     link = f"[every row](benchmarks/results/{stem}.md)"
     line = f"On {result['processes']} cores, {result['device']} ({link}):"
-    return "".join([before, BEGIN, "\n".join([line, "", *targets(result)]), "\n", END, after])
+    there = [each for each in result["targets"] if each["measured"] != "not measured"]
+    rows = targets(result | {"targets": there})
+    missing = [each["name"] for each in result["targets"] if each not in there]
+    rows += ["", f"Not measured: {'; '.join(missing)}."] * bool(missing)
+    return "".join([before, BEGIN, "\n".join([line, "", *rows]), "\n", END, after])
 
 
 @click.command()

@@ -213,6 +213,8 @@ def test_targets_are_judged_by_their_bounds(bench: Any) -> None:
     assert met["met"] is True and met["alone"] == "7x" and not met["largest_part"]
     missed = judged(target, [row(5.9, 0.66)], [own], False, False)
     assert missed["met"] is False and missed["largest_part"] == "Adam, 75%"
+    assert missed["measured"] == "5.9x against plain: **missed**, 66% useful work: met"
+    assert missed["at_full_rate"] == "8.94x"
     assert judged(target, [row(6.1, 0.64)], [own], False, False)["met"] is False
     note = target.case._asdict() | {"note": "too slow here"}
     said = judged(target, [note], [], False, False)["measured"]

@@ -72,10 +72,13 @@ def test_a_clock_gives_time_to_the_inner_part(bench: Any, monkeypatch: pytest.Mo
 
 def test_the_readme_takes_the_table_of_a_result(bench: Any) -> None:
     text = (FOLDER.parent / "README.md").read_text()
-    target = {"name": "parity", "wanted": "6x", "measured": "7x", "met": True, "alone": "8x"}
-    result = {"targets": [target | {"largest_part": ""}], "processes": 2, "device": "A processor"}
+    target = {"name": "parity", "wanted": "6x", "measured": "7x", "alone": "8x"}
+    target |= {"at_full_rate": "9x", "largest_part": ""}
+    gpu = target | {"name": "logic, on one GPU", "measured": "not measured"}
+    result = {"targets": [target, gpu], "processes": 2, "device": "A processor"}
     once = bench["readme"].filled(text, result, "a-processor")
-    assert "| parity | 6x | 7x | yes | 8x |  |\n<!-- end of aims -->\n" in once
+    row, end = "| parity | 6x | 7x | 8x | 9x |  |\n", "\n<!-- end of aims -->\n"
+    assert f"{row}\nNot measured: logic, on one GPU.{end}" in once
     assert "(benchmarks/results/a-processor.md)" in once
     assert bench["readme"].filled(once, result, "a-processor") == once
     assert once.partition("<!-- aims -->")[0] == text.partition("<!-- aims -->")[0]

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from pondering.model.paths import PathName
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
 from pondering.params.schema import ComputeConfig, ExperimentConfig, Params
 from pondering.project import locks, machine, provenance
@@ -23,6 +24,7 @@ from pondering.train.build import make_network, path_of, pick_device
 from pondering.train.plateau import Plateau
 from pondering.train.shards import (
     AWAY,
+    EVERY_STEP,
     LANES,
     Shard,
     ShardResult,
@@ -135,6 +137,8 @@ class Plan:
             count = min(count, AWAY)
         elif self.processes > 1:
             count = min(max(1, count // self.processes), -(-whole // self.processes))
+        if MECHANISMS[self.mechanism].ways == ("every_step",) and self.device.type == "cpu":
+            count = min(count, EVERY_STEP)
         return cut(whole, count, self.folder)
 
     def _plateau(self, count: int) -> Plateau | None:

@@ -29,6 +29,7 @@ FLOATS_KEPT = 14  # about so many numbers per hidden unit and ponder step are ke
 LANES = {"readable": 16, "compiled": 16, "fast": 32}  # floats that a path's functions take at once
 COPIES = 6  # of the parameters: gradient, two moments of Adam, and temporary ones
 AWAY = 16  # replicas at most in a shard for another machine, so that many machines get one
+EVERY_STEP = 16  # and where every step is kept: 64 leave the cache and take 1.2 times as long
 LIKELY_STEPS = 20  # ponder steps of an input vector; few reach a cap of 100
 SHARE = 0.5  # of the free memory
 
