@@ -133,15 +133,15 @@ class PonderNet(MeanField):
         p = torch.where(running, log_p.exp(), 0.0)
         numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
         by_step = numbers.view(-1, *[1] * (p.dim() - 1))
-        steps = running.sum(0).to(p.dtype)
+        steps = running.sum(0)
         kl = added(torch.where(running, self._kl_share(by_step, p, log_p), 0.0))
         return p, PonderNetState(
             running=torch.zeros_like(present),
-            steps=steps,
+            steps=steps.float(),
             remainder=torch.where(last, before.exp(), 0.0).sum(0),
             expected_steps=added(by_step * p.detach()),
             log_survival=torch.where(last, after, 0.0).sum(0),
-            kl=torch.where(present, self._normalised(kl, steps.clamp(min=1)), 0.0),
+            kl=torch.where(present, self._normalised(kl, steps.clamp(min=1).to(p.dtype)), 0.0),
         )
 
     def _is_last(self, n: int, log_after: Tensor) -> Tensor:
