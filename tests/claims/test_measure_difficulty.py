@@ -276,7 +276,7 @@ def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
     best = act.best()
     if gone:
         assert best == 0.004
-    else:  # another in some resamples
+    else:  # another for some seeds
         assert len({min(PENALTIES, key=lambda s, k=k: act.error[s, k]) for k in SEEDS}) > 1
 
     def power(seed: int) -> float:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from oracle.claim_oracle import (
-    NAN,
     SEEDS,
     UPDATES,
     Expected,
@@ -21,6 +20,7 @@ from oracle.claim_oracle import (
     mean,
     measured,
     over,
+    over_both,
     over_mean,
     table,
     training,
@@ -131,18 +131,26 @@ def test_steps_by_character() -> None:
     source = results(
         [table("wikipedia", "act", [0.006], (0,), splits=("train",))], traces={"wikipedia": traces}
     )
-    windows = list(read.values())
-    every = [one["ponder_time"] for steps in windows for one in steps]
+
+    def chosen(some: Sequence[int], few: Sequence[int]) -> list[Read]:
+        return [read[k, place] for place in some for k in few]
+
+    def spread(some: Sequence[int], few: Sequence[int]) -> float:
+        return statistics.pstdev(one["ponder_time"] for each in chosen(some, few) for one in each)
 
     def above(label: str, unit: str, what: str, kinds: Sequence[str], against: str) -> Expected:
-        value = by_kind(windows, kinds, what) - by_kind(windows, [against], what)
-        return Expected(label, unit, value, NAN, NAN, 3, drawn=True)
+        return over_both(
+            label, unit,
+            lambda some, few: by_kind(chosen(some, few), kinds, what)
+            - by_kind(chosen(some, few), [against], what),
+            places, seeds,
+        )  # fmt: skip
 
     found = measured("ponder_by_character", source, experiment="wikipedia", minimum_characters=24)
     steps, letter = "ponder_time", "letter"
     check(found, {
-        "ponder_spread": Expected(
-            "deviation of steps over the text", "steps", statistics.pstdev(every), NAN, NAN, 3, True
+        "ponder_spread": over_both(
+            "deviation of steps over the text", "steps", spread, places, seeds
         ),
         "space_peak": above(
             "steps at spaces above letters", "deviations", steps, ["space"], letter

@@ -1,4 +1,4 @@
-"""Quantities: the interval over items and seeds at once, and numbers as people write them."""
+"""Quantities: intervals of every kind, cut to their units, and numbers as people write them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ import pytest
 
 from pondering.claims.measures.quantities import (
     Quantity,
+    Unit,
+    mean_over_seeds,
+    median_over_seeds,
     number_text,
     over_items_and_seeds,
+    over_seeds,
     quantity_text,
+    rate_gap,
+    rate_over_seeds,
+    solved_settings,
+    solved_settings_gap,
 )
+
+T15, T5 = 2.131450, 2.570582
+"""Student's t at 97.5%, of 15 and 5 degrees of freedom."""
 
 
 def width(sample: np.ndarray) -> float:
@@ -27,8 +38,10 @@ def test_seeds_that_read_alike_are_no_further_evidence_and_seeds_that_differ_wid
     """16 windows of a text, read by six seeds."""
     drawn = np.random.default_rng(3).normal(size=(16, 6))
     one, alike = width(drawn[:, :1]), width(np.repeat(drawn[:, :1], 6, axis=1))
-    assert one == pytest.approx(2 * 1.96 * drawn[:, 0].std() / 4, rel=0.1)
-    assert alike == pytest.approx(one, rel=0.1)
+    assert one == pytest.approx(2 * T15 * drawn[:, 0].std(ddof=1) / 4, rel=1e-6)
+    assert alike == pytest.approx(one * T5 / T15, rel=1e-6)  # by the six seeds, on the safe side
+    squares = [drawn.mean(axis=1 - axis).var(ddof=1) / drawn.shape[axis] for axis in (0, 1)]
+    assert width(drawn) == pytest.approx(2 * T5 * math.sqrt(sum(squares)), rel=1e-6)
     assert width(drawn) < 0.8 * one
     assert width(drawn[:, :1] + np.array([0, 0, 0, 0, 0, 9])) > 2 * alike
 
@@ -36,6 +49,65 @@ def test_seeds_that_read_alike_are_no_further_evidence_and_seeds_that_differ_wid
 def test_a_single_item_has_no_interval() -> None:
     found = over_items_and_seeds("any", "", "steps", lambda drawn: 2.0, np.ones((1, 3)))
     assert (found.value, found.low, found.high, found.seeds) == (2.0, None, None, 3)
+
+
+def test_an_item_that_cannot_be_left_out_gives_no_interval() -> None:
+    sample = np.array([[math.nan, math.nan], [1.0, 2.0]])
+    found = over_items_and_seeds("any", "", "steps", lambda v: float(v[-1].mean()), sample)
+    assert (found.value, found.low, found.high) == (1.5, None, None)
+
+
+@pytest.mark.parametrize(
+    ("unit", "least", "most"), [("share", 0, 1), ("points", -1, 1), ("correlation", -1, 1)]
+)
+def test_bounds_are_cut_to_what_a_unit_can_be(unit: Unit, least: int, most: int) -> None:
+    per_seed = np.array([least, most, most], dtype=float)
+    for found in (
+        mean_over_seeds("any", "", unit, per_seed),
+        over_seeds("any", "", unit, np.mean, per_seed),
+        median_over_seeds("any", "", unit, per_seed),
+    ):
+        assert (found.low, found.high) == (least, most)
+    free = mean_over_seeds("any", "", "steps", per_seed)
+    assert free.low is not None and free.low < least
+    assert free.high is not None and free.high > most
+
+
+def test_one_seed_has_no_interval_but_a_rate() -> None:
+    found = over_seeds("any", "", "share", np.mean, np.array([0.5]))
+    assert (found.value, found.low, found.high, found.seeds) == (0.5, None, None, 1)
+    rate = rate_over_seeds("any", "", [True])
+    assert (rate.value, rate.low, rate.high) == (1.0, pytest.approx(0.2065, abs=1e-4), 1.0)
+
+
+def test_the_median_of_updates_may_be_never() -> None:
+    found = median_over_seeds("any", "", "updates", [math.inf, 300, 100, math.inf, 200, 400])
+    assert quantity_text(found) == "350 updates (100 to never)"
+    few = median_over_seeds("any", "", "updates", [300, 100, math.nan])
+    assert quantity_text(few) == "200 updates (no bound)" and few.seeds == 2
+
+
+def test_rates_of_seeds_and_their_difference() -> None:
+    """9 of 10 and 3 of 10: Wilson's bounds, and Newcombe's."""
+    first, second = np.arange(10) < 9, np.arange(10) < 3
+    rate, gap = rate_over_seeds("any", "", first), rate_gap("any", "", first, second)
+    assert (rate.unit, rate.value, rate.seeds) == ("share", 0.9, 10)
+    assert (rate.low, rate.high) == pytest.approx((0.5958, 0.9821), abs=1e-4)
+    assert (gap.unit, gap.value, gap.seeds) == ("points", pytest.approx(0.6), 10)
+    assert (gap.low, gap.high) == pytest.approx((0.1705, 0.8090), abs=1e-4)
+    assert rate_gap("any", "", first, second[:7]).seeds == 7
+
+
+def test_settings_that_most_seeds_solve() -> None:
+    """Wilson's lower bound is above one half from 9 of 10, its upper one from 2 of 10, 1 of 7."""
+    counts = (10, 9, 8, 6, 5, 2, 1, 0)
+    solved = np.arange(10)[:, None] < np.array(counts)
+    found = solved_settings("any", "", solved)
+    assert (found.unit, found.value, found.seeds) == ("share", 4 / 8, 10)
+    assert (found.low, found.high) == (2 / 8, 6 / 8)
+    gap = solved_settings_gap("any", "", solved, solved[:7, 4:])  # 5, 2, 1 and 0 of seven
+    assert (gap.unit, gap.value, gap.seeds) == ("points", 4 / 8 - 1 / 4, 7)
+    assert (gap.low, gap.high) == (2 / 8 - 3 / 4, 6 / 8 - 0)
 
 
 @pytest.mark.parametrize(

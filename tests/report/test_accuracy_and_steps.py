@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import stats
 from support.panels import bar_heights, drawn, seed_means
 from support.synthetic_results import FEW, only, table_of
 
@@ -25,6 +26,13 @@ def test_methods_are_compared_at_their_best_sampled_setting(results: Results) ->
     solved = [sum(e < 0.05 for e, _ in seed_means(table, *key)) for key in keys]
     notes = [t.get_text() for t in upper.texts if "/" in t.get_text()]
     assert notes == [f"{count}/3" for count in solved]
+    said = accuracy_and_steps.words(results, "parity_interpolation", ("test",))
+    for key, bars in zip(keys, upper.containers[1::2], strict=True):
+        right = [1 - e for e, _ in seed_means(table, *key)]
+        own = stats.ttest_1samp(right, 0).confidence_interval()
+        low, high = np.clip([own.low, own.high], 0, 1)
+        assert f"accuracy {np.mean(right):.3g} ({low:.3g} to {high:.3g})" in said
+        np.testing.assert_allclose(bars.lines[2][0].get_segments()[0][:, 1], [low, high])
 
 
 def test_extrapolation_keeps_the_settings_chosen_inside_the_trained_range() -> None:

@@ -16,10 +16,11 @@ def test_a_summary_counts_failures_and_keeps_pondernets_two_predictions() -> Non
     table = made_up_results(seeds=4).tables["parity"]
     gone = (table["mechanism"] == "act") & (table["seed"] == 3)
     table.loc[gone, ["status", "error", "ponder_time"]] = ["diverged", 1.0, math.nan]
-    found = {row.setting: row for row in summary_rows(table, "parity", card_of("parity"))}
+    found = {row.setting: row for row in summary_rows(table, card_of("parity"))}
     act = found["τ = 1e-3"]
     assert (act.seeds, act.diverged, act.solved) == (4, 1, "3 of 4")
     assert float(act.error.split()[0]) > 25
+    assert act.interval == "0.0 to 100.0%"  # Student's own goes beyond both
     assert {"λp = 0.1", "λp = 0.1, expectation"} <= set(found)
     assert found["ρ = 1 (plain)"].diverged == 0  # noqa: RUF001
 
@@ -61,8 +62,8 @@ def test_a_recipe_is_put_into_words_only_where_it_was_chosen(results: Results) -
 def test_seeds_are_said_once_where_every_setting_has_as_many() -> None:
     table = made_up_results(seeds=3).tables["parity"].assign(status="finished")
     assert (
-        seeds_in_words(summary_rows(table, "parity", card_of("parity")))
+        seeds_in_words(summary_rows(table, card_of("parity")))
         == "3 seeds a setting, none of them diverged."
     )
     table.loc[(table["mechanism"] == "act") & (table["seed"] == 0), "status"] = "diverged"
-    assert seeds_in_words(summary_rows(table, "parity", card_of("parity"))) == ""
+    assert seeds_in_words(summary_rows(table, card_of("parity"))) == ""

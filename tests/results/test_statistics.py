@@ -6,39 +6,131 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pondering.results import statistics
 
 
-def test_bootstrap_mean_covers_nearly_as_often_as_it_says() -> None:
-    draw, hits = np.random.default_rng(1), 0
-    for trial in range(300):
-        found = statistics.bootstrap_mean(draw.normal(size=30), f"trial {trial}")
-        hits += found.low <= 0.0 <= found.high
-    # nominal 95%; the percentile bootstrap of 30 values covers a little less
-    assert 0.88 < hits / 300 < 0.98
+def difference(first: np.ndarray, second: np.ndarray) -> float:
+    return float(np.nanmean(first) - np.nanmean(second))
 
 
-def test_bootstrap_mean_is_reproducible_and_ordered() -> None:
-    values = [0.1, 0.2, 0.2, 0.9, 0.4, math.nan]
-    first = statistics.bootstrap_mean(values, "error")
-    assert first == statistics.bootstrap_mean(values, "error")
-    drawn = [statistics.bootstrap_mean(values, name).low for name in "abcdefgh"]
-    assert len(set(drawn)) > 1
-    assert first.low < first.estimate < first.high and first.count == 5
+def bounds(found: statistics.Interval) -> tuple[float, float]:
+    return found.low, found.high
 
 
-def test_bootstrap_mean_equals_the_enumeration_of_few_values() -> None:
-    # 256 resamples of {0, 1, 2, 3}: one in 256 has mean 0, four have mean 1/4, ten mean 1/2
-    found = statistics.bootstrap_mean([0.0, 1.0, 2.0, 3.0], "any")
-    assert (found.low, found.high) == (0.5, 2.5)
-    assert found == statistics.bootstrap_mean([0.0, 1.0, 2.0, 3.0], "other")
+def test_the_mean_has_students_interval() -> None:
+    # t of four degrees of freedom is 2.776445; 1 to 5 have the standard error sqrt(2.5 / 5)
+    found = statistics.mean_interval([4.0, 1.0, math.nan, 5.0, 2.0, 3.0])
+    assert (found.estimate, found.count) == (3.0, 5)
+    half = 2.776445 * math.sqrt(0.5)
+    assert bounds(found) == pytest.approx((3 - half, 3 + half), rel=1e-6)
 
 
-def test_one_seed_has_no_interval() -> None:
-    found = statistics.bootstrap_mean([0.3], "error")
-    assert found.estimate == 0.3 and math.isnan(found.low) and math.isnan(found.high)
-    assert math.isnan(statistics.bootstrap_mean([], "error").estimate)
+def test_a_ratio_has_the_interval_of_its_leave_one_outs() -> None:
+    # 6/4 without each seed: 5/3, 4/3, 3/2; t of two degrees of freedom is 4.302653
+    found = statistics.interval(
+        lambda a, b: a.sum() / b.sum(), np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.0, 2.0])
+    )
+    half = 4.302653 * math.sqrt(2 / 3 * (1 / 36 + 1 / 36))
+    assert (found.estimate, found.count) == (1.5, 3)
+    assert bounds(found) == pytest.approx((1.5 - half, 1.5 + half), rel=1e-6)
+
+
+def test_equally_many_seeds_are_paired_and_others_are_not() -> None:
+    drawn = np.random.default_rng(4)
+    first = drawn.normal(size=7)
+    second = first + drawn.normal(size=7) / 9
+    paired = statistics.interval(difference, first, second)
+    student = stats.ttest_rel(first, second).confidence_interval()
+    assert bounds(paired) == pytest.approx((student.low, student.high))
+    for less in (3, 6):
+        apart = statistics.interval(difference, first, second[:less])
+        welch = stats.ttest_ind(first, second[:less], equal_var=False).confidence_interval()
+        assert bounds(apart) == pytest.approx((welch.low, welch.high)) and apart.count == less
+
+
+def test_a_seed_without_any_result_is_left_out_and_others_stay() -> None:
+    first = np.array([[1.0, math.nan], [3.0, 5.0], [math.nan, math.nan], [4.0, 2.0], [0.0, 1.0]])
+    second = np.array([7.0, math.nan, math.nan, 5.0, 4.0])
+    for samples, count in (((first,), 4), ((first, second), 4), ((first, second[:4]), 2)):
+        statistic = np.nanmean if len(samples) == 1 else difference
+        found = statistics.interval(statistic, *samples)
+        assert found.count == count and found.estimate == statistic(*samples)
+    kept = [0, 1, 3, 4]
+    whole, part = (
+        statistics.interval(difference, a, b)
+        for a, b in ((first, second), (first[kept], second[kept]))
+    )
+    assert whole == part
+
+
+def test_what_gives_no_interval() -> None:
+    one = statistics.mean_interval([0.3])
+    assert (one.estimate, one.count) == (0.3, 1) and np.isnan(bounds(one)).all()
+    none = statistics.mean_interval([math.nan])
+    assert math.isnan(none.estimate) and none.count == 0
+    single = statistics.interval(difference, np.ones(3), np.ones(1))
+    assert (single.estimate, single.count) == (0.0, 1) and np.isnan(bounds(single)).all()
+    for largest in (math.inf, math.nan):  # with all seeds, and without the first
+        for first, rest in ((largest, 1.0), (1.0, largest)):
+            found = statistics.interval(lambda v: v[0, 0], np.array([[first, 0], [rest, 0]]))
+            assert np.isnan(bounds(found)).all()
+
+
+def test_seeds_that_agree_have_an_interval_without_width() -> None:
+    assert bounds(statistics.mean_interval([0.5, 0.5, 0.5])) == (0.5, 0.5)
+
+
+def test_bounds_are_cut_to_where_the_truth_can_lie() -> None:
+    found = statistics.mean_interval([0.0, 0.5, 1.0])
+    assert found.low < 0 and found.high > 1
+    assert bounds(found.within(0, 1)) == (0, 1)
+    assert bounds(found.within(0, 9)) == (0, found.high)
+    assert np.isnan(bounds(statistics.mean_interval([0.5]).within(0, 1))).all()
+
+
+@pytest.mark.parametrize(
+    ("count", "rank"), [(5, 0), (6, 1), (8, 1), (9, 2), (10, 2), (15, 4), (20, 6), (25, 8)]
+)
+def test_the_median_lies_between_the_published_ranks(count: int, rank: int) -> None:
+    """Ranks of the sign test's table at 95%, as in Conover's and in Dixon and Mood 1946."""
+    values = np.random.default_rng(count).permutation(count) + 1.0
+    found = statistics.median_interval([*values, math.nan])
+    expected = (rank, count + 1 - rank) if rank else (-math.inf, math.inf)
+    assert bounds(found) == expected
+    assert (found.estimate, found.count) == ((count + 1) / 2, count)
+
+
+def test_the_median_takes_never_for_the_latest_and_may_ask_for_less() -> None:
+    never = statistics.median_interval([math.inf, 3.0, 1.0, math.inf, 2.0, 4.0, math.inf, 5.0])
+    assert (never.estimate, never.low, never.high) == (4.5, 1.0, math.inf)
+    assert statistics.median_interval([1.0, math.inf]).estimate == math.inf
+    assert bounds(statistics.median_interval([2.0, 1.0], level=0.5)) == (1.0, 2.0)
+    assert bounds(statistics.median_interval([2.0, 1.0], level=0.51)) == (-math.inf, math.inf)
+    empty = statistics.median_interval([])
+    assert np.isnan([empty.estimate, empty.low, empty.high]).all()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "low", "high"),
+    [
+        ((56, 70), (48, 80), 0.0524, 0.3339),
+        ((9, 10), (3, 10), 0.1705, 0.8090),
+        ((6, 7), (2, 7), 0.0582, 0.8062),
+        ((5, 56), (0, 29), -0.0381, 0.1926),
+        ((0, 10), (0, 20), -0.1611, 0.2775),
+        ((10, 10), (0, 20), 0.6791, 1.0),
+    ],
+)
+def test_a_difference_of_rates_against_published_bounds(
+    first: tuple[int, int], second: tuple[int, int], low: float, high: float
+) -> None:
+    """Newcombe 1998, Table II, method 10."""
+    found = statistics.rate_difference(statistics.wilson(*first), statistics.wilson(*second))
+    assert bounds(found) == pytest.approx((low, high), abs=5.1e-5)
+    assert found.estimate == first[0] / first[1] - second[0] / second[1]
+    assert found.count == min(first[1], second[1])
 
 
 @pytest.mark.parametrize(

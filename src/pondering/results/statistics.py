@@ -6,24 +6,20 @@ from are cut and averaged in `pondering.results.tables`.
 
 from __future__ import annotations
 
-import itertools
 import math
-import zlib
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr, stdtrit
 
 LEVEL = 0.95
 """Coverage of every interval of the reports."""
-
-RESAMPLES = 2_000
-"""Bootstrap resamples where the seeds are too many to enumerate every resample."""
-
-ENUMERATED_SEEDS = 4
-"""Up to this many seeds all n^n resamples are taken, so that no chance enters at all."""
 
 SOLVED_ERROR = 0.05
 """Below this error a replica has solved its task, as Graves 2016 words his claims."""
@@ -38,55 +34,126 @@ class Interval:
     high: float
     count: int
 
+    def within(self, least: float, most: float) -> Interval:
+        """The same with bounds inside least..most, outside of which the truth cannot lie."""
+        low, high = (float(np.clip(bound, least, most)) for bound in (self.low, self.high))
+        return replace(self, low=low, high=high)
 
-def bootstrap_mean(values: ArrayLike, name: str) -> Interval:
-    """Percentile bootstrap interval of the mean over seeds.
+
+def interval(statistic: Callable[..., Any], *samples: NDArray[Any]) -> Interval:
+    """Estimate +- t se, by the jackknife that leaves out one seed at a time.
+
+    For the mean of one sample it is Student's interval. Samples of equally many seeds are of the
+    same seeds, since settings and mechanisms are compared on the same batches: a seed is left out
+    of all of them. Otherwise each sample loses its own seeds, and the variances add. A statistic
+    that chooses (the best setting, say) chooses anew without each seed.
+
+    Args:
+        statistic: takes the samples and gives a number; NaN where there is none. It is to be smooth
+            in the seeds: a median has `median_interval`, a rate `wilson`.
+        samples: arrays [seeds, ...]. A seed that is NaN throughout has no result and is left out
+            beforehand; other NaN are the statistic's matter.
+
+    Returns:
+        The estimate, its interval, and the seeds of the smallest sample. The bounds are NaN below
+        two seeds, and where the statistic is NaN or infinite with all seeds or without one. Seeds
+        that agree give an interval without width, which is why rates have Wilson's.
+
+    Source: J. W. Tukey 1958, "Bias and confidence in not-quite large samples"; the degrees of
+    freedom of several variances are those of F. E. Satterthwaite 1946.
+    """
+    together = len({len(sample) for sample in samples}) == 1
+    kept = _with_result(samples) if together else [_with_result([s])[0] for s in samples]
+    count = min(len(sample) for sample in kept)
+    estimate = float(statistic(*kept)) if count else float("nan")
+    if count < 2:
+        return Interval(estimate, float("nan"), float("nan"), count)
+
+    def alone(place: int, sample: NDArray[Any]) -> Any:
+        return statistic(*kept[:place], sample, *kept[place + 1 :])
+
+    if together:
+        parts = [(jackknife_variance(statistic, kept), count - 1)]
+    else:
+        parts = [
+            (jackknife_variance(partial(alone, place), [own]), len(own) - 1)
+            for place, own in enumerate(kept)
+        ]
+    variance = sum(own for own, _ in parts)
+    shares = [(own / variance) ** 2 / freedom for own, freedom in parts] if variance else [1.0]
+    return Interval(estimate, *student(estimate, variance, 1 / sum(shares)), count)
+
+
+def jackknife_variance(
+    statistic: Callable[..., Any], samples: Sequence[NDArray[Any]], axis: int = 0
+) -> float:
+    """Variance of a statistic, from its values without each place of one axis of all samples.
+
+    Args:
+        statistic: takes the samples and gives a number.
+        samples: equally long on that axis.
+        axis: the axis of what is left out; it has two places at least.
+
+    Returns:
+        The variance; NaN where one of the values is NaN or infinite.
+    """
+    count = samples[0].shape[axis]
+    values = np.array(
+        [
+            float(statistic(*(np.delete(sample, place, axis) for sample in samples)))
+            for place in range(count)
+        ]
+    )
+    if not np.isfinite(values).all():
+        return float("nan")
+    return float((count - 1) * values.var())
+
+
+def student(estimate: float, variance: float, freedom: float) -> tuple[float, float]:
+    """Bounds of an estimate by Student's t; NaN where one of the three is no finite number."""
+    half = float(stdtrit(freedom, 0.5 + LEVEL / 2)) * math.sqrt(variance)
+    if not math.isfinite(estimate + half):
+        return float("nan"), float("nan")
+    return estimate - half, estimate + half
+
+
+def mean_interval(values: ArrayLike) -> Interval:
+    """The mean over seeds with Student's interval.
 
     Args:
         values: [seeds]; NaN is left out.
-        name: what is measured, which seeds the resampling: equal names, equal bounds.
 
     Returns:
-        The mean and its interval; with fewer than two values the bounds are NaN.
+        The mean, NaN without values; its bounds, NaN below two.
     """
-    array = np.asarray(values, dtype=np.float64).ravel()
-    finite = array[~np.isnan(array)]
-    if not finite.size:
-        return Interval(float("nan"), float("nan"), float("nan"), 0)
-    drawn = finite[resampled_places(generator_of(name), finite.size)].mean(axis=1)
-    return Interval(float(finite.mean()), *bounds(drawn, finite.size), int(finite.size))
+    return interval(np.mean, np.asarray(values, dtype=np.float64).ravel())
 
 
-def generator_of(name: str) -> np.random.Generator:
-    """A source of chance that belongs to what has this name alone."""
-    return np.random.default_rng(zlib.crc32(name.encode()))
+def median_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
+    """The median over seeds between two of the sorted values, whatever their distribution.
 
-
-def resampled_places(generator: np.random.Generator, count: int) -> NDArray[np.intp]:
-    """[resamples, count] which seeds each resample takes; all there are, if they are few."""
-    if count <= ENUMERATED_SEEDS:
-        return np.array(list(itertools.product(range(count), repeat=count)), dtype=np.intp)
-    return generator.integers(0, count, (RESAMPLES, count))
-
-
-def bounds(drawn: ArrayLike, count: int) -> tuple[float, float]:
-    """The percentiles of a resampled statistic that leave 1 - `LEVEL` outside.
+    The r-th smallest and the r-th largest value have the median between them unless fewer than r
+    values lie on one side of it, and on which side each lies is the toss of a coin.
 
     Args:
-        drawn: [resamples]; NaN is left out.
-        count: how many seeds were resampled; below two there is no interval.
+        values: [seeds]; infinite where never reached, which sorts last; NaN is left out.
+        level: least probability that the median lies between the bounds.
 
     Returns:
-        The lower and the upper bound; NaN where there is no interval.
+        The median and its bounds, infinite on both sides where so few values cannot reach the level
+        (below six at 95%); all NaN without values.
+
+    Source: W. J. Conover 1999, "Practical Nonparametric Statistics", section 3.2.
     """
-    values = np.asarray(drawn, dtype=np.float64)
-    values = np.sort(values[~np.isnan(values)])
-    if count < 2 or not values.size:
-        return float("nan"), float("nan")
-    # order statistics, not interpolation: "never reached" is infinite and cannot be averaged
-    low = values[math.floor((0.5 - LEVEL / 2) * (values.size - 1))]
-    high = values[math.ceil((0.5 + LEVEL / 2) * (values.size - 1))]
-    return float(low), float(high)
+    array = np.asarray(values, dtype=np.float64).ravel()
+    known = np.sort(array[~np.isnan(array)])
+    count = known.size
+    if not count:
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    missed = 2 * bdtr(np.arange(count), count, 0.5)  # [r - 1] both sides together
+    rank = int((missed <= 1 - level).sum())
+    low, high = (known[rank - 1], known[-rank]) if rank else (-math.inf, math.inf)
+    return Interval(float(np.median(known)), float(low), float(high), count)
 
 
 def wilson(successes: int, trials: int) -> Interval:
@@ -128,6 +195,26 @@ def solve_rate(errors: ArrayLike) -> Interval:
     return wilson(int((values < SOLVED_ERROR).sum()), int(values.size))
 
 
+def rate_difference(first: Interval, second: Interval) -> Interval:
+    """The first rate less the second, with the interval that follows from their Wilson intervals.
+
+    Args:
+        first, second: what `wilson` or `solve_rate` gives, of independent trials; where the same
+            seed tends to succeed in both, the interval is too wide rather than too narrow.
+
+    Returns:
+        The difference, its bounds and the smaller number of trials; NaN where one has no trials.
+
+    Source: R. G. Newcombe 1998, "Interval estimation for the difference between independent
+    proportions", method 10.
+    """
+    difference = first.estimate - second.estimate
+    below = math.hypot(first.estimate - first.low, second.high - second.estimate)
+    above = math.hypot(first.high - first.estimate, second.estimate - second.low)
+    count = min(first.count, second.count)
+    return Interval(difference, difference - below, difference + above, count)
+
+
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
     """Spearman's rank correlation, ties at their mean rank: 1 where y only rises with x.
 
@@ -143,3 +230,9 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
     if len(ranks) < 2 or ranks["x"].nunique() < 2 or ranks["y"].nunique() < 2:
         return float("nan")
     return float(np.corrcoef(ranks["x"], ranks["y"])[0, 1])
+
+
+def _with_result(samples: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Samples of the same seeds without those that are NaN in all of them."""
+    empty = [np.isnan(sample).all(axis=tuple(range(1, sample.ndim))) for sample in samples]
+    return [sample[~np.all(empty, axis=0)] for sample in samples]

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from pondering.claims.measures.arrays import Array
 from pondering.results.statistics import (
-    RESAMPLES,
-    bootstrap_mean,
-    bounds,
-    generator_of,
-    resampled_places,
+    Interval,
+    interval,
+    jackknife_variance,
+    mean_interval,
+    median_interval,
+    rate_difference,
+    student,
+    wilson,
 )
 
 Unit = Literal[
@@ -32,12 +36,21 @@ Unit = Literal[
 ]
 """How a number is printed: shares in percent, differences of shares in percentage points."""
 
+LIMITS: dict[Unit, tuple[float, float]] = {
+    "share": (0, 1),
+    "points": (-1, 1),
+    "correlation": (-1, 1),
+}
+"""Where a number of this unit must lie; Student's t knows nothing of it and goes beyond."""
+
 
 @dataclass(frozen=True)
 class Quantity:
     """One measured number: `value` is NaN where it could not be measured, inf where never reached.
 
-    `low` and `high` bound the 95% interval (None with a single seed); `seeds` entered.
+    `low` and `high` bound the 95% interval, cut to what the unit can be; None where there is no
+    interval (a single seed), infinite where the seeds are too few to bound a median. `seeds`
+    entered.
     """
 
     name: str
@@ -50,7 +63,7 @@ class Quantity:
 
 
 def mean_over_seeds(name: str, label: str, unit: Unit, per_seed: ArrayLike) -> Quantity:
-    """The mean of one number per seed, with its bootstrap interval.
+    """The mean of one number per seed, with Student's interval.
 
     Args:
         name: the name claims.yaml knows it by.
@@ -61,62 +74,121 @@ def mean_over_seeds(name: str, label: str, unit: Unit, per_seed: ArrayLike) -> Q
     Returns:
         The quantity; NaN where no seed has a value.
     """
-    found = bootstrap_mean(per_seed, name)
-    return _quantity(name, label, unit, found.estimate, (found.low, found.high), found.count)
+    return _quantity(name, label, unit, mean_interval(per_seed))
 
 
 def over_seeds(
     name: str, label: str, unit: Unit, statistic: Callable[..., Any], *samples: Array
 ) -> Quantity:
-    """Any statistic of arrays that carry seeds first, with a percentile bootstrap over seeds.
-
-    Equally many seeds in all samples are resampled together, since settings are compared on the
-    same batches; otherwise each sample is resampled apart. Choices made inside the statistic (the
-    best setting, say) are made again in each resample.
+    """A statistic that is smooth in the seeds, with the jackknife's interval.
 
     Args:
-        name: the name claims.yaml knows it by.
-        label: what a reader sees.
-        unit: how it is printed.
-        statistic: takes the samples and gives a number; NaN where there is none.
-        samples: arrays [seeds, ...].
+        name, label, unit: as of `mean_over_seeds`.
+        statistic, samples: as of `pondering.results.statistics.interval`, which says which seeds
+            are left out together.
 
     Returns:
         The quantity with its interval, None below two seeds.
     """
-    seeds = min((len(sample) for sample in samples), default=0)
-    value = float(statistic(*samples)) if seeds else float("nan")
-    if seeds < 2 or math.isnan(value):
-        return Quantity(name, label, unit, value, None, None, seeds)
-    drawn = [float(statistic(*again)) for again in _resamples(name, samples)]
-    return _quantity(name, label, unit, value, bounds(drawn, seeds), seeds)
+    return _quantity(name, label, unit, interval(statistic, *samples))
+
+
+def median_over_seeds(name: str, label: str, unit: Unit, per_seed: ArrayLike) -> Quantity:
+    """The median of one number per seed, between two of the sorted numbers.
+
+    Args:
+        name, label, unit: as of `mean_over_seeds`.
+        per_seed: [seeds]; infinite where never reached; NaN is left out.
+
+    Returns:
+        The quantity; below six seeds its interval has no bound.
+    """
+    return _quantity(name, label, unit, median_interval(per_seed))
+
+
+def rate_over_seeds(name: str, label: str, solved: ArrayLike) -> Quantity:
+    """The share of seeds that solve, with Wilson's interval.
+
+    Args:
+        name, label: as of `mean_over_seeds`.
+        solved: [seeds] whether this one does.
+    """
+    return _quantity(name, label, "share", _rate(solved))
+
+
+def rate_gap(name: str, label: str, first: ArrayLike, second: ArrayLike) -> Quantity:
+    """The share of seeds that solve in one group less that in another, with Newcombe's interval.
+
+    Args:
+        name, label: as of `mean_over_seeds`.
+        first, second: [seeds] whether this one solves.
+    """
+    return _quantity(name, label, "points", rate_difference(_rate(first), _rate(second)))
+
+
+def solved_settings(name: str, label: str, solved: ArrayLike) -> Quantity:
+    """The share of settings that most seeds solve.
+
+    Args:
+        name, label: as of `mean_over_seeds`.
+        solved: [seeds, settings] whether this replica does.
+
+    Returns:
+        The quantity; its bounds are the shares of settings whose whole Wilson interval, and any
+        part of whose Wilson interval, is above one half.
+    """
+    return _quantity(name, label, "share", _solved_settings(solved))
+
+
+def solved_settings_gap(name: str, label: str, first: ArrayLike, second: ArrayLike) -> Quantity:
+    """The share of settings that most seeds solve with one method less that with another.
+
+    Args:
+        name, label: as of `mean_over_seeds`.
+        first, second: [seeds, settings] as of `solved_settings`.
+
+    Returns:
+        The quantity; its bounds are the lower one of the first less the upper one of the second,
+        and the upper less the lower.
+    """
+    one, other = _solved_settings(first), _solved_settings(second)
+    gap = Interval(
+        one.estimate - other.estimate,
+        one.low - other.high,
+        one.high - other.low,
+        min(one.count, other.count),
+    )
+    return _quantity(name, label, "points", gap)
 
 
 def over_items_and_seeds(
     name: str, label: str, unit: Unit, statistic: Callable[[Array], float], sample: Array
 ) -> Quantity:
-    """A statistic of items that every seed has met, with a bootstrap over both at once.
+    """A statistic of items that every seed has met, with the chance of both in its interval.
 
-    An item is drawn again with what all seeds made of it, a seed with all its items: the seeds'
-    readings of one item are no independent evidence. With a single seed the interval is over items.
+    An item is left out with what all seeds made of it, a seed with all its items: the seeds'
+    readings of one item are no independent evidence. The two variances add, and the smaller count
+    gives the degrees of freedom: too wide rather than too narrow, since what is particular to one
+    reading is in both variances. With a single seed the interval is over items.
 
     Args:
-        name, label, unit: as of `over_seeds`.
+        name, label, unit: as of `mean_over_seeds`.
         statistic: takes the sample and gives a number; NaN where there is none.
         sample: [items, seeds, ...].
 
     Returns:
-        The quantity with its interval, None below two items.
+        The quantity with its interval, None below two items and where the statistic is NaN without
+        one of the items or seeds.
 
-    Source: A. B. Owen 2007, "The pigeonhole bootstrap".
+    Source: A. B. Owen 2007, "The pigeonhole bootstrap", for the sum of the two variances.
     """
     items, seeds = sample.shape[:2]
-    generator, value = generator_of(name), float(statistic(sample))
-    drawn = [
-        float(statistic(sample[generator.integers(0, items, items)][:, places]))
-        for places in generator.integers(0, seeds, (RESAMPLES if items > 1 else 0, seeds))
-    ]
-    return _quantity(name, label, unit, value, bounds(drawn, items), seeds)
+    value, axes = float(statistic(sample)), range(2 if seeds > 1 else 1)
+    bounds = float("nan"), float("nan")
+    if items > 1:
+        variance = sum(jackknife_variance(statistic, [sample], axis) for axis in axes)
+        bounds = student(value, variance, min(sample.shape[axis] for axis in axes) - 1)
+    return _quantity(name, label, unit, Interval(value, *bounds, seeds))
 
 
 def quantity_text(quantity: Quantity) -> str:
@@ -125,6 +197,8 @@ def quantity_text(quantity: Quantity) -> str:
     value = number_text(quantity.value, unit, digits)
     if quantity.low is None or quantity.high is None:
         return value
+    if quantity.low == -math.inf:
+        return f"{value} (no bound)"
     low, high = (_bare(bound, unit, digits) for bound in (quantity.low, quantity.high))
     return f"{value} ({low} to {high})"
 
@@ -165,21 +239,21 @@ def _digits(value: float, unit: Unit) -> int:
     return {"updates": 0, "bits": 3}.get(unit, 2)
 
 
-def _quantity(
-    name: str, label: str, unit: Unit, value: float, interval: tuple[float, float], seeds: int
-) -> Quantity:
+def _rate(solved: ArrayLike) -> Interval:
+    solves: NDArray[np.bool_] = np.asarray(solved, dtype=np.bool_)
+    return wilson(int(solves.sum()), solves.size)
+
+
+def _solved_settings(solved: ArrayLike) -> Interval:
+    """What `solved_settings` says, of [K, S]."""
+    rates = [_rate(setting) for setting in np.asarray(solved).T]
+    ends = np.array([(rate.estimate, rate.low, rate.high) for rate in rates])
+    estimate, low, high = (ends > 0.5).mean(axis=0).tolist()
+    return Interval(estimate, low, high, rates[0].count)
+
+
+def _quantity(name: str, label: str, unit: Unit, found: Interval) -> Quantity:
     """The quantity with its interval, which is NaN where there is none."""
-    low, high = (None if math.isnan(bound) else bound for bound in interval)
-    return Quantity(name, label, unit, value, low, high, seeds)
-
-
-def _resamples(name: str, samples: tuple[Array, ...]) -> Iterator[list[Array]]:
-    """The samples drawn again, seed by seed; see `over_seeds` for which are drawn together."""
-    generator = generator_of(name)
-    counts = [len(sample) for sample in samples]
-    if len(set(counts)) == 1:
-        for places in resampled_places(generator, counts[0]):
-            yield [sample[places] for sample in samples]
-        return
-    for _ in range(RESAMPLES):
-        yield [sample[generator.integers(0, len(sample), len(sample))] for sample in samples]
+    cut = found.within(*LIMITS.get(unit, (-math.inf, math.inf)))
+    low, high = (None if math.isnan(bound) else bound for bound in (cut.low, cut.high))
+    return Quantity(name, label, unit, found.estimate, low, high, found.count)

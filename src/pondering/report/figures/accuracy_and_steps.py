@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from pondering.report.figures.shapes.methods import (
 )
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
-from pondering.results.statistics import bootstrap_mean, solve_rate
+from pondering.results.statistics import mean_interval, solve_rate
 from pondering.results.tables import evaluated, per_seed
 
 RANGES = {"interpolation": "trained range", "extrapolation": "beyond it"}
@@ -37,7 +38,7 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
         splits: the splits shown side by side; the first one chooses the settings.
 
     Returns:
-        The figure: bars are means over seeds, whiskers bootstrap 95% intervals, points seeds, and
+        The figure: bars are means over seeds, whiskers 95% intervals (Student), points seeds, and
         above each bar how many seeds solved it. None without rows.
     """
     table = results.tables.get(experiment)
@@ -56,9 +57,9 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
             own, colour = method.of(by_split[split]), style.MECHANISM_COLOUR[method.name]
             if own.empty:
                 continue
-            style_of_bar = {"colour": colour, "width": width, "hollow": position > 0}
-            bars_with_seeds(upper, place, accuracy(own), **style_of_bar)  # type: ignore[arg-type]
-            bars_with_seeds(lower, place, ponder(own), **style_of_bar)  # type: ignore[arg-type]
+            look: dict[str, Any] = {"colour": colour, "width": width, "hollow": position > 0}
+            bars_with_seeds(upper, place, accuracy(own), limits=(0, 1), **look)
+            bars_with_seeds(lower, place, ponder(own), **look)
             solved = solve_rate(own["error"].to_numpy())
             note = f"{round(solved.estimate * solved.count)}/{solved.count}"
             notes.append((place, note))
@@ -104,7 +105,7 @@ def caption(results: Results, experiment: str, splits: Sequence[str]) -> str:
         "it. "
     )
     return (
-        f"Bars: mean over seeds, {BEST}; whiskers: bootstrap 95% intervals; points: seeds; above "
+        f"Bars: mean over seeds, {BEST}; whiskers: 95% intervals (Student); points: seeds; above "
         "the bars the number of seeds with an error below 5%. Halting is sampled in PonderNet. "
         f"{hatched if len(splits) > 1 else ''}"
         f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
@@ -113,7 +114,7 @@ def caption(results: Results, experiment: str, splits: Sequence[str]) -> str:
 
 def _accuracy(own: pd.DataFrame) -> str:
     """Mean accuracy over seeds, its interval where there is one, and how many solved the task."""
-    found = bootstrap_mean(1 - own["error"], "mean over seeds")
+    found = mean_interval(accuracy(own)).within(0, 1)
     solved = solve_rate(own["error"].to_numpy())
     bounds = f" ({found.low:.3g} to {found.high:.3g})" if np.isfinite(found.low) else ""
     return (

@@ -10,13 +10,12 @@ from typing import Any
 import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import style
 from pondering.report.pages import names
 from pondering.results.results import Card
-from pondering.results.statistics import bootstrap_mean, solve_rate
+from pondering.results.statistics import mean_interval, solve_rate
 from pondering.results.tables import evaluated, per_seed, per_setting, splits_of
 
 SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
@@ -42,12 +41,11 @@ class SummaryRow:
     unfinished: bool
 
 
-def summary_rows(table: pd.DataFrame, experiment: str, card: Card) -> list[SummaryRow]:
+def summary_rows(table: pd.DataFrame, card: Card) -> list[SummaryRow]:
     """Every setting with its mean error, standard error, interval, solve rate, steps and seeds.
 
     Args:
         table: the evaluation rows of one experiment.
-        experiment: its name.
         card: its data card.
 
     Returns:
@@ -68,25 +66,16 @@ def summary_rows(table: pd.DataFrame, experiment: str, card: Card) -> list[Summa
                 if split not in SPLITS_ON_FIGURES_ALONE:
                     part = parts[setting, split]
                     label = "expectation" if prediction == "expected" else ""
-                    rows.append(
-                        _row(part, card, experiment, mechanism, float(setting), split, label)
-                    )
+                    rows.append(_row(part, card, mechanism, float(setting), split, label))
     return rows
 
 
 def _row(
-    part: pd.DataFrame,
-    card: Card,
-    experiment: str,
-    mechanism: str,
-    setting: float,
-    split: str,
-    label: str,
+    part: pd.DataFrame, card: Card, mechanism: str, setting: float, split: str, label: str
 ) -> SummaryRow:
     seeds = per_seed(part)
     means = per_setting(seeds).iloc[0]
-    key = f"{experiment} {mechanism} {setting_text(setting)} {split} {label}"
-    interval = bootstrap_mean(seeds["error"], key)
+    interval = mean_interval(seeds["error"]).within(0, 1 if card.is_share else math.inf)
     solved = solve_rate(seeds["error"])
     scale, unit = (100, "%") if card.is_share else (1, "")
     digits = 3 if not card.is_share else 2 if scale * means["error"] < 1 else 1

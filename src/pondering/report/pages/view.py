@@ -155,7 +155,7 @@ def _section(
     table, card = results.tables[name], results.cards[name]
     named = config.mechanisms if config else names.TITLES
     missing = [m for m in named if not (table["mechanism"] == m).any()]
-    rows = tuple(summary_rows(table, name, card))
+    rows = tuple(summary_rows(table, card))
     return Section(
         name=name,
         card=card,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from matplotlib.lines import Line2D
 from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import style
-from pondering.results.statistics import bootstrap_mean
+from pondering.results.statistics import mean_interval
 from pondering.results.tables import best_setting
 
 ORDER = ("plain", *MECHANISMS)
@@ -105,14 +106,15 @@ def bars_with_seeds(
     colour: str,
     width: float = 0.6,
     hollow: bool = False,
+    limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> None:
-    """A bar at the mean over seeds, its bootstrap 95% interval, and the seeds as points."""
+    """A bar at the mean over seeds, its 95% interval (Student) in `limits`, seeds as points."""
     known = values.dropna()
     if known.empty:
         axes.annotate("none", (place, 0), (0, 2), textcoords="offset points", ha="center",
                       fontsize=7.5)  # fmt: skip
         return
-    mean = bootstrap_mean(known, "mean over seeds")
+    mean = mean_interval(known).within(*limits)
     look: dict[str, Any] = {"color": colour, "alpha": 0.75}
     if hollow:
         look = {"facecolor": style.PAPER, "edgecolor": colour, "hatch": "////", "linewidth": 1.2}
