@@ -108,6 +108,11 @@ def test_settings_that_most_seeds_solve() -> None:
     gap = solved_settings_gap("any", "", solved, solved[:7, 4:])  # 5, 2, 1 and 0 of seven
     assert (gap.unit, gap.value, gap.seeds) == ("points", 4 / 8 - 1 / 4, 7)
     assert (gap.low, gap.high) == (2 / 8 - 3 / 4, 6 / 8 - 0)
+    for none in (
+        solved_settings("any", "", solved[:0]),
+        solved_settings_gap("any", "", solved, solved[:0]),
+    ):
+        assert math.isnan(none.value) and (none.low, none.high, none.seeds) == (None, None, 0)
 
 
 @pytest.mark.parametrize(

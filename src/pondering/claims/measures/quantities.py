@@ -135,7 +135,7 @@ def solved_settings(name: str, label: str, solved: ArrayLike) -> Quantity:
 
     Returns:
         The quantity; its bounds are the shares of settings whose whole Wilson interval, and any
-        part of whose Wilson interval, is above one half.
+        part of whose Wilson interval, is above one half. NaN without seeds.
     """
     return _quantity(name, label, "share", _solved_settings(solved))
 
@@ -246,6 +246,8 @@ def _rate(solved: ArrayLike) -> Interval:
 
 def _solved_settings(solved: ArrayLike) -> Interval:
     """What `solved_settings` says, of [K, S]."""
+    if not np.size(solved):
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
     rates = [_rate(setting) for setting in np.asarray(solved).T]
     ends = np.array([(rate.estimate, rate.low, rate.high) for rate in rates])
     estimate, low, high = (ends > 0.5).mean(axis=0).tolist()
