@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from oracle.claim_oracle import table
 from support.claim_tables import results
 
-from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.evidence import Evidence, InsufficientError
 
 TAUS = (0.0, 0.001, 0.004, 0.01)
 
 
 def test_what_was_looked_at_is_remembered() -> None:
-    """Runs, replicas, seeds and sizes of the split asked for; the fewest seeds of any setting."""
+    """Runs, replicas, seeds and sizes of what was asked for; the fewest seeds of any setting."""
     act = table("parity", "act", TAUS, (2, 4, 9), gone=[(0.004, 5)])
     act = act[~((act["setting"] == 0.01) & (act["seed"] == 8))]
     act["status"] = act["status"].mask((act["setting"] == 0.0) & (act["seed"] == 2), "running")
@@ -24,6 +25,17 @@ def test_what_was_looked_at_is_remembered() -> None:
     evidence.sweep("parity", "act", "decoy")
     assert evidence.runs == ["parity-act", "parity-repeat"]
     assert evidence.sizes == {"parity": (1.0, 9.0)}
-    assert evidence.replicas == {"parity-act": 15, "parity-repeat": 8}
+    assert evidence.replicas == {"parity-act": 15, "parity-repeat": 4}
     assert evidence.diverged == {"parity-act": 1, "parity-repeat": 0}
     assert (evidence.unfinished, evidence.seeds) == ({"parity-act"}, [3, 4, 3])
+    evidence.small_tau("parity", 0.004)
+    assert (evidence.replicas["parity-act"], evidence.seeds[-1]) == (8, 4)
+    with pytest.raises(InsufficientError, match=r"^no setting with 0 < τ ≤ 0.0001 was run$"):
+        evidence.small_tau("parity", 0.0001)
+
+
+def test_a_variant_belongs_to_the_stage_of_its_mechanism() -> None:
+    rows = table("parity", "pondernet", [0.2], (1, 2)).assign(mechanism="pondernet[epsilon=0.05]")
+    evidence = Evidence(results([rows]))
+    evidence.sweep("parity", "pondernet[epsilon=0.05]")
+    assert evidence.runs == ["parity-pondernet"]

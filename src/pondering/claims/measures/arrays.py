@@ -16,17 +16,22 @@ Array = NDArray[np.float64]
 def average(values: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Array:
     """The mean leaving NaN out, NaN where nothing is left, without NumPy's warning."""
     array = np.asarray(values, dtype=np.float64)
-    present = ~np.isnan(array)
-    total = np.where(present, array, 0.0).sum(axis=axis)
-    count = present.sum(axis=axis)
+    there = ~np.isnan(array)
+    total = np.where(there, array, 0.0).sum(axis=axis)
+    count = there.sum(axis=axis)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(total / count, dtype=np.float64)
 
 
+def present(values: Array) -> Array:
+    """The numbers that are there, of [K]; a seed that was not trained has NaN."""
+    return values[~np.isnan(values)]
+
+
 def deviations(values: Array) -> Array:
     """Sample deviation over seeds of [K, S], leaving out NaN (a failed replica); NaN below two."""
-    present = [column[~np.isnan(column)] for column in values.T]
-    return np.array([np.std(c, ddof=1) if c.size > 1 else np.nan for c in present])
+    columns = map(present, values.T)
+    return np.array([np.std(c, ddof=1) if c.size > 1 else np.nan for c in columns])
 
 
 def trend(settings: ArrayLike, rows: Array) -> Array:
@@ -87,17 +92,3 @@ def better_accuracy(first: Array, second: Array) -> float:
 def accuracy_gain(first: Array, second: Array) -> float:
     """What the first method's best accuracy has above the second's, of errors [K, S] each."""
     return best_accuracy(first) - best_accuracy(second)
-
-
-def share_below(bound: float, errors: Array) -> float:
-    """Share of settings whose mean error over seeds lies below a bound, of errors [K, S]."""
-    return float((average(errors, axis=0) < bound).mean())
-
-
-def ratio_of_soonest(first: Array, second: Array) -> float:
-    """Ratio of the smallest medians over seeds that any setting has, of [K] or [K, S] each.
-
-    "Never" is infinite: NaN if neither is ever reached, 0 if the second is not.
-    """
-    soonest, other = (float(np.median(values, axis=0).min()) for values in (first, second))
-    return soonest / other

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims.measures.arrays import Array, average
+from pondering.params.replica import read_variant
 from pondering.results.results import Results
 from pondering.results.tables import evaluated
 
@@ -65,10 +66,11 @@ class Cube:
             ponder=self.ponder[:, chosen],
         )
 
-    def small_tau(self, tau_at_most: float) -> Cube:
-        """The time penalties up to a largest one, but for none at all (τ = 0)."""
-        return self.where(
-            lambda tau: (tau > 0) & (tau <= tau_at_most * (1 + 1e-9)), f"0 < τ ≤ {tau_at_most:g}"
+    def whole(self) -> Cube:
+        """The seeds that every setting was trained with."""
+        chosen = np.flatnonzero(~np.isnan(self.error).any(axis=(1, 2)))
+        return replace(
+            self, seeds=self.seeds[chosen], error=self.error[chosen], ponder=self.ponder[chosen]
         )
 
     def at_prior(self, lambda_p: float) -> Cube:
@@ -106,12 +108,14 @@ class Curves:
     frames: dict[tuple[int, int], pd.DataFrame]
 
     def reached(self, error: float, column: str = "update") -> Array:
-        """[K, S] value of `column` when the training error first falls to `error`; inf if never."""
-        found = np.full((len(self.seeds), len(self.settings)), np.inf)
+        """[K, S] value of `column` when the training error first falls to `error`.
+
+        Infinite where it never does, NaN where a setting was not trained with a seed.
+        """
+        found = np.full((len(self.seeds), len(self.settings)), np.nan)
         for place, rows in self.frames.items():
             hits = rows.loc[rows["error"] <= error, column]
-            if len(hits):
-                found[place] = hits.iloc[0]
+            found[place] = hits.iloc[0] if len(hits) else np.inf
         return found
 
 
@@ -127,11 +131,26 @@ class Evidence:
     replicas: dict[str, int] = field(default_factory=dict)
     seeds: list[int] = field(default_factory=list)
 
-    def sweep(self, experiment: str, mechanism: str, split: str = "test") -> Cube:
+    def sweep(
+        self,
+        experiment: str,
+        mechanism: str,
+        split: str = "test",
+        keep: Callable[[Any], Any] | None = None,
+        words: str = "",
+    ) -> Cube:
         """The evaluation of one mechanism; PonderNet by its sampled prediction, as its paper.
+
+        Args:
+            experiment: the task.
+            mechanism: as tables write it: act, or a variant as pondernet[epsilon=0.05].
+            split: the evaluation split.
+            keep: the settings that a claim is about (None: all); the seeds of others do not count.
+            words: those settings in words.
 
         Raises:
             NotRunError: there are no such rows.
+            InsufficientError: none of the settings was run.
         """
         table = self.results.tables.get(experiment)
         if table is None or not len(table):
@@ -140,6 +159,10 @@ class Evidence:
         rows = rows[rows["mechanism"] == mechanism]
         if not len(rows):
             raise NotRunError(f"{experiment} has no runs of {mechanism}")
+        if keep is not None:
+            rows = rows[keep(rows["setting"])]
+        if not len(rows):
+            raise InsufficientError(f"no setting with {words} was run")
         self._remember(experiment, mechanism, rows)
         settings, seeds, levels = (
             np.sort(rows[name].unique()).astype(float) for name in ("setting", "seed", "difficulty")
@@ -160,11 +183,18 @@ class Evidence:
 
     def plain(self, experiment: str, split: str = "test") -> Cube:
         """The plain network: the fixed repeat with rho = 1."""
-        sweep = self.sweep(experiment, "repeat", split)
         try:
-            return sweep.where(lambda rho: rho == 1, "rho = 1")
+            return self.sweep(experiment, "repeat", split, lambda rho: rho == 1)
         except InsufficientError as problem:
             raise NotRunError(f"{experiment} has no runs of the plain network (rho 1)") from problem
+
+    def small_tau(self, experiment: str, tau_at_most: float) -> Cube:
+        """ACT with the time penalties up to a largest one, but for none at all (τ = 0)."""
+
+        def keep(tau: pd.Series) -> pd.Series:
+            return (tau > 0) & (tau <= tau_at_most * (1 + 1e-9))
+
+        return self.sweep(experiment, "act", "test", keep, f"0 < τ ≤ {tau_at_most:g}")
 
     def common_updates(self, experiment: str, *mechanisms: str) -> float:
         """How many updates all these mechanisms were trained for: their plans may differ."""
@@ -213,7 +243,7 @@ class Evidence:
         ]
 
     def _remember(self, experiment: str, mechanism: str, rows: pd.DataFrame) -> None:
-        run = f"{experiment}-{mechanism}"
+        run = f"{experiment}-{read_variant(mechanism)[0]}"
         if run not in self.runs:
             self.runs.append(run)
         if (rows["status"] == "running").any():
