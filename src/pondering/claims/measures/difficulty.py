@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from pondering.claims.measures.arrays import (
@@ -11,71 +9,112 @@ from pondering.claims.measures.arrays import (
     average,
     linear_fit,
     lowest_error,
-    share_below,
     trend,
 )
-from pondering.claims.measures.evidence import Evidence, InsufficientError, require
+from pondering.claims.measures.evidence import (
+    Cube,
+    Evidence,
+    InsufficientError,
+    NotRunError,
+    require,
+)
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds, over_seeds
 from pondering.claims.measures.sequences import end_spike, tracking
 
 
 def ponder_by_bits(
-    evidence: Evidence, *, experiment: str, tau_from: float, tau_to: float, learned_below: float
+    evidence: Evidence,
+    *,
+    experiment: str,
+    scattered: str,
+    tau_from: float,
+    tau_to: float,
+    learned_below: float,
+    minimum_networks: int,
 ) -> list[Quantity]:
     """How steps and error follow difficulty, with ACT and without (G3).
+
+    Lines are drawn through networks that have solved the task: one that has not has no ponder to
+    speak of. Intervals take networks for the sample.
 
     Args:
         evidence: the results of a profile.
         experiment: the task.
+        scattered: the same with scattered elements, whose networks with τ > 0 all enter.
         tau_from, tau_to: the intermediate time penalties, both included.
-        learned_below: only intermediate settings with a mean error below this enter; a network
-            that has not learned the task has no ponder to speak of.
+        learned_below: a network with a smaller error has solved the task.
+        minimum_networks: fewer solved networks than this show no line.
 
     Returns:
-        learned_settings and plain_error_rise; rise, linearity and steepness_trend where any
-        intermediate setting has learned.
+        solved_networks, rise, linearity, steepness_trend, rise_all, plain_error_rise,
+        scattered_solved, scattered_rise; NaN where too few networks have solved the task, and in
+        the last two where it was not run.
     """
-    act = evidence.sweep(experiment, "act")
+    words = f"{tau_from:g} ≤ τ ≤ {tau_to:g}"
+    act = evidence.sweep(
+        experiment, "act", "test", lambda tau: (tau >= tau_from) & (tau <= tau_to), words
+    )
     plain = evidence.plain(experiment)
     require(len(act.difficulties), 4, "difficulties")
-    middle = act.where(
-        lambda tau: (tau >= tau_from) & (tau <= tau_to), f"{tau_from:g} ≤ τ ≤ {tau_to:g}"
+    try:
+        apart = _lines(evidence.sweep(scattered, "act", "test", lambda tau: tau > 0, "τ > 0"))
+    except (NotRunError, InsufficientError):
+        apart = np.empty((0, 4))
+    every = _lines(act)
+    solved, solved_apart = (rows[rows[:, 1] < learned_below] for rows in (every, apart))
+    lines, lines_apart = (
+        rows if len(rows) >= minimum_networks else rows[:0] for rows in (solved, solved_apart)
     )
-    learned = np.flatnonzero(average(middle.seed_error(), axis=0) < learned_below)
-    quantities = [
+    solving = f"networks of ACT that solve the task (error below {100 * learned_below:g}%)"
+    gained = "steps gained from easiest to hardest"
+    return [
+        _count("solved_networks", f"{solving}, {words}", solved, every),
+        mean_over_seeds("rise", f"{gained}, networks that solve the task", "steps", lines[:, 2]),
+        mean_over_seeds("linearity", "R² of a straight line", "number", lines[:, 3]),
         over_seeds(
-            "learned_settings",
-            "intermediate settings of ACT that have learned the task",
-            "share",
-            partial(share_below, learned_below),
-            middle.seed_error(),
+            "steepness_trend",
+            "correlation of slope with τ",
+            "correlation",
+            _steepness,
+            lines[:, [0, 2]],
         ),
+        mean_over_seeds("rise_all", f"{gained}, all networks", "steps", every[:, 2]),
         mean_over_seeds(
             "plain_error_rise",
             "error of the plain network, hardest third less easiest third",
             "points",
             _thirds(plain.error)[:, 0],
         ),
+        _count("scattered_solved", f"scattered elements: {solving}, τ > 0", solved_apart, apart),
+        mean_over_seeds(
+            "scattered_rise",
+            f"scattered elements: {gained}, networks that solve the task",
+            "steps",
+            lines_apart[:, 2],
+        ),
     ]
-    if learned.size:
-        quantities += _lines(
-            middle.difficulties, middle.settings[learned], middle.ponder[:, learned]
-        )
-    return quantities
 
 
-def _lines(difficulties: Array, taus: Array, ponder: Array) -> list[Quantity]:
-    """Straight lines through steps [K, S, D] against difficulty: rise, fit, slope against τ."""
-    slope, explained = linear_fit(difficulties, ponder)
-    rise = slope * float(np.ptp(difficulties))
-    steep = trend(taus, np.where(np.isnan(ponder).any(axis=2), np.nan, slope))
-    if len(taus) < 2:  # a single setting shows no trend
-        steep = np.full(len(steep), np.nan)
-    return [
-        over_seeds("rise", "steps gained from easiest to hardest", "steps", average, rise),
-        over_seeds("linearity", "R² of a straight line", "number", average, explained),
-        mean_over_seeds("steepness_trend", "correlation of slope with τ", "correlation", steep),
-    ]
+def _lines(act: Cube) -> Array:
+    """[networks, (τ, error, steps gained from easiest to hardest, R²)] of straight lines."""
+    slope, explained = linear_fit(act.difficulties, act.ponder)
+    rise = slope * float(np.ptp(act.difficulties))
+    taus = np.broadcast_to(act.settings, slope.shape)
+    lines = np.stack([taus, act.seed_error(), rise, explained], axis=-1).reshape(-1, 4)
+    return lines[~np.isnan(lines[:, 1])]
+
+
+def _count(name: str, label: str, solved: Array, every: Array) -> Quantity:
+    """How many networks have solved a task; NaN where none was trained."""
+    count = float(len(solved)) if len(every) else float("nan")
+    return Quantity(name, label, "number", count, None, None, len(every))
+
+
+def _steepness(lines: Array) -> float:
+    """Correlation of slope with τ over networks [K, (τ, rise)]; one setting shows no trend."""
+    if len(np.unique(lines[:, 0])) < 2:
+        return float("nan")
+    return float(trend(lines[:, 0], lines[None, :, 1])[0])
 
 
 def ponder_by_gates(
@@ -95,7 +134,7 @@ def ponder_by_gates(
     Raises:
         InsufficientError: the difficulties do not reach from 1 to `last`.
     """
-    act = evidence.sweep(experiment, "act").small_tau(tau_at_most)
+    act = evidence.small_tau(experiment, tau_at_most)
     plain = evidence.plain(experiment)
     levels = act.difficulties
     if levels.min() > 1 or levels.max() < last:
@@ -135,7 +174,12 @@ def ponder_by_gates(
 
 
 def ponder_by_digits(
-    evidence: Evidence, *, experiment: str, minimum_levels: int, learned_at_most: float
+    evidence: Evidence,
+    *,
+    experiment: str,
+    minimum_levels: int,
+    minimum_numbers: int,
+    learned_at_most: float,
 ) -> list[Quantity]:
     """Steps against digits: linearity, slope at the highest penalty, and within a sequence (G7).
 
@@ -143,6 +187,7 @@ def ponder_by_digits(
         evidence: the results of a profile.
         experiment: the task.
         minimum_levels: fewer difficulties than this cannot tell a line from a curve.
+        minimum_numbers: where no traced sequence has so many, there are too few sums to follow.
         learned_at_most: only settings with a mean error up to this enter; a network that has not
             learned the task has no ponder to speak of.
 
@@ -164,7 +209,7 @@ def ponder_by_digits(
         quantities += [
             over_seeds("linearity", "R² of a straight line", "number", average, explained),
             mean_over_seeds("highest_slope", highest, "steps", slope[:, -1]),
-            tracking(evidence, experiment, learned),
+            tracking(evidence, experiment, learned, minimum_numbers),
         ]
     return quantities
 
@@ -177,7 +222,8 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
         experiment: the task.
 
     Returns:
-        plain_error, best_error, gain, computation, error_trend, growth, end_spike.
+        plain_error, best_error, gain, relative_gain (gain over plain_error), computation,
+        error_trend, growth, end_spike.
     """
     act = evidence.sweep(experiment, "act")
     plain = evidence.plain(experiment).seed_error()[:, 0]
@@ -189,11 +235,23 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
     def gain(without: Array, with_act: Array) -> float:
         return float(average(without)) - lowest_error(with_act)
 
+    def relative(without: Array, with_act: Array) -> float:
+        whole = float(average(without))
+        return gain(without, with_act) / whole if whole else float("nan")
+
     return [
         mean_over_seeds("plain_error", "error of the plain network", "share", plain),
         over_seeds("best_error", "error of ACT at its best τ", "share", lowest_error, errors),
         over_seeds(
             "gain", "error without ACT less error at the best τ", "points", gain, plain, errors
+        ),
+        over_seeds(
+            "relative_gain",
+            "share of the plain network's error that the best τ takes away",
+            "number",
+            relative,
+            plain,
+            errors,
         ),
         mean_over_seeds(
             "computation", "computation at the best τ", "times", act.seed_ponder()[:, best]

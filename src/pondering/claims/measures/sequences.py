@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pondering.claims.measures.arrays import Array, average
-from pondering.claims.measures.evidence import Cube, Evidence
+from pondering.claims.measures.evidence import Cube, Evidence, require
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds
 
 NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})
@@ -18,8 +18,8 @@ NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", 
 Steps = Sequence[Mapping[str, Any]]
 
 
-def tracking(evidence: Evidence, experiment: str, learned: Cube) -> Quantity:
-    """Correlation, within sequences, of steps with the digits of the longer of the two summands.
+def tracking(evidence: Evidence, experiment: str, learned: Cube, minimum_numbers: int) -> Quantity:
+    """Correlation, within sequences, of steps with the digits of both numbers that are summed.
 
     Digits and steps are taken from their means in the sequence first, so that a seed or a sequence
     that ponders much everywhere shows nothing. A seed that was not traced has diverged: it tracks
@@ -30,13 +30,23 @@ def tracking(evidence: Evidence, experiment: str, learned: Cube) -> Quantity:
         experiment: addition.
         learned: ACT at the time penalties that have learned the task; traces of others are left
             out.
+        minimum_numbers: what the longest traced sequence must have.
 
     Returns:
         The mean over seeds; NaN where there are no such traces.
+
+    Raises:
+        InsufficientError: the traced sequences are shorter.
+
+    Source: Graves 2016, figure 15, counts the digits of both numbers.
     """
+    by_seed = _by_seed(evidence, experiment)
+    lengths = [len(trace["steps"]) for traces in by_seed.values() for trace in traces]
+    if lengths:
+        require(max(lengths), minimum_numbers, "numbers of a sum")
     found = {
         seed: within([summed(trace["steps"]) for trace in traces])
-        for seed, traces in _by_seed(evidence, experiment).items()
+        for seed, traces in by_seed.items()
         if np.isclose(traces[0]["setting"], learned.settings).any()
     }
     return mean_over_seeds(
@@ -48,7 +58,7 @@ def tracking(evidence: Evidence, experiment: str, learned: Cube) -> Quantity:
 
 
 def end_spike(evidence: Evidence, experiment: str) -> Quantity:
-    """Steps around the end of the inputs, above those of the rest of the sequence.
+    """Steps at the last two inputs, above those at the other inputs.
 
     Args:
         evidence: the results of a profile.
@@ -59,7 +69,7 @@ def end_spike(evidence: Evidence, experiment: str) -> Quantity:
     """
     return mean_over_seeds(
         "end_spike",
-        "steps at the last input and beside it, above the other steps",
+        "steps at the last two inputs, above the other inputs",
         "steps",
         [
             average([excess_at_end(trace["steps"]) for trace in traces])
@@ -69,7 +79,7 @@ def end_spike(evidence: Evidence, experiment: str) -> Quantity:
 
 
 def summed(steps: Steps) -> Array:
-    """Every sum of a sequence: [sums, (digits of the longer summand, steps)].
+    """Every sum of a sequence: [sums, (digits of both summands, steps)].
 
     Args:
         steps: of a traced sequence of numbers; the target is the sum so far.
@@ -78,7 +88,7 @@ def summed(steps: Steps) -> Array:
     for step in steps:
         number = re.sub(r"\D", "", str(step["input"]))
         if total:
-            pairs.append((max(len(number), len(total)), float(step["ponder_time"])))
+            pairs.append((len(number) + len(total), float(step["ponder_time"])))
         total = re.sub(r"\D", "", str(step["target"])).lstrip("0") or total or number
     return np.array(pairs, dtype=np.float64).reshape(-1, 2)
 
@@ -101,23 +111,23 @@ def within(sequences: Sequence[Array]) -> float:
 
 
 def excess_at_end(steps: Steps) -> float:
-    """Mean steps at the last input and on either side of it, less the mean of all other steps.
+    """Mean steps at the last input and the one before it, less the mean at all other inputs.
 
-    A mean, not a maximum: without a spike the expected value is zero.
+    A mean, not a maximum: without a spike the expected value is zero. Outputs are not compared:
+    they may take fewer steps than inputs without any spike.
 
     Args:
         steps: of a traced sequence whose inputs have no target and whose outputs have one.
 
     Returns:
-        The excess; NaN where there is no such place, or nothing beside it.
+        The excess; NaN below three inputs.
     """
-    outputs = [str(step["target"]).strip() not in NO_TARGET for step in steps]
-    if True not in outputs or outputs.index(True) < 2 or len(steps) < 4:
+    ponder = [
+        float(step["ponder_time"]) for step in steps if str(step["target"]).strip() in NO_TARGET
+    ]
+    if len(ponder) < 3:
         return float("nan")
-    ponder = np.array([float(step["ponder_time"]) for step in steps])
-    near = np.zeros(len(steps), dtype=np.bool_)
-    near[outputs.index(True) - 2 : outputs.index(True) + 1] = True
-    return float(ponder[near].mean() - ponder[~near].mean())
+    return float(np.mean(ponder[-2:]) - np.mean(ponder[:-2]))
 
 
 def _by_seed(evidence: Evidence, experiment: str) -> dict[int, list[Mapping[str, Any]]]:
