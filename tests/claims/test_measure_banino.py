@@ -27,8 +27,10 @@ from oracle.claim_oracle import (
     training,
     whole_and_broken,
 )
-from support.claim_tables import results
+from support.claim_tables import results, rows
+from support.claim_values import check_values, values
 
+from pondering.claims.measures.evidence import InsufficientError, NotRunError
 from pondering.results.results import Results
 
 PRIORS = (0.1, 0.2, 0.45, 0.6, 0.9)
@@ -74,7 +76,7 @@ def accuracy(label: str, grid: Grid) -> Expected:
 
 @whole_and_broken
 def test_best_against_best(gone: Replicas) -> None:
-    """B1: accuracies at settings chosen anew without each seed, steps at those of all seeds."""
+    """B1: accuracies at settings chosen anew in each resample, steps at those of all seeds."""
     source = pair(gone)
     ponder, act = grids(source)
     for grid in (ponder, act):
@@ -123,36 +125,59 @@ def test_extrapolation(gone: Replicas) -> None:
 
 @pytest.mark.parametrize("learned_error", [0.3, 0.1, 0.025])
 def test_computation_in_training(learned_error: float) -> None:
-    """B3, over the updates both were trained for; some replicas or all never learn."""
-    source = pair()
-    ponder, act = grids(source)
-    curves = [Training(source, "pair", name, UPDATES[-3]) for name in ("pondernet", "act")]
+    """B3, over the updates both were trained for; some replicas or all never learn.
+
+    PonderNet is the variant that is asked for; the other one is there, too.
+    """
+    variant = "pondernet[epsilon=0.05]"
+    whole, halting = pair(), {"mechanism": variant}
+    other = table("pair", "pondernet", PRIORS, LEVELS, errors=(0, 0.001)).assign(**halting)
+    other["ponder_time"] += 1
+    learning = training("pair", "pondernet", PRIORS).assign(**halting)
+    learning["computed_steps"] *= 2
+    source = results([whole.tables["pair"], other], [whole.curves["pair"], learning])
+    ponder, act = Grid(source, "pair", variant), Grid(source, "pair", "act")
+    curves = [Training(source, "pair", name, UPDATES[-3]) for name in (variant, "act")]
     places = [grid.best() for grid in (ponder, act)]
 
     def computed(which: int, seeds: Sequence[int]) -> float:
         ends = [curves[which].rows[places[which], k][-1] for k in seeds]
         return mean(row["computed_steps"] / row["update"] for row in ends)
 
-    def until_learned(which: int, seeds: Sequence[int]) -> float:
-        return median(
-            [curves[which].first(places[which], k, learned_error, "computed_steps") for k in seeds]
-        )
-
+    until_learned = [
+        median([each.first(place, k, learned_error, "computed_steps") for k in SEEDS])
+        for each, place in zip(curves, places, strict=True)
+    ]
     found = measured(
-        "training_compute", source, experiment="pair", split="test", learned_error=learned_error
-    )
-    check(found, {
+        "training_compute", source, experiment="pair", mechanism=variant, split="test",
+        learned_error=learned_error,
+    )  # fmt: skip
+    rest = check_values(found, {
+        "compute_to_learn": (
+            f"the same until {round(100 * learned_error, 1):g}% training error", "times",
+            until_learned[0] / until_learned[1], 4,
+        ),
+    })  # fmt: skip
+    check(rest, {
         "best_accuracy": better(ponder, act),
         "compute_ratio": over(
             "forward passes of PonderNet over those of ACT, same updates", "times",
             lambda seeds: computed(0, seeds) / computed(1, seeds),
         ),
-        "compute_to_learn": over(
-            f"the same until {round(100 * learned_error, 1):g}% training error", "times",
-            lambda seeds: until_learned(0, seeds) / until_learned(1, seeds),
+        "sampled_steps": over_mean(
+            "steps of PonderNet at evaluation", "steps",
+            {k: ponder.steps[places[0], k] for k in SEEDS},
         ),
         "accuracy_gain": gain(ponder, act),
     })  # fmt: skip
+
+
+def test_computation_is_judged_for_the_variant_or_not_at_all() -> None:
+    with pytest.raises(NotRunError, match=r"^pair has no runs of pondernet\[epsilon=0.05\]$"):
+        measured(
+            "training_compute", pair(), experiment="pair", mechanism="pondernet[epsilon=0.05]",
+            split="test", learned_error=0.1,
+        )  # fmt: skip
 
 
 @whole_and_broken
@@ -166,39 +191,85 @@ def test_robustness_over_settings(gone: Replicas) -> None:
     ponder, act = grids(source, name=name)
     chosen = {ponder: (0.1, 0.2, 0.45, 0.6), act: TAUS}
 
-    def solved(grid: Grid, seeds: Sequence[int]) -> float:
-        return mean(median([1 - grid.error[s, k] for k in seeds]) >= bound for s in chosen[grid])
+    rate = {
+        grid: {s: mean(1.0 - grid.error[s, k] >= bound for k in SEEDS) for s in settings}
+        for grid, settings in chosen.items()
+    }
+    steady = {grid: [s for s in rate[grid] if rate[grid][s] > 0.5] for grid in chosen}
 
     def scatter(grid: Grid, seeds: Sequence[int]) -> float:
-        return mean(statistics.stdev([grid.error[s, k] for k in seeds]) for s in chosen[grid])
+        return mean(statistics.stdev([grid.error[s, k] for k in seeds]) for s in steady[grid])
 
-    assert all(0 < solved(grid, SEEDS) < 1 for grid in (ponder, act))
+    solved = {grid: len(steady[grid]) / len(rate[grid]) for grid in chosen}
+    assert all(0 < share < 1 for share in solved.values())
     found = measured(
         "robustness", source, experiment=name, split="test", solved_accuracy=bound,
         lambda_p_at_most=0.6, minimum_settings=4,
     )  # fmt: skip
-    check(found, {
+    rest = check_values(found, {
+        "pondernet_solved": (
+            "settings of PonderNet that most seeds solve (accuracy at least 68.75%)", "share",
+            solved[ponder], 4,
+        ),
+        "act_solved": (
+            "settings of ACT that most seeds solve (accuracy at least 68.75%)", "share",
+            solved[act], 4,
+        ),
+        "solved_gap": (
+            "share of settings solved, PonderNet less ACT", "points", solved[ponder] - solved[act],
+            4,
+        ),
+    })  # fmt: skip
+    check(rest, {
         "best_accuracy": over(
             "accuracy of the better of the two", "share",
             lambda seeds: 1 - min(ponder.lowest(seeds, chosen[ponder]), act.lowest(seeds)),
         ),
-        "pondernet_solved": over(
-            "settings PonderNet solves (median accuracy at least 68.75%)", "share",
-            lambda seeds: solved(ponder, seeds),
-        ),
-        "act_solved": over(
-            "settings ACT solves (median accuracy at least 68.75%)", "share",
-            lambda seeds: solved(act, seeds),
-        ),
-        "solved_gap": over(
-            "share of settings solved, PonderNet less ACT", "points",
-            lambda seeds: solved(ponder, seeds) - solved(act, seeds),
-        ),
         "scatter_gap": over(
-            "scatter of accuracy over seeds, ACT less PonderNet", "points",
-            lambda seeds: scatter(act, seeds) - scatter(ponder, seeds),
+            "scatter of accuracy over seeds at settings that most solve, ACT less PonderNet",
+            "points", lambda seeds: scatter(act, seeds) - scatter(ponder, seeds),
         ),
     })  # fmt: skip
+
+
+def test_scatter_at_chance_does_not_count() -> None:
+    """ACT stays about chance with errors that differ; where nothing is solved, nothing scatters."""
+
+    def judged(act_error: float) -> dict[str, float]:
+        return values(measured(
+            "robustness",
+            results([
+                rows("pair", "pondernet", PRIORS, lambda s, k, d: 0.02 + 0.01 * (k % 2)),
+                rows("pair", "act", TAUS, lambda s, k, d: act_error + 0.1 * (k % 2)
+                     if s == TAUS[0] else 0.3 + 0.3 * (k % 2)),
+            ]),
+            experiment="pair", split="test", solved_accuracy=0.85, lambda_p_at_most=0.9,
+            minimum_settings=4,
+        ))  # fmt: skip
+
+    deviation = statistics.stdev([0.0, 1.0] * 10)
+    assert judged(0.01)["scatter_gap"] == pytest.approx(0.09 * deviation)
+    assert math.isnan(judged(0.4)["scatter_gap"])
+
+
+def test_six_settings_of_each_are_needed() -> None:
+    """The priors beyond the claim's largest are counted, but not judged."""
+    for priors, taus, lacking in ((6, 5, "ACT"), (5, 6, "PonderNet"), (6, 6, None)):
+        source = results([
+            rows("pair", "pondernet", [0.15 * (n + 1) for n in range(priors)], flat),
+            rows("pair", "act", [0.001 * (n + 1) for n in range(taus)], flat),
+        ])  # fmt: skip
+        arguments = {"experiment": "pair", "split": "test", "solved_accuracy": 0.85,
+                     "lambda_p_at_most": 0.85, "minimum_settings": 6}  # fmt: skip
+        if lacking is None:
+            measured("robustness", source, **arguments)
+            continue
+        with pytest.raises(InsufficientError, match=f"^5 settings of {lacking} were run, 6 are"):
+            measured("robustness", source, **arguments)
+
+
+def flat(setting: float, seed: int, level: float) -> float:
+    return 0.02
 
 
 @pytest.mark.parametrize("lambda_p", [0.1, 0.2, 0.45])
@@ -218,19 +289,16 @@ def test_settled_steps(lambda_p: float) -> None:
             return NAN
         return abs(mean(last) - mean(third)) / mean(third)
 
-    def middle(seeds: Sequence[int]) -> float:
-        there = [v for v in (ponder.steps[lambda_p, k] for k in seeds) if not math.isnan(v)]
-        return median(there) if there else NAN
-
     found = measured("settled_steps", source, experiment="pair", split="test", lambda_p=lambda_p)
     words = f"with λp = {lambda_p}"
-    check(found, {
+    there = [v for v in (ponder.steps[lambda_p, k] for k in SEEDS) if not math.isnan(v)]
+    rest = check_values(
+        found, {"steps": (f"median steps {words}", "steps", median(there), len(there))}
+    )
+    check(rest, {
         "accuracy": over_mean(
             f"accuracy {words}", "share", {k: 1 - ponder.error[lambda_p, k] for k in SEEDS}
         ),
-        "steps": over(f"median steps {words}", "steps", middle, [
-            k for k in SEEDS if not math.isnan(ponder.steps[lambda_p, k])
-        ]),
         "drift": over_mean(
             "change of steps, up or down, over the last half of training", "share",
             {k: drift(k) for k in SEEDS},

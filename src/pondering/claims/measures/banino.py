@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from pondering.claims.measures.arrays import (
@@ -14,10 +12,18 @@ from pondering.claims.measures.arrays import (
     better_accuracy,
     deviations,
     difference,
-    ratio_of_soonest,
+    present,
 )
 from pondering.claims.measures.evidence import Cube, Curves, Evidence, require
-from pondering.claims.measures.quantities import Quantity, mean_over_seeds, over_seeds
+from pondering.claims.measures.quantities import (
+    Quantity,
+    mean_over_seeds,
+    median_over_seeds,
+    over_seeds,
+    solved_settings,
+    solved_settings_gap,
+)
+from pondering.claims.measures.ratios import ratio_of_soonest
 
 
 def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
@@ -94,28 +100,31 @@ def extrapolation(evidence: Evidence, *, experiment: str) -> list[Quantity]:
 
 
 def training_compute(
-    evidence: Evidence, *, experiment: str, split: str, learned_error: float
+    evidence: Evidence, *, experiment: str, mechanism: str, split: str, learned_error: float
 ) -> list[Quantity]:
     """Forward passes spent in training by PonderNet and ACT, each at its best setting (B3).
 
     Args:
         evidence: the results of a profile.
         experiment: the task.
+        mechanism: PonderNet as the tables write it; with a constant N it computes N steps for every
+            example, whatever it has learned.
         split: the evaluation split that chooses the settings.
         learned_error: the training error whose first crossing is compared.
 
     Returns:
-        best_accuracy, compute_ratio, compute_to_learn, accuracy_gain.
+        best_accuracy, compute_ratio, compute_to_learn, sampled_steps, accuracy_gain.
     """
-    sweeps = {name: evidence.sweep(experiment, name, split) for name in ("pondernet", "act")}
+    sweeps = {name: evidence.sweep(experiment, name, split) for name in (mechanism, "act")}
     until = evidence.common_updates(experiment, *sweeps)
     curves = {name: evidence.curves(experiment, name, until) for name in sweeps}
     at = {name: _same_setting(curves[name], sweeps[name]) for name in sweeps}
     total = [curves[name].steps[:, at[name]] for name in sweeps]
     learned = [
-        curves[name].reached(learned_error, "computed_steps")[:, at[name]] for name in sweeps
+        curves[name].reached(learned_error, "computed_steps")[:, [at[name]]] for name in sweeps
     ]
     errors = [sweep.seed_error() for sweep in sweeps.values()]
+    ponder = sweeps[mechanism]
     return [
         _better(*errors),
         over_seeds(
@@ -125,12 +134,14 @@ def training_compute(
             lambda a, b: average(a) / average(b),
             *total,
         ),
-        over_seeds(
-            "compute_to_learn",
-            f"the same until {100 * learned_error:g}% training error",
-            "times",
-            ratio_of_soonest,
-            *learned,
+        ratio_of_soonest(
+            "compute_to_learn", f"the same until {100 * learned_error:g}% training error", *learned
+        ),
+        mean_over_seeds(
+            "sampled_steps",
+            "steps of PonderNet at evaluation",
+            "steps",
+            ponder.seed_ponder()[:, ponder.best()],
         ),
         _gain(*errors),
     ]
@@ -151,42 +162,36 @@ def robustness(
         evidence: the results of a profile.
         experiment: the task.
         split: the evaluation split.
-        solved_accuracy: median accuracy over seeds from which a setting counts as solved.
+        solved_accuracy: accuracy from which a network has solved the task.
         lambda_p_at_most: the largest prior the claim includes.
         minimum_settings: fewer settings of either method than this tell nothing.
 
     Returns:
-        best_accuracy, pondernet_solved, act_solved, solved_gap, scatter_gap.
+        best_accuracy, pondernet_solved, act_solved, solved_gap; scatter_gap over the settings that
+        most seeds solve, NaN where a method has none.
     """
-    act = evidence.sweep(experiment, "act", split)
-    every = evidence.sweep(experiment, "pondernet", split)
+    act = evidence.sweep(experiment, "act", split).whole()
+    every = evidence.sweep(experiment, "pondernet", split).whole()
+    require(len(act.settings), minimum_settings, "settings of ACT")
+    require(len(every.settings), minimum_settings, "settings of PonderNet")
     words = f"λp ≤ {lambda_p_at_most:g}"
     ponder = every.where(lambda prior: prior <= lambda_p_at_most + 1e-9, words)
-    require(len(act.settings), minimum_settings, "settings of ACT")
-    require(len(ponder.settings), minimum_settings, "settings of PonderNet")
 
-    solved = partial(_solved_share, solved_accuracy)
-    enough = f"median accuracy at least {100 * solved_accuracy:g}%"
     errors = ponder.seed_error(), act.seed_error()
+    solved = [1 - each >= solved_accuracy for each in errors]
+    steady = [each[:, right.mean(axis=0) > 0.5] for each, right in zip(errors, solved, strict=True)]
+    enough = f"most seeds solve (accuracy at least {100 * solved_accuracy:g}%)"
     return [
         _better(*errors),
-        over_seeds(
-            "pondernet_solved", f"settings PonderNet solves ({enough})", "share", solved, errors[0]
-        ),
-        over_seeds("act_solved", f"settings ACT solves ({enough})", "share", solved, errors[1]),
-        over_seeds(
-            "solved_gap",
-            "share of settings solved, PonderNet less ACT",
-            "points",
-            lambda a, b: solved(a) - solved(b),
-            *errors,
-        ),
+        solved_settings("pondernet_solved", f"settings of PonderNet that {enough}", solved[0]),
+        solved_settings("act_solved", f"settings of ACT that {enough}", solved[1]),
+        solved_settings_gap("solved_gap", "share of settings solved, PonderNet less ACT", *solved),
         over_seeds(
             "scatter_gap",
-            "scatter of accuracy over seeds, ACT less PonderNet",
+            "scatter of accuracy over seeds at settings that most solve, ACT less PonderNet",
             "points",
             _scatter_gap,
-            *errors,
+            *steady,
         ),
     ]
 
@@ -218,8 +223,11 @@ def settled_steps(
         mean_over_seeds(
             "accuracy", f"accuracy with {words}", "share", 1 - sweep.seed_error()[:, 0]
         ),
-        over_seeds(
-            "steps", f"median steps with {words}", "steps", _median, sweep.seed_ponder()[:, 0]
+        median_over_seeds(
+            "steps",
+            f"median steps with {words}",
+            "steps",
+            present(sweep.seed_ponder()[:, 0]),
         ),
         mean_over_seeds(
             "drift", "change of steps, up or down, over the last half of training", "share", drifts
@@ -237,18 +245,8 @@ def _better(ponder: Array, act: Array) -> Quantity:
     return over_seeds("best_accuracy", label, "share", better_accuracy, ponder, act)
 
 
-def _median(values: Array) -> float:
-    present = values[~np.isnan(values)]
-    return float(np.median(present)) if present.size else float("nan")
-
-
 def _same_setting(curves: Curves, sweep: Cube) -> int:
     return int(np.argmin(abs(curves.settings - sweep.settings[sweep.best()])))
-
-
-def _solved_share(accuracy: float, errors: Array) -> float:
-    """Share of settings whose median accuracy over seeds reaches `accuracy`, of errors [K, S]."""
-    return float((np.median(1 - errors, axis=0) >= accuracy).mean())
 
 
 def _scatter_gap(ponder: Array, act: Array) -> float:

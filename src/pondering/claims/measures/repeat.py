@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pondering.claims.measures.arrays import best_accuracy, better_accuracy, ratio_of_soonest
+from pondering.claims.measures.arrays import best_accuracy, better_accuracy
 from pondering.claims.measures.evidence import Evidence
 from pondering.claims.measures.quantities import Quantity, over_seeds
+from pondering.claims.measures.ratios import ratio_of_soonest
 
 
 def repeat_against_act(
@@ -26,13 +27,12 @@ def repeat_against_act(
     pondering = repeats.reached(solved_error)[:, repeats.settings > 1]
     halting = penalties.reached(solved_error)
     label = f"{first}: updates to {100 * solved_error:g}% training error, best repeat over best ACT"
-    speed = over_seeds("first_speed", label, "times", ratio_of_soonest, pondering, halting)
-    return [*quantities, speed]
+    return [*quantities, ratio_of_soonest("first_speed", label, pondering, halting)]
 
 
 def _errors(evidence: Evidence, name: str, experiment: str) -> list[Quantity]:
     """The errors of both on one task; NAME_gap is above zero where ACT has the smaller one."""
-    repeat = evidence.sweep(experiment, "repeat").where(lambda rho: rho > 1, "rho > 1")
+    repeat = evidence.sweep(experiment, "repeat", "test", lambda rho: rho > 1, "rho > 1")
     errors = repeat.seed_error(), evidence.sweep(experiment, "act").seed_error()
     return [
         over_seeds(
