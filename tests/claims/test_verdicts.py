@@ -54,12 +54,12 @@ def test_without_results_it_was_not_run(name: str) -> None:
 
 
 @every_claim
-def test_one_seed_decides_only_what_the_paper_shows_of_one_network(name: str) -> None:
+def test_one_seed_decides_nothing(name: str) -> None:
     source = CASES[name][0]
     tables = {key: table[table["seed"] == 0] for key, table in source.tables.items()}
     curves = {key: curve[curve["seed"] == 0] for key, curve in source.curves.items()}
     judgement = judge(CLAIMS[name], dataclasses.replace(source, tables=tables, curves=curves))
-    assert judgement.verdict == ("reproduced" if name == "G10" else OPEN)
+    assert judgement.verdict == OPEN
 
 
 @every_claim
@@ -105,16 +105,18 @@ def test_a_condition_that_lapses_hides_no_other() -> None:
     assert judgement.reason.startswith("No (error of the plain network ")
 
 
-def test_a_diverged_run_counts_as_a_failure() -> None:
+@pytest.mark.parametrize(("count", "verdict"), [(1, "reproduced"), (11, "not reproduced")])
+def test_diverged_runs_count_as_failures(count: int, verdict: str) -> None:
+    """One of twenty moves no median, eleven do."""
     table = CASES["G1"][0].tables["parity"]
-    gone = (table["mechanism"] == "act") & (table["seed"] == 2)
+    gone = (table["mechanism"] == "act") & (table["seed"] < count)
     columns = {
         "status": table["status"].mask(gone, "diverged"),
         "error": table["error"].mask(gone, 1.0),
         "ponder_time": table["ponder_time"].mask(gone),
     }
     judgement = judge(CLAIMS["G1"], changed(CASES["G1"][0], "parity", **columns))
-    assert (judgement.diverged, judgement.verdict) == (len(TAUS), "not reproduced")
+    assert (judgement.diverged, judgement.verdict) == (count * len(TAUS), verdict)
 
 
 @pytest.mark.parametrize(

@@ -26,17 +26,18 @@ from support.claim_tables import curve, results, rows
 
 from pondering.results.results import Results
 
-PRIORS = (0.1, 0.2, 0.4, 0.6)
+PRIORS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+PENALTIES = (1e-4, 3e-4, *TAUS)
 
 
 def _pair(
     experiment: str, split: str, ponder: tuple[Any, Any], act: tuple[Any, Any],
-    levels: Sequence[float] = BITS,
+    levels: Sequence[float] = BITS, mechanism: str = "pondernet",
 ) -> list[pd.DataFrame]:  # fmt: skip
     """PonderNet and ACT with (error, steps) rules."""
     return [
-        rows(experiment, "pondernet", PRIORS, *ponder, levels=levels, split=split),
-        rows(experiment, "act", TAUS, *act, levels=levels, split=split),
+        rows(experiment, mechanism, PRIORS, *ponder, levels=levels, split=split),
+        rows(experiment, "act", PENALTIES, *act, levels=levels, split=split),
     ]
 
 
@@ -69,18 +70,18 @@ def b2() -> Case:
 
 
 def b3() -> Case:
-    """Computation in training."""
-    name = "parity_interpolation"
+    """Computation in training, where N is not constant."""
+    name, variant = "parity_interpolation", "pondernet[epsilon=0.05]"
 
     def of(steps: tuple[float, float], error: float) -> Results:
         rules = [(_flat(error), _flat(value)) for value in steps]
         curves = [
             curve(name, mechanism, settings, lambda s, k, share: 0.5 - (0.5 - error) * share,
                   lambda s, share, value=value: value)
-            for mechanism, settings, value in (("pondernet", PRIORS, steps[0]),
-                                               ("act", TAUS, steps[1]))
+            for mechanism, settings, value in ((variant, PRIORS, steps[0]),
+                                               ("act", PENALTIES, steps[1]))
         ]  # fmt: skip
-        return results(_pair(name, "test", *rules), curves)
+        return results(_pair(name, "test", *rules, mechanism=variant), curves)
 
     return of((2.0, 4.0), 0.02), of((4.0, 2.0), 0.02), of((2.0, 4.0), 0.45)
 
@@ -92,7 +93,7 @@ def b4() -> Case:
         return results(_pair("parity_interpolation", "test", (ponder, _flat(2)), (act, _flat(2))))
 
     def few(tau: float, seed: int, level: float) -> float:
-        return 0.05 + 0.04 * seed if tau == TAUS[0] else 0.5
+        return 0.05 + 40 * luck(seed) if tau in (PENALTIES[0], PRIORS[0]) else 0.5
 
     return of(_flat(0.02), few), of(few, _flat(0.02)), of(_flat(0.45), _flat(0.45))
 

@@ -12,7 +12,7 @@ from support.synthetic_results import card_of
 
 from pondering.results.results import Results
 
-SEEDS = (0, 1, 2)
+SEEDS = range(20)
 Rule = Callable[[float, int, float], float]
 
 
@@ -29,7 +29,7 @@ def rows(
     status: Callable[[float, int], str] = lambda setting, seed: "finished",
 ) -> pd.DataFrame:
     """Evaluation rows of one mechanism; PonderNet gets a wrong second prediction as well."""
-    predictions = ("sampled", "expected") if mechanism == "pondernet" else ("mixture",)
+    predictions = ("sampled", "expected") if mechanism.startswith("pondernet") else ("mixture",)
     return pd.DataFrame(
         [
             {
