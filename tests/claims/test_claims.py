@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import shutil
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner
+from ruamel.yaml import YAML
 from support.claim_cases import CASES
 
-from pondering.claims.claims import Criterion, load_claims
+from pondering.claims.claims import Criterion, Decision, Register, load_claims, load_register
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
 from pondering.claims.verdicts import judge_all
-from pondering.cli.claims import terminal_table
+from pondering.cli.claims import claims_command, terminal_table
+from pondering.params.read import load_params
 from pondering.params.replica import read_variant
 from pondering.project.errors import UserError
 
@@ -45,7 +50,17 @@ def test_every_claim_of_the_papers_is_there_and_every_measure_is_used() -> None:
         ("minimum_seeds: 20", "minimum_seeds: 0", "claims.G1.minimum_seeds: 0"),
         ("- id: G2", "- id: G1", "claims: id 'G1' is given twice"),
         ("claims:\n", "claims: [\n", "not valid YAML"),
-        ("claims:\n", "- claims:\n", "must be a mapping"),
+        ("registered: {on", "registered: {x: 1, on",
+         "registered.x: unknown key; allowed: on, sha256"),
+        ("sha256: ", "sha256: x", "registered.sha256: 'x"),
+        ("changes: []", "changes: [{what: more}]", "changes.0.on: missing"),
+        ("paper_size: {parity:", "paper_size: {party:", "claims.G1: paper_size: 'party' is no"),
+        ("history:\n      - {on: 2026-11-20", "history:\n      - {on: soon",
+         "claims.G7.history.0.on: 'soon'"),
+        ("fresh: true", "fresh: false", "questions.Q1.fresh: False"),
+        ("- id: Q2", "- id: Q1", "id 'Q1' is given twice"),
+        ("meaning: there is something to compare", "x: 1",
+         "questions.Q1.decides.0.meaning: missing"),
     ],
 )  # fmt: skip
 def test_a_malformed_claim_is_one_line_with_file_key_and_remedy(
@@ -59,6 +74,12 @@ def test_a_malformed_claim_is_one_line_with_file_key_and_remedy(
         load_claims(path)
     message = str(problem.value)
     assert message.startswith(f"{path}: ") and said in message and "\n" not in message
+
+
+def test_a_file_that_holds_no_mapping_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "claims.yaml").write_text("- claims")
+    with pytest.raises(UserError, match="must be a mapping with the key claims"):
+        load_claims(tmp_path / "claims.yaml")
 
 
 def test_a_missing_file_says_where_to_run(tmp_path: Path) -> None:
@@ -103,6 +124,87 @@ def test_a_difference_needs_its_whole_interval(
 ) -> None:
     criterion = Criterion(quantity="a", at_least=0.0, by="interval", core=True)
     assert criterion.outcome(measured(0.5, low, high)) == outcome
+
+
+def rewritten(path: Path, change: tuple[str, str] = ("", "")) -> Register:
+    """claims.yaml with a text replaced, in another layout, its keys sorted, without comments."""
+    text = (ROOT / "claims.yaml").read_text(encoding="utf-8")
+    assert change[0] in text
+    content = YAML(typ="safe", pure=True).load(text.replace(*change, 1))
+    writer = YAML(typ="safe", pure=True)
+    writer.default_flow_style = False
+    writer.dump(content, path)
+    return load_register(path)
+
+
+def test_the_hash_is_that_of_what_is_said_and_not_of_how(tmp_path: Path) -> None:
+    path = tmp_path / "claims.yaml"
+    found = load_register(ROOT / "claims.yaml").content_hash()
+    assert rewritten(path).content_hash() == found
+    for change in (
+        ("at_least: 0.30", "at_least: 0.31"), ("judged_at: [quick, ", "judged_at: ["),
+        ("at_most: -0.3, by: interval, meaning", "at_most: -0.4, by: interval, meaning"),
+    ):  # fmt: skip
+        assert rewritten(path, change).content_hash() != found, change
+    noted = rewritten(path, ("changes: []", "changes: [{on: 2026-12-01, what: x}]"))
+    assert noted.content_hash() == found and noted.changes
+
+
+def test_the_hash_is_the_sha256_of_sorted_json(tmp_path: Path) -> None:
+    """Counted again from the document alone, whose numbers JSON has as the file has them."""
+    register = load_register(ROOT / "claims.yaml")
+    one = register.model_copy(update={"claims": (), "questions": register.questions[7:]})
+    asked = one.questions[0]
+    text = (
+        '{"claims": [], "questions": [{"decides": ['
+        '{"at_least": 0.02, "by": "interval", "meaning": "the readout hides what the states know", '
+        '"quantity": "refitted_gain"}, '
+        '{"between": [-0.02, 0.02], "by": "interval", "meaning": '
+        '"the readout is not what limits the mechanism", "quantity": "refitted_gain"}], '
+        f'"fresh": true, "id": "Q8", "measured": "{asked.measured}", '
+        f'"question": "{asked.question}", "seeds": 10, "where": "{asked.where}"}}]}}'
+    )
+    assert one.content_hash() == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_committed_claims_are_those_that_were_registered() -> None:
+    register = load_register(ROOT / "claims.yaml")
+    assert register.content_hash() == register.registered.sha256, register.warning()
+
+
+def test_a_change_warns_until_its_hash_is_registered(tmp_path: Path) -> None:
+    for name in ("claims.yaml", "params.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    path = tmp_path / "claims.yaml"
+    text = path.read_text(encoding="utf-8").replace("at_least: 0.30", "at_least: 0.31", 1)
+    path.write_text(text, encoding="utf-8")
+    register = load_register(path)
+    done = CliRunner().invoke(claims_command, ["quick", "--root", str(tmp_path)])
+    assert done.exit_code == 0 and register.content_hash() in done.stderr
+    assert "put sha256: " in done.stderr and len(done.stderr.splitlines()) == 1
+    path.write_text(text.replace(register.registered.sha256, register.content_hash()))
+    done = CliRunner().invoke(claims_command, ["quick", "--root", str(tmp_path)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    listed = done.stdout[done.stdout.index("Registered questions, not answered yet") :]
+    ids = [line.split()[0] for line in listed.splitlines() if line.startswith("Q")]
+    assert ids == [f"Q{number}" for number in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [
+        ({"at_least": 0.25}, "the gain at least 0.25, whole interval: it pays"),
+        ({"at_most": -0.3}, "the gain at most -0.3, whole interval: it pays"),
+        ({"between": (0, 2)}, "the gain between 0 and 2, whole interval: it pays"),
+    ],
+)
+def test_what_decides_a_question_is_said_in_words(bound: dict[str, Any], said: str) -> None:
+    assert Decision(quantity="the_gain", by="interval", meaning="it pays", **bound).text() == said
+
+
+def test_every_claim_has_a_precondition_that_its_networks_have_learned() -> None:
+    for claim in CLAIMS.values():
+        assert any(condition.learned for condition in claim.preconditions), claim.id
 
 
 def test_the_terminal_table_holds_every_claim_within_its_width() -> None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 from markupsafe import escape
 from playwright.sync_api import Browser, Page
-from support.published import CLAIMS, HOSTILE, ROOT, hostile_results, publish
+from support.published import CLAIMS, HOSTILE, REGISTER, ROOT, hostile_results, publish
 
 from pondering.params.read import load_params
 from pondering.report.figures import FIGURES
@@ -233,7 +233,7 @@ def test_what_was_not_run_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for module in ("site", "view"):
         monkeypatch.setattr(f"pondering.report.pages.{module}.FIGURES", chosen)
     settings = load_params(ROOT / "params.yaml", "quick").experiments
-    build(hostile_results(), CLAIMS, tmp_path / "quick", settings)
+    build(hostile_results(), REGISTER, tmp_path / "quick", settings)
     html = (tmp_path / "quick/index.html").read_text()
     part = html[html.index('id="not-run"') :]
     assert "<li>logic</li>" in part and "<li>parity</li>" not in part.lower()

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support.published import CLAIMS, ROOT, hostile_results, publish
+from markupsafe import escape
+from support.published import CLAIMS, REGISTER, ROOT, hostile_results, publish
 from support.synthetic_results import card_of
 
+from pondering.claims.claims import Change
+from pondering.claims.verdicts import MEANINGS, VERDICTS
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.report.figures import FIGURES
 from pondering.report.pages import build, build_index
 from pondering.report.pages.searches import SearchLink
+from pondering.report.pages.site import VERDICT_CLASS, VERDICT_SIGN
 from pondering.results.results import Results
 
 STABLE = ("index.html", "report.md", "claims.json")
@@ -61,7 +66,7 @@ def test_without_any_result_the_report_says_so_and_old_figures_go(tmp_path: Path
     stale.parent.mkdir(parents=True)
     stale.touch()
     settings = load_params(ROOT / "params.yaml", "quick").experiments
-    page = build(Results("quick"), CLAIMS, tmp_path / "quick", settings)
+    page = build(Results("quick"), REGISTER, tmp_path / "quick", settings)
     assert page.counts["not run"] == len(CLAIMS)
     assert len(page.absent) == 10 and page.sections == ()
     assert "have no results" in (tmp_path / "quick" / "index.html").read_text()
@@ -90,6 +95,46 @@ def test_the_index_without_reports_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_figures")
+def test_the_page_says_when_what_it_judges_by_was_registered(
+    parity: Results, tmp_path: Path
+) -> None:
+    folder, registered = tmp_path / "quick", REGISTER.registered
+
+    def pages(**more: object) -> tuple[str, str]:
+        found = {"on": registered.on, "sha256": REGISTER.content_hash()}
+        fixed = registered.model_copy(update=found)
+        register = REGISTER.model_copy(update={"registered": fixed} | more)
+        build(parity, register, folder, {})
+        return (folder / "index.html").read_text(), (folder / "report.md").read_text()
+
+    for text in pages():
+        assert "fixed before the runs" in text and "registered on 2026-11-23" in text
+        assert REGISTER.content_hash()[:12] in text and "it has not changed" in text
+        assert "Changed without" not in text and "before any report was published" in text
+        assert "Registered questions, not answered yet" in text
+        assert REGISTER.questions[7].question in text
+    change = Change(on=date(2026, 12, 1), what="G1 is milder now")
+    for text in pages(changes=(change,)):
+        assert "2026-12-01: G1 is milder now" in text and "it has not changed" not in text
+    for text in pages(questions=REGISTER.questions[:7]):
+        assert "Changed without registration" in text and "it has not changed" not in text
+        hidden = REGISTER.model_copy(update={"questions": REGISTER.questions[:7]})
+        assert hidden.content_hash() in text
+
+
+def test_every_verdict_is_drawn_and_explained(tmp_path: Path) -> None:
+    build(Results("quick"), REGISTER, tmp_path / "quick", {})
+    page = (tmp_path / "quick/index.html").read_text()
+    text = (tmp_path / "quick/report.md").read_text()
+    for verdict, meaning in MEANINGS.items():
+        kind = VERDICT_CLASS[verdict]
+        assert page.count(f'id="sign-{kind}"') == 1 and f".verdict.{kind} {{" in page
+        assert f"<strong>{verdict.capitalize()}</strong>: {escape(meaning)}." in page
+        assert f"- {VERDICT_SIGN[verdict]} {verdict}: {meaning}." in text
+    assert len(set(VERDICT_CLASS.values())) == len(set(VERDICT_SIGN.values())) == len(VERDICTS)
+
+
+@pytest.mark.usefixtures("few_figures")
 def test_a_section_links_to_the_searches_beside_it(parity: Results, tmp_path: Path) -> None:
     folder = tmp_path / "quick" / "search"
     folder.mkdir(parents=True)
@@ -99,14 +144,14 @@ def test_a_section_links_to_the_searches_beside_it(parity: Results, tmp_path: Pa
     record = {"config": {"act": {"tau": [0.001]}, "training": training, "seeds": [0, 1]},
               "rates": [0.001, 0.003], "updates": 9000}  # fmt: skip
     (folder / "parity-act-rates.json").write_text(json.dumps(record))
-    section = build(parity, CLAIMS, tmp_path / "quick", {}).sections[0]
+    section = build(parity, REGISTER, tmp_path / "quick", {}).sections[0]
     words = "τ = 1e-3 at learning rates 1e-3 and 3e-3, seeds 0 and 1, 9,000 updates"
     assert section.searches == (SearchLink("ACT", words, "search/parity-act-rates.png"),)
     page = (tmp_path / "quick" / "index.html").read_text()
     assert f'<a href="search/parity-act-rates.png">ACT</a>: {words}' in page
     (folder / "parity-act-rates.json").write_text("[]")
     with pytest.raises(UserError, match=r"rates\.json: not a record of a search"):
-        build(parity, CLAIMS, tmp_path / "quick", {})
+        build(parity, REGISTER, tmp_path / "quick", {})
 
 
 @pytest.mark.usefixtures("few_figures")
@@ -114,7 +159,7 @@ def test_a_page_too_heavy_refers_to_its_largest_figures(
     parity: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pondering.report.pages.site.PAGE_LIMIT", 30_000)
-    page = build(parity, CLAIMS, tmp_path / "quick", {})
+    page = build(parity, REGISTER, tmp_path / "quick", {})
     views = [view for section in page.sections for view in section.figures]
     assert {view.svg is None for view in views} == {True, False}
     assert 'alt="Graves 2016' in (tmp_path / "quick" / "index.html").read_text()

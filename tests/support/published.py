@@ -8,12 +8,13 @@ from pathlib import Path
 
 from support.synthetic_results import card_of, made_up_results
 
-from pondering.claims.claims import load_claims
+from pondering.claims.claims import load_register
 from pondering.report.pages import build
 from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
-CLAIMS = load_claims(ROOT / "claims.yaml")
+REGISTER = load_register(ROOT / "claims.yaml")
+CLAIMS = REGISTER.claims
 HOSTILE = "<script>alert('x')</script>"
 
 
@@ -37,7 +38,7 @@ def publish(source: Results, folder: Path) -> Path:
     for name, curves in source.curves.items():
         for mechanism, part in curves.groupby("mechanism"):
             part.to_csv(home / "curves" / f"{name}-{mechanism}.csv", index=False)
-    build(source, CLAIMS, home, {})
+    build(source, REGISTER, home, {})
     return home
 
 

@@ -126,6 +126,7 @@ CLAIM = """
     minimum_seeds: 1
     real_data: false
     scale_reason: none.
+    paper_size: {majority: {difficulty: null, updates: null}}
 """
 
 
@@ -152,8 +153,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     line = "from pondering.report.figures.spec import Family, FigureSpec\n"
     replaced(figures, line, f"from pondering.report.figures import majority\n{line}")
     replaced(figures, ")  # fmt: skip\n", LINE)
-    with (root / "claims.yaml").open("a") as claims:
-        claims.write(CLAIM)
+    replaced(root / "claims.yaml", "\nquestions:\n", f"{CLAIM}\nquestions:\n")
     values = tiny.document()
     block = copy.deepcopy(values["tiny"])
     block["common"]["task"] = {"name": "majority"}

@@ -1,9 +1,11 @@
-"""The papers' claims as claims.yaml writes them: what is measured and what it must be."""
+"""What claims.yaml registers: the papers' claims with their thresholds, and own questions."""
 
 from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -13,6 +15,7 @@ from ruamel.yaml import YAML
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity, number_text
 from pondering.project.errors import UserError
+from pondering.project.provenance import hash_values
 
 Profile = Literal["quick", "reduced", "paper"]
 Outcome = Literal["holds", "partly", "fails", "not measured"]
@@ -99,18 +102,42 @@ class Criterion(Bound):
 
 
 class Precondition(Bound):
-    """What must be so before a claim can be judged at all; `because` says it to the reader.
+    """What must be so before the criteria are asked; `because` says to the reader what is not.
 
-    `below_difficulty` lets it lapse once the hardest difficulty evaluated reaches that number: at
-    the paper's own size a task that is too easy is a finding, not an excuse.
+    `learned: true`: the networks must have learned the task; at the paper's own size the claim is
+    not reproduced where they have not. Any other asks that the task be hard enough and lapses at
+    the paper's own size, where an easy task is a finding, not an excuse.
     """
 
     because: str = Field(min_length=1)
-    below_difficulty: float | None = None
+    learned: bool = False
+
+
+class PaperSize(_Model):
+    """How large an experiment is in the paper.
+
+    Args:
+        difficulty: the hardest it evaluates; None: data that are not a stand-in are of its size.
+        updates: those it trains for; None: it does not say.
+    """
+
+    difficulty: float | None
+    updates: int | None
+
+
+class Change(_Model):
+    """Something that was changed, and the day."""
+
+    on: date
+    what: str = Field(min_length=1)
 
 
 class Claim(_Model):
-    """One claim of a paper and how it is judged."""
+    """One claim of a paper and how it is judged; `history`: how that changed before registration.
+
+    `paper_size` has an entry for every experiment that must be as large as the paper's for the
+    claim to count as tried at the paper's own size.
+    """
 
     id: str = Field(pattern=r"^[A-Z][0-9]+$")
     paper: str
@@ -128,6 +155,8 @@ class Claim(_Model):
     minimum_seeds: int = Field(ge=1)
     real_data: bool
     scale_reason: str
+    paper_size: dict[str, PaperSize] = Field(min_length=1)
+    history: tuple[Change, ...] = ()
 
     @model_validator(mode="after")
     def _measure_is_known(self) -> Self:
@@ -142,29 +171,113 @@ class Claim(_Model):
             )
         if not any(criterion.core for criterion in self.criteria):
             raise ValueError("at least one criterion must be core")
+        for name in self.paper_size:
+            if name not in self.arguments.values():
+                raise ValueError(f"paper_size: {name!r} is no experiment of the arguments")
         return self
 
 
-class _Document(_Model):
+class Decision(Bound):
+    """A bound that decides a question, and what it means where it is met."""
+
+    by: Literal["estimate", "interval"]
+    meaning: str = Field(min_length=1)
+
+    def text(self) -> str:
+        """The bound in words, without units."""
+        low, high = self.limits()
+        bound = f"between {low:g} and {high:g}"
+        if self.between is None:
+            bound = f"at most {high:g}" if self.at_least is None else f"at least {low:g}"
+        whole = ", whole interval" if self.by == "interval" else ""
+        return f"{self.quantity.replace('_', ' ')} {bound}{whole}: {self.meaning}"
+
+
+class Question(_Model):
+    """A question beyond the papers, written down before any run that could answer it.
+
+    Args:
+        id, question: what is asked.
+        where: experiments and settings, in words.
+        measured: how each quantity of `decides` is computed, in words.
+        decides: the bounds, one by one.
+        seeds: fewest of a setting.
+        fresh: seeds that suggested the question take no part in its answer.
+        seen_before: what had been seen when it was written down.
+    """
+
+    id: str = Field(pattern=r"^Q[0-9]+$")
+    question: str
+    where: str
+    measured: str
+    decides: tuple[Decision, ...] = Field(min_length=1)
+    seeds: int = Field(ge=1)
+    fresh: Literal[True]
+    seen_before: str | None = None
+
+
+class Registration(_Model):
+    """The day on which claims and questions were registered, and the hash of their content."""
+
+    on: date
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+    @property
+    def short(self) -> str:
+        """The first twelve digits of the hash."""
+        return self.sha256[:12]
+
+
+class Register(_Model):
+    """The whole of claims.yaml; `changes` are those since the registration."""
+
+    registered: Registration
+    changes: tuple[Change, ...]
     claims: tuple[Claim, ...] = Field(min_length=1)
+    questions: tuple[Question, ...] = ()
 
     @model_validator(mode="after")
     def _ids_differ(self) -> Self:
-        ids = [claim.id for claim in self.claims]
+        ids = [each.id for each in (*self.claims, *self.questions)]
         twice = [name for name in ids if ids.count(name) > 1]
         if twice:
             raise ValueError(f"id {twice[0]!r} is given twice")
         return self
 
+    def content_hash(self) -> str:
+        """The sha256 of what claims and questions say; comments and layout do not enter."""
+
+        def plain(entries: Sequence[_Model]) -> list[dict[str, Any]]:
+            return [entry.model_dump(mode="json", exclude_unset=True) for entry in entries]
+
+        return hash_values({"claims": plain(self.claims), "questions": plain(self.questions)})
+
+    def warning(self) -> str | None:
+        """What to do where the content is not that of the registered hash; None where it is."""
+        found, registered = self.content_hash(), self.registered
+        if found == registered.sha256:
+            return None
+        return (
+            f"claims.yaml is not as it was registered on {registered.on} (sha256 "
+            f"{registered.short}): a claim or a question has changed since. To register the "
+            f"change, add a line {{on: DATE, what: ...}} to `changes` and put sha256: \"{found}\" "
+            f"in `registered`."
+        )
+
 
 def load_claims(path: Path = Path("claims.yaml")) -> tuple[Claim, ...]:
-    """Read and check the claims.
+    """The claims of `load_register`, in the order of the file."""
+    return load_register(path).claims
+
+
+def load_register(path: Path = Path("claims.yaml")) -> Register:
+    """Read and check claims.yaml.
 
     Args:
         path: the file.
 
     Returns:
-        The claims in the order of the file.
+        Claims and questions with their registration.
 
     Raises:
         UserError: one line naming file, key, value and what is allowed.
@@ -180,7 +293,7 @@ def load_claims(path: Path = Path("claims.yaml")) -> tuple[Claim, ...]:
     if not isinstance(document, dict):
         raise UserError(f"{path}: must be a mapping with the key claims")
     try:
-        return _Document.model_validate(document).claims
+        return Register.model_validate(document)
     except ValidationError as problem:
         raise UserError(f"{path}: {_first_error(problem, document)}") from None
 
@@ -190,11 +303,11 @@ def _inside(value: float, low: float, high: float) -> bool:
 
 
 def _first_error(problem: ValidationError, document: dict[str, Any]) -> str:
-    """The first finding with the claim's id in place of its position."""
+    """The first finding with the id of its claim or question in place of its position."""
     first = problem.errors()[0]
     where = [str(part) for part in first["loc"]]
-    if len(where) > 1 and where[0] == "claims":
-        entry = document["claims"][int(where[1])]
+    if len(where) > 1 and where[0] in ("claims", "questions"):
+        entry = document[where[0]][int(where[1])]
         where[1] = str(entry.get("id", where[1])) if isinstance(entry, dict) else where[1]
     key = ".".join(where) or "claims"
     if first["type"] == "extra_forbidden":
@@ -209,8 +322,16 @@ def _first_error(problem: ValidationError, document: dict[str, Any]) -> str:
 
 def _fields(where: list[str]) -> list[str]:
     """The keys allowed at a place of the document."""
-    inner: dict[str, type[BaseModel]] = {"criteria": Criterion, "preconditions": Precondition}
-    model = next((inner[part] for part in where if part in inner), None)
-    if model is None:
-        model = Claim if where[0] == "claims" else _Document
-    return list(model.model_fields)
+    models: dict[str, type[BaseModel]] = {
+        "registered": Registration,
+        "changes": Change,
+        "claims": Claim,
+        "questions": Question,
+        "criteria": Criterion,
+        "preconditions": Precondition,
+        "paper_size": PaperSize,
+        "history": Change,
+        "decides": Decision,
+    }
+    inside = [models[part] for part in where[:-1] if part in models]
+    return list((inside[-1] if inside else Register).model_fields)

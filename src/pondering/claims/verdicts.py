@@ -2,6 +2,8 @@
 
 A claim names a measure, and the criteria its quantities must meet. The verdict follows from the
 criteria alone: reproduced if all hold, not reproduced if a core criterion fails, partly otherwise.
+Before them come the preconditions. Where the networks have not learned the task, the claim is not
+reproduced if the task was of the paper's size, and was not learned here if it was smaller.
 """
 
 from __future__ import annotations
@@ -18,10 +20,28 @@ from pondering.claims.measures.quantities import Quantity, number_text, quantity
 from pondering.results.results import Results
 
 Verdict = Literal[
-    "reproduced", "partly", "not reproduced", "cannot be judged at this scale", "not run"
+    "reproduced",
+    "partly",
+    "not reproduced",
+    "not learned here",
+    "cannot be judged at this scale",
+    "not run",
 ]
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+MEANINGS: dict[Verdict, str] = {
+    "reproduced": "every criterion holds",
+    "partly": "no core criterion fails in its weaker form, but not every criterion holds",
+    "not reproduced": "a core criterion fails even in its weaker form, or the networks have not "
+    "learned the task at the paper's own size",
+    "not learned here": "the networks have not learned the task, which is smaller here than in "
+    "the paper",
+    "cannot be judged at this scale": "the task is too easy at this size, or the sizes, settings, "
+    "seeds or data that the claim needs are not there",
+    "not run": "the runs that the claim is about do not exist",
+}
+"""What each verdict says, for the pages."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +109,12 @@ def judge(claim: Claim, results: Results) -> Judgement:
     except InsufficientError as problem:
         reason = _sentence(str(problem))
         return _judgement(claim, evidence, "cannot be judged at this scale", reason, ())
-    obstacle = _obstacle(claim, evidence, quantities)
-    if obstacle:
-        verdict: Verdict = "cannot be judged at this scale"
-        return _judgement(claim, evidence, verdict, obstacle, quantities)
     outcomes = [(c, c.outcome(_named(quantities, c.quantity))) for c in claim.criteria]
-    verdict, reason = _verdict(outcomes, quantities)
+    verdict, reason = (
+        _obstacle(claim, evidence)
+        or _unmet(claim, evidence, quantities)
+        or _verdict(outcomes, quantities)
+    )
     return _judgement(claim, evidence, verdict, reason, quantities)
 
 
@@ -144,27 +164,72 @@ def _verdict(
     return "partly", _sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
 
 
-def _obstacle(claim: Claim, evidence: Evidence, quantities: Sequence[Quantity]) -> str | None:
-    """Why a claim cannot be judged on these results, or None."""
+def _obstacle(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:
+    """Why a claim cannot be judged on these results, whatever they say, or None."""
     profile, cards = evidence.results.profile, evidence.results.cards
-    if profile not in claim.judged_at:
-        return f"Judged from {claim.judged_at[0]} on: {claim.scale_reason}"
-    if claim.real_data and any(cards[name].stand_in for name in evidence.sizes):
-        return f"The data are a stand-in: {claim.scale_reason}"
     seeds = min(evidence.seeds, default=0)
-    if seeds < claim.minimum_seeds:
-        return f"Seeds of a setting: {seeds}; {claim.minimum_seeds} are needed."
-    hardest = max((high for _, high in evidence.sizes.values()), default=0.0)
+    reason = None
+    if profile not in claim.judged_at:
+        reason = f"Judged from {claim.judged_at[0]} on: {claim.scale_reason}"
+    elif claim.real_data and any(cards[name].stand_in for name in evidence.sizes):
+        reason = f"The data are a stand-in: {claim.scale_reason}"
+    elif seeds < claim.minimum_seeds:
+        reason = f"Seeds of a setting: {seeds}; {claim.minimum_seeds} are needed."
+    return ("cannot be judged at this scale", reason) if reason else None
+
+
+def _unmet(
+    claim: Claim, evidence: Evidence, quantities: Sequence[Quantity]
+) -> tuple[Verdict, str] | None:
+    """The verdict by the first precondition that is not met, or None."""
+    smaller = _smaller(claim, evidence)
     for condition in claim.preconditions:
-        if condition.below_difficulty is not None and hardest >= condition.below_difficulty:
+        if not condition.learned and smaller is None:
             continue
         quantity = _named(quantities, condition.quantity)
         if quantity is None or math.isnan(quantity.value):
-            return f"Could not be measured: {condition.quantity}."
-        if not condition.met(quantity.value):
-            found = f"{quantity.label} {number_text(quantity.value, quantity.unit)}"
-            return f"{condition.because} ({found}, {condition.words(quantity)} needed)."
+            found = f"{condition.quantity} could not be measured"
+        elif condition.met(quantity.value):
+            continue
+        else:
+            value = number_text(quantity.value, quantity.unit)
+            found = f"{quantity.label} {value}, {condition.words(quantity)} needed"
+        reason = f"{condition.because} ({found})."
+        if not condition.learned:
+            return "cannot be judged at this scale", reason
+        if smaller is not None:
+            return "not learned here", f"Not learned {smaller}: {reason}"
+        return "not reproduced", f"{_trained(claim, evidence)}: {reason}"
     return None
+
+
+def _smaller(claim: Claim, evidence: Evidence) -> str | None:
+    """In what the runs are smaller than the paper's, or None."""
+    for name, (_, hardest) in evidence.sizes.items():
+        size = claim.paper_size.get(name)
+        if size and evidence.results.cards[name].stand_in:
+            return "on data that stand in for the paper's"
+        if size and size.difficulty is not None and hardest < size.difficulty:
+            return f"at difficulties up to {hardest:g}, in the paper up to {size.difficulty:g}"
+    return None
+
+
+def _trained(claim: Claim, evidence: Evidence) -> str:
+    """How long networks of the paper's size were trained, which have not learned."""
+    trained = {name: _updates(evidence, name) for name in claim.paper_size}
+    stated = {name: size.updates for name, size in claim.paper_size.items() if size.updates}
+    shares = {name: trained[name] / updates for name, updates in stated.items()}
+    least = min(shares, key=shares.__getitem__, default=None)
+    if least is not None and shares[least] < 1:
+        paper = f"the paper: {stated[least]:,}"
+        return f"Not reproduced within {trained[least]:,.0f} updates ({paper})"
+    return f"Not learned at the paper's size after {min(trained.values()):,.0f} updates"
+
+
+def _updates(evidence: Evidence, experiment: str) -> float:
+    """The updates that all mechanisms looked at in an experiment were trained for."""
+    runs = [run.rsplit("-", 1) for run in evidence.runs]
+    return evidence.common_updates(experiment, *(each for name, each in runs if name == experiment))
 
 
 def _judgement(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pondering.claims.claims import load_claims
+from pondering.claims.claims import Question, load_register
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict, judge_all
 from pondering.cli import options
@@ -21,6 +21,7 @@ COLOURS: dict[Verdict, str] = {
     "reproduced": "green",
     "partly": "yellow",
     "not reproduced": "red",
+    "not learned here": "magenta",
     "cannot be judged at this scale": "cyan",
     "not run": "white",
 }
@@ -28,6 +29,7 @@ SIGNS: dict[Verdict, str] = {
     "reproduced": "+",
     "partly": "~",
     "not reproduced": "x",
+    "not learned here": "o",
     "cannot be judged at this scale": "?",
     "not run": "-",
 }
@@ -43,9 +45,13 @@ def claims_command(profile: str | None, root: Path) -> None:
     with stage():
         chosen = load_params(root / "params.yaml", profile).profile
         results = Results.load(root / "reports", chosen)
-        judgements = judge_all(load_claims(root / "claims.yaml"), results)
+        register = load_register(root / "claims.yaml")
+        judgements = judge_all(register.claims, results)
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
         click.echo(terminal_table(judgements, chosen, width))
+        click.echo(questions_text(register.questions, width), nl=False)
+        if warning := register.warning():
+            click.echo(warning, err=True)
 
 
 def terminal_table(judgements: Sequence[Judgement], profile: str, width: int) -> str:
@@ -76,6 +82,18 @@ def terminal_table(judgements: Sequence[Judgement], profile: str, width: int) ->
     counts = [(v, sum(j.verdict == v for j in judgements)) for v in VERDICTS]
     lines.append(", ".join(f"{count} {verdict}" for verdict, count in counts if count))
     return "\n".join(lines)
+
+
+def questions_text(questions: Sequence[Question], width: int) -> str:
+    """The registered questions, which nothing answers yet; empty where there are none."""
+    if not questions:
+        return ""
+    lines = ["", "Registered questions, not answered yet", ""]
+    for question in questions:
+        lines += textwrap.wrap(
+            f"{question.id:<5}{question.question}", width, subsequent_indent=" " * 5
+        )
+    return "\n".join(lines) + "\n"
 
 
 def _core(judgement: Judgement) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pondering.claims.claims import load_claims
+from pondering.claims.claims import load_register
 from pondering.params.read import load_params
 from pondering.project.paths import Layout
 from pondering.report.pages.site import build, build_index
@@ -22,7 +22,7 @@ def publish(root: Path, profile: str) -> str:
     # The settings are printed only: a changed one reaches the report through what it changes.
     params = load_params(root / "params.yaml", profile)
     results = Results.load(root / "reports", profile)
-    claims = load_claims(root / "claims.yaml")
-    page = build(results, claims, Layout(root, profile).report, params.experiments)
+    register = load_register(root / "claims.yaml")
+    page = build(results, register, Layout(root, profile).report, params.experiments)
     build_index(root / "reports")
     return ", ".join(f"{count} {words}" for words, count in page.counts.items() if count)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from pondering.claims.claims import Claim
-from pondering.claims.verdicts import VERDICTS, Verdict, claims_json, judge_all
+from pondering.claims.claims import Register
+from pondering.claims.verdicts import MEANINGS, VERDICTS, Verdict, claims_json, judge_all
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import atomic_write, json_text, write_json, write_together
 from pondering.project.errors import UserError
@@ -38,6 +38,7 @@ VERDICT_CLASS: dict[Verdict, str] = {
     "reproduced": "reproduced",
     "partly": "partly",
     "not reproduced": "failed",
+    "not learned here": "unlearned",
     "cannot be judged at this scale": "open",
     "not run": "absent",
 }
@@ -47,6 +48,7 @@ VERDICT_SIGN: dict[Verdict, str] = {
     "reproduced": "✓",
     "partly": "◐",
     "not reproduced": "✗",
+    "not learned here": "○",
     "cannot be judged at this scale": "?",
     "not run": "–",  # noqa: RUF001
 }
@@ -55,7 +57,7 @@ VERDICT_SIGN: dict[Verdict, str] = {
 
 def build(
     results: Results,
-    claims: Sequence[Claim],
+    register: Register,
     folder: Path,
     settings: Mapping[str, ExperimentConfig],
 ) -> Page:
@@ -65,7 +67,7 @@ def build(
 
     Args:
         results: the tables, curves, traces and cards of one profile.
-        claims: what claims.yaml says.
+        register: what claims.yaml says.
         folder: reports/<profile>; its provenance/*.json and search/*.json are read.
         settings: experiment -> parameters, for the settings in words and for what was not run.
             An experiment with results and without parameters is reported from its tables alone.
@@ -76,7 +78,7 @@ def build(
     Raises:
         UserError: a provenance file or the record of a search cannot be read.
     """
-    judgements = judge_all(claims, results)
+    judgements = judge_all(register.claims, results)
     drawings = _draw(results, folder / "figures")
     searched = searches(folder / "search")
     page = page_of(results, judgements, drawings, _light(drawings), settings, searched)
@@ -87,8 +89,12 @@ def build(
     markdown = _environment(html=False, title_of=results.title)
     write_together(
         {
-            folder / "index.html": html.get_template("profile.html.j2").render(page=page),
-            folder / "report.md": markdown.get_template("report.md.j2").render(page=page),
+            folder / "index.html": html.get_template("profile.html.j2").render(
+                page=page, register=register
+            ),
+            folder / "report.md": markdown.get_template("report.md.j2").render(
+                page=page, register=register
+            ),
             folder / "claims.json": json_text(judged),
             folder / "provenance.html": html.get_template("provenance.html.j2").render(
                 page=page, origins=found
@@ -183,6 +189,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         "style": _asset("style.css"),
         "script": _asset("text.js"),
         "verdicts": VERDICTS,
+        "meanings": MEANINGS,
         "kinds": VERDICT_CLASS,
         "signs": VERDICT_SIGN,
     }
@@ -207,12 +214,13 @@ def _read_claims(path: Path, profile: str) -> dict[str, Any]:
         verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
         for claim in report["claims"]:
             _ = claim["title"], VERDICT_CLASS[claim["verdict"]]  # the page shows them
-        judged = sum([report["counts"][verdict] for verdict in VERDICTS][:3])
+        counts = {verdict: list(verdicts.values()).count(verdict) for verdict in VERDICTS}
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise UserError(f"{path}: not a claims.json of this project ({problem})") from None
     return report | {
         "profile": profile,
         "finished": finished,
         "verdicts": verdicts,
-        "judged": judged,
+        "counts": counts,
+        "judged": sum(list(counts.values())[:3]),
     }
