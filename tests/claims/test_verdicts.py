@@ -165,6 +165,15 @@ def test_a_learned_quantity_that_is_missing_counts_as_not_learned() -> None:
     assert judgement.reason.endswith("has learned the task (rise could not be measured).")
 
 
+def test_a_task_whose_ease_is_not_measured_leaves_the_claim_open() -> None:
+    easy = next(c for c in CLAIMS["G8"].preconditions if not c.learned)
+    claim = CLAIMS["G8"].model_copy(
+        update={"preconditions": (easy.model_copy(update={"quantity": "x"}),)}
+    )
+    judgement = judge(claim, nothing_learned(SMALLER, 10, MOST_SEEDS))
+    assert (judgement.verdict, judgement.reason) == (OPEN, "Could not be measured: x.")
+
+
 def test_every_verdict_has_a_meaning() -> None:
     assert tuple(MEANINGS) == VERDICTS
 

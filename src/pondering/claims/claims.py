@@ -260,7 +260,7 @@ class Register(_Model):
         return (
             f"claims.yaml is not as it was registered on {registered.on} (sha256 "
             f"{registered.short}): a claim or a question has changed since. To register the "
-            f"change, add a line {{on: DATE, what: ...}} to `changes` and put sha256: \"{found}\" "
+            f'change, add a line {{on: DATE, what: ...}} to `changes` and put sha256: "{found}" '
             f"in `registered`."
         )
 

@@ -188,6 +188,9 @@ def _unmet(
             continue
         quantity = _named(quantities, condition.quantity)
         if quantity is None or math.isnan(quantity.value):
+            if not condition.learned:
+                reason = f"Could not be measured: {condition.quantity}."
+                return "cannot be judged at this scale", reason
             found = f"{condition.quantity} could not be measured"
         elif condition.met(quantity.value):
             continue
