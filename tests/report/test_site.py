@@ -109,15 +109,15 @@ def test_the_page_says_when_what_it_judges_by_was_registered(
 
     for text in pages():
         assert "fixed before the runs" in text and "registered on 2026-11-23" in text
-        assert REGISTER.content_hash()[:12] in text and "it has not changed" in text
+        assert REGISTER.content_hash()[:12] in text and "They have not changed" in text
         assert "Changed without" not in text and "before any report was published" in text
         assert "Registered questions, not answered yet" in text
         assert REGISTER.questions[7].question in text
     change = Change(on=date(2026, 12, 1), what="G1 is milder now")
     for text in pages(changes=(change,)):
-        assert "2026-12-01: G1 is milder now" in text and "it has not changed" not in text
+        assert "2026-12-01: G1 is milder now" in text and "They have not changed" not in text
     for text in pages(questions=REGISTER.questions[:7]):
-        assert "Changed without registration" in text and "it has not changed" not in text
+        assert "Changed without registration" in text and "They have not changed" not in text
         hidden = REGISTER.model_copy(update={"questions": REGISTER.questions[:7]})
         assert hidden.content_hash() in text
 

@@ -238,7 +238,7 @@ class Register(_Model):
 
     @model_validator(mode="after")
     def _ids_differ(self) -> Self:
-        ids = [each.id for each in (*self.claims, *self.questions)]
+        ids = [claim.id for claim in self.claims] + [each.id for each in self.questions]
         twice = [name for name in ids if ids.count(name) > 1]
         if twice:
             raise ValueError(f"id {twice[0]!r} is given twice")

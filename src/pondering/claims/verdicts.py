@@ -35,8 +35,8 @@ MEANINGS: dict[Verdict, str] = {
     "partly": "no core criterion fails in its weaker form, but not every criterion holds",
     "not reproduced": "a core criterion fails even in its weaker form, or the networks have not "
     "learned the task at the paper's own size",
-    "not learned here": "the networks have not learned the task, which is smaller here than in "
-    "the paper",
+    "not learned here": "the networks have not learned the task, which is smaller than the "
+    "paper's, or on stand-in data",
     "cannot be judged at this scale": "the task is too easy at this size, or the sizes, settings, "
     "seeds or data that the claim needs are not there",
     "not run": "the runs that the claim is about do not exist",
