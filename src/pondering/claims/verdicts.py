@@ -231,8 +231,9 @@ def _trained(claim: Claim, evidence: Evidence) -> str:
 
 def _updates(evidence: Evidence, experiment: str) -> float:
     """The updates that all mechanisms looked at in an experiment were trained for."""
-    runs = [run.rsplit("-", 1) for run in evidence.runs]
-    return evidence.common_updates(experiment, *(each for name, each in runs if name == experiment))
+    runs = [run.partition("-") for run in evidence.runs]
+    mechanisms = (mechanism for name, _, mechanism in runs if name == experiment)
+    return evidence.common_updates(experiment, *mechanisms)
 
 
 def _judgement(
