@@ -27,7 +27,7 @@ Array = Any  # numpy.ndarray; Numba makes its own types of what a function is ca
 Float = Any  # numpy.float32
 F = TypeVar("F", bound=Callable[..., Any])
 f4 = np.float32  # of constants too: 1 - x would be double
-zero = np.int64(0)  # what a plain 0 is handed to is compiled for that 0 apart
+zero: Any = np.int64(0)  # what a plain 0 is handed to is compiled for that 0 apart
 
 # LLVM may add in any order, to use the CPU's vectors. NaN and infinity keep their meaning.
 LIBERTIES = {"reassoc", "contract", "arcp", "nsz"}
