@@ -19,7 +19,6 @@ from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
 from pondering.claims.verdicts import judge_all
 from pondering.cli.claims import claims_command, terminal_table
-from pondering.params.read import load_params
 from pondering.params.replica import read_variant
 from pondering.project.errors import UserError
 

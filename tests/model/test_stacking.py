@@ -41,9 +41,18 @@ KINDS: dict[str, Callable[[Any, Any], Halting]] = {
     "act_last": lambda s, _: ACT(s, epsilon=0.1, max_steps=5, carry="last"),
     "pondernet": lambda s, beta: PonderNet(s, beta, max_steps=4),
     "pondernet_last": lambda s, beta: PonderNet(s, beta, 4, kl=_directions(s), carry="last"),
-    "pondernet_eps": lambda s, beta: PonderNet(s, beta, max_steps=5, epsilon=0.2),
+    "pondernet_eps": lambda s, beta: PonderNet(s, beta, max_steps=5, epsilon=_epsilons(s)),
     "repeat": lambda s, _: FixedRepeat((s * 8).round()),  # 2, 4 and 1
 }
+
+
+def _epsilons(settings: Any) -> Any:
+    """Of the replicas with these settings: the first stops, the second soon, the third never."""
+    values = {0.25: 0.05, 0.5: 0.4, 0.125: 0.0}
+    one = torch.as_tensor(settings).dim() == 0
+    if one:
+        return values[float(settings)] or None
+    return torch.tensor([values[s] for s in settings.tolist()], dtype=torch.float64)
 
 
 def _directions(settings: Any) -> Any:

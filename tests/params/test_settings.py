@@ -59,7 +59,7 @@ WRONG: list[tuple[str, list[Any], str]] = [
     ("act", [0.1, BIAS, BIAS], "act.tau: [0.1, {'tau': 0.001, 'halt_bias': -3}, {'tau': 0.001,"),
     ("act", [BIAS], "act.tau: [{'tau': 0.001, 'halt_bias': -3}] is not allowed: must hold a numbe"),
     ("pondernet", [0.5, {"lambda_p": 0.5, "beta": -1}], "pondernet.lambda_p.1.beta: -1 is not al"),
-    ("pondernet", [0.5, {"lambda_p": 0.5, "epsilon": 0.1}], "pondernet.lambda_p.1.epsilon: unkn"),
+    ("pondernet", [0.5, {"lambda_p": 0.5, "max_steps": 4}], "pondernet.lambda_p.1.max_steps: unkn"),
     ("repeat", [1, {"rho": 2, "halt_bias": 1}], "repeat.rho.1.halt_bias: unknown key; allowed: "),
 ]
 
@@ -94,4 +94,4 @@ def test_a_word_may_be_an_option_where_the_entry_says_so() -> None:
 def test_every_option_is_an_own_value_or_the_halting_bias() -> None:
     for entry in MECHANISMS.values():
         assert set(entry.sweeps) <= {"halt_bias", *entry.own}
-        assert not set(entry.sweeps) & {entry.setting, "max_steps", "epsilon"}
+        assert not set(entry.sweeps) & {entry.setting, "max_steps"}

@@ -91,7 +91,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "epsilon": (ranges.Open | None, None),
             "kl": (Literal["p_prior", "prior_p"], "p_prior"),
         },
-        ways=("every_step",), sweeps=("halt_bias", "beta", "kl"),
+        ways=("every_step",), sweeps=("halt_bias", "beta", "epsilon", "kl"),
     ),
 }  # fmt: skip
 """Name in `params.yaml` -> entry, in the order of tables and pages."""

@@ -63,10 +63,11 @@ def make_halting(
 
 
 def _of_replicas(values: Sequence[Any], device: torch.device | str) -> Any:
-    """An argument that differs between replicas: numbers as (K,), words as a tuple."""
+    """An argument that differs between replicas: numbers as (K,), words as a tuple; None is 0."""
     if isinstance(values[0], str):
         return tuple(values)
-    return torch.tensor(values, dtype=torch.float32, device=device)
+    numbers = [value or 0.0 for value in values]
+    return torch.tensor(numbers, dtype=torch.float32, device=device)
 
 
 def _class_of(entry: Mechanism) -> Any:

@@ -51,13 +51,14 @@ class PonderNet(MeanField):
             the uniform prior over the N steps (as in Ouro, arXiv 2510.25741).
         beta: weight of the KL term, a number or (K,).
         max_steps: N, where the rest of the mass goes.
-        epsilon: None for a constant N; else a row stops once its cumulated p exceeds 1 - epsilon.
+        epsilon: None for a constant N; else a row stops once its cumulated p exceeds 1 - epsilon,
+            a number or (K,), where 0 stands for a constant N.
         kl: `p_prior` for KL(p || prior), that of the paper; `prior_p` for KL(prior || p), which
             most public code computes. A word, or one for each of K replicas.
         carry: which state crosses to the next input: sum p_n s_n (`mean_field`) or s_N (`last`).
 
     Raises:
-        ValueError: lambda_p outside [0, 1), epsilon outside (0, 1), beta < 0, max_steps < 1,
+        ValueError: lambda_p or epsilon outside [0, 1), beta < 0, max_steps < 1,
             another word for `kl` or `carry`.
 
     Source: Banino 2021, Sec. 2, Eqs. 2-3. On sequences the paper is silent: here each input
@@ -68,7 +69,7 @@ class PonderNet(MeanField):
     lambda_p: Setting
     beta: Setting = 0.01
     max_steps: int = 20
-    epsilon: float | None = None
+    epsilon: Setting | None = None
     kl: KL | tuple[KL, ...] = "p_prior"
     carry: Carry = "mean_field"
     scores_every_step: ClassVar[bool] = True
@@ -82,8 +83,9 @@ class PonderNet(MeanField):
         refuse_unless((beta >= 0) & beta.isfinite(), "beta", self.beta, "a number from 0 on")
         refuse_no_count("max_steps", self.max_steps)
         if self.epsilon is not None:
-            fits = 0 < self.epsilon < 1
-            refuse_unless(fits, "epsilon", self.epsilon, "None or a number between 0 and 1")
+            epsilon = torch.as_tensor(self.epsilon)
+            fits = (epsilon >= 0) & (epsilon < 1)
+            refuse_unless(fits, "epsilon", self.epsilon, "None or a number in [0, 1)")
         for word in (self.kl,) if isinstance(self.kl, str) else self.kl:
             refuse_no_word("kl", word, KL)
         refuse_no_word("carry", self.carry, Carry)
@@ -150,7 +152,7 @@ class PonderNet(MeanField):
             return torch.ones_like(log_after, dtype=torch.bool)
         if self.epsilon is None:
             return torch.zeros_like(log_after, dtype=torch.bool)
-        return torch.exp(log_after) < self.epsilon
+        return torch.exp(log_after) < per_row(self.epsilon, log_after)
 
     def _kl_share(self, n: int | Tensor, p: Tensor, log_p: Tensor) -> Tensor:
         """What step n adds to the KL, by the prior g_n before truncation.

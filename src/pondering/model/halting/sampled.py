@@ -8,7 +8,15 @@ from typing import ClassVar
 import torch
 from torch import Generator, Tensor
 
-from pondering.model.halting.contract import HaltingState, MeanField, Pondered, Score, where_present
+from pondering.model.halting.contract import (
+    HaltingState,
+    MeanField,
+    Pondered,
+    Score,
+    Setting,
+    per_row,
+    where_present,
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ class SampledHalting(MeanField):
 
     max_steps: int
     generator: Generator | None = None
-    epsilon: float | None = None  # as PonderNet's: a row halts once less than that is left
+    epsilon: Setting | None = None  # as PonderNet's: a row halts once less than that is left
     scores_every_step: ClassVar[bool] = False
     learns: ClassVar[bool] = False
 
@@ -52,7 +60,7 @@ class SampledHalting(MeanField):
         if n == self.max_steps:
             halts = torch.ones_like(halts)
         elif self.epsilon is not None:
-            halts = halts | (survival < self.epsilon)
+            halts = halts | (survival < per_row(self.epsilon, survival))
         weight = (running & halts).to(halt_logit.dtype)
         return weight, replace(
             state,
