@@ -29,7 +29,6 @@ FIRST = (
     "track/test_tracking_ui.py",
     "cli/test_repro.py",
     "cli/test_new_mechanism.py",
-    "train/test_ray.py",
     "train/test_another_device.py",
     "track/test_tracking_faults.py",
     "report/test_pages.py",

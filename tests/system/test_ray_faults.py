@@ -1,0 +1,65 @@
+"""`compute.executor: ray`: shards that fail on a real cluster, and a leader that ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+from support.ray_shards import parameters, prepared, results, trained
+
+from pondering.params.read import load_params
+from pondering.project import locks
+from pondering.project.errors import Interrupted, UserError
+from pondering.train.plan import plan
+from pondering.train.stage import run
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """A node on the loopback interface, with one CPU."""
+    found = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    yield found
+    ray.shutdown()
+    found.shutdown()
+
+
+def test_it_ends_with_its_leader(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "leader").touch()  # and nobody holds it
+    monkeypatch.setenv(locks.LEADER, str(tmp_path / "leader"))
+    folder = tmp_path / "project"
+    with pytest.raises(Interrupted, match="the same command goes on from the checkpoints"):
+        trained(folder, cluster.address, updates=10**5)
+    assert not (folder / "data/runs").exists()
+
+
+def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
+    cluster: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "project"
+    stage = plan(parameters(folder, None), "tiny", "act", prepared(folder))
+    damaged = stage.shards()[1].path
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(os.urandom(100))
+    with pytest.raises(UserError, match=r"1 of 2 shards failed 3 times, shard 2 with: .*damaged"):
+        trained_again(folder, cluster.address)
+    assert capfd.readouterr().out.count("shard 2 of 2: ") == 3
+    assert stage.shards()[0].path.is_file()
+    assert not (folder / "data/runs").exists(), "a part of the results was published"
+    damaged.unlink()
+    trained_again(folder, cluster.address)
+    assert results(folder) == results(trained(tmp_path / "local")[0])
+
+
+def trained_again(folder: Path, address: str) -> None:
+    values = load_params(folder / "params.yaml")
+    compute = values.compute.model_copy(update={"executor": "ray", "ray_address": address})
+    params = values.model_copy(update={"compute": compute})
+    run(plan(params, "tiny", "act", folder))
