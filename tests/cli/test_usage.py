@@ -43,13 +43,9 @@ def refused(*words: str) -> str:
             "'--mechanism' 'acd' 'repeat', 'act', 'pondernet'",
         ),
         ("train.py --profile quick --experiment x", "'--mechanism' repeat, act, pondernet"),
-        ("search.py", "'EXPERIMENT'"),
-        ("search.py parity --updates x", "'--updates' 'x'"),
-        ("search.py parity --updates 0", "'--updates' 0 x>=1"),
-        ("search.py parity --points -1", "'--points' -1 x>=1"),
-        ("search.py parity --rates 0.1,,1", "--rates: '' is not allowed; a number"),
-        ("search.py parity --settings nan", "--settings: 'nan' is not allowed; a number"),
-        ("search.py parity --rates -1", "--rates: '-1' is not allowed; a number"),
+        ("screen.py", "'PLAN'"),
+        ("screen.py params.yaml", "a plan lies at reports/PROFILE/search/NAME.yaml"),
+        ("screen.py reports/quick/search/no.yaml", "reports/quick/search/no.yaml: no such file"),
     ],
 )
 def test_a_wrong_argument_is_one_line(words: str, said: str) -> None:

@@ -61,7 +61,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr("pondering.cli.pipeline.Pipeline.changed", lambda *_: False)
         patch.setattr("pondering.track.rebuild", lambda root: (0, 0))
         patch.setattr("pondering.track.ui", begun)
-        patch.setattr("pondering.train.search.make_network", begun)
+        patch.setattr("pondering.train.screen.train_all", begun)
         yield folder
 
 

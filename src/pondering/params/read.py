@@ -29,18 +29,23 @@ LONGEST_VALUE = 80
 LONGEST_LINE = 400
 
 
-def load_params(path: Path = Path("params.yaml"), profile: str | None = None) -> Params:
+def load_params(
+    path: Path = Path("params.yaml"),
+    profile: str | None = None,
+    over: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Params:
     """Read and check the parameters.
 
     Args:
         path: the file.
         profile: which profile; None takes the file's own.
+        over: experiment -> values in place of those of its block.
 
     Raises:
         UserError: one line naming file, key, value and what is allowed.
     """
     try:
-        return _checked(_read(path), profile)
+        return _checked(_read(path), profile, over or {})
     except RecursionError:
         raise UserError(f"{path}: nested too deeply, or a value that contains itself") from None
     except _Refusal as refusal:
@@ -52,7 +57,9 @@ class _Refusal(Exception):
     """What is wrong, without the file's name."""
 
 
-def _checked(document: dict[str, Any], profile: str | None) -> Params:
+def _checked(
+    document: dict[str, Any], profile: str | None, over: Mapping[str, Mapping[str, Any]]
+) -> Params:
     for key in _TOP:
         if key not in document:
             hint = "" if not (close := _close(key, document)) else f" (there is {close!r})"
@@ -67,6 +74,9 @@ def _checked(document: dict[str, Any], profile: str | None) -> Params:
         if key not in (*_TOP, *names) and not _is_block(document[key]):
             raise _Refusal(f"{key}: unknown key{_nearest(str(key), (*_TOP, *map(str, names)))}")
     merged = {key: document[key] for key in _TOP if key != "experiments"}
+    for name, values in over.items():
+        if isinstance(block := document.get(name), dict) and isinstance(block.get(chosen), dict):
+            block[chosen] = deep_merge(block[chosen], values)
     blocks = {str(name): _merged_block(document, name, chosen) for name in names}
     merged |= {"profile": chosen, "experiments": blocks}
     try:

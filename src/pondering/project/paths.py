@@ -81,10 +81,6 @@ class Layout:
         """What every step showed, for exit rules; outside of git."""
         return self.root / "data" / "steps" / self.profile / f"{experiment}.npz"
 
-    def search(self, name: str) -> Path:
-        """What a search of the learning rate found; its origin lies beside it, as JSON."""
-        return self.report / "search" / f"{name}.csv"
-
 
 def is_training(record: str) -> bool:
     """Whether a record of that name, its suffix left out, is a training's or an evaluation's.

@@ -42,18 +42,6 @@ def splits_of(table: pd.DataFrame) -> list[str]:
     return [str(split) for split in dict.fromkeys(table["split"])]
 
 
-def best_rate(rows: pd.DataFrame, worst_error: float) -> float:
-    """The learning rate with the least error at the last point of a search.
-
-    Args:
-        rows: a search's table, of one experiment.
-        worst_error: the error of a replica that diverged.
-    """
-    last = rows[rows["update"] == rows["update"].max()]
-    errors = last["error"].fillna(worst_error)
-    return float(errors.groupby(last["learning_rate"]).mean().idxmin())
-
-
 def evaluated(
     table: pd.DataFrame, *, split: str | None = None, prediction: str = "sampled"
 ) -> pd.DataFrame:

@@ -27,7 +27,7 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
     """Experiment -> its searches that left a figure and a record.
 
     Args:
-        folder: holds EXPERIMENT-MECHANISM[-MORE].png and .json.
+        folder: holds EXPERIMENT-MECHANISM[-MORE].png and .json, of screens EXPERIMENT-NAME.
 
     Raises:
         UserError: a record cannot be read.
@@ -37,15 +37,23 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
         experiment, _, rest = path.stem.partition("-")
         mechanism = rest.partition("-")[0]
         record = path.with_suffix(".json")
-        if mechanism not in names.TITLES or not record.is_file():
+        if not record.is_file():
             continue
+        title = names.TITLES.get(mechanism, "Recipe")
         try:
-            words = _words(json.loads(record.read_text(encoding="utf-8")), mechanism)
+            content = json.loads(record.read_text(encoding="utf-8"))
+            words = _arms(content["plan"]) if "plan" in content else _words(content, mechanism)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
             raise UserError(f"{record}: not a record of a search ({problem!r})") from None
-        link = SearchLink(names.TITLES[mechanism], words, f"search/{path.name}")
+        link = SearchLink(title, words, f"search/{path.name}")
         found[experiment] = (*found.get(experiment, ()), link)
     return found
+
+
+def _arms(plan: Mapping[str, Any]) -> str:
+    """What a screen tried."""
+    seeds = _list(map(str, plan["seeds"]))
+    return f"{len(plan['arms'])} recipes, seeds {seeds}, {plan['updates']:,} updates"
 
 
 def _words(record: Mapping[str, Any], mechanism: str) -> str:

@@ -1,0 +1,87 @@
+"""A screen of recipes as its plan writes it: one experiment, several arms, seeds of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from ruamel.yaml import YAML
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.read import Params, deep_merge, load_params
+from pondering.params.schema import ExperimentConfig
+from pondering.project.errors import UserError
+
+Count = Annotated[int, Field(ge=1, strict=True)]
+
+
+class Screen(BaseModel):
+    """What is tried; see `read_screen`.
+
+    Args:
+        experiment: a name in `params.yaml`.
+        settings: mechanism -> what it is swept over.
+        seeds: none of a published run.
+        updates, log_points: of every training.
+        solved_below: the training error below which a network counts as solved.
+        arms: name -> values in place of the experiment's, as in `params.yaml`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    experiment: str
+    settings: dict[str, list[Any]] = Field(min_length=1)
+    seeds: list[Annotated[int, Field(ge=0, strict=True)]] = Field(min_length=1)
+    updates: Count
+    log_points: Count
+    solved_below: float = Field(gt=0)
+    arms: dict[str, dict[str, Any]] = Field(min_length=1)
+
+    def params(self, arm: str, profile: str, path: Path = Path("params.yaml")) -> Params:
+        """The parameters of an arm: the profile's, with those of the screen, with the arm's own.
+
+        Raises:
+            UserError: one line with the value that is not allowed.
+        """
+        config = load_params(path, profile).experiment(self.experiment)
+        self._refuse_published(config)
+        blocks = {name: {MECHANISMS[name].setting: each} for name, each in self.settings.items()}
+        training = {"updates": self.updates, "log_points": self.log_points}
+        own = {"seeds": self.seeds, "training": training} | blocks
+        over = {self.experiment: deep_merge(own, self.arms[arm])}
+        try:
+            return load_params(path, profile, over)
+        except UserError as error:
+            raise UserError(f"arm {arm!r}: {error}") from None
+
+    def _refuse_published(self, config: ExperimentConfig) -> None:
+        published = sorted(set(self.seeds) & set(config.seeds))
+        if published:
+            named = ", ".join(map(str, published))
+            raise UserError(f"seeds: {named} is not allowed; a seed of no published run is")
+        unknown = [name for name in self.settings if name not in config.mechanisms]
+        if unknown:
+            known = ", ".join(config.mechanisms)
+            raise UserError(f"settings.{unknown[0]}: unknown mechanism; allowed: {known}")
+
+
+def read_screen(path: Path) -> Screen:
+    """Read and check a plan.
+
+    Raises:
+        UserError: one line naming file, key and what is allowed.
+    """
+    try:
+        document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises
+        reason = " ".join(str(problem).split()) or type(problem).__name__
+        raise UserError(f"{path}: not valid YAML: {reason}") from None
+    try:
+        return Screen.model_validate(document)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the plan"
+        raise UserError(f"{path}: {where}: {' '.join(first['msg'].split())}") from None
