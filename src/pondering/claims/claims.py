@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
 
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity, number_text
+from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.project.provenance import hash_values
 
@@ -282,16 +282,7 @@ def load_register(path: Path = Path("claims.yaml")) -> Register:
     Raises:
         UserError: one line naming file, key, value and what is allowed.
     """
-    try:
-        # YAML 1.2: 1e-3 is a number
-        document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run from the project's root") from None
-    except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises
-        reason = " ".join(str(problem).split()) or type(problem).__name__
-        raise UserError(f"{path}: not valid YAML: {reason}") from None
-    if not isinstance(document, dict):
-        raise UserError(f"{path}: must be a mapping with the key claims")
+    document = read_yaml(path)
     try:
         return Register.model_validate(document)
     except ValidationError as problem:

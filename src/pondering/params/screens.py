@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from ruamel.yaml import YAML
 
 from pondering.params.mechanisms import MECHANISMS
+from pondering.params.ranges import Count
 from pondering.params.read import Params, deep_merge, load_params
 from pondering.params.schema import ExperimentConfig
+from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
-
-Count = Annotated[int, Field(ge=1, strict=True)]
 
 
 class Screen(BaseModel):
@@ -73,14 +72,7 @@ def read_screen(path: Path) -> Screen:
         UserError: one line naming file, key and what is allowed.
     """
     try:
-        document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises
-        reason = " ".join(str(problem).split()) or type(problem).__name__
-        raise UserError(f"{path}: not valid YAML: {reason}") from None
-    try:
-        return Screen.model_validate(document)
+        return Screen.model_validate(read_yaml(path))
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the plan"
