@@ -202,7 +202,7 @@ CHANGES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "training.updates": ({"training": {"updates": 31}}, {"train"}),
     "training.log_points": ({"training": {"log_points": 200}}, {"train"}),
     "seeds": ({"seeds": [1]}, {"train"}),
-    "act.tau": ({"act": {"tau": [0.02, 0.1]}}, {"train", "evaluate"}),  # another one is shown
+    "act.tau": ({"act": {"tau": [0.02, 0.1]}}, {"train", "evaluate"}),  # another one is traced
 }
 
 

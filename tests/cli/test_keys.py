@@ -187,7 +187,7 @@ def test_another_function_under_the_same_name_counts(package: Path) -> None:
     assert changed(package) == of_mechanism("pondernet")
 
 
-def test_an_evaluation_is_out_of_date_when_another_setting_is_shown() -> None:
+def test_an_evaluation_is_out_of_date_when_another_setting_is_traced() -> None:
     config = PARAMS.experiment("parity")
     trace = config.evaluation.trace.model_copy(update={"tau": 0.1})
     evaluation = config.evaluation.model_copy(update={"trace": trace})

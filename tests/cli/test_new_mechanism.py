@@ -154,7 +154,12 @@ def test_it_is_shown_listed_published_and_judged_beside_the_others(project: Path
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
     record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
     assert record["command"] == "dvc repro train@quick-tiny-threshold"
-    assert index["threshold"]["published"] and index["threshold"]["setting"] == 0.4
+    metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
+    did = {each: tuple(metrics[f"threshold theta={each}"].values()) for each in (0.4, 0.6)}
+    assert index["threshold"]["published"]
+    assert index["threshold"]["setting"] == min(did, key=lambda each: (did[each], each))
+    page = (project / "reports/quick/report.md").read_text()
+    assert f"- Threshold, θ = {index['threshold']['setting']}, seed 0: error " in page
 
 
 def test_the_other_mechanisms_stay_as_trained(project: Path) -> None:

@@ -37,11 +37,11 @@ def test_a_mapping_without_options_is_the_number(tmp_path: Path) -> None:
     assert tiny.config(tmp_path, act={"tau": [{"tau": 0.001}, 0.1]}) == plain
 
 
-def test_a_setting_with_options_is_never_shown(tmp_path: Path) -> None:
+def test_a_setting_with_options_is_never_traced(tmp_path: Path) -> None:
     trace = {"examples": 1, "trace": {"tau": 0.001}}
     act = {"tau": [BIAS, 0.1, 0.3]}
     config = tiny.config(tmp_path, act=act, pondernet={"lambda_p": [BETA, 0.6]}, evaluation=trace)
-    assert (config.shown("act"), config.shown("pondernet")) == (0.1, 0.6)
+    assert (config.traced("act"), config.traced("pondernet")) == (0.1, 0.6)
 
 
 # mechanism, its list, the line after "tiny.quick."

@@ -8,7 +8,12 @@ from support.published import ROOT
 from support.synthetic_results import card_of, made_up_results
 
 from pondering.params.read import load_params
-from pondering.report.pages.summary import seeds_in_words, settings_in_words, summary_rows
+from pondering.report.pages.summary import (
+    published_in_words,
+    seeds_in_words,
+    settings_in_words,
+    summary_rows,
+)
 from pondering.results.results import Results
 
 
@@ -23,6 +28,29 @@ def test_a_summary_counts_failures_and_keeps_pondernets_two_predictions() -> Non
     assert act.interval == "0.0 to 100.0%"  # Student's own goes beyond both
     assert {"λp = 0.1", "λp = 0.1, expectation"} <= set(found)
     assert found["ρ = 1 (plain)"].diverged == 0  # noqa: RUF001
+
+
+def test_a_published_network_says_how_many_of_its_seeds_solved_the_task() -> None:
+    table = made_up_results(seeds=4).tables["parity"]
+    act = (table["mechanism"] == "act") & (table["setting"] == 0.001)
+    for seed, error in enumerate((0.3, 0.0, 0.049, 0.05)):
+        table.loc[act & (table["seed"] == seed), "error"] = error
+    table.loc[table["mechanism"] == "pondernet", "error"] = 0.004
+    # only the prediction that counts
+    table.loc[act & (table["seed"] == 1), "prediction"] = "expected"
+    published = {"act": (0.001, 0), "pondernet": (0.3, 2)}
+    assert published_in_words(published, table, card_of("parity")) == [
+        ("ACT", "τ = 1e-3, seed 0: error 30.0%; 1 of 3 seeds solved"),
+        ("PonderNet", "λp = 0.3, seed 2: error 0.40%; 4 of 4 seeds solved"),
+    ]
+
+
+def test_a_published_network_of_a_text_solves_nothing() -> None:
+    table, card = made_up_results(seeds=1).tables["wikipedia"], card_of("wikipedia")
+    table["error"] = (table["split"] == "heldout") + 1.25
+    lines = published_in_words({"repeat": (1.0, 0)}, table, card)
+    told = "ρ = 1 (plain), seed 0: 1.250 bits per character on train"  # noqa: RUF001
+    assert lines == [("Fixed repeat", told)]
 
 
 def test_settings_are_put_into_words(results: Results) -> None:

@@ -52,6 +52,7 @@ LOADERS: dict[str, tuple[Load, ...]] = {
     "reports/quick/curves/parity-act.csv": (read_all,),
     "reports/quick/traces/sort.json": (read_all,),
     "reports/quick/cards/parity.json": (read_all,),
+    "reports/quick/models/parity/index.json": (read_all,),
     "reports/quick/provenance/parity-act.json": (
         read_origins,
         lambda root: same_machine(root, "quick"),
@@ -76,6 +77,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     content = {"traces": [trace | {"steps": trace["steps"][:2]}]}
     (reports / "traces/sort.json").write_text(json.dumps(content))
     (reports / "cards/parity.json").write_text(json.dumps(asdict(card_of("parity"))))
+    index = {"act": {"setting": 0.1, "seed": 0, "published": True}}
+    (reports / "models/parity/index.json").write_text(json.dumps(index))
     for name in ("parity-act", "parity"):
         (reports / f"provenance/{name}.json").write_text(json.dumps(ORIGIN))
     (reports / "claims.json").write_text(json.dumps(JUDGED))

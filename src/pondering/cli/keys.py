@@ -58,9 +58,9 @@ def _datasets_key(config: ExperimentConfig, about: About | None, code: Program) 
 def _evaluate_key(config: ExperimentConfig, code: Program) -> str:
     """What measures an experiment; what its replicas were trained with they bring along."""
     named = tuple(config.mechanisms)
-    shown = [config.shown(mechanism) for mechanism in named]
+    traced = [config.traced(mechanism) for mechanism in named]
     evaluation = config.evaluation.model_dump(mode="json", exclude_defaults=True)
-    read = keys.task_values(config, code), evaluation, shown, named
+    read = keys.task_values(config, code), evaluation, traced, named
     return provenance.hash_values((_of_experiment("evaluate", config, named, code), read))
 
 

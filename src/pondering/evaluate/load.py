@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from pondering.evaluate.standings import Standing, Standings, standings
+from pondering.evaluate.standings import Standing, Standings, best, standings
 from pondering.model.network import Network
 from pondering.model.stacking import select
 from pondering.params.ranges import setting_text
@@ -262,15 +262,11 @@ def _elsewhere(trained: Trained, wanted: str) -> str:
 
 def _best(trained: Trained, table: Standings, own: Mapping[int, Replica]) -> str:
     """The setting of the smallest mean error over seeds, else the first that did not diverge."""
-    errors: dict[str, list[float]] = {setting_text(each.setting): [] for each in own.values()}
-    for replica in own.values():
-        if (row := table.get(replica.text())) is not None:
-            errors[setting_text(replica.setting)].append(row.error)
-    judged = {each: sum(found) / len(found) for each, found in errors.items() if found}
-    if judged:
-        return min(judged, key=lambda each: judged[each])
+    if (found := best(own.values(), table)) is not None:
+        return found
+    settings = [setting_text(each.setting) for each in own.values()]
     healthy = (setting_text(e.setting) for k, e in own.items() if trained.status[k] != "diverged")
-    return next(healthy, next(iter(errors)))
+    return next(healthy, settings[0])
 
 
 def _untrained(root: Path, params: Params, experiment: str, mechanism: str) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pondering.evaluate.standings import Standings, best
 from pondering.params.mechanisms import MECHANISMS
+from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import json_text
 from pondering.project.paths import Layout
@@ -38,9 +40,14 @@ class Copies:
         self._files: dict[Path, bytes | str] = {}
         self._index: dict[str, dict[str, Any]] = {}
 
-    def add(self, trained: Trained) -> None:
-        """Take one replica of a mechanism, if there is room for it."""
-        k = chosen(trained, self._config.shown(trained.mechanism))
+    def add(self, trained: Trained, table: Standings) -> None:
+        """Take one replica of a mechanism, if there is room for it.
+
+        Args:
+            trained: the replicas.
+            table: how they did.
+        """
+        k = chosen(trained, table)
         one = trained.replicas[k]
         record = one.record() | {"status": trained.status[k]}
         alone = {name: p[k : k + 1] for name, p in trained.network.named_parameters()}
@@ -66,19 +73,17 @@ class Copies:
                 path.unlink()
 
 
-def chosen(trained: Trained, wanted: float) -> int:
-    """Which replica is published: of the setting that is shown the lowest seed.
+def chosen(trained: Trained, table: Standings) -> int:
+    """Which replica is published, never one with options.
 
-    Those with options come last, then diverged ones; those of other settings the later the farther
-    off.
+    Of the setting with the lowest mean error over seeds the lowest seed that did not diverge,
+    however well it did itself; the lowest of all where every one of them diverged.
 
     Args:
         trained: the replicas of one mechanism.
-        wanted: the setting that is shown.
+        table: how they did.
     """
-
-    def rank(k: int) -> tuple[bool, bool, float, float, int]:
-        one, diverged = trained.replicas[k], trained.status[k] == "diverged"
-        return bool(one.options), diverged, abs(one.setting - wanted), one.setting, one.seed
-
-    return min(range(len(trained.replicas)), key=rank)
+    plain = {k: each for k, each in enumerate(trained.replicas) if not each.options}
+    setting = best(plain.values(), table)
+    own = [k for k, each in plain.items() if setting_text(each.setting) == setting]
+    return min(own, key=lambda k: (trained.status[k] == "diverged", trained.replicas[k].seed))

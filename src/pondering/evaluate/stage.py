@@ -16,6 +16,7 @@ from pondering.data.frozen import packed, read_arrays, unpack
 from pondering.evaluate import measure, publish, steps, traces
 from pondering.evaluate.load import load_trained
 from pondering.evaluate.measure import table_rows
+from pondering.evaluate.standings import standings_of
 from pondering.params.ranges import setting_text
 from pondering.params.read import SETTING_NAMES, ExperimentConfig, Params
 from pondering.params.replica import read_variant
@@ -88,7 +89,7 @@ def run(work: Evaluation) -> None:
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
         kept = work.config.evaluation.stored
         stored |= steps.of_mechanism(trained, work.task, work.sets, kept)
-        copies.add(trained)
+        copies.add(trained, standings_of(pd.DataFrame(rows)))
     table = pd.DataFrame(rows)[list(measure.COLUMNS)]
     document = {"experiment": name, "traces": found}
     seconds = {"wall_seconds": round(time.monotonic() - start, 3)}

@@ -45,11 +45,11 @@ def of_mechanism(
         measured: what `measure.every` gives of them.
         task: what they were trained on.
         sets: the evaluation sets by split, tensors (T, B, ...).
-        config: the experiment, which says which setting is shown and how many sequences.
+        config: the experiment, which says which setting is traced and how many sequences.
     """
     if trained.mechanism == "repeat":
         return []
-    count, setting = config.evaluation.trace.sequences, config.shown(trained.mechanism)
+    count, setting = config.evaluation.trace.sequences, config.traced(trained.mechanism)
     shown = [
         k
         for k, each in enumerate(trained.replicas)

@@ -84,7 +84,8 @@ class Results:
         traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
             many sequences of mixed difficulty with their steps alone.
         cards: experiment -> data card.
-        hashes: experiment -> hash of the files that were read of it.
+        hashes: experiment -> hash of the files that its figures are drawn from.
+        published: experiment -> mechanism -> setting and seed of the network that is published.
     """
 
     profile: str
@@ -93,13 +94,15 @@ class Results:
     traces: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     cards: dict[str, Card] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
+    published: dict[str, dict[str, tuple[float, int]]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, reports_folder: Path, profile: str) -> Results:
         """Read what the stages have written for a profile.
 
         Args:
-            reports_folder: holds PROFILE/tables, PROFILE/curves, PROFILE/traces, PROFILE/cards.
+            reports_folder: holds PROFILE/tables, PROFILE/curves, PROFILE/traces, PROFILE/cards,
+                PROFILE/models.
             profile: quick, reduced or paper.
 
         Returns:
@@ -127,7 +130,9 @@ class Results:
             if name not in cards:
                 stage = f"dvc repro datasets@{profile}-{name}"
                 raise UserError(f"{folder / 'cards' / name}.json: no such file; run `{stage}`")
-        return cls(profile, tables, curves, traces, cards, _hashes(folder))
+        indices = sorted((folder / "models").glob("*/index.json"))
+        published = {path.parent.name: _read_published(path) for path in indices}
+        return cls(profile, tables, curves, traces, cards, _hashes(folder), published)
 
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""
@@ -217,3 +222,16 @@ def _read_card(path: Path) -> Card:
         if not isinstance(value, kind):
             raise UserError(f"{path}: key {each.name!r} is missing or not a {kind.__name__}")
     return Card(**{each.name: content[each.name] for each in fields(Card)})
+
+
+def _read_published(path: Path) -> dict[str, tuple[float, int]]:
+    content = _read_json(path)
+    try:
+        return {
+            name: (float(each["setting"]), int(each["seed"]))
+            for name, each in content.items()
+            if each["published"]
+        }
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as problem:
+        reason = " ".join(str(problem).split())
+        raise UserError(f"{path}: not a list of published networks ({reason})") from problem

@@ -106,15 +106,13 @@ def best_setting(seeds: pd.DataFrame, mechanism: str) -> float | None:
     """The setting of a mechanism with the lowest mean error over seeds.
 
     Args:
-        seeds: what `per_seed` gives.
-        mechanism: repeat, act or pondernet; the plain network (repeat, rho 1) is never chosen.
+        seeds: one row per replica, as `per_seed` gives.
+        mechanism: as the rows name it: with options or without.
 
     Returns:
         The setting; between equals the one that ponders less, then the smaller. None without rows.
     """
     means = per_setting(seeds[seeds["mechanism"] == mechanism])
-    if mechanism == "repeat":
-        means = means[means["setting"] != 1]
     if means.empty:
         return None
     ordered = means.sort_values(["error", "ponder_time", "setting"], kind="stable")

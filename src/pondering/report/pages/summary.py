@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
+from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import style
 from pondering.report.pages import names
 from pondering.results.results import Card
-from pondering.results.statistics import mean_interval, solve_rate
-from pondering.results.tables import evaluated, per_seed, per_setting, splits_of
+from pondering.results.statistics import SOLVED_ERROR, mean_interval, solve_rate
+from pondering.results.tables import evaluated, headline, per_seed, per_setting, splits_of
 
 SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
 """Splits with too many difficulties and no mean worth a row."""
@@ -77,8 +78,7 @@ def _row(
     means = per_setting(seeds).iloc[0]
     interval = mean_interval(seeds["error"]).within(0, 1 if card.is_share else math.inf)
     solved = solve_rate(seeds["error"])
-    scale, unit = (100, "%") if card.is_share else (1, "")
-    digits = 3 if not card.is_share else 2 if scale * means["error"] < 1 else 1
+    scale, digits, unit = _printed(means["error"], card)
     low, high = scale * interval.low, scale * interval.high
     name = names.setting_sign(mechanism, setting)
     return SummaryRow(
@@ -95,6 +95,35 @@ def _row(
         int((seeds["status"] == "diverged").sum()),
         bool((seeds["status"] == "running").any()),
     )
+
+
+def published_in_words(
+    published: Mapping[str, tuple[float, int]], table: pd.DataFrame, card: Card
+) -> list[tuple[str, str]]:
+    """Which network of each mechanism is published, its error, and how many of its seeds solved.
+
+    Args:
+        published: mechanism -> its setting and seed.
+        table: the evaluation rows of the experiment.
+        card: its data card.
+
+    Returns:
+        (mechanism, words) lines; what counts is the first split, as in the choice of the setting.
+    """
+    seeds, splits, lines = per_seed(headline(table)), splits_of(table), []
+    where = f" on {card.splits[splits[0]]}" if len(splits) > 1 else ""
+    for mechanism, (setting, seed) in published.items():
+        same = seeds["setting"].map(setting_text) == setting_text(setting)
+        own = seeds[same & (seeds["mechanism"] == mechanism)].set_index("seed")["error"]
+        scale, digits, unit = _printed(own[seed], card)
+        error = f"{scale * own[seed]:.{digits}f}{unit}"
+        told = f"error {error}{where}" if card.is_share else f"{error} {card.unit}{where}"
+        words = f"{names.setting_sign(mechanism, setting)}, seed {seed}: {told}"
+        if card.is_share:
+            solved = int((own < SOLVED_ERROR).sum())
+            words += f"; {solved} of {len(own)} {'seed' if len(own) == 1 else 'seeds'} solved"
+        lines.append((names.TITLES[mechanism], words))
+    return lines
 
 
 def settings_in_words(
@@ -219,6 +248,13 @@ def _plain(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value).replace("_", " ")
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _printed(error: float, card: Card) -> tuple[int, int, str]:
+    """What an error is multiplied by, its digits behind the point and its sign in print."""
+    if not card.is_share:
+        return 1, 3, ""
+    return 100, 2 if 100 * error < 1 else 1, "%"
 
 
 def _plus_minus(mean: float, error: float, digits: int, unit: str) -> str:

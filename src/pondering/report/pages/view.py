@@ -17,6 +17,7 @@ from pondering.report.pages import names
 from pondering.report.pages.searches import SearchLink
 from pondering.report.pages.summary import (
     SummaryRow,
+    published_in_words,
     seeds_in_words,
     settings_in_words,
     summary_rows,
@@ -59,6 +60,7 @@ class Section:
     several_splits: bool
     seeds: str
     searches: tuple[SearchLink, ...]
+    published: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ def _section(
         several_splits=len({row.split for row in rows}) > 1,
         seeds=seeds_in_words(rows),
         searches=searches,
+        published=tuple(published_in_words(results.published.get(name, {}), table, card)),
     )
 
 

@@ -16,7 +16,7 @@ from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import style
 from pondering.results.statistics import mean_interval
-from pondering.results.tables import best_setting
+from pondering.results.tables import best_setting, plain
 
 ORDER = ("plain", *MECHANISMS)
 CHOOSING = tuple(name for name in ORDER if name != "repeat")
@@ -82,18 +82,18 @@ def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Meth
 
     Args:
         seeds: what `per_seed` gives, of the split that chooses.
-        names: the methods wanted, "plain" or mechanisms.
+        names: the methods wanted, "plain" or mechanisms; a repeat has more than one step.
 
     Returns:
         The methods that have rows, in the order of `names`.
     """
-    found = []
+    found, pondering = [], seeds.drop(plain(seeds).index)
     for name in names:
         if name == "plain":
             method = Method("plain", "repeat", 1.0)
             if len(method.of(seeds)):
                 found.append(method)
-        elif (setting := best_setting(seeds, name)) is not None:
+        elif (setting := best_setting(pondering, name)) is not None:
             found.append(Method(name, name, setting))
     return found
 
