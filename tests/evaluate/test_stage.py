@@ -152,6 +152,39 @@ def test_a_sampled_halt_is_each_seeds_own_luck(tmp_path: Path) -> None:
     assert np.array_equal(steps([1, 9, 5])[[2, 1]], found[[0, 2]])
 
 
+@torch.no_grad()
+def test_the_mean_state_crosses_in_the_expectation_and_one_steps_when_sampled(
+    tmp_path: Path,
+) -> None:
+    """What the first vector of a sequence leaves to the second, step by step by hand."""
+    config = tiny.config_of_sequences(tmp_path)
+    task = make_task(config.task, "tiny")
+    network = make_network(config, task, [Replica("pondernet", 0.3, 5)])
+    batch = task.evaluation_sets(30)["test"].torch().replicate(1)
+    drive, rows = network.cell.embed(batch.inputs[0]), batch.mask.shape[1:]
+    state = tuple(torch.zeros(*rows, size) for size in network.cell.state_sizes)
+    states, weights, left = [], [], torch.ones(rows)
+    for n in range(1, network.halting.max_steps + 1):
+        state = network.cell.step(drive, state, n == 1)
+        halts = torch.sigmoid(network.heads.of(state)[1])
+        weights.append(left * halts if n < network.halting.max_steps else left)
+        states.append(state)
+        left = left * (1 - halts)
+    found = {
+        mode: network(batch.inputs[:1], batch.mask[:1], halting=halting, keep_state=True)
+        for mode, halting in measure.modes(network.halting, [5]).items()
+    }
+    assert list(found) == ["sampled", "expected"]
+    steps = found["sampled"].ponder_time[0].long()
+    assert len(steps.unique()) > 1
+    for part in range(len(state)):
+        every = torch.stack([each[part] for each in states])
+        mean = (torch.stack(weights).unsqueeze(-1) * every).sum(0)
+        torch.testing.assert_close(found["expected"].state[part], mean)
+        halted = every.take_along_dim((steps - 1)[None, ..., None], 0)[0]
+        torch.testing.assert_close(found["sampled"].state[part], halted)
+
+
 def test_sampled_halts_follow_the_distribution_in_every_seed() -> None:
     halting = measure.modes(PonderNet(0.3, max_steps=4), [3, 3, 8])["sampled"]
     rows = 20_000

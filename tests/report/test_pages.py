@@ -189,6 +189,14 @@ def test_ids_are_unique_and_every_inner_reference_resolves(html: str) -> None:
     assert inner and all((a or b) in set(ids) for a, b in inner)
 
 
+def test_both_pages_tell_what_is_published_and_which_state_crosses(site: Path, html: str) -> None:
+    for text in (html, (site / "quick" / "report.md").read_text(encoding="utf-8")):
+        assert (
+            text.count("of 3 seeds solved the task") == text.count("not the best") == 1
+        )  # parity's
+        assert text.count("the state of the step at which it halts") == 1  # Wikipedia's alone
+
+
 def test_markdown_tables_have_as_many_cells_in_every_row(site: Path) -> None:
     text = (site / "quick" / "report.md").read_text(encoding="utf-8")
     for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):

@@ -9,6 +9,8 @@ from support.synthetic_results import card_of, made_up_results
 
 from pondering.params.read import load_params
 from pondering.report.pages.summary import (
+    CARRIED,
+    crossing_in_words,
     published_in_words,
     seeds_in_words,
     settings_in_words,
@@ -40,8 +42,8 @@ def test_a_published_network_says_how_many_of_its_seeds_solved_the_task() -> Non
     table.loc[act & (table["seed"] == 1), "prediction"] = "expected"
     published = {"act": (0.001, 0), "pondernet": (0.3, 2)}
     assert published_in_words(published, table, card_of("parity")) == [
-        ("ACT", "τ = 1e-3, seed 0: error 30.0%; 1 of 3 seeds solved"),
-        ("PonderNet", "λp = 0.3, seed 2: error 0.40%; 4 of 4 seeds solved"),
+        ("ACT", "τ = 1e-3, seed 0: error 30.0%; 1 of 3 seeds solved the task"),
+        ("PonderNet", "λp = 0.3, seed 2: error 0.40%; 4 of 4 seeds solved the task"),
     ]
 
 
@@ -51,6 +53,22 @@ def test_a_published_network_of_a_text_solves_nothing() -> None:
     lines = published_in_words({"repeat": (1.0, 0)}, table, card)
     told = "ρ = 1 (plain), seed 0: 1.250 bits per character on train"  # noqa: RUF001
     assert lines == [("Fixed repeat", told)]
+
+
+def test_the_state_that_crosses_is_told_where_pondernet_reads_sequences() -> None:
+    results = made_up_results(seeds=1)
+    traces, tables = results.traces, results.tables
+    told = crossing_in_words(tables["sort"], traces["sort"], None)
+    assert told.endswith("in the expectation, as in training, " + CARRIED["mean_field"] + ".")
+    config = load_params(ROOT / "params.yaml", "reduced").experiments["sort"]
+    halting = config.halting.model_copy(update={"carry": "last"})
+    last = crossing_in_words(
+        tables["sort"], traces["sort"], config.model_copy(update={"halting": halting})
+    )
+    assert last.endswith("in the expectation, as in training, the state of the last step.")
+    assert crossing_in_words(tables["mnist"], traces["mnist"], None) == ""  # single vectors
+    act = tables["sort"][tables["sort"]["mechanism"] == "act"]
+    assert crossing_in_words(act, traces["sort"], None) == ""
 
 
 def test_settings_are_put_into_words(results: Results) -> None:

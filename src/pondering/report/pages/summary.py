@@ -121,9 +121,40 @@ def published_in_words(
         words = f"{names.setting_sign(mechanism, setting)}, seed {seed}: {told}"
         if card.is_share:
             solved = int((own < SOLVED_ERROR).sum())
-            words += f"; {solved} of {len(own)} {'seed' if len(own) == 1 else 'seeds'} solved"
+            words += (
+                f"; {solved} of {len(own)} {'seed' if len(own) == 1 else 'seeds'} solved the task"
+            )
         lines.append((names.TITLES[mechanism], words))
     return lines
+
+
+CROSSING = (
+    "PonderNet's two predictions differ inside a sequence too: to the next vector crosses, when "
+    "sampled, the state of the step at which it halts; in the expectation, as in training, {}."
+)
+CARRIED = {
+    "mean_field": "the mean of all steps' states, weighted by the chance to halt there",
+    "last": "the state of the last step",
+}
+
+
+def crossing_in_words(
+    table: pd.DataFrame, traces: Sequence[Mapping[str, Any]], config: ExperimentConfig | None
+) -> str:
+    """Which state crosses from one vector to the next in either prediction of PonderNet's.
+
+    Args:
+        table: the evaluation rows of one experiment.
+        traces: its traces, which tell sequences from single vectors.
+        config: its parameters; None takes their default.
+
+    Returns:
+        A sentence; empty without PonderNet, and where every example is a single vector.
+    """
+    sequences = any(len(trace["steps"]) > 1 for trace in traces)
+    if not sequences or not (table["prediction"] == "expected").any():
+        return ""
+    return CROSSING.format(CARRIED[config.halting.carry if config else "mean_field"])
 
 
 def settings_in_words(

@@ -17,6 +17,7 @@ from pondering.report.pages import names
 from pondering.report.pages.searches import SearchLink
 from pondering.report.pages.summary import (
     SummaryRow,
+    crossing_in_words,
     published_in_words,
     seeds_in_words,
     settings_in_words,
@@ -61,6 +62,7 @@ class Section:
     seeds: str
     searches: tuple[SearchLink, ...]
     published: tuple[tuple[str, str], ...]
+    crossing: str
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ def _section(
         seeds=seeds_in_words(rows),
         searches=searches,
         published=tuple(published_in_words(results.published.get(name, {}), table, card)),
+        crossing=crossing_in_words(table, results.traces.get(name, []), config),
     )
 
 
