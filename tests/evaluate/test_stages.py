@@ -28,7 +28,8 @@ CURVES = [
 DATA = ("steps", "tasks")
 TABLE = [
     "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
-    "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
+    "seen", "error", "error_seen", "error_unseen", "loss", "ponder_time", "ponder_sd", "remainder",
+    "status",
 ]  # fmt: skip
 
 

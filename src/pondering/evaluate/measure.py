@@ -20,12 +20,13 @@ from pondering.tasks.base import Batch, Task, random_stream
 Array = NDArray[Any]
 COLUMNS = (
     "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
-    "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
+    "seen", "error", "error_seen", "error_unseen", "loss", "ponder_time", "ponder_sd", "remainder",
+    "status",
 )  # fmt: skip
 
 
 ROWS_AT_A_TIME = 512  # examples x times in one pass, which bounds the memory
-Seen = tuple[str, str]  # a split, and how outputs become predictions
+SplitMode = tuple[str, str]  # a split, and how outputs become predictions
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class SampledBySeed(SampledHalting):
         return replace(super().start(running), draw=draw)
 
 
-def every(trained: Trained, task: Task, sets: Mapping[str, Batch]) -> dict[Seen, Measured]:
+def every(trained: Trained, task: Task, sets: Mapping[str, Batch]) -> dict[SplitMode, Measured]:
     """Every split in every mode of prediction, by both their names.
 
     Args:
@@ -126,13 +127,16 @@ def chunks(batch: Batch, rows: int, replicas: int) -> Iterator[Batch]:
         yield batch.take(slice(start, start + rows)).replicate(replicas)
 
 
-def table_rows(measured: Measured, trained: Trained, worst: float) -> list[dict[str, Any]]:
+def table_rows(
+    measured: Measured, trained: Trained, worst: float, seen: Array
+) -> list[dict[str, Any]]:
     """Means per replica and difficulty; R only where it means anything for the mechanism.
 
     Args:
         measured: of one split and mode.
         trained: the replicas; a diverged one gets error `worst` and no ponder.
         worst: the error of a failure: 1, or 8 bits per character.
+        seen: (K, B) bool, what each replica saw in training; see `seen.py`.
     """
     rows, has_remainder = [], MECHANISMS[trained.mechanism].remainder
     for k, (replica, state) in enumerate(zip(trained.replicas, trained.status, strict=True)):
@@ -140,21 +144,27 @@ def table_rows(measured: Measured, trained: Trained, worst: float) -> list[dict[
             chosen = measured.difficulty == difficulty
             row = {
                 "difficulty": float(difficulty), "examples": int(chosen.sum()), "status": state,
+                "seen": seen[k, chosen].mean(),
             }  # fmt: skip
-            means = _means(measured, k, chosen, state, worst, has_remainder)
-            rows.append(replica.row() | row | means)
+            error = np.full(chosen.shape, worst) if state == "diverged" else measured.error[k]
+            parts = {
+                "error": chosen, "error_seen": chosen & seen[k], "error_unseen": chosen & ~seen[k],
+            }  # fmt: skip
+            errors = {
+                name: error[part].mean() if part.any() else np.nan for name, part in parts.items()
+            }
+            means = _means(measured, k, chosen, state, has_remainder)
+            rows.append(replica.row() | row | errors | means)
     return rows
 
 
 def _means(
-    measured: Measured, k: int, chosen: Array, state: str, worst: float, has_remainder: bool
+    measured: Measured, k: int, chosen: Array, state: str, has_remainder: bool
 ) -> dict[str, float]:
     if state == "diverged":
-        nothing = dict.fromkeys(("loss", "ponder_time", "ponder_sd", "remainder"), np.nan)
-        return {"error": worst} | nothing
+        return dict.fromkeys(("loss", "ponder_time", "ponder_sd", "remainder"), np.nan)
     ponder = measured.ponder_time[k, chosen]
     return {
-        "error": measured.error[k, chosen].mean(),
         "loss": measured.loss[k, chosen].mean(),
         "ponder_time": ponder.mean(),
         "ponder_sd": ponder.std(),

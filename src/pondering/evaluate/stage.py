@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 
 from pondering.data.frozen import packed, read_arrays, unpack
-from pondering.evaluate import measure, publish, steps, traces
+from pondering.evaluate import measure, publish, seen, steps, traces
 from pondering.evaluate.load import load_trained
 from pondering.evaluate.measure import table_rows
 from pondering.evaluate.standings import standings_of
@@ -80,12 +80,17 @@ def run(work: Evaluation) -> None:
     found: list[dict[str, Any]] = []
     stored: dict[str, Any] = {}
     copies = publish.Copies(layout, name, work.config)
-    for mechanism in work.config.mechanisms:
+    updates = {mechanism: work.config.updates(mechanism) for mechanism in work.config.mechanisms}
+    seeds, batch = work.config.seeds, work.config.training.batch
+    first = seen.first_draws(work.task, work.sets, seeds, batch, max(updates.values()))
+    for mechanism, planned in updates.items():
         trained = load_trained(layout, work.params, name, mechanism, work.task, work.device)
         measured = measure.every(trained, work.task, work.sets)
         for (split, mode), each in measured.items():
             names = {"experiment": name, "split": split, "prediction": mode}
-            rows += [names | row for row in table_rows(each, trained, work.task.worst_error)]
+            known = seen.seen(first, split, trained.replicas, planned)
+            means = table_rows(each, trained, work.task.worst_error, known)
+            rows += [names | row for row in means]
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
         kept = work.config.evaluation.stored
         stored |= steps.of_mechanism(trained, work.task, work.sets, kept)

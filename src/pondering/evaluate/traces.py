@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from pondering.evaluate.load import Trained
-from pondering.evaluate.measure import Array, Measured, Seen
+from pondering.evaluate.measure import Array, Measured, SplitMode
 from pondering.model.network import Network
 from pondering.params.replica import Replica
 from pondering.params.schema import ExperimentConfig
@@ -33,7 +33,7 @@ MIXED = 30  # sequences that are traced in short, by every seed
 
 def of_mechanism(
     trained: Trained,
-    measured: Mapping[Seen, Measured],
+    measured: Mapping[SplitMode, Measured],
     task: Task,
     sets: Mapping[str, Batch],
     config: ExperimentConfig,
@@ -94,7 +94,7 @@ def _sequences(
 
 def _gallery(
     trained: Trained,
-    measured: Mapping[Seen, Measured],
+    measured: Mapping[SplitMode, Measured],
     task: ImageTask,
     sets: Mapping[str, Batch],
     shown: Sequence[int],

@@ -19,13 +19,14 @@ TABLE_NUMBERS = (
     "setting", "seed", "difficulty", "examples", "error", "loss", "ponder_time", "ponder_sd",
     "remainder",
 )  # fmt: skip
+SEEN = ("seen", "error_seen", "error_unseen")  # earlier tables lack them
 CURVE_TEXT = ("experiment", "mechanism")
 CURVE_NUMBERS = (
     "setting", "seed", "update", "loss", "error", "ponder_time", "remainder",
     "computed_steps",
 )  # fmt: skip
 MAY_BE_BLANK = frozenset(
-    ("loss", "error", "ponder_time", "ponder_sd", "remainder", "computed_steps")
+    ("loss", "error", "ponder_time", "ponder_sd", "remainder", "computed_steps", *SEEN)
 )
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
 KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}
@@ -115,7 +116,7 @@ class Results:
         folder = Path(reports_folder) / profile
         tables: dict[str, pd.DataFrame] = {}
         for path in sorted((folder / "tables").glob("*.csv")):
-            rows = _read_csv(path, TABLE_TEXT, TABLE_NUMBERS)
+            rows = _read_csv(path, TABLE_TEXT, TABLE_NUMBERS, SEEN)
             if len(rows):
                 tables[path.stem] = rows
         parts: dict[str, list[pd.DataFrame]] = {}
@@ -162,12 +163,18 @@ def _json_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json"))
 
 
-def _read_csv(path: Path, text: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
+def _read_csv(
+    path: Path, text: Sequence[str], numbers: Sequence[str], later: Sequence[str] = ()
+) -> pd.DataFrame:
+    """A table with these columns; of `later`, numbers too, one that it lacks is left blank."""
     try:
         rows = pd.read_csv(path, dtype={name: str for name in text})
     except (ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
         reason = " ".join(str(problem).split())
         raise UserError(f"{path}: not a readable CSV table ({reason})") from problem
+    for name in set(later).difference(rows.columns):
+        rows[name] = float("nan")
+    numbers = (*numbers, *later)
     for name in (*text, *numbers):
         if name not in rows.columns:
             raise UserError(f"{path}: column {name!r} is missing; it has {', '.join(rows.columns)}")
