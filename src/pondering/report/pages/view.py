@@ -15,6 +15,7 @@ from pondering.params.read import ExperimentConfig
 from pondering.report.figures import FIGURES, FigureSpec, alt_text
 from pondering.report.pages import names
 from pondering.report.pages.searches import SearchLink
+from pondering.report.pages.seen import SeenInputs, seen_inputs
 from pondering.report.pages.summary import (
     SummaryRow,
     crossing_in_words,
@@ -60,6 +61,7 @@ class Section:
     texts: tuple[TintedText, ...]
     several_splits: bool
     seeds: str
+    seen: SeenInputs
     searches: tuple[SearchLink, ...]
     published: tuple[tuple[str, str], ...]
     crossing: str
@@ -160,6 +162,7 @@ def _section(
     named = config.mechanisms if config else names.TITLES
     missing = [m for m in named if not (table["mechanism"] == m).any()]
     rows = tuple(summary_rows(table, card))
+    shown = {each: config.shown(each) for each in config.mechanisms} if config else {}
     return Section(
         name=name,
         card=card,
@@ -172,6 +175,7 @@ def _section(
         texts=tuple(tinted_texts(results.traces.get(name, []), _caps(config))),
         several_splits=len({row.split for row in rows}) > 1,
         seeds=seeds_in_words(rows),
+        seen=seen_inputs(table, card, shown),
         searches=searches,
         published=tuple(published_in_words(results.published.get(name, {}), table, card)),
         crossing=crossing_in_words(table, results.traces.get(name, []), config),
