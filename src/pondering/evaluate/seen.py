@@ -2,8 +2,8 @@
 
 Training draws without end, and the test sets are drawn by the same law; where few inputs exist most
 of a test asks what was trained. A replica has seen an input if a batch of its planned updates had
-the very same one, at all times alike. A core draws about a million examples in a second: nothing
-in `quick`, half a minute at most in `reduced`, hours in `paper`.
+the very same one, at all times alike. A core draws about a million examples in a second: less
+than one second an experiment in `quick`, a few minutes at most in `reduced`, hours in `paper`.
 """
 
 from __future__ import annotations

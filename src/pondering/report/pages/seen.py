@@ -57,12 +57,13 @@ def seen_inputs(table: pd.DataFrame, card: Card, shown: Mapping[str, float]) -> 
             part = evaluated(known[mine], split=split)
             if len(part):
                 rows.append(_row(part, card, mechanism, setting, split))
-    return SeenInputs(
-        "Training had drawn some of the test inputs too. Where a difficulty has few inputs, all "
-        "are soon drawn, so seen and unseen ones differ in difficulty as well; the table of all "
-        "numbers has each difficulty apart.",
-        tuple(rows),
-    )
+    words = "Training had drawn some of the test inputs too."
+    if (known.groupby("split")["difficulty"].nunique() > 1).any():
+        words += (
+            " Where a difficulty has few inputs, all are soon drawn, so seen and unseen ones "
+            "differ in difficulty as well; the table of all numbers has each difficulty apart."
+        )
+    return SeenInputs(words, tuple(rows))
 
 
 def _row(part: pd.DataFrame, card: Card, mechanism: str, setting: float, split: str) -> SeenRow:
