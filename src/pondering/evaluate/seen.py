@@ -2,8 +2,8 @@
 
 Training draws without end, and the test sets are drawn by the same law; where few inputs exist most
 of a test asks what was trained. A replica has seen an input if a batch of its planned updates had
-the very same one, at all times alike. A core draws about a million examples in a second: less
-than one second an experiment in `quick`, a few minutes at most in `reduced`, hours in `paper`.
+the very same one, at all times alike. A core draws about a million examples in a second; where
+training draws more for a seed than `MOST_DRAWN`, as in `paper`, nothing is counted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pondering.params.replica import Replica
 from pondering.tasks.base import Batch, Task, random_stream
 
 NEVER = np.iinfo(np.int64).max
+MOST_DRAWN = 5 * 10**7  # examples of a seed
 
 FirstDraws = Mapping[int, Mapping[str, Array]]  # by seed and split, (B,): an update, or NEVER
 

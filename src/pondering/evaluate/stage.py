@@ -23,6 +23,7 @@ from pondering.params.replica import read_variant
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.paths import Layout
+from pondering.results.results import SEEN
 from pondering.results.tables import headline, replica_means
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
@@ -82,7 +83,9 @@ def run(work: Evaluation) -> None:
     copies = publish.Copies(layout, name, work.config)
     updates = {mechanism: work.config.updates(mechanism) for mechanism in work.config.mechanisms}
     seeds, batch = work.config.seeds, work.config.training.batch
-    first = seen.first_draws(work.task, work.sets, seeds, batch, max(updates.values()))
+    most = max(updates.values())
+    counted = most * batch <= seen.MOST_DRAWN
+    first = seen.first_draws(work.task, work.sets, seeds, batch, most if counted else 0)
     for mechanism, planned in updates.items():
         trained = load_trained(layout, work.params, name, mechanism, work.task, work.device)
         measured = measure.every(trained, work.task, work.sets)
@@ -96,6 +99,8 @@ def run(work: Evaluation) -> None:
         stored |= steps.of_mechanism(trained, work.task, work.sets, kept)
         copies.add(trained, standings_of(pd.DataFrame(rows)))
     table = pd.DataFrame(rows)[list(measure.COLUMNS)]
+    if not counted:
+        table[list(SEEN)] = np.nan
     document = {"experiment": name, "traces": found}
     seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
     write_together(

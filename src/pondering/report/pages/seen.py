@@ -17,7 +17,7 @@ from pondering.results.tables import evaluated, splits_of
 
 @dataclass(frozen=True)
 class SeenRow:
-    """One mechanism at its shown setting on one split, in printed form."""
+    """One mechanism at its best setting on one split, in printed form."""
 
     mechanism: str
     setting: str
@@ -35,13 +35,13 @@ class SeenInputs:
     rows: tuple[SeenRow, ...] = ()
 
 
-def seen_inputs(table: pd.DataFrame, card: Card, shown: Mapping[str, float]) -> SeenInputs:
+def seen_inputs(table: pd.DataFrame, card: Card, best: Mapping[str, float]) -> SeenInputs:
     """What share of the test inputs training had drawn too, over all seeds and examples alike.
 
     Args:
         table: the evaluation rows of one experiment.
         card: its data card.
-        shown: mechanism -> its setting that is shown, for the rows.
+        best: mechanism -> its setting with the lowest mean error, for the rows.
     """
     known = table[~table["split"].isin(SPLITS_ON_FIGURES_ALONE)]
     if known["seen"].isna().any():
@@ -51,7 +51,7 @@ def seen_inputs(table: pd.DataFrame, card: Card, shown: Mapping[str, float]) -> 
     if (known["seen"] == 1).all():
         return SeenInputs("Training had drawn every one of the test inputs.")
     rows = []
-    for mechanism, setting in shown.items():
+    for mechanism, setting in best.items():
         mine = (known["mechanism"] == mechanism) & (known["setting"] == setting)
         for split in splits_of(known):
             part = evaluated(known[mine], split=split)

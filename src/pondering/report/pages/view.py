@@ -27,6 +27,7 @@ from pondering.report.pages.summary import (
 from pondering.report.pages.svg import inline
 from pondering.report.pages.tint import TintedText, tinted_texts
 from pondering.results.results import Card, Results
+from pondering.results.tables import best_setting, headline, per_seed
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,8 @@ def _section(
     named = config.mechanisms if config else names.TITLES
     missing = [m for m in named if not (table["mechanism"] == m).any()]
     rows = tuple(summary_rows(table, card))
-    shown = {each: config.shown(each) for each in config.mechanisms} if config else {}
+    means = per_seed(headline(table))
+    best = {each: best_setting(means, each) for each in named if each not in missing}
     return Section(
         name=name,
         card=card,
@@ -175,7 +177,7 @@ def _section(
         texts=tuple(tinted_texts(results.traces.get(name, []), _caps(config))),
         several_splits=len({row.split for row in rows}) > 1,
         seeds=seeds_in_words(rows),
-        seen=seen_inputs(table, card, shown),
+        seen=seen_inputs(table, card, {each: at for each, at in best.items() if at is not None}),
         searches=searches,
         published=tuple(published_in_words(results.published.get(name, {}), table, card)),
         crossing=crossing_in_words(table, results.traces.get(name, []), config),
