@@ -26,16 +26,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # the second has no use for loops, so that two workers do not compile the same at once.
 FIRST = (
     "model/paths/test_compiled.py",
-    "track/test_tracking_ui.py",
-    "cli/test_repro.py",
-    "cli/test_new_mechanism.py",
-    "train/test_another_device.py",
     "track/test_tracking_faults.py",
     "report/test_pages.py",
     "report/test_catalogue.py",
     "params/test_profiles.py",
     "report/test_site.py",
     "evaluate/test_stages.py",
+    "train/test_keys_executed.py",
+    "train/test_local.py",
+    "train/test_screen.py",
+    "train/test_neighbours.py",
 )
 
 

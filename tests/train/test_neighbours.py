@@ -16,7 +16,7 @@ from pondering.params.read import load_params
 from pondering.params.schema import ExperimentConfig
 from pondering.train.shards import LANES
 
-CUTS = ((0, 1), (1, 3), (2, 5), (3, 6))
+CUTS = ((0, 1), (1, 3), (3, 6))
 TASKS = {
     "vectors": ("tanh_rnn", {"name": "parity", "layout": "leading", "bits": 3}),
     "sequences": ("lstm", {"name": "addition", "digits": 1, "length": [1, 9], "test_length": 2}),
@@ -25,7 +25,7 @@ TASKS = {
 
 def config(folder: Path, kind: str, path: str) -> ExperimentConfig:
     """Six replicas whose gradients are clipped at every update."""
-    training = {"updates": 12, "batch": LANES[path], "log_points": 4, "clip": 0.01}
+    training = {"updates": 8, "batch": LANES[path], "log_points": 2, "clip": 0.01}
     values = tiny.document(seeds=[0, 7, 2], training=training, network={"hidden": 3 * LANES[path]})
     cell, task = TASKS[kind]
     values["tiny"]["common"]["network"]["cell"] = cell
@@ -46,7 +46,7 @@ def test_a_part_of_a_stack_trains_as_the_whole(
     whole = tiny.sweep(values, mechanism)
     whole.network.path = path
     curves = torch.stack(tiny.train(whole).curves)
-    assert len(curves) == 4
+    assert len(curves) == 2
     for first, last in CUTS:
         part = tiny.sweep(values, mechanism, replicas[first:last])
         part.network.path = path
