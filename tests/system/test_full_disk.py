@@ -9,9 +9,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import suppress
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial, wraps
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -70,18 +70,23 @@ def in_a_namespace(test: str) -> subprocess.CompletedProcess[str] | None:
     return None
 
 
-@pytest.fixture
-def mounting(request: pytest.FixtureRequest) -> None:
-    """Only where mounting is allowed; else all cases run in a namespace of their own, once."""
-    if may_mount():
-        return
-    done = in_a_namespace(request.node.originalname)
-    if done is not None:
+def mounts(test: Callable[..., None]) -> Callable[..., None]:
+    """A test that mounts: here where this process may, else with all its cases in a namespace."""
+
+    @wraps(test)
+    def somewhere(**fixtures: Any) -> None:
+        if may_mount():
+            test(**fixtures)
+            return
+        done = in_a_namespace(test.__name__)
+        if done is None:
+            said = (
+                "a full disk is a small tmpfs: neither `mount` nor `unshare -rm` is permitted here"
+            )
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(said)
         assert done.returncode == 0, done.stdout
-        pytest.skip("passed, all cases at once, in a process that may mount (`unshare -rm`)")
-    if os.environ.get("CI"):
-        pytest.fail("neither `mount` nor `unshare -rm` is permitted: CI would leave this out")
-    pytest.skip("a full disk is a small tmpfs, which nobody may mount here; with CI set this fails")
+
+    return somewhere
 
 
 def changed() -> dict[str, Any]:
@@ -135,21 +140,38 @@ def check_refusal(done: stages.Done, words: str) -> None:
     assert words in line
 
 
-@pytest.fixture
-def disk(mounting: None, tmp_path: Path) -> Iterator[Path]:
+@contextmanager
+def disk(folder: Path) -> Iterator[Path]:
     """A file system of its own, of four megabytes."""
-    folder = tmp_path / "disk"
     folder.mkdir()
     mounted("-t", "tmpfs", "-o", "size=4m", "pondering-test", str(folder))
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_full_disk(disk: Path, before: dict[str, Path], name: str) -> None:
+@mounts
+def test_a_full_disk(tmp_path: Path, before: dict[str, Path], name: str) -> None:
     """With ever more room left, until it suffices; then all is as on an empty disk."""
+    roomy = tmp_path / "roomy"
+    shutil.copytree(before[name], roomy)
+    assert stages.run(roomy, name, *STAGES[name]).status == 0
+    new = results(roomy)
+    assert new != results(before[name])
+    with disk(tmp_path / "disk") as small:
+        again = filled(small, before[name], name)
+    assert set(again) == set(new)
+    origin = "reports/quick/provenance"  # differs in its wall time
+    for path in new:
+        assert path.startswith(origin) or again[path] == new[path], path
+
+
+def filled(disk: Path, before: Path, name: str) -> dict[str, bytes]:
+    """What a stage has written on a small disk when it has room at last; until then nothing."""
     project = disk / "project"
-    shutil.copytree(before[name], project)
+    shutil.copytree(before, project)
     old, ballast, left, failures = results(project, name), disk / "ballast", 0, 0
     while True:
         ballast.unlink(missing_ok=True)
@@ -164,20 +186,11 @@ def test_a_full_disk(disk: Path, before: dict[str, Path], name: str) -> None:
         assert results(project, name) == old, f"{left} pages left"
         failures, left = failures + 1, left + 1 + left // 3
     assert failures
-    roomy = disk.parent / "roomy"
-    shutil.copytree(before[name], roomy)
-    assert stages.run(roomy, name, *STAGES[name]).status == 0
-    new = results(roomy)
-    assert new != results(before[name])
-    again = results(project)
-    assert set(again) == set(new)
-    origin = "reports/quick/provenance"  # differs in its wall time
-    for path in new:
-        assert path.startswith(origin) or again[path] == new[path], path
+    return results(project)
 
 
 @pytest.mark.parametrize("name", ["datasets", "train", "evaluate", "report"])
-@pytest.mark.usefixtures("mounting")
+@mounts
 def test_read_only_reports(before: dict[str, Path], tmp_path: Path, name: str) -> None:
     project = tmp_path / "project"
     shutil.copytree(before[name], project)
