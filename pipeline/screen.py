@@ -30,7 +30,7 @@ def main(path: Path) -> None:
         from pondering.report.figures.arms import figure_arms
         from pondering.report.figures.style import save
         from pondering.results.arms import ranked
-        from pondering.train.screen import COLUMNS, origin, parts
+        from pondering.train.screen import COLUMNS, parts
 
         profile = path.parent.parent.name
         if path.parent.name != "search" or profile not in PROFILES or path.suffix != ".yaml":
@@ -49,10 +49,9 @@ def main(path: Path) -> None:
         for each in every:
             if each.name in kept:
                 continue
-            rows = each.train()
+            rows, record[each.name] = each.train()
             table = pd.concat([table, rows]) if len(table) else rows
             table = table.sort_values("arm", key=lambda arms: arms.map(order), kind="stable")
-            record[each.name] = origin(each)
             values = {"plan": screen.model_dump(mode="json"), "parts": record}
             content = table.to_csv(index=False, float_format="%.6g")
             write_together({path.with_suffix(".csv"): content, written: json_text(values)})

@@ -17,6 +17,7 @@ from pondering.train.plan import Plan, plan
 from pondering.train.stage import train_all
 
 COLUMNS = ["arm", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time"]
+ORIGIN = ["commit", "key", "params_hash", "data_hash", "device", "path", "versions", "wall_seconds"]
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,18 @@ class Part:
         """In the record of the screen."""
         return f"{self.arm}, {self.mechanism}"
 
-    def train(self) -> pd.DataFrame:
-        """Train to the end, from the last checkpoint if there is one; the curves."""
+    def train(self) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """Train to the end, from the last checkpoint if there is one.
+
+        Returns:
+            The curves, and where their numbers come from.
+        """
         self.plan.folder.mkdir(parents=True, exist_ok=True)
         with locks.alone(self.plan.folder):
-            rows = pd.DataFrame(train_all(self.plan).rows)
-        return rows.assign(arm=self.arm)[COLUMNS]
+            outcome = train_all(self.plan)
+        whole = self.plan.origin() | {"wall_seconds": round(outcome.seconds, 3)}
+        rows = pd.DataFrame(outcome.rows).assign(arm=self.arm)[COLUMNS]
+        return rows, {name: whole[name] for name in ORIGIN}
 
 
 def parts(screen: Screen, profile: str, root: Path) -> list[Part]:
@@ -52,9 +59,3 @@ def parts(screen: Screen, profile: str, root: Path) -> list[Part]:
         for mechanism in screen.settings:
             found.append(Part(arm, mechanism, plan(params, screen.experiment, mechanism, root)))
     return found
-
-
-def origin(each: Part) -> dict[str, Any]:
-    """Where the numbers of a part come from."""
-    record = each.plan.origin()
-    return {name: record[name] for name in ("commit", "key", "device", "path", "versions")}
