@@ -200,6 +200,19 @@ def test_an_evaluation_is_out_of_date_when_another_setting_is_traced() -> None:
     assert after["train/parity-act"] == before["train/parity-act"]
 
 
+def test_what_is_tested_on_is_no_matter_of_training() -> None:
+    config = PARAMS.experiment("parity")
+    task = config.task | {"test_nonzero": {"test": [1, 2]}}
+    other = PARAMS.model_copy(
+        update={"experiments": {"parity": config.model_copy(update={"task": task})}}
+    )
+    code = Program({training.TOP: training.PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS})
+    before, after = keys.all_keys(PARAMS, code), keys.all_keys(other, code)
+    assert after["train/parity-act"] == before["train/parity-act"]
+    for stage in ("datasets", "evaluate"):
+        assert after[f"{stage}/parity"] != before[f"{stage}/parity"]
+
+
 def test_the_keys_are_written_for_the_stages_of_the_profile(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline")
     keys.write(tmp_path, PARAMS)

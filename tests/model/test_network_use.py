@@ -63,7 +63,7 @@ def test_the_batch_may_come_first(name: str) -> None:
         if want is None:
             assert got is None
             continue
-        axes = (1, 2) if field in ("weights", "outputs") else (0, 1)
+        axes = (1, 2) if field in ("weights", "outputs", "halt_logits") else (0, 1)
         assert torch.equal(got, want.transpose(*axes)), field
     assert plain.state is not None and turned.state is not None
     assert all(torch.equal(a, b) for a, b in zip(plain.state, turned.state, strict=True))

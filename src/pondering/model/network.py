@@ -274,6 +274,7 @@ class Network(nn.Module):
             cost=torch.stack([each.cost for each in ends]),
             expected_steps=torch.stack([each.expected_steps for each in ends]),
             computed=sum(record.computed for record in records),
+            halt_logits=_joined([record.halt_logits for record in records]),
         )
 
     def _outputs_of(self, features: Tensor, times: int) -> Tensor:
@@ -282,9 +283,10 @@ class Network(nn.Module):
 
 
 def batch_first(record: Pondered) -> Pondered:
-    """The record of inputs (B, T, D): weights (N, B, T), outputs (N, B, T, C), others (B, T)."""
+    """The record of inputs (B, T, D): (N, B, T, ...) where a part has steps, else (B, T, ...)."""
+    by_step = ("weights", "outputs", "halt_logits")
     turned: dict[str, Any] = {
-        name: part.transpose(1, 2) if name in ("weights", "outputs") else part.transpose(0, 1)
+        name: part.transpose(1, 2) if name in by_step else part.transpose(0, 1)
         for name, part in record._asdict().items()
         if isinstance(part, Tensor)
     }

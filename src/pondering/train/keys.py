@@ -96,8 +96,8 @@ def values(
     """The values that replicas of a training read, where they differ from their defaults.
 
     So a new field that has a default changes no key, nor does a value that the mechanism does not
-    take or overrides. (A default that is changed later would change none either: it has to stay.)
-    Setting and seed are each replica's own.
+    take or overrides, nor a `test_...` of the task, which is for evaluation. (A default that is
+    changed later would change none either: it has to stay.) Setting and seed are each replica's own.
 
     Args:
         code: see `training_key`.
@@ -110,7 +110,7 @@ def values(
     unread = ARGUMENTS if MECHANISMS[mechanism].learns else {*ARGUMENTS, *OF_THE_UNIT}
     kept = {name: each for name, each in (training | own).items() if name not in unread}
     return {
-        "task": task_values(config, code),
+        "task": {n: each for n, each in task_values(config, code).items() if n[:5] != "test_"},
         "network": config.network.model_dump(mode="json", exclude_defaults=True),
         "halting": {name: each for name, each in halting.items() if name not in unread},
         "mechanism": _arguments(config, mechanism, left),

@@ -57,13 +57,13 @@ def forward(
     """One pass over a batch.
 
     Args:
-        update: 0, 1, ..., for what the objective is then; None: as it is in the end.
+        update: 0, 1, ..., for the mechanism as it trains then; None: as it is in the end.
 
     Returns:
         each sequence's loss with its ponder or KL cost, summed over time, (..., B); the record.
     """
-    pondered = network(batch.inputs, batch.mask)
     halting = network.halting if update is None else network.halting.at_update(update)
+    pondered = network(batch.inputs, batch.mask, halting=halting)
     losses = halting.objective(lambda outputs: task.loss(outputs, batch), pondered)
     return added(losses), pondered
 

@@ -66,6 +66,7 @@ class Pondered(NamedTuple):
     expected_steps: Tensor  # (T, ..., B) sum of n p_n, without gradient
     computed: int  # rows x steps that were evaluated, halted ones included
     state: tuple[Tensor, ...] | None = None  # (..., B, H) each, after the last input, if asked for
+    halt_logits: Tensor | None = None  # (N, T, ..., B) a_n, of the readable path with `outputs`
 
 
 class Halting(Protocol):
@@ -120,6 +121,13 @@ class Halting(Protocol):
         """Which state crosses to the next input: sum p_n s_n (`mean_field`) or s_N (`last`)."""
         ...
 
+    def cuts(self, n: int) -> bool:
+        """Whether no gradient flows from step n to the state that it starts from.
+
+        Only the readable path asks; a mechanism that cuts has `scores_every_step` True.
+        """
+        ...
+
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """Loss of each input vector, (T, ..., B), from the task's score of outputs.
 
@@ -129,10 +137,7 @@ class Halting(Protocol):
         ...
 
     def at_update(self, update: int) -> Halting:
-        """The mechanism whose `objective` is minimised at an update, 0 for the first.
-
-        Nothing else of it may differ: the pass is that of the mechanism itself.
-        """
+        """The mechanism that trains at an update, 0 for the first: its pass and its objective."""
         ...
 
     def predict(self, pondered: Pondered) -> Tensor:
@@ -175,6 +180,10 @@ class MeanField:
     def look(self, output: Tensor, hidden: tuple[Tensor, ...], state: Any) -> Any:
         """Nothing but the halting logit counts: the state as it is."""
         return state
+
+    def cuts(self, n: int) -> bool:
+        """Never: the gradient reaches every step."""
+        return False
 
     def predict(self, pondered: Pondered) -> Tensor:
         """The mean-field output, (T, ..., B, C)."""

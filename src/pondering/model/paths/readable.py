@@ -24,6 +24,7 @@ class Ponder(NamedTuple):
     state: State  # what crosses to the next input: sum of p_n s_n or s_N, as `halting.carry` says
     halting_state: HaltingState  # after the last step
     computed: int  # rows x steps evaluated
+    halt_logits: Tensor | None = None  # (N, ..., B), with `outputs`
 
 
 def ponder(
@@ -42,11 +43,14 @@ def ponder(
     totals = tuple(torch.zeros_like(part) for part in state)
     weights: list[Tensor] = []
     outputs: list[Tensor] = []
+    halt_logits: list[Tensor] = []
     mixture: Tensor | None = None
     n = 0
     while n == 0 or (n < halting.max_steps and bool(halting_state.running.any())):
         n += 1
         running = halting_state.running.unsqueeze(-1)
+        if halting.cuts(n):
+            state = tuple(part.detach() for part in state)
         fresh = cell.step(drive, state, n == 1)
         state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
         y, halt_logit = heads.of(state)
@@ -60,6 +64,7 @@ def ponder(
             mixture = torch.zeros_like(y) if mixture is None else mixture
             mixture = add_share(mixture, weight, y)
             outputs.append(y)
+            halt_logits.append(halt_logit)
     return Ponder(
         weights=torch.stack(weights),
         outputs=torch.stack(outputs) if outputs else None,
@@ -68,6 +73,7 @@ def ponder(
         state=state if halting.carry == "last" else totals,
         halting_state=halting_state,
         computed=n * present.numel(),
+        halt_logits=torch.stack(halt_logits) if halt_logits else None,
     )
 
 
