@@ -170,17 +170,60 @@ def repeat(rho: int) -> Rule:
 
 
 def exit_where(stops: Callable[[Pondering], bool], max_steps: int) -> Rule:
-    """Output and state of the first step n at which `stops`, told steps 1 .. n, says so."""
+    """Output and state of the first step n at which `stops`, told steps 1 .. n, says so.
+
+    `forced` holds N constant.
+    """
 
     def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
         for n in range(1, max_steps + 1):
             done = model.steps(x, state, n)
-            if n == max_steps or stops(done):
+            if n == (forced or max_steps) or (forced is None and stops(done)):
                 break
         done.weights = [0.0] * (done.steps - 1) + [1.0]
         return _finished(done)
 
     return rule
+
+
+def dact(max_steps: int, early: bool = False) -> Rule:
+    """One input time of DACT: pi_n = prod (1 - h_j); p_n = pi_{n-1} - pi_n mixes the states.
+
+    `early`: it stops where a_(1) (1 - pi_n)^d > a_(2) + pi_n d for the two leading classes, with d
+    steps to come.
+    """
+
+    def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
+        for n in range(1, max_steps + 1):
+            done = model.steps(x, state, n)
+            still = dact_still(done.logits)
+            *_, second, first = sorted(dact_answer(done))
+            left = max_steps - n
+            settled = first * (1 - still[n]) ** left > second + still[n] * left
+            if n == (forced or max_steps) or (forced is None and early and settled):
+                break
+        done.weights = [still[m - 1] - still[m] for m in range(1, n)] + [still[n - 1]]
+        done.remainder = still[n - 1]
+        return _finished(done)
+
+    return rule
+
+
+def dact_still(logits: list[float]) -> list[float]:
+    """pi_0 .. pi_n."""
+    still = [1.0]
+    for logit in logits:
+        still.append(still[-1] * (1.0 - sigmoid(logit)))
+    return still
+
+
+def dact_answer(done: Pondering) -> Array:
+    """a_n = pi_{n-1} softmax(y_n) + (1 - pi_{n-1}) a_{n-1}."""
+    still = dact_still(done.logits)
+    answer = np.zeros_like(done.outputs[0])
+    for n, y in enumerate(done.outputs, start=1):
+        answer = still[n - 1] * softmax(y) + (1.0 - still[n - 1]) * answer
+    return answer
 
 
 def _finished(done: Pondering, carry: str = "mean_field") -> Pondering:
@@ -304,3 +347,46 @@ def pondernet_loss(
 def binary_cross_entropy(y: Array, target: Array) -> float:
     """-sum log P(target) for sigmoid outputs with logits y."""
     return -sum(log_sigmoid(a if t > 0.5 else -a) for a, t in zip(y, target, strict=True))
+
+
+def softmax(y: Array) -> Array:
+    shares = np.exp(y - y.max())
+    return shares / shares.sum()
+
+
+def cross_entropy(y: Array, label: int) -> float:
+    """-log P(label) for softmax outputs with logits y."""
+    return -math.log(softmax(y)[label])
+
+
+def correctness_loss(done: Pondering, label: int, weight: float) -> float:
+    """sum over the steps taken of CE_n + weight BCE(a_n, 1[y_n is right]) (TRM)."""
+    total = 0.0
+    for y, logit in zip(done.outputs, done.logits, strict=True):
+        right = int(np.argmax(y)) == label
+        total += cross_entropy(y, label) - weight * log_sigmoid(logit if right else -logit)
+    return total
+
+
+def certainty_of(y: Array) -> float:
+    """1 - H(softmax y) / log C (CTM)."""
+    p = softmax(y)
+    return 1.0 + sum(float(each) * math.log(each) for each in p) / math.log(len(p))
+
+
+def most_certain(done: Pondering) -> int:
+    """Index of the first of the most certain steps."""
+    certain = [certainty_of(y) for y in done.outputs]
+    return certain.index(max(certain))
+
+
+def certainty_loss(done: Pondering, label: int, chosen: tuple[int, int] | None = None) -> float:
+    """Half of min_n CE_n plus half of CE of the most certain step; `chosen` holds both steps."""
+    losses = [cross_entropy(y, label) for y in done.outputs]
+    least, most = chosen or (losses.index(min(losses)), most_certain(done))
+    return (losses[least] + losses[most]) / 2.0
+
+
+def dact_loss(done: Pondering, label: int, tau: float) -> float:
+    """-log a_N[label] + tau sum of pi_n (DACT)."""
+    return -math.log(dact_answer(done)[label]) + tau * sum(dact_still(done.logits)[1:])

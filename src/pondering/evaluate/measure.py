@@ -84,11 +84,11 @@ def modes(halting: Halting, seeds: Sequence[int]) -> dict[str, Halting]:
         halting: of K stacked replicas.
         seeds: their K seeds.
     """
-    sampled = halting.at_inference(Generator())
-    if not isinstance(sampled, SampledHalting):
-        return {"mixture": halting}
+    evaluated = halting.at_inference(Generator())
+    if not isinstance(evaluated, SampledHalting):
+        return {"mixture": evaluated}
     streams = tuple(random_stream("sampled halting", seed) for seed in seeds)
-    own = SampledBySeed(sampled.max_steps, sampled.generator, sampled.epsilon, streams)
+    own = SampledBySeed(evaluated.max_steps, evaluated.generator, evaluated.epsilon, streams)
     return {"sampled": own, "expected": halting}
 
 

@@ -28,7 +28,8 @@ class Mechanism:
         setting: the argument of its class that is swept; in `params.yaml` a list of that name.
         symbol: the setting's sign.
         settings: what that list may hold: `ranges.Counts` (whole, from 1), `Penalties` (from 0, or
-            a grid's name) or `Priors` (from 0, below 1); a mapping, too, see `sweeps`.
+            a grid's name), `Priors` (from 0, below 1) or `Shares` (0 to 1); a mapping, too, see
+            `sweeps`.
         path: its class, as `package.module:Class`; it answers the contract of `model/halting`.
         shares: arguments that come from the experiment's `halting` block, such as max_steps.
         own: further arguments that the mechanism's block has: what each may be, and its default
@@ -92,6 +93,23 @@ MECHANISMS: dict[str, Mechanism] = {
             "kl": (Literal["p_prior", "prior_p"], "p_prior"),
         },
         ways=("every_step",), sweeps=("halt_bias", "beta", "epsilon", "kl"),
+    ),
+    "correctness": Mechanism(
+        "Correctness", "weight", "w", ranges.Penalties, "pondering.model.halting:Correctness",
+        shares=("max_steps",), own={"explore": (ranges.Share, 0.1), "detach": (bool, False)},
+        ways=(), sweeps=("halt_bias",),
+    ),
+    "certainty": Mechanism(
+        "Certainty", "theta", "θ", ranges.Shares, "pondering.model.halting:Certainty",
+        shares=("max_steps",), learns=False, ways=(),
+    ),
+    "dact": Mechanism(
+        "DACT", "tau", "τ", ranges.Penalties, "pondering.model.halting:DACT",
+        shares=("max_steps",), remainder=True, ways=(), sweeps=("halt_bias",),
+    ),
+    "random_depth": Mechanism(
+        "Random depth", "alpha", "α", ranges.Shares, "pondering.model.halting:RandomDepth",  # noqa: RUF001
+        shares=("max_steps",), own={"progressive": (bool, True)}, learns=False, ways=(),
     ),
 }  # fmt: skip
 """Name in `params.yaml` -> entry, in the order of tables and pages."""

@@ -46,8 +46,10 @@ Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
 NotNegative = Annotated[float, Field(ge=0, le=LARGEST, strict=True)]
 Bias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
 Prior = Annotated[float, Field(ge=0, lt=1, strict=True)]
+Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 Counts = Swept(Count, {})
 Penalties = Swept(NotNegative, GRIDS)
 Priors = Swept(Prior, {})
+Shares = Swept(Share, {})
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]

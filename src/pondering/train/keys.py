@@ -97,7 +97,7 @@ def values(
 
     So a new field that has a default changes no key, nor does a value that the mechanism does not
     take or overrides, nor a `test_...` of the task, which is for evaluation. (A default that is
-    changed later would change none either: it has to stay.) Setting and seed are each replica's own.
+    changed later would change none either: it has to stay.) Setting and seed are of each replica.
 
     Args:
         code: see `training_key`.

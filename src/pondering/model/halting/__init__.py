@@ -7,6 +7,7 @@ cells or of tasks.
 from __future__ import annotations
 
 from pondering.model.halting.act import ACT, ACTState
+from pondering.model.halting.certainty import Certainty, CertaintyState
 from pondering.model.halting.contract import (
     EXITS,
     Halting,
@@ -17,6 +18,8 @@ from pondering.model.halting.contract import (
     Setting,
     per_row,
 )
+from pondering.model.halting.correctness import Correctness, CorrectnessState
+from pondering.model.halting.dact import DACT, DACTState
 from pondering.model.halting.exits import (
     Exit,
     ExitState,
@@ -26,13 +29,20 @@ from pondering.model.halting.exits import (
     side_by_side,
 )
 from pondering.model.halting.pondernet import PonderNet, PonderNetState
+from pondering.model.halting.random_depth import RandomDepth
 from pondering.model.halting.repeat import FixedRepeat
 from pondering.model.halting.sampled import SampledHalting, SampledState
 
 __all__ = [
     "ACT",
+    "DACT",
     "EXITS",
     "ACTState",
+    "Certainty",
+    "CertaintyState",
+    "Correctness",
+    "CorrectnessState",
+    "DACTState",
     "Exit",
     "ExitState",
     "FixedRepeat",
@@ -42,6 +52,7 @@ __all__ = [
     "PonderNet",
     "PonderNetState",
     "Pondered",
+    "RandomDepth",
     "Rule",
     "SampledHalting",
     "SampledState",

@@ -121,10 +121,13 @@ class Halting(Protocol):
         """Which state crosses to the next input: sum p_n s_n (`mean_field`) or s_N (`last`)."""
         ...
 
-    def cuts(self, n: int) -> bool:
+    def cuts(self, n: int) -> bool | Tensor:
         """Whether no gradient flows from step n to the state that it starts from.
 
         Only the readable path asks; a mechanism that cuts has `scores_every_step` True.
+
+        Returns:
+            one answer for all rows, or bool (K, 1) for each of K replicas.
         """
         ...
 
@@ -181,7 +184,7 @@ class MeanField:
         """Nothing but the halting logit counts: the state as it is."""
         return state
 
-    def cuts(self, n: int) -> bool:
+    def cuts(self, n: int) -> bool | Tensor:
         """Never: the gradient reaches every step."""
         return False
 

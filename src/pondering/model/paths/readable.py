@@ -49,8 +49,9 @@ def ponder(
     while n == 0 or (n < halting.max_steps and bool(halting_state.running.any())):
         n += 1
         running = halting_state.running.unsqueeze(-1)
-        if halting.cuts(n):
-            state = tuple(part.detach() for part in state)
+        if (cut := halting.cuts(n)) is not False:
+            cut = torch.as_tensor(cut).unsqueeze(-1)
+            state = tuple(torch.where(cut, part.detach(), part) for part in state)
         fresh = cell.step(drive, state, n == 1)
         state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
         y, halt_logit = heads.of(state)

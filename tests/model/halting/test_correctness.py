@@ -1,0 +1,149 @@
+"""Halting by correctness: loss, gradient, exploration, and what it is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from oracle import oracle
+from support.classes import MASK, agrees, labels_for, rows_of, score_of
+from support.pinned import HIDDEN, build, inputs_for, values_of
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from pondering.model.cells import LSTM, TanhRNN
+from pondering.model.halting import Correctness
+from pondering.model.halting.readout import rightness
+from pondering.model.network import Network
+from pondering.model.stacking import stack
+
+STEPS = 5
+RULE = oracle.exit_where(lambda done: done.logits[-1] > 0, STEPS)
+HALTING = Correctness(0.7, STEPS, explore=0.0)
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm", "gru"])
+def test_loss_and_gradient_are_the_oracles(cell: str) -> None:
+    network = agrees(cell, HALTING, RULE, lambda done, y, _: oracle.correctness_loss(done, y, 0.7))
+    assert network.heads.weight.grad[-1].abs().sum() > 0
+
+
+def test_rows_stop_where_the_halting_unit_says_right() -> None:
+    found = set()
+    for seed in range(4):
+        network, inputs = build("tanh_rnn", HALTING, seed), inputs_for("tanh_rnn", 3)
+        rows = rows_of("tanh_rnn", RULE, values_of(network), inputs)
+        pondered = network(inputs)
+        steps = [[done.steps for done in row if done] for row in rows]
+        assert pondered.ponder_time.T.tolist() == steps
+        outputs = np.array([[done.output for done in row if done] for row in rows])
+        got = network.halting.predict(pondered).detach().transpose(0, 1).numpy()
+        np.testing.assert_allclose(got, outputs, rtol=1e-9)
+        found |= {n for row in steps for n in row}
+    assert {1, STEPS} < found
+
+
+def test_exploring_rows_take_at_least_as_many_steps_as_were_drawn() -> None:
+    halting = Correctness(max_steps=STEPS, explore=0.5)
+    present = torch.ones(4000, dtype=torch.bool)
+    least = halting.at_update(3).start(present).least
+    share = float((least > 1).float().mean())
+    assert share == pytest.approx(0.5, abs=0.03)
+    drawn = least[least > 1]
+    assert set(drawn.tolist()) == {2.0, 3.0, 4.0, 5.0}
+    assert float(drawn.mean()) == pytest.approx(3.5, abs=0.1)
+    assert torch.equal(least, halting.at_update(3).start(present).least)
+    assert not torch.equal(least, halting.at_update(4).start(present).least)
+    always = torch.full((4000,), 9.0)
+    state = halting.at_update(3).start(present)
+    for n in range(1, STEPS + 1):
+        _, state = halting.step(n, always, state)
+    assert torch.equal(state.steps, least)
+    inference = halting.at_inference().start(present).least
+    assert not inference.any()
+
+
+def test_replicas_of_a_stack_explore_alike() -> None:
+    least = Correctness(explore=0.5).at_update(0).start(torch.ones(3, 64, dtype=torch.bool)).least
+    assert torch.equal(least[0], least[2])
+
+
+def test_detached_a_step_teaches_the_steps_before_nothing() -> None:
+    """The gradient is that of one step from a state that is given, added up over the steps."""
+    halting = Correctness(0.7, 3, explore=0.0, detach=True)
+    network, inputs, labels = build("tanh_rnn", halting), inputs_for("tanh_rnn", 1), labels_for(1)
+    pondered = network(inputs)
+    network.halting.objective(score_of(labels), pondered).sum().backward()
+    got = {key: each.grad.clone() for key, each in network.named_parameters()}
+    network.zero_grad()
+    score, state = score_of(labels), (torch.zeros(3, HIDDEN, dtype=torch.float64),)
+    for n in range(1, 4):
+        drive = network.cell.embed(inputs[0])
+        state = network.cell.step(drive, tuple(part.detach() for part in state), n == 1)
+        y, logit = network.heads.of(state)
+        right = (y.argmax(-1) == labels[0]).double()
+        halt = binary_cross_entropy_with_logits(logit, right, reduction="none")
+        taken = (n <= pondered.ponder_time[0]).double()
+        (taken * (score(y[None])[0] + 0.7 * halt)).sum().backward()
+    for key, each in network.named_parameters():
+        torch.testing.assert_close(got[key], each.grad)
+    other = build("tanh_rnn", Correctness(0.7, 3, explore=0.0))
+    other.halting.objective(score, other(inputs)).sum().backward()
+    assert not torch.allclose(other.cell.recurrent.grad, network.cell.recurrent.grad)
+
+
+def test_an_answer_is_right_where_all_its_parts_are() -> None:
+    """Four outputs as two softmaxes, and as four sigmoids; what is not scored is neither."""
+    outputs = torch.tensor([[[0.1, 0.0, -3.0, 2.0], [0.1, 0.0, 5.0, 2.0], [0.0, 1.0, 0.0, 1.0]]])
+    labels = torch.tensor([[0, 1], [0, 1], [1, 1]])
+    scored = torch.tensor([True, True, False])
+
+    def of_parts(each: torch.Tensor) -> torch.Tensor:
+        log_p = each.unflatten(-1, (2, 2)).log_softmax(-1)
+        losses = -log_p.gather(-1, labels.expand(*each.shape[:-1], 2).unsqueeze(-1)).sum((-1, -2))
+        return torch.where(scored, losses, 0.0)
+
+    right, known = rightness(of_parts, outputs)
+    assert right[0, :2].tolist() == [True, False]
+    assert known[0].tolist() == [True, True, False]
+
+
+def test_unscored_vectors_teach_the_halting_unit_nothing() -> None:
+    network, inputs, labels = build("lstm", HALTING), inputs_for("lstm"), labels_for()
+
+    def score(outputs: torch.Tensor) -> torch.Tensor:
+        return torch.where(MASK, score_of(labels)(outputs), 0.0)
+
+    loss = network.halting.objective(score, network(inputs))
+    assert torch.equal(loss != 0, MASK)
+
+
+def test_a_stack_trains_each_network_as_alone() -> None:
+    generator = torch.Generator().manual_seed(0)
+    halting = Correctness(0.5, STEPS).at_update(7)
+    solo = [Network(LSTM(2, 8, True, generator), halting, 2, 0.0, generator) for _ in range(2)]
+    stacked = stack(solo, Correctness(torch.tensor([0.5, 0.5]), STEPS))
+    inputs, labels = torch.randn(2, 6, 2, generator=generator), labels_for(2, 6)
+    both = inputs.unsqueeze(1).expand(2, 2, 6, 2)
+    trained = stacked.halting.at_update(7)
+    record = stacked(both, halting=trained)
+    losses = trained.objective(score_of(labels.unsqueeze(1)), record)
+    for k, network in enumerate(solo):
+        again = Correctness(0.5, STEPS).at_update(7)
+        own = again.objective(score_of(labels), network(inputs, halting=again))
+        torch.testing.assert_close(losses[:, k], own)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [({"weight": -1.0}, "weight"), ({"explore": 1.5}, "explore"), ({"max_steps": 0}, "max_st")],
+)
+def test_what_it_refuses(arguments: dict[str, float], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Correctness(**arguments)
+
+
+def test_a_record_without_the_steps_is_refused() -> None:
+    network = Network(TanhRNN(2, 4, True, torch.Generator()), HALTING, 2)
+    record = network(torch.zeros(1, 2, 2))._replace(halt_logits=None)
+    with pytest.raises(ValueError, match="halting logits"):
+        HALTING.objective(score_of(labels_for(1, 2)), record)

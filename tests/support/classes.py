@@ -1,0 +1,94 @@
+"""Networks that name one class: their score, and their gradient against the oracle's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from oracle import oracle
+from support.pinned import OUTPUTS, ROWS, TIMES, build, inputs_for, model_of, values_of
+from torch import Tensor
+
+from pondering.model.halting import Halting, Score
+from pondering.model.network import Network
+
+MASK = torch.tensor([[True, False, True], [True, True, True]])
+Row = list[oracle.Pondering | None]
+OfRow = Callable[[oracle.Pondering, int], float]
+
+
+def labels_for(times: int = TIMES, rows: int = ROWS, seed: int = 6) -> Tensor:
+    return torch.randint(0, OUTPUTS, (times, rows), generator=torch.Generator().manual_seed(seed))
+
+
+def score_of(labels: Tensor) -> Score:
+    """Cross entropy of outputs (..., T, B, C)."""
+
+    def score(outputs: Tensor) -> Tensor:
+        index = labels.expand(outputs.shape[:-1]).unsqueeze(-1)
+        return -outputs.log_softmax(-1).gather(-1, index).squeeze(-1)
+
+    return score
+
+
+def rows_of(
+    cell: str,
+    rule: oracle.Rule,
+    values: dict[str, np.ndarray],
+    inputs: Tensor,
+    mask: Tensor | None = None,
+    forced: list[Row] | None = None,
+) -> list[Row]:
+    model = model_of(cell, values)
+    return [
+        oracle.unroll(
+            model, rule, inputs[:, b].numpy(), None if mask is None else mask[:, b].numpy(),
+            forced[b] if forced else None,
+        )
+        for b in range(inputs.shape[1])
+    ]  # fmt: skip
+
+
+def total(rows: list[Row], labels: Tensor, loss: OfRow) -> float:
+    """Mean over examples of the sum over input times."""
+    return sum(
+        loss(done, int(labels[t, b]))
+        for b, row in enumerate(rows)
+        for t, done in enumerate(row)
+        if done
+    ) / len(rows)
+
+
+def agrees(cell: str, halting: Halting, rule: oracle.Rule, loss: Callable[..., float]) -> Network:
+    """Loss and gradient on masked sequences, N held, against finite differences of the oracle.
+
+    Args:
+        loss: of (done, label, what the base run has of that row and time).
+    """
+    network, inputs, labels = build(cell, halting), inputs_for(cell), labels_for()
+    values = values_of(network)
+    base = rows_of(cell, rule, values, inputs, MASK)
+
+    def slow(changed: dict[str, np.ndarray]) -> float:
+        rows = rows_of(cell, rule, changed, inputs, MASK, base)
+        found = 0.0
+        for b, row in enumerate(rows):
+            for t, done in enumerate(row):
+                if done:
+                    found += loss(done, int(labels[t, b]), base[b][t])
+        return found / len(rows)
+
+    pondered = network(inputs, MASK)
+    got = network.halting.objective(score_of(labels), pondered).sum(0).mean()
+    np.testing.assert_allclose(float(got.detach()), slow(values), rtol=1e-9)
+    got.backward()
+    same_gradients(network, oracle.central_differences(slow, values))
+    return network
+
+
+def same_gradients(network: Network, want: dict[str, Any]) -> None:
+    for key, parameter in network.named_parameters():
+        found = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+        np.testing.assert_allclose(found.numpy(), want[key], rtol=1e-6, atol=2e-8, err_msg=key)
