@@ -146,7 +146,7 @@ def test_one_with_options_is_shown_by_its_name(project: Path) -> None:
     assert "act, tau 0.01, seed 0" in plain.out
     assert "act, tau 0.01, halt_bias -3, seed 0; evaluated: error" in named.out
     assert "R is what is left" in " ".join(named.out.split())
-    said = "--mechanism: 'act[halt_bias=-4]' is not trained; allowed: act, act[halt_bias=-3]"
+    said = "--mechanism: 'act[halt_bias=-4]' is not trained; did you mean 'act[halt_bias=-3]'?"
     assert (unknown.status, unknown.err) == (2, f"error: {said}\n")
     said = "--setting: lambda_p 0.6 is not trained; allowed: 0.3"
     assert (none.status, none.err) == (2, f"error: {said}\n")

@@ -27,7 +27,8 @@ def refused(*words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("shwo", "'shwo' check, claims,"),
+        ("shwo", "'shwo' did you mean 'show'?"),
+        ("xyz", "'xyz' allowed: check, claims,"),
         ("--profile quick", "'--profile' --version, --help"),
         ("check now", "now --help"),
         ("show parity --counts 3", "'--counts' '--count'"),

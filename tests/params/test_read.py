@@ -201,8 +201,9 @@ def test_missing_blocks_and_keys(tmp_path: Path) -> None:
 def test_profiles_devices_experiments_and_mechanisms(tmp_path: Path) -> None:
     values = tiny.document()
     line = refusal(tmp_path, values | {"profile": "quik"})
-    assert line == "profile: 'quik' is unknown; allowed: quick, reduced, paper"
-    assert refusal(tmp_path, values, "papr").startswith("profile: 'papr' is unknown; allowed:")
+    assert line == "profile: 'quik' is unknown; did you mean 'quick'?"
+    line = refusal(tmp_path, values, "full")
+    assert line == "profile: 'full' is unknown; allowed: quick, reduced, paper"
     assert refusal(tmp_path, values, "").startswith("profile: '' is unknown; allowed:")
     line = refusal(tmp_path, values | {"device": "gpu"})
     assert line == "device: 'gpu' is not allowed: Input should be 'auto', 'cpu' or 'cuda'"
@@ -242,10 +243,13 @@ def test_an_experiments_block_may_stand_unused(tmp_path: Path) -> None:
     assert list(load_params(tiny.write(tmp_path, values)).experiments) == ["tiny"]
 
 
-def test_an_unknown_experiment_names_those_there_are(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"), [("tinny", "did you mean 'tiny'"), ("tni", "allowed: tiny")]
+)
+def test_an_unknown_experiment_names_those_there_are(tmp_path: Path, name: str, said: str) -> None:
     params = load_params(tiny.write(tmp_path, tiny.document()))
-    with pytest.raises(UserError, match="experiments: 'tni' is unknown; allowed: tiny"):
-        params.experiment("tni")
+    with pytest.raises(UserError, match=f"experiments: '{name}' is unknown; {said}"):
+        params.experiment(name)
 
 
 def test_the_yaml_of_a_test_says_what_was_meant(tmp_path: Path) -> None:

@@ -67,11 +67,12 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
     ("arguments", "words"),
     [
         ((), ("EXPERIMENT", "parity, logic, mnist", "--list")),
-        (("prity",), ("'prity'", "allowed: parity, logic, mnist")),
-        (("parity", "--profile", "quik"), ("'quik'", "quick, reduced, paper")),
+        (("prity",), ("'prity'", "did you mean 'parity'?")),
+        (("sorting",), ("'sorting'", "allowed: parity, logic, mnist")),
+        (("parity", "--profile", "quik"), ("'quik'", "did you mean 'quick'?")),
         (("parity", "--profile", "paper"), ("not trained in profile paper", "--profile quick")),
         (("logic", "--mechanism", "repeat"), ("train@quick-logic-repeat", "--mechanism act")),
-        (("parity", "--mechanism", "acts"), ("'acts'", "repeat, act, pondernet")),
+        (("parity", "--mechanism", "acts"), ("'acts'", "did you mean 'act'?")),
         (("parity", "--setting", "0.5"), ("tau 0.5", "0.001, 0.1")),
         (("parity", "--setting", "x"), ("--setting", "'x'")),
         (("parity", "--seed", "7"), ("--seed: 7", "allowed: 0, 1")),
@@ -80,7 +81,7 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
         (("parity", "--difficulty", "1", "--input", "+"), ("--difficulty", "--input")),
         (("parity", "--input", "+-+0x"), ("'+-+0x'", "+ - 0")),
         (("mnist", "--mechanism", "pondernet", "--input", "no.png"), ("no.png: no such file",)),
-        (("--list", "prity"), ("'prity'",)),
+        (("--list", "prity"), ("'prity'", "did you mean 'parity'?")),
     ],
 )
 def test_a_mistake_is_one_line(

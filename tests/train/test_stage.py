@@ -151,9 +151,9 @@ def test_a_typo_stops_every_stage_before_any_work(tmp_path: Path) -> None:
 
 def test_names_that_do_not_exist(copy: Path) -> None:
     line = refused(copy, "train", "--profile", "quik", *QUICK[2:], "--mechanism", "act")
-    assert line == "params.yaml: profile: 'quik' is unknown; allowed: quick, reduced, paper"
+    assert line == "params.yaml: profile: 'quik' is unknown; did you mean 'quick'?"
     line = refused(copy, "evaluate", "--profile", "quick", "--experiment", "tinny")
-    assert line == "params.yaml: experiments: 'tinny' is unknown; allowed: tiny"
+    assert line == "params.yaml: experiments: 'tinny' is unknown; did you mean 'tiny'?"
     line = refused(copy, "train", *QUICK, "--mechanism", "acd")
     assert line == (
         "Invalid value for '--mechanism': 'acd' is not one of 'repeat', 'act', 'pondernet'."

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pondering.project.command import Command, stage
+from pondering.project.errors import UserError, instead
 
 COMMANDS = {  # module, name in it, what help says: the module is imported when it is wanted
     "check": ("pondering.cli.check", "check", "Check params.yaml whole."),
@@ -35,6 +36,13 @@ class _Lazy(Command, click.Group):
         module, name, _ = COMMANDS[cmd_name]
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            raise UserError(f"no such command: {args[0]!r}{instead(args[0], sorted(COMMANDS))}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -11,7 +11,7 @@ from pondering.cli import options
 from pondering.cli.stages import read
 from pondering.params.read import Params, load_params
 from pondering.project.command import stage
-from pondering.project.errors import UserError
+from pondering.project.errors import UserError, instead
 from pondering.project.paths import Layout
 from pondering.report.figures import FIGURES, FigureSpec
 from pondering.report.pages.provenance import NAMES, origins
@@ -41,12 +41,12 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
         params: of the profile that is asked for.
 
     Raises:
-        UserError: no such figure, or or a record that is no JSON object.
+        UserError: no such figure, or a record that is no JSON object.
     """
     known = {spec.id: spec for spec in FIGURES}
     if figure not in known:
         wrong = f"{figure!r} is unknown" if figure else "missing"
-        raise UserError(f"FIGURE: {wrong}; allowed: {', '.join(known)}")
+        raise UserError(f"FIGURE: {wrong}{instead(figure, known)}")
     spec, layout = known[figure], Layout(root, params.profile)
     yield from _heading(spec, layout)
     yield ""

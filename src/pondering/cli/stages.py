@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
 from pondering.params.schema import Params
-from pondering.project.errors import UserError
+from pondering.project.errors import UserError, close_to
 
 
 def read(root: Path) -> dict[str, Any]:
@@ -38,8 +37,8 @@ def check_trainings(root: Path, params: Params) -> None:
     there: dict[str, Any] = read(root)["train"]["foreach"]
     for line, item in there.items():
         if wanted.get(line) != item:
-            close = difflib.get_close_matches(line, wanted, 1)
-            hint = f"; did you mean {close[0]!r}?" if close and close[0] not in there else ""
+            close = close_to(line, wanted)
+            hint = f"; did you mean {close!r}?" if close and close not in there else ""
             raise UserError(
                 f"dvc.yaml: train: {line!r}: no experiment of params.yaml has such a block in "
                 f"profile {params.profile}{hint}"

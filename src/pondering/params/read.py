@@ -7,8 +7,7 @@ stand where is in `schema.py`.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
@@ -18,7 +17,7 @@ from ruamel.yaml import YAML
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.schema import PROFILES, SETTING_NAMES, ExperimentConfig, Params
-from pondering.project.errors import UserError
+from pondering.project.errors import UserError, close_to, instead
 
 __all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
 
@@ -62,17 +61,17 @@ def _checked(
 ) -> Params:
     for key in _TOP:
         if key not in document:
-            hint = "" if not (close := _close(key, document)) else f" (there is {close!r})"
+            hint = "" if not (close := close_to(key, document)) else f" (there is {close!r})"
             raise _Refusal(f"{key}: missing{hint}; the top-level keys are {', '.join(_TOP)}")
     chosen = document["profile"] if profile is None else profile
     if chosen not in PROFILES:
-        raise _Refusal(f"profile: {_shown(chosen)} is unknown; allowed: {', '.join(PROFILES)}")
+        raise _Refusal(f"profile: {_shown(chosen)} is unknown{instead(str(chosen), PROFILES)}")
     names = document["experiments"]
     if not isinstance(names, list) or not names or len(set(map(str, names))) != len(names):
         raise _Refusal(f"experiments: {_shown(names)} is not allowed: must list distinct names")
     for key in document:
         if key not in (*_TOP, *names) and not _is_block(document[key]):
-            raise _Refusal(f"{key}: unknown key{_nearest(str(key), (*_TOP, *map(str, names)))}")
+            raise _Refusal(f"{key}: unknown key{instead(str(key), (*_TOP, *names))}")
     merged = {key: document[key] for key in _TOP if key != "experiments"}
     for name, values in over.items():
         if isinstance(block := document.get(name), dict) and isinstance(block.get(chosen), dict):
@@ -114,13 +113,13 @@ def _merged_block(document: dict[str, Any], name: Any, profile: str) -> dict[str
         raise _Refusal(f"experiments: {_shown(name)} has no block of its own")
     for key in block:
         if key not in ("common", *PROFILES):
-            raise _Refusal(f"{name}.{key}: unknown key{_nearest(str(key), ('common', *PROFILES))}")
+            raise _Refusal(f"{name}.{key}: unknown key{instead(str(key), ('common', *PROFILES))}")
     for home in ("common", profile):
         if not isinstance(block.get(home), dict):
             raise _Refusal(f"{name}.{home}: {_shown(block.get(home))}; must be a mapping")
         for key in block[home]:
             if key not in _PARTS:
-                raise _Refusal(f"{name}.{home}.{key}: unknown key{_nearest(str(key), _PARTS)}")
+                raise _Refusal(f"{name}.{home}.{key}: unknown key{instead(str(key), _PARTS)}")
     merged = deep_merge(block["common"], block[profile])
     blocks = {key: merged.pop(key) for key in MECHANISMS if key in merged}
     if not blocks:
@@ -139,16 +138,6 @@ def deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
         else:
             merged[key] = value
     return merged
-
-
-def _close(key: str, among: Iterable[Any]) -> str | None:
-    found = difflib.get_close_matches(key, [str(each) for each in among], 1)
-    return found[0] if found else None
-
-
-def _nearest(key: str, allowed: tuple[str, ...]) -> str:
-    close = _close(key, allowed)
-    return f"; did you mean {close!r}?" if close else f"; allowed: {', '.join(allowed)}"
 
 
 def _shown(value: Any) -> str:
@@ -172,7 +161,7 @@ def _finding(error: ValidationError, document: dict[str, Any], profile: str) -> 
         keys = [keys[1], profile if given else "common", *rest]
     where = ".".join(str(part) for part in keys)
     if first["type"] == "extra_forbidden":
-        return f"{where}: unknown key{_nearest(str(keys[-1]), allowed)}"
+        return f"{where}: unknown key{instead(str(keys[-1]), allowed)}"
     if first["type"] == "missing":
         return f"{where}: missing; the keys there are {', '.join(allowed)}"
     message = first["msg"].removeprefix("Value error, ")

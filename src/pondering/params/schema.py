@@ -23,7 +23,7 @@ from pondering.params.downloads import Download
 from pondering.params.mechanisms import MECHANISMS, SHARED, Mechanism
 from pondering.params.ranges import Bias, Count, NotNegative, Open, Positive, Seeds
 from pondering.params.replica import Replica, split_setting
-from pondering.project.errors import UserError
+from pondering.project.errors import UserError, instead
 
 PROFILES = ("quick", "reduced", "paper")
 SETTING_NAMES = {name: mechanism.setting for name, mechanism in MECHANISMS.items()}
@@ -295,8 +295,8 @@ class Params(_Model):
             UserError: no such experiment.
         """
         if name not in self.experiments:
-            allowed = ", ".join(self.experiments)
-            raise UserError(f"params.yaml: experiments: {name!r} is unknown; allowed: {allowed}")
+            known = instead(name, self.experiments)
+            raise UserError(f"params.yaml: experiments: {name!r} is unknown{known}")
         return self.experiments[name]
 
     def training(self, experiment: str, mechanism: str) -> str:

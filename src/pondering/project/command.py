@@ -80,13 +80,10 @@ def _usage(error: click.UsageError) -> str:
     told = (click.BadParameter, click.BadOptionUsage, click.BadArgumentUsage)
     if ctx is None or isinstance(error, told):
         return said
-    if isinstance(ctx.command, click.Group) and not isinstance(error, click.NoSuchOption):
-        names = ctx.command.list_commands(ctx)
-    else:
-        names = [
-            each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
-            for each in ctx.command.get_params(ctx)
-        ]
+    names = [
+        each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
+        for each in ctx.command.get_params(ctx)
+    ]
     return f"{said} Allowed: {', '.join(names)}."
 
 
