@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.argv import run
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,6 +28,18 @@ def test_the_library_example_runs() -> None:
 def test_ci_runs_the_readmes_test_command() -> None:
     (command,) = re.findall(r"^(make test)\b", TEXT, re.M)
     assert re.search(rf"^{command}$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.M)
+
+
+def test_the_networks_shown_are_right_after_the_steps_it_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    ((words, steps, other, others),) = re.findall(
+        r"`.venv/bin/pondering (show [^`]+)` .* after (\d+) steps.*`(.*)` after (\d+) \|", TEXT
+    )
+    act, pondernet = (run(*words.split(), *more).output for more in ((), other.split()))
+    assert "✓ right" in act and f"N = {steps}, " in act and "warning" not in act
+    assert "✓ right" in pondernet and f"halts at n = {others}," in pondernet
 
 
 def test_every_make_target_it_names_exists() -> None:

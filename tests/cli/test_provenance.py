@@ -141,7 +141,10 @@ def test_every_figure_has_stages_that_dvc_has(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("graves-4",), ("FIGURE: 'graves-4' is unknown; did you mean 'graves-04' or 'graves-14'",)),
+        (
+            ("graves-4",),
+            ("FIGURE: 'graves-4' is unknown; did you mean 'graves-04' or 'graves-14'",),
+        ),
         (("table-1",), ("FIGURE: 'table-1' is unknown", *(spec.id for spec in FIGURES))),
         ((), ("FIGURE: missing", "graves-04")),
         (("graves-04", "--profile", "quik"), ("'quik'", "did you mean 'quick'?")),

@@ -100,3 +100,10 @@ def test_damaged_files_are_one_line(project: Path) -> None:
     table.parent.mkdir(parents=True)
     table.write_text("mechanism,setting\nact,0.1\n")
     assert "logic.csv" in refused("logic")
+
+
+def test_an_input_unlike_those_of_training_is_warned_of(project: Path) -> None:
+    foreign, own = shown("parity", "--input", SIGNS), shown("parity", "--input", "10110")
+    assert "\nwarning: not as in training: a 0 before a + or -, in training all 0 come" in foreign
+    assert "warning" not in own and "input       +-++-000\n" in own
+    assert "warning" not in shown("parity")

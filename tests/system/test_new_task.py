@@ -74,6 +74,9 @@ class Majority(SyntheticTask):
         here = np.ones((1, 1), bool)
         targets = (signs.sum(-1) > 0).astype(np.int64)
         return Batch(signs, targets, here, here, (signs < 0).sum(-1)[0].astype(np.float32))
+
+    def own_input(self, text: str) -> tuple[Batch, list[str]]:
+        return self.parse(text), []
 '''
 FIGURE = '''"""Errors on majority."""
 

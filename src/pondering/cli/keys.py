@@ -85,5 +85,9 @@ def _of_experiment(
         unseen = keys.in_rooms(place, (*UNSEEN, "params")) or place[0] == LOOPS
         return unseen or used.spares(place)
 
+    def counts(place: Place, name: str) -> bool:
+        return name != "own_input"  # of a task, for `pondering show` alone
+
     root = (f"{SCRIPTS}.{stage}", "main")
-    return code.address((root, *used.classes), spare=spare, entries=used.has_entry)
+    roots = root, *used.classes
+    return code.address(roots, spare=spare, entries=used.has_entry, members=counts)

@@ -50,14 +50,16 @@ class Wish:
 @click.option("--seed", metavar="N", help="Which training run; else the first finished.")
 @click.option("--count", metavar="N", default="3", show_default=True, help="How many inputs.")
 @click.option("--input", "written", metavar="TEXT",
-              help="An input of your own: signs, bits, digits, a text, an image file.")  # fmt: skip
+              help="An input of your own. Parity: signs + - 0, or bits (1 is +, 0 is -). Logic: "
+              "'01 XOR; 1 AND'. Addition: '12 345'. Sort: '0.3 -1.2'. Wikipedia: any text. "
+              "Digits: an image file.")  # fmt: skip
 @click.option("--difficulty", metavar="D", help="Only inputs of this difficulty.")
 def show(experiment: str | None, everything: bool, **options: Any) -> None:
     """Show how a trained network ponders: its halting distribution, step by step.
 
     \b
     pondering show parity
-    pondering show parity --input "+-+0-"
+    pondering show parity --input 10110
     pondering show mnist --mechanism pondernet --input seven.png
     pondering show --list
     """
@@ -117,15 +119,19 @@ def _show(experiment: str, wish: Wish, terminal: Terminal) -> None:
     loaded = load.load(Path(), params, experiment, wish.mechanism, wish.setting, wish.seed)
     task = loaded.task
     if wish.written is not None:
-        chosen = [replay.Chosen("", None, task.parse(wish.written))]
+        batch, unlike = task.own_input(wish.written)
+        chosen = [replay.Chosen("", None, batch)]
     else:
         size = config.evaluation.examples
         sets = replay.evaluation_sets(task, loaded.layout, experiment, size)
-        chosen = replay.pick(sets, wish.count, wish.difficulty)
+        chosen, unlike = replay.pick(sets, wish.count, wish.difficulty), []
     examples = replay.examples(loaded.network, task, chosen)
     for text in _heading(experiment, loaded):
         for line in terminal.wrapped(text):
             terminal.write(line)
+    for text in unlike:
+        for line in terminal.wrapped(f"warning: not as in training: {text}"):
+            terminal.write(terminal.paint(line, "wrong"))
     mechanism = loaded.replica.mechanism
     for number, example in enumerate(examples, 1):
         terminal.write()

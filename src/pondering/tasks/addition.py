@@ -18,6 +18,7 @@ from pondering.tasks.base import (
     faultless,
     frozen_set,
     softmax_loss,
+    unlike_training,
     where_scored,
 )
 
@@ -136,6 +137,11 @@ class Addition(SyntheticTask):
         for time, word in enumerate(words):
             digits[time, 0, : len(word)] = [int(digit) for digit in word]
         return _batch(digits, np.array([[len(word)] for word in words]))
+
+    def own_input(self, text: str) -> tuple[Batch, list[str]]:
+        """What `parse` reads, and whether so many numbers were trained on; see `Task`."""
+        batch = self.parse(text)
+        return batch, unlike_training(len(batch.mask), "numbers", self.length)
 
 
 def _written(classes: Array | Tensor) -> str:

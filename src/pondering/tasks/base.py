@@ -141,6 +141,19 @@ class Task(Protocol):
         """
         ...
 
+    def own_input(self, text: str) -> tuple[Batch, list[str]]:
+        """The example that `parse` reads, and in what it is unlike those drawn in training.
+
+        Nothing that trains or evaluates calls it.
+
+        Returns:
+            arrays with B = 1; a phrase for each property that no training example has.
+
+        Raises:
+            UserError: see `parse`.
+        """
+        ...
+
 
 @runtime_checkable
 class TextTask(Task, Protocol):
@@ -229,6 +242,12 @@ def frozen_set(
     """
     streams = {level: random_stream(task.name, part, split, level) for level in levels}
     return concatenate([task.draw(rng, examples, level) for level, rng in streams.items()])
+
+
+def unlike_training(count: int, what: str, trained: tuple[int, int]) -> list[str]:
+    """A phrase where so many of something were never drawn in training; see `Task.own_input`."""
+    low, high = trained
+    return [] if low <= count <= high else [f"{count} {what}, in training {low} to {high}"]
 
 
 def sigmoid_loss(logits: Tensor, targets: Tensor) -> Tensor:

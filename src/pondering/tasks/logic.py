@@ -18,6 +18,7 @@ from pondering.tasks.base import (
     faultless,
     frozen_set,
     sigmoid_loss,
+    unlike_training,
     where_scored,
 )
 
@@ -150,6 +151,11 @@ class Logic(SyntheticTask):
             bits[time, 0, 2 - len(shown) :] = shown
             gates[time, 0, : len(indices)] = indices
         return _batch(bits, gates, np.ones((len(vectors), 1), dtype=np.bool_))
+
+    def own_input(self, text: str) -> tuple[Batch, list[str]]:
+        """What `parse` reads, and whether so many vectors were trained on; see `Task`."""
+        batch = self.parse(text)
+        return batch, unlike_training(len(batch.mask), "vectors", self.length)
 
     def _read(self, time: int, words: list[str]) -> tuple[list[int], list[int]]:
         """The bits and the gate indices of one written vector."""

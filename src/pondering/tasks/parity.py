@@ -18,6 +18,7 @@ from pondering.tasks.base import (
     faultless,
     frozen_set,
     sigmoid_loss,
+    unlike_training,
     where_scored,
 )
 
@@ -135,6 +136,27 @@ class Parity(SyntheticTask):
         elements = np.zeros((1, self.bits), dtype=np.int8)
         elements[0, : len(signs)] = [SIGNS[sign] for sign in signs]
         return _batch(elements, np.count_nonzero(elements, axis=1))
+
+    def own_input(self, text: str) -> tuple[Batch, list[str]]:
+        """What `parse` reads, or bits as in ``10110``: 1 is +1 and 0 is -1; see `Task`.
+
+        Raises:
+            UserError: neither signs nor bits, none, or more than `bits`.
+        """
+        signs = "".join(text.split())
+        if set(signs) <= {"0", "1"}:
+            signs = signs.translate(str.maketrans("10", "+-"))
+        try:
+            batch = self.parse(signs)
+        except UserError:
+            raise UserError(
+                f"parity: {text!r} is not allowed; 1 to {self.bits} of the signs + - 0 are, or as "
+                "many bits (1 is +, 0 is -)"
+            ) from None
+        unlike = unlike_training(int(batch.difficulty[0]), "nonzero elements", self.train_nonzero)
+        if self.layout == "leading" and "0" in signs.rstrip("0"):
+            unlike.append("a 0 before a + or -, in training all 0 come last")
+        return batch, unlike
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> Array:

@@ -17,10 +17,12 @@ from pondering.tasks.base import (
     faultless,
     frozen_set,
     softmax_loss,
+    unlike_training,
     where_scored,
 )
 
 BOUND = 1000.0  # of a value of the user's own; those drawn stay below 7
+FAR = 5.0  # one of two million draws is farther from 0
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,14 @@ class Sort(SyntheticTask):
                 f"{BOUND:.0f} are (0.3 -1.2 2)"
             )
         return _batch(values.astype(np.float32)[:, None], np.array([len(values)]))
+
+    def own_input(self, text: str) -> tuple[Batch, list[str]]:
+        """What `parse` reads, and whether such values and so many were drawn; see `Task`."""
+        batch = self.parse(text)
+        unlike = unlike_training(int(batch.difficulty[0]), "numbers", self.length)
+        if (abs(batch.inputs[..., 0]) > FAR).any():
+            unlike.append(f"a number beyond {FAR:g}, in training all are standard normal")
+        return batch, unlike
 
 
 def _batch(values: Array, lengths: Array) -> Batch:

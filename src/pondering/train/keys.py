@@ -38,8 +38,8 @@ KERNELS = (f"{TOP}.model.paths.fast.kernels", "KERNELS")
 # Members of a task, or of what it is made from, that name or show it or that only evaluation sees.
 SHOWN = (
     "title", "question", "counts", "unit", "worst_error", "split_name", "difficulty_label",
-    "summary", "stand_in", "origin", "describe", "parse", "evaluation_sets", "prepared", "traced",
-    "pixels", "entropy",
+    "summary", "stand_in", "origin", "describe", "parse", "own_input", "evaluation_sets",
+    "prepared", "traced", "pixels", "entropy",
 )  # fmt: skip
 
 # Of the halting block, only for the mechanisms that share them.

@@ -20,6 +20,7 @@ from pondering.tasks.base import (
     faultless,
     random_stream,
     softmax_loss,
+    unlike_training,
     where_scored,
 )
 from pondering.tasks.wikipedia.made_text import KINDS, generate, text_kinds
@@ -263,6 +264,11 @@ class Wikipedia:
         if len(window) < 2:
             raise UserError(f"wikipedia: {text!r} is not allowed; a text of two bytes or more is")
         return _batch(window[:, None])
+
+    def own_input(self, text: str) -> tuple[Batch, list[str]]:
+        """What `parse` reads, and whether it is longer than a sequence; see `Task`."""
+        batch = self.parse(text)
+        return batch, unlike_training(len(batch.mask), "bytes", (1, self.sequence))
 
 
 def _character(byte: int) -> str:
