@@ -46,7 +46,7 @@ ui: $(READY) ## MLflow's own pages on 127.0.0.1
 track: $(READY) ## rebuild MLflow's database from the tables
 	@pondering track
 
-claims: $(READY) ## print the verdict on every claim
+claims: $(READY) ## print the published verdict on every claim
 	@pondering claims
 
 provenance: $(READY) ## say where a figure comes from: make provenance FIGURE=graves-04

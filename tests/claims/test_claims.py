@@ -1,24 +1,19 @@
-"""claims.yaml: what it holds, what is refused and how, what a bound allows, and the table of it."""
+"""claims.yaml: what it holds, what is refused and how, what a bound allows."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import shutil
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
-from click.testing import CliRunner
 from ruamel.yaml import YAML
 from support.claim_cases import CASES
 
 from pondering.claims.claims import Criterion, Decision, Register, load_claims, load_register
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
-from pondering.claims.verdicts import judge_all
-from pondering.cli.claims import claims_command, terminal_table
 from pondering.params.replica import read_variant
 from pondering.project.errors import UserError
 
@@ -171,24 +166,6 @@ def test_the_committed_claims_are_those_that_were_registered() -> None:
     assert register.content_hash() == register.registered.sha256, register.warning()
 
 
-def test_a_change_warns_until_its_hash_is_registered(tmp_path: Path) -> None:
-    for name in ("claims.yaml", "params.yaml"):
-        shutil.copy(ROOT / name, tmp_path)
-    path = tmp_path / "claims.yaml"
-    text = path.read_text(encoding="utf-8").replace("at_least: 0.30", "at_least: 0.31", 1)
-    path.write_text(text, encoding="utf-8")
-    register = load_register(path)
-    done = CliRunner().invoke(claims_command, ["quick", "--root", str(tmp_path)])
-    assert done.exit_code == 0 and register.content_hash() in done.stderr
-    assert "put sha256: " in done.stderr and len(done.stderr.splitlines()) == 1
-    path.write_text(text.replace(register.registered.sha256, register.content_hash()))
-    done = CliRunner().invoke(claims_command, ["quick", "--root", str(tmp_path)])
-    assert (done.exit_code, done.stderr) == (0, "")
-    listed = done.stdout[done.stdout.index("Registered questions, not answered yet") :]
-    ids = [line.split()[0] for line in listed.splitlines() if line.startswith("Q")]
-    assert ids == [f"Q{number}" for number in range(1, 9)]
-
-
 @pytest.mark.parametrize(
     ("bound", "said"),
     [
@@ -204,13 +181,3 @@ def test_what_decides_a_question_is_said_in_words(bound: dict[str, Any], said: s
 def test_every_claim_has_a_precondition_that_its_networks_have_learned() -> None:
     for claim in CLAIMS.values():
         assert any(condition.learned for condition in claim.preconditions), claim.id
-
-
-def test_the_terminal_table_holds_every_claim_within_its_width() -> None:
-    judgements = judge_all(list(CLAIMS.values()), CASES["G1"][0])
-    text = terminal_table(judgements, "reduced", 100)
-    # printed by a command, so that click takes the colours off as it does in a pipe
-    lines = CliRunner().invoke(click.command()(lambda: click.echo(text))).output.splitlines()
-    assert [line.split()[0] for line in lines if line[:1] in set("GBMF")] == list(CLAIMS)
-    assert max(map(len, lines)) <= 100
-    assert "1 reproduced" in lines[-1] and "17" not in lines[0]

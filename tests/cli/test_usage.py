@@ -34,7 +34,7 @@ def refused(*words: str) -> str:
         ("show parity --counts 3", "'--counts' '--count'"),
         ("show --count", "'--count' requires an argument"),
         ("claims --root nowhere", "'--root' 'nowhere' does not exist"),
-        ("claims quick paper", "paper PROFILE, --root, --help"),
+        ("claims --profiles quick", "'--profiles' '--profile' IDS, --profile, --root, --help"),
         ("track --root nowhere", "'--root' 'nowhere'"),
         ("ui --port many", "'--port' 'many' is not a valid integer"),
         ("ui --port 0", "'--port' 0 1<=x<=65535"),

@@ -143,13 +143,17 @@ def test_it_is_on_the_page_and_in_the_figures(project: Path) -> None:
 
 def test_it_is_shown_listed_published_and_judged_beside_the_others(project: Path) -> None:
     shown, own, listed, claims = fresh.run(
-        project, SHOW, f"{SHOW} --input +-0", "show --list --profile quick", "claims quick"
+        project,
+        SHOW,
+        f"{SHOW} --input +-0",
+        "show --list --profile quick",
+        "claims --profile quick",
     )
     assert "threshold, theta 0." in shown.out and "evaluated: error" in shown.out
     assert re.search(r"^pondering +N = \d$", own.out, re.MULTILINE)
     assert "p_n is the weight of step n in the answer." in " ".join(own.out.split())
     assert "quick · tiny · threshold" in listed.out and "theta 0.6" in listed.out
-    assert claims.out.startswith("Claims, profile quick")
+    assert claims.out.startswith("Profile quick: ")
     assert {done.status for done in (shown, own, listed, claims)} == {0}
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
     record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
@@ -229,7 +233,7 @@ def test_a_wrong_value_is_one_line(project: Path) -> None:
         values = tiny.document(threshold=block)
         (project / f"wrong{number}").mkdir()
         tiny.write(project / f"wrong{number}", values)
-    commands = [f"claims quick --root wrong{number}" for number in range(len(WRONG))]
+    commands = [f"claims --profile quick --root wrong{number}" for number in range(len(WRONG))]
     for number, (done, said) in enumerate(zip(fresh.run(project, *commands), WRONG, strict=True)):
         assert (done.status, done.out) == (2, "")
         line = f"error: wrong{number}/params.yaml: tiny.quick.threshold.{said}"

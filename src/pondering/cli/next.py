@@ -15,7 +15,8 @@ from pondering.project.paths import Layout
 def whats_next() -> None:
     """Say where to look after a run."""
     with stage():
-        page = Layout(Path(), load_params().profile).report / "index.html"
+        profile = load_params().profile
+        page = Layout(Path(), profile).report / "index.html"
         click.echo(f"The report: open {page} (as text: {page.with_name('report.md')})")
-        click.echo("The runs: make ui. The verdicts: make claims.")
+        click.echo(f"The runs: make ui. The verdicts: pondering claims --profile {profile}")
         click.echo("Change a line of params.yaml, make repro again, then: dvc metrics diff")

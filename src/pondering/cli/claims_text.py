@@ -1,0 +1,100 @@
+"""What `pondering claims` prints: an overview, or all about one claim or question."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import click
+
+from pondering.claims.claims import Question
+from pondering.claims.measures.quantities import quantity_text
+from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
+
+COLOURS: dict[Verdict, str] = {
+    "reproduced": "green",
+    "partly": "yellow",
+    "not reproduced": "red",
+    "not learned here": "magenta",
+    "cannot be judged at this scale": "cyan",
+    "not run": "white",
+}
+SIGNS: dict[Verdict, str] = {
+    "reproduced": "+",
+    "partly": "~",
+    "not reproduced": "x",
+    "not learned here": "o",
+    "cannot be judged at this scale": "?",
+    "not run": "-",
+}
+SHORT: dict[Verdict, str] = {"cannot be judged at this scale": "cannot be judged"}
+"""Verdicts too long for their column; the summary has them in full."""
+FIRST = max(len(f"{SIGNS[verdict]} {SHORT.get(verdict, verdict)}") for verdict in VERDICTS) + 2
+LEFT = 4 + FIRST  # of the widest id and the verdict
+
+
+def overview(
+    judgements: Sequence[Judgement], questions: Sequence[Question], profile: str, width: int
+) -> str:
+    """How many claims have which verdict, and a line for each claim.
+
+    Args:
+        judgements: of all claims.
+        questions: those registered, which nothing answers yet.
+        profile: whose results they were judged by.
+        width: of the terminal, in characters.
+    """
+    counts = {each: sum(one.verdict == each for one in judgements) for each in VERDICTS}
+    others = [f"{counts[each]} {each}" for each in VERDICTS[1:] if counts[each]]
+    reproduced = f"{counts['reproduced']} of {len(judgements)} claims reproduced"
+    summary = f"Profile {profile}: {', '.join([reproduced, *others])}."
+    one = f"pondering claims {judgements[0].claim.id} --profile {profile}"
+    hint = f"`{one}` says what was measured and why"
+    if questions:
+        ids = f"{questions[0].id} to {questions[-1].id}"
+        hint += f"; {ids} are registered questions, not answered yet"
+    rows = [line for each in judgements for line in _row(each, [each.claim.title], width)]
+    parts = [*textwrap.wrap(summary, width), "", *rows, "", *textwrap.wrap(f"{hint}.", width)]
+    return "\n".join(parts)
+
+
+def detail(entry: Judgement | Question, width: int) -> str:
+    """All about one claim, or one question, in lines of `width` characters."""
+    if isinstance(entry, Question):
+        texts = [entry.question, *(each.text() for each in entry.decides)]
+        first, *rest = _wrapped(texts, width - 4)
+        return "\n".join([f"{entry.id:4}{first}", *(f"{'':4}{line}" for line in rest)])
+    claim = entry.claim
+    source = f"{claim.paper}, {claim.figure}" if claim.figure else claim.paper
+    seeds = f"{entry.seeds} seeds a setting. " if entry.seeds else ""
+    texts = [f"{claim.title} ({source})", f"paper: {claim.paper_value}"]
+    texts += [f"here: {text}" for text in _core(entry)]
+    texts.append(f"{seeds}{entry.reason}")
+    if entry.unfinished:
+        texts.append(f"judged on unfinished runs: {', '.join(entry.unfinished)}")
+    return "\n".join(_row(entry, texts, width))
+
+
+def _row(judgement: Judgement, texts: Sequence[str], width: int) -> list[str]:
+    """Id and verdict of a claim, with texts beside them."""
+    claim, verdict = judgement.claim, judgement.verdict
+    first, *rest = _wrapped(texts, width - LEFT)
+    label = f"{SIGNS[verdict]} {SHORT.get(verdict, verdict)}".ljust(FIRST)
+    head = f"{claim.id:4}{click.style(label, fg=COLOURS[verdict])}{first}"
+    return [head, *(" " * LEFT + line for line in rest)]
+
+
+def _wrapped(texts: Sequence[str], room: int) -> list[str]:
+    """Lines of so many characters, if that is not too few; a text goes on indented."""
+    wrapped = (textwrap.wrap(text, max(room, 30), subsequent_indent="  ") for text in texts)
+    return [line for lines in wrapped for line in lines]
+
+
+def _core(judgement: Judgement) -> list[str]:
+    """The quantities that the core criteria are about."""
+    names = [criterion.quantity for criterion in judgement.claim.criteria if criterion.core]
+    return [
+        f"{quantity.label} {quantity_text(quantity)}"
+        for quantity in judgement.quantities
+        if quantity.name in names
+    ]

@@ -1,0 +1,105 @@
+"""`pondering claims`: a summary, a line for each claim, and all about some of them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support.claim_cases import CASES
+
+from pondering.claims.claims import load_register
+from pondering.claims.verdicts import judge, judge_all
+from pondering.cli.claims import claims_command
+from pondering.cli.claims_text import detail, overview
+
+ROOT = Path(__file__).parents[2]
+REGISTER = load_register(ROOT / "claims.yaml")
+RESULTS = CASES["G1"][0]
+
+
+def printed(*words: str) -> str:
+    done = CliRunner().invoke(claims_command, words)
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+    return done.stdout
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The claims and the parameters; nothing has been run."""
+    for name in ("claims.yaml", "params.yaml"):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_summary_then_a_line_for_each_claim(width: int) -> None:
+    judgements = judge_all(REGISTER.claims, RESULTS)
+    text = re.sub(r"\x1b\[\d+m", "", overview(judgements, REGISTER.questions, "reduced", width))
+    assert max(map(len, text.splitlines())) <= width
+    summary, rows, hint = text.split("\n\n")
+    assert " ".join(summary.split()) == (
+        f"Profile reduced: 1 of {len(judgements)} claims reproduced, 2 not reproduced, "
+        f"1 cannot be judged at this scale, {len(judgements) - 4} not run."
+    )
+    labels = [re.fullmatch(r"(\w+) +(\S [a-z ]+?)  +(.+)", row) for row in rows.splitlines()]
+    verdicts = {"+ reproduced": 1, "x not reproduced": 2, "? cannot be judged": 1}
+    verdicts["- not run"] = len(judgements) - 4
+    assert Counter(found and found[2] for found in labels) == verdicts
+    told = [found and (found[1], found[3]) for found in labels]
+    assert told == [(claim.id, claim.title) for claim in REGISTER.claims]
+    assert "pondering claims G1 --profile reduced" in hint and "Q1 to Q8" in hint
+
+
+def test_the_detail_says_what_was_measured_and_why() -> None:
+    judgement = judge(REGISTER.claims[0], RESULTS)
+    text = re.sub(r"\x1b\[\d+m", "", detail(judgement, 80))
+    assert max(map(len, text.splitlines())) <= 80
+    whole = " ".join(text.split())
+    claim = judgement.claim
+    assert whole.startswith(f"G1 + reproduced {claim.title} ({claim.paper}, {claim.figure}) paper:")
+    assert f"paper: {claim.paper_value} here: median error of the plain network " in whole
+    assert whole.endswith(f"{judgement.seeds} seeds a setting. {judgement.reason}")
+    question = REGISTER.questions[0]
+    words = [question.id, question.question, *(each.text() for each in question.decides)]
+    assert " ".join(detail(question, 80).split()) == " ".join(words)
+
+
+@pytest.mark.parametrize(("words", "profile"), [((), "reduced"), (("--profile", "quick"), "quick")])
+def test_published_verdicts_unless_a_profile_is_named(
+    project: Path, words: tuple[str, ...], profile: str
+) -> None:
+    text = printed(*words)
+    assert text.startswith(f"Profile {profile}: 0 of 18 claims reproduced, 18 not run.\n")
+
+
+def test_claims_and_questions_by_their_ids(project: Path) -> None:
+    blocks = printed("B2", "q1", "g1").split("\n\n")
+    assert [each.split()[0] for each in blocks] == ["Profile", "B2", "Q1", "G1"]
+    assert blocks[0] == "Profile reduced"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("G111", "did you mean 'G1'?"), ("quick", "allowed: G1, G2, ")]
+)
+def test_an_unknown_id_is_one_line(project: Path, name: str, said: str) -> None:
+    done = CliRunner().invoke(claims_command, ["G1", name])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: IDS: {name!r} is unknown; {said}")
+
+
+def test_a_change_warns_until_its_hash_is_registered(project: Path) -> None:
+    path = project / "claims.yaml"
+    text = path.read_text(encoding="utf-8").replace("at_least: 0.30", "at_least: 0.31", 1)
+    path.write_text(text, encoding="utf-8")
+    register = load_register(path)
+    done = CliRunner().invoke(claims_command)
+    assert done.exit_code == 0 and register.content_hash() in done.stderr
+    assert "put sha256: " in done.stderr and len(done.stderr.splitlines()) == 1
+    path.write_text(text.replace(register.registered.sha256, register.content_hash()))
+    printed()
