@@ -85,7 +85,7 @@ def test_claims_and_questions_by_their_ids(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("G111", "did you mean 'G1'?"), ("quick", "allowed: G1, G2, ")]
+    ("name", "said"), [("G111", "did you mean 'G1'?"), ("QUICK", "allowed: G1, G2, ")]
 )
 def test_an_unknown_id_is_one_line(project: Path, name: str, said: str) -> None:
     done = CliRunner().invoke(claims_command, ["G1", name])

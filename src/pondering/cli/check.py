@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pondering.cli.stages import check_trainings
-from pondering.model.cells import CELLS
 from pondering.params.read import PROFILES, load_params
 from pondering.params.schema import ExperimentConfig
 from pondering.project.command import stage
 from pondering.project.errors import UserError
-from pondering.tasks import make_task
-from pondering.tasks.base import Task
-from pondering.train.build import cell_class, check_path, make_halting, make_network, pick_device
+
+if TYPE_CHECKING:  # torch takes seconds to import
+    from pondering.tasks.base import Task
 
 
 @click.command()
 def check() -> None:
     """Check params.yaml whole: every experiment and task of every profile."""
     with stage():
+        from pondering.tasks import make_task
+        from pondering.train.build import check_path, make_halting, pick_device
+
         active = load_params()
         check_path(active.compute.path, pick_device(active.device))
         for profile in PROFILES:
@@ -37,6 +40,9 @@ def check() -> None:
 
 def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) -> None:
     """Refuse a cell or a schedule that the task cannot have."""
+    from pondering.model.cells import CELLS
+    from pondering.train.build import cell_class, make_network
+
     images = hasattr(task, "validation_batch")
     where = f"params.yaml: {name}.{profile}"
     cell = config.network.cell

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
 from pondering.cli import options
 from pondering.params.read import load_params
-from pondering.project.command import stage
+from pondering.project.command import completed, stage
+from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, instead
 
 PUBLISHED = "reduced"
-Entry = TypeVar("Entry")
+
+
+def _ids() -> list[str]:
+    """Of all claims and questions; to check them as `load_register` does would take a second."""
+    document = read_yaml(Path("claims.yaml"))
+    return [each["id"] for kind in ("claims", "questions") for each in document[kind]]
 
 
 @click.command("claims")
-@click.argument("ids", nargs=-1)
+@click.argument("ids", nargs=-1, shell_complete=completed(_ids))
 @click.option(
     "--profile",
     default=PUBLISHED,
     show_default=True,
     help="quick, reduced or paper.",
+    shell_complete=completed(options.profiles),
 )
 @options.root
 def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
@@ -43,25 +48,19 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
         results = Results.load(root / "reports", load_params(root / "params.yaml", profile).profile)
         register = load_register(root / "claims.yaml")
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
-        if ids:
-            known = {each.id: each for each in (*register.claims, *register.questions)}
-            chosen = _named(known, ids)
-            claims = [each for each in chosen if each in register.claims]
-            judged = {claim.id: judge(claim, results) for claim in claims}
-            entries = [judged.get(each.id, each) for each in chosen]
+        if wanted := [each.upper() for each in ids]:
+            claims = {each.id: each for each in register.claims}
+            questions = {each.id: each for each in register.questions}
+            for name in wanted:
+                if name not in claims and name not in questions:
+                    known = instead(name, [*claims, *questions])
+                    raise UserError(f"IDS: {name!r} is unknown{known}")
             click.echo(f"Profile {profile}")
-            for each in entries:
-                click.echo(f"\n{claims_text.detail(each, width)}")
+            for name in wanted:
+                asked = judge(claims[name], results) if name in claims else questions[name]
+                click.echo(f"\n{claims_text.detail(asked, width)}")
         else:
             judgements = judge_all(register.claims, results)
             click.echo(claims_text.overview(judgements, register.questions, profile, width))
         if warning := register.warning():
             click.echo(warning, err=True)
-
-
-def _named(known: Mapping[str, Entry], ids: Iterable[str]) -> list[Entry]:
-    """The claims and questions that are asked for."""
-    for name in ids:
-        if name.upper() not in known:
-            raise UserError(f"IDS: {name!r} is unknown{instead(name.upper(), known)}")
-    return [known[name.upper()] for name in ids]

@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from pondering.project.command import Command, stage
 from pondering.project.errors import UserError, instead
@@ -36,6 +37,12 @@ class _Lazy(Command, click.Group):
         module, name, _ = COMMANDS[cmd_name]
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        found = [(name, said) for name, (*_, said) in sorted(COMMANDS.items())]
+        named = [CompletionItem(name, help=said) for name, said in found]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [each for each in named if each.value.startswith(incomplete)] + options
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -6,8 +6,23 @@ from pathlib import Path
 
 import click
 
+from pondering.project.command import completed
+
+
+def profiles() -> tuple[str, ...]:
+    """Their names."""
+    from pondering.params.schema import (
+        PROFILES,
+    )  # loads pydantic, which few commands need
+
+    return PROFILES
+
+
 profile = click.option(
-    "--profile", default=None, help="quick, reduced or paper; the active one if left out"
+    "--profile",
+    default=None,
+    help="quick, reduced or paper; the active one if left out",
+    shell_complete=completed(profiles),
 )
 root = click.option(
     "--root",

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pondering.cli import options
 from pondering.cli.stages import read
 from pondering.params.read import Params, load_params
-from pondering.project.command import stage
+from pondering.project.command import completed, stage
 from pondering.project.errors import UserError, instead
 from pondering.project.paths import Layout
-from pondering.report.figures import FIGURES, FigureSpec
-from pondering.report.pages.provenance import NAMES, origins
+
+if TYPE_CHECKING:  # drawing takes seconds to import
+    from pondering.report.figures import FigureSpec
+
+
+def _drawn() -> list[str]:
+    """The figures of all profiles, by their files."""
+    return sorted({path.stem for path in Path("reports").glob("*/figures/*.svg")})
 
 
 @click.command("provenance")
-@click.argument("figure", required=False, default="")
+@click.argument("figure", required=False, default="", shell_complete=completed(_drawn))
 @options.profile
 def provenance_command(figure: str, profile: str | None) -> None:
     """Say where FIGURE comes from: the stages that make it, and what each of them ran on.
@@ -43,6 +50,9 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     Raises:
         UserError: no such figure, or a record that is no JSON object.
     """
+    from pondering.report.figures import FIGURES
+    from pondering.report.pages.provenance import NAMES, origins
+
     known = {spec.id: spec for spec in FIGURES}
     if figure not in known:
         wrong = f"{figure!r} is unknown" if figure else "missing"

@@ -10,7 +10,6 @@ from pondering.cli import options
 from pondering.params.read import load_params
 from pondering.project.command import stage
 from pondering.project.paths import Layout
-from pondering.report.pages import publish
 
 
 @click.command()
@@ -18,6 +17,8 @@ from pondering.report.pages import publish
 def report(profile: str | None) -> None:
     """Draw the report again from the tables there are, finished or not."""
     with stage():
+        from pondering.report.pages import publish
+
         chosen = load_params(profile=profile).profile
         verdicts = publish(Path(), chosen)
         click.echo(f"report: open {Layout(Path(), chosen).report / 'index.html'} ({verdicts})")

@@ -22,19 +22,19 @@ from contextlib import contextmanager
 from multiprocessing import connection, forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pondering.cli import pipeline
 from pondering.cli.check import check
-from pondering.cli.pipeline import Pipeline
 from pondering.params.read import load_params
 from pondering.params.schema import Params
-from pondering.project import machine
 from pondering.project.command import stage
 from pondering.project.errors import Interrupted
 from pondering.project.progress import duration
-from pondering.train.build import pick_device
+
+if TYPE_CHECKING:  # DVC takes seconds to import
+    from pondering.cli.pipeline import Pipeline
 
 SECONDS_BETWEEN_LOOKS = 0.1
 SERVER = multiprocessing.get_context("forkserver")
@@ -51,6 +51,8 @@ def repro(ctx: click.Context) -> None:
     What it started stops at a checkpoint when it ends, killed or not.
     """
     with stage():
+        from pondering.cli import pipeline
+
         params = load_params()
         with pipeline.led(Path()) as stages:
             if not any(stages.changed(name) for name in stages.needs):
@@ -66,6 +68,9 @@ def repro(ctx: click.Context) -> None:
 
 def _processes(params: Params) -> int:
     """How many stages run at once: one where a GPU or a cluster trains, else one for each core."""
+    from pondering.project import machine
+    from pondering.train.build import pick_device
+
     if pick_device(params.device).type != "cpu" or params.compute.executor == "ray":
         return 1
     return machine.processes(params.compute.threads)

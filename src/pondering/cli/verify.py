@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
-import pandas as pd
 
 from pondering.params.read import load_params
 from pondering.project.command import stage
@@ -110,6 +109,8 @@ def _rows_apart(then: str, now: str) -> str:
 
 def _means_apart(then: str, now: str) -> str:
     """The setting whose mean over seeds and difficulties moved beyond `ELSEWHERE`, if any."""
+    import pandas as pd
+
     before, after = (pd.read_csv(io.StringIO(t)).groupby(KEYS) for t in (then, now))
     for column, allowed in ELSEWHERE.items():
         moved = (after[column].mean() - before[column].mean()).abs()

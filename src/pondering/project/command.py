@@ -6,7 +6,7 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,6 +61,18 @@ def stage() -> Iterator[None]:
             "again",
             1,
         )
+
+
+def completed(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
+    """A `shell_complete`: what of some names begins as typed; nothing where they cannot be read."""
+
+    def complete(ctx: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+        try:
+            return [name for name in names() if name.startswith(typed)]
+        except Exception:  # whatever it is, the command itself says it when it is run
+            return []
+
+    return complete
 
 
 class Command(click.Command):

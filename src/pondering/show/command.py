@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pondering.params.read import SETTING_NAMES, load_params
-from pondering.project.command import stage
+from pondering.params.read import PROFILES, SETTING_NAMES, load_params
+from pondering.project.command import completed, stage
 from pondering.project.errors import UserError
 from pondering.show.terminal import Terminal
 
@@ -37,10 +37,14 @@ class Wish:
 
 
 @click.command()
-@click.argument("experiment", required=False)
+@click.argument(
+    "experiment", required=False, shell_complete=completed(lambda: load_params().experiments)
+)
 @click.option("--list", "everything", is_flag=True, help="Say what is trained, in every profile.")
-@click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.")
+@click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.",
+              shell_complete=completed(lambda: PROFILES))  # fmt: skip
 @click.option("--mechanism", metavar="M", default="act", show_default=True,
+              shell_complete=completed(lambda: SETTING_NAMES),
               help=f"{', '.join(SETTING_NAMES)}; with options as 'act[halt_bias=-3]'.")  # fmt: skip
 @click.option(
     "--setting",
