@@ -14,7 +14,7 @@ from support import tiny
 from pondering.cli import keys
 from pondering.cli.stages import check_trainings
 from pondering.data.frozen import card, freeze
-from pondering.params.read import MECHANISMS, PROFILES, load_params
+from pondering.params.read import PROFILES, load_params
 from pondering.project.code import Program
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
@@ -174,7 +174,7 @@ def test_dvc_itself_sees_these_stages(copy: Path, profile: str) -> None:
     experiments = load_params(copy / "params.yaml").experiments
     stages = seen(copy)
     wanted = {f"{name}@{profile}-{e}" for name in ("datasets", "evaluate") for e in experiments}
-    wanted |= {f"train@{profile}-{e}-{m}" for e in experiments for m in MECHANISMS}
+    wanted |= {f"train@{profile}-{e}-{m}" for e in experiments for m in experiments[e].mechanisms}
     assert set(stages) == wanted | {"keys", f"download@{profile}", f"report@{profile}"}
     named = {str(name) for stage in stages.values() for p in stage.params for name in p.params}
     document = YAML(typ="safe").load(active)

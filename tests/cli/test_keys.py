@@ -21,7 +21,11 @@ ONE_OF_A_KIND = {
     for name, each in reversed(WHOLE.experiments.items())
 }
 PARAMS = WHOLE.model_copy(update={"experiments": dict(ONE_OF_A_KIND.values())})
-EVERY = {f"train/{name}-{mechanism}" for name in PARAMS.experiments for mechanism in MECHANISMS}
+EVERY = {
+    f"train/{name}-{mechanism}"
+    for name, config in PARAMS.experiments.items()
+    for mechanism in config.mechanisms
+}
 
 
 def found(code: Program) -> dict[str, str]:
@@ -29,7 +33,7 @@ def found(code: Program) -> dict[str, str]:
     return {
         f"train/{name}-{mechanism}": training.training_key(config, mechanism, code)
         for name, config in PARAMS.experiments.items()
-        for mechanism in MECHANISMS
+        for mechanism in config.mechanisms
     }
 
 

@@ -137,7 +137,6 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
     first experiment a replica diverges at once.
     """
     from pondering.evaluate import stage as evaluation
-    from pondering.params.mechanisms import MECHANISMS
     from pondering.params.read import load_params
     from pondering.project.errors import Interrupted
     from pondering.train import plan as planning
@@ -156,7 +155,7 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
     params = load_params(root / "params.yaml")
     for number, experiment in enumerate(params.experiments):
         sweep.forward = forward if number else ill
-        for mechanism in MECHANISMS:
+        for mechanism in params.experiment(experiment).mechanisms:
             with contextlib.suppress(Interrupted):
                 stage = planning.plan(params, experiment, mechanism, root)
                 run(stage, lambda rows: signal.raise_signal(signal.SIGINT))

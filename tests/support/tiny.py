@@ -71,6 +71,15 @@ def document(**quick: dict[str, Any]) -> dict[str, Any]:
     return whole
 
 
+BEYOND: dict[str, Any] = {
+    "correctness": {"weight": [0.5, 1.0]},
+    "certainty": {"theta": [0.5, 1.0]},
+    "dact": {"tau": [0.01, 0.1]},
+    "random_depth": {"alpha": [0.5, 1.0]},
+}
+"""Blocks of the mechanisms that the project does not train; `config` has them all."""
+
+
 def write(folder: Path, values: dict[str, Any]) -> Path:
     """`params.yaml` in a folder."""
     path = folder / "params.yaml"
@@ -80,8 +89,8 @@ def write(folder: Path, values: dict[str, Any]) -> Path:
 
 
 def config(folder: Path, **quick: Any) -> ExperimentConfig:
-    """The tiny experiment."""
-    return load_params(write(folder, document(**quick))).experiment("tiny")
+    """The tiny experiment, with a block for every mechanism."""
+    return load_params(write(folder, document(**BEYOND | quick))).experiment("tiny")
 
 
 def config_of_sequences(folder: Path) -> ExperimentConfig:

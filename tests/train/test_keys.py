@@ -31,6 +31,7 @@ def changed(folder: Path, change: dict[str, Any]) -> set[str]:
 
 
 EVERY = set(MECHANISMS)
+LEARN = {name for name, each in MECHANISMS.items() if each.learns}
 CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"evaluation": {"examples": 11}}, set()),
     ({"evaluation": {"trace": {"tau": 0.1, "sequences": 3}}}, set()),
@@ -41,15 +42,15 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"network": {"hidden": 32}}, EVERY),
     ({"task": {"bits": 4}}, EVERY),
     ({"seeds": [0, 7, 8]}, EVERY),
-    ({"halting": {"halt_bias": 1.0}}, {"act", "pondernet"}),  # a fixed repeat's does not learn
-    ({"training": {"halting_rate": 0.1}}, {"act", "pondernet"}),
+    ({"halting": {"halt_bias": 1.0}}, LEARN),  # a fixed repeat's does not learn
+    ({"training": {"halting_rate": 0.1}}, LEARN),
     ({"halting": {"carry": "last"}}, {"act", "pondernet"}),
     ({"halting": {"carry": "mean_field", "reads": "h"}}, set()),
     ({"network": {"init": "torch", "forget_bias": None}}, set()),
     ({"act": {"tau_warmup": 0}, "pondernet": {"kl": "p_prior"}}, set()),
     ({"act": {"tau_warmup": 3}}, {"act"}),
     ({"halting": {"first_step_flag": False}}, EVERY),
-    ({"halting": {"max_steps": 5}}, {"act", "pondernet"}),
+    ({"halting": {"max_steps": 5}}, EVERY - {"repeat"}),
     ({"halting": {"epsilon": 0.1}}, {"act"}),
     ({"act": {"tau": [0.01, 0.2]}}, {"act"}),
     ({"act": {"updates": None, "learning_rate": None}}, set()),
