@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -110,14 +111,33 @@ def test_the_matrix_covers_every_experiment() -> None:
     assert blocks == set(document["experiments"])
 
 
-def seen(copy: Path) -> dict[str, Any]:
-    """The stages that DVC finds, by name."""
+def project_of(copy: Path) -> Any:
+    """The folder as a project of DVC's."""
     from dvc.repo import Repo
 
     (copy / ".dvc").mkdir()
     (copy / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
-    with Repo(str(copy)) as repo:
+    return Repo(str(copy))
+
+
+def seen(copy: Path) -> dict[str, Any]:
+    """The stages that DVC finds, by name."""
+    with project_of(copy) as repo:
         return {str(stage.name): stage for stage in repo.index.stages}
+
+
+def test_dvc_reads_every_metric(copy: Path) -> None:
+    """A key "error" would be a failure to it."""
+    from dvc.utils import errored_revisions
+
+    shutil.copy(ROOT / "params.yaml", copy)
+    shutil.copytree(ROOT / "reports/quick/metrics", copy / "reports/quick/metrics")
+    with project_of(copy) as repo:
+        shown = repo.metrics.show()
+    assert errored_revisions(shown) == []
+    found = {name: each["data"] for name, each in shown[""]["data"].items()}
+    files = (copy / "reports/quick/metrics").iterdir()
+    assert found == {str(path.relative_to(copy)): json.loads(path.read_text()) for path in files}
 
 
 def test_every_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(copy: Path) -> None:

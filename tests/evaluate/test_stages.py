@@ -169,7 +169,7 @@ def test_metrics_are_means_of_the_table(project: Path) -> None:
     metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
     table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
     chosen = table[(table["mechanism"] == "act") & (table["setting"] == 0.1)]
-    assert metrics["act tau=0.1"]["error"] == pytest.approx(chosen["error"].mean(), abs=1e-5)
+    assert metrics["act tau=0.1"]["mean_error"] == pytest.approx(chosen["error"].mean(), abs=1e-5)
     assert list(metrics) == [
         "repeat rho=1", "repeat rho=2", "act tau=0.01", "act tau=0.1",
         "pondernet lambda_p=0.3", "pondernet lambda_p=0.6",

@@ -141,6 +141,7 @@ def summary(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     for (mechanism, setting), group in replicas.groupby(level=[0, 1], sort=False):
         parameter = SETTING_NAMES[read_variant(str(mechanism))[0]]
         name = f"{mechanism} {parameter}={setting_text(setting)}"
-        means = group.mean().to_dict()
+        # DVC takes a mapping with a key "error" for metrics that it failed to read.
+        means = group.mean().rename({"error": "mean_error"}).to_dict()
         found[name] = {key: round(v, 5) for key, v in means.items() if np.isfinite(v)}
     return found
