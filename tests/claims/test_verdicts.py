@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -220,15 +219,14 @@ def test_the_reason_names_what_decided(
             )  # fmt: skip
 
 
-def test_claims_json_counts_verdicts_and_names_what_is_unfinished() -> None:
+def test_claims_json_lists_verdicts_and_names_what_is_unfinished() -> None:
     source = CASES["G1"][0]
     judged = judge_all(CLAIMS.values(), source)
     document = claims_json(judged, source)
-    assert set(document) == {"profile", "experiments", "unfinished", "counts", "claims"}
+    assert set(document) == {"profile", "experiments", "unfinished", "verdicts", "claims"}
     assert document["profile"] == source.profile
     assert document["experiments"] == sorted(source.tables)
-    assert list(document["counts"]) == list(VERDICTS)
-    assert +Counter(document["counts"]) == Counter(judgement.verdict for judgement in judged)
+    assert document["verdicts"] == {each.claim.id: each.verdict for each in judged}
     assert document["unfinished"] == []
     table = source.tables["parity"]
     begun = changed(source, "parity", status=table["status"].mask(table["seed"] == 2, "running"))

@@ -5,17 +5,22 @@ from __future__ import annotations
 import configparser
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 from support import tiny
+from support.claim_cases import CASES
 
+from pondering.claims.claims import load_claims
+from pondering.claims.verdicts import claims_json, judge_all
 from pondering.cli import keys
 from pondering.cli.stages import check_trainings
 from pondering.data.frozen import card, freeze
 from pondering.params.read import PROFILES, load_params
+from pondering.project.atomic import write_json
 from pondering.project.code import Program
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
@@ -111,12 +116,12 @@ def test_the_matrix_covers_every_experiment() -> None:
     assert blocks == set(document["experiments"])
 
 
-def project_of(copy: Path) -> Any:
+def project_of(copy: Path, scm: bool = False) -> Any:
     """The folder as a project of DVC's."""
     from dvc.repo import Repo
 
     (copy / ".dvc").mkdir()
-    (copy / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
+    (copy / ".dvc/config").write_text(f"[core]\n    no_scm = {not scm}\n    analytics = false\n")
     return Repo(str(copy))
 
 
@@ -132,12 +137,28 @@ def test_dvc_reads_every_metric(copy: Path) -> None:
 
     shutil.copy(ROOT / "params.yaml", copy)
     shutil.copytree(ROOT / "reports/quick/metrics", copy / "reports/quick/metrics")
+    shutil.copy(ROOT / "reports/quick/claims.json", copy / "reports/quick")
     with project_of(copy) as repo:
         shown = repo.metrics.show()
     assert errored_revisions(shown) == []
-    found = {name: each["data"] for name, each in shown[""]["data"].items()}
-    files = (copy / "reports/quick/metrics").iterdir()
-    assert found == {str(path.relative_to(copy)): json.loads(path.read_text()) for path in files}
+    for path in (copy / "reports/quick/metrics").iterdir():
+        found = shown[""]["data"][str(path.relative_to(copy))]["data"]
+        assert found == json.loads(path.read_text())
+
+
+def test_dvc_says_which_verdict_a_change_flips(copy: Path) -> None:
+    shutil.copy(ROOT / "params.yaml", copy)
+    claims, file = load_claims(ROOT / "claims.yaml"), "reports/quick/claims.json"
+    (copy / file).parent.mkdir(parents=True)
+    reproduced, contradicted, _ = CASES["G4"]
+    write_json(copy / file, claims_json(judge_all(claims, reproduced), reproduced))
+    git = ["git", "-C", str(copy), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Publish"]):
+        subprocess.run([*git, *command], check=True)
+    write_json(copy / file, claims_json(judge_all(claims, contradicted), contradicted))
+    with project_of(copy, scm=True) as repo:
+        said = repo.metrics.diff()["diff"][file]["verdicts.G4"]
+    assert (said["old"], said["new"]) == ("reproduced", "not reproduced")
 
 
 def test_every_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(copy: Path) -> None:

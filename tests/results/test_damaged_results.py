@@ -16,7 +16,6 @@ from support.refusals import what_a_user_sees
 from support.synthetic_results import FEW, card_of, curves_of, table_of, traces_of
 
 from pondering.claims.claims import load_claims
-from pondering.claims.verdicts import VERDICTS
 from pondering.cli.verify import same_machine
 from pondering.evaluate.standings import standings
 from pondering.project.paths import Layout
@@ -29,7 +28,6 @@ ORIGIN = {"commit": "c0ffee", "versions": {"torch": "2"}, "wall_seconds": 3.5, "
 JUDGED = {
     "unfinished": [],
     "missing": [],
-    "counts": dict.fromkeys(VERDICTS, 1),
     "claims": [{"id": "G1", "title": "Parity", "verdict": "reproduced"}],
 }
 Load = Callable[[Path], object]

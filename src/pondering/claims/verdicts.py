@@ -126,7 +126,7 @@ def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, 
         results: the results they were judged on.
 
     Returns:
-        profile, experiments, those unfinished, counts of verdicts, claims.
+        profile, experiments, those unfinished, verdicts by id, claims.
     """
     tables = results.tables
     running = [name for name, table in tables.items() if (table["status"] == "running").any()]
@@ -134,7 +134,7 @@ def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, 
         "profile": results.profile,
         "experiments": sorted(tables),
         "unfinished": sorted(running),
-        "counts": {v: sum(j.verdict == v for j in judgements) for v in VERDICTS},
+        "verdicts": {j.claim.id: j.verdict for j in judgements},  # for `dvc metrics`
         "claims": [_plain(judgement) for judgement in judgements],
     }
 
