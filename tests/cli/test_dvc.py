@@ -6,9 +6,11 @@ import configparser
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from ruamel.yaml import YAML
 from support import tiny
@@ -125,6 +127,13 @@ def project_of(copy: Path, scm: bool = False) -> Any:
     return Repo(str(copy))
 
 
+def commit(copy: Path) -> None:
+    """All that is in the folder, in a repository of git's."""
+    git = ["git", "-C", str(copy), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Publish"]):
+        subprocess.run([*git, *command], check=True)
+
+
 def seen(copy: Path) -> dict[str, Any]:
     """The stages that DVC finds, by name."""
     with project_of(copy) as repo:
@@ -152,13 +161,38 @@ def test_dvc_says_which_verdict_a_change_flips(copy: Path) -> None:
     (copy / file).parent.mkdir(parents=True)
     reproduced, contradicted, _ = CASES["G4"]
     write_json(copy / file, claims_json(judge_all(claims, reproduced), reproduced))
-    git = ["git", "-C", str(copy), "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Publish"]):
-        subprocess.run([*git, *command], check=True)
+    commit(copy)
     write_json(copy / file, claims_json(judge_all(claims, contradicted), contradicted))
     with project_of(copy, scm=True) as repo:
         said = repo.metrics.diff()["diff"][file]["verdicts.G4"]
     assert (said["old"], said["new"]) == ("reproduced", "not reproduced")
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "x"), [("curves", "parity-act", "update"), ("tables", "logic", "difficulty")]
+)
+def test_dvc_plots_the_tables_beside_those_of_head(
+    copy: Path, kind: str, file: str, x: str
+) -> None:
+    """Drawn by columns that are there; what Vega makes of them only a browser shows."""
+    path = f"reports/quick/{kind}/{file}.csv"
+    for each in ("params.yaml", ".dvc/plots/by_setting.json", path):
+        (copy / each).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / each, copy / each)
+    (copy / ".dvc/config").write_text("[core]\n    analytics = false\n")
+    commit(copy)
+    table = pd.read_csv(copy / path)
+    table.assign(error=table["error"] / 2).to_csv(copy / path, index=False)
+    command = ["plots", "diff", "--show-vega", "--targets", f"reports/quick/{kind}"]
+    done = subprocess.run([sys.executable, "-m", "dvc", *command], cwd=copy, capture_output=True)
+    assert b"<DVC_METRIC" not in done.stdout
+    spec = json.loads(done.stdout)
+    drawn = spec["spec"]["encoding"]
+    assert (drawn["x"]["field"], drawn["y"]["field"]) == (x, "error")
+    rows = pd.DataFrame(spec["data"]["values"])
+    assert {each["field"] for each in (*drawn.values(), spec["facet"]["column"])} <= set(rows)
+    means = rows.astype({"error": float}).groupby("rev")["error"].mean()
+    assert means["workspace"] == pytest.approx(means["HEAD"] / 2)
 
 
 def test_every_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(copy: Path) -> None:
