@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pondering.model.halting import ACT, FixedRepeat, HaltingState, MeanField, PonderNet
     from pondering.model.initial import glorot
     from pondering.model.network import Network
+    from pondering.train.stacked import Sweep
 
 _HOME = {
     **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP", "Adapted"), "model.cells"),
@@ -21,6 +22,7 @@ _HOME = {
     ),
     "Network": "model.network",
     "glorot": "model.initial",
+    "Sweep": "train.stacked",
 }
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "MeanField",
     "Network",
     "PonderNet",
+    "Sweep",
     "TanhRNN",
     "glorot",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -54,6 +56,38 @@ def select(network: Network, replica: int, halting: Halting) -> Network:
     single.halting = halting
     _replace(single, lambda _, parameter: parameter.detach()[replica].clone())
     return single
+
+
+def together(
+    mechanisms: Sequence[Halting], dtype: torch.dtype, device: torch.device | str
+) -> Halting:
+    """The mechanism of a stack: what differs between K becomes (K,) numbers, or K words.
+
+    Args:
+        dtype, device: of such numbers.
+
+    Raises:
+        ValueError: the mechanisms are of several classes, or differ in what the class cannot take
+            of each network.
+    """
+    first: Any = mechanisms[0]
+    if any(type(each) is not type(first) for each in mechanisms):
+        raise ValueError("settings: mechanisms of several classes are not allowed; one is")
+    options = fields(first) if is_dataclass(first) else ()
+    values = {o.name: [getattr(each, o.name) for each in mechanisms] for o in options if o.init}
+    differ = {name: each for name, each in values.items() if any(v != each[0] for v in each)}
+    try:
+        own = {name: _of_networks(each, dtype, device) for name, each in differ.items()}
+        found: Halting = replace(first, **own) if own else first
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"settings: {', '.join(differ)} cannot differ: {error}") from None
+    return found
+
+
+def _of_networks(values: list[Any], dtype: torch.dtype, device: torch.device | str) -> Any:
+    if isinstance(values[0], str):
+        return tuple(values)
+    return torch.tensor([float(value) for value in values], dtype=dtype, device=device)
 
 
 def gradient_norms(parameters: Iterable[Tensor]) -> Tensor:

@@ -15,7 +15,8 @@ Step = Callable[[Tensor, State], Sequence[Tensor]]
 class Adapted(nn.Module):
     """One ponder step by an `nn.RNNCell`, `nn.GRUCell` or `nn.LSTMCell`, or by a callable.
 
-    Networks around it are for one replica, inputs (T, B, D) floats, and take the readable path.
+    Networks around it are for one replica, inputs (T, B, D) floats, and take the readable path. A
+    `Sweep` stacks those around a callable, which `Mapped` maps.
 
     Args:
         step: the cell; or, with `state_sizes`, what maps (inputs (B, E), state) to the new state, a

@@ -1,0 +1,192 @@
+"""A sweep of one's own: each network trains as it would alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from pondering import ACT, LSTM, Adapted, FixedRepeat, Network, PonderNet, Sweep, TanhRNN
+from pondering.model.cells import State
+
+TIMES, ROWS, INPUTS, OUTPUTS, UPDATES = 2, 5, 3, 2, 12
+SEEDS, CLIP = (0, 7, 3), 0.5
+
+
+class Gated(nn.Module):
+    """A cell with layers of torch, which know no replica axes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state_sizes = (4,)
+        self.gate, self.new = (nn.Linear(INPUTS + 5, 4) for _ in range(2))
+        self.norm = nn.LayerNorm(4)
+
+    def embed(self, x: Tensor) -> Tensor:
+        return x
+
+    def step(self, drive: Tensor, state: State, first: bool) -> State:
+        (h,) = state
+        flag = drive.new_full((*drive.shape[:-1], 1), float(first))
+        read = torch.cat([drive, flag, h], -1)
+        kept = torch.sigmoid(self.gate(read))
+        return (kept * h + (1 - kept) * self.norm(torch.tanh(self.new(read))),)
+
+
+class Layers(nn.Module):
+    """A step to adapt, from the input with its flag and the state."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read, self.keep = nn.Linear(INPUTS + 1, 4), nn.Linear(4, 4)
+
+    def forward(self, x: Tensor, state: State) -> State:
+        return (torch.tanh(self.read(x) + self.keep(state[0])),)
+
+
+CELLS = {
+    "own": Gated,
+    "adapted": lambda: Adapted(Layers(), (4,)),
+    "tanh_rnn": lambda: TanhRNN(INPUTS, 4),
+    "lstm": lambda: LSTM(INPUTS, 4),
+}
+MECHANISMS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
+    "act": (lambda **s: ACT(max_steps=4, **s), [{"tau": 0.1}, {"tau": 0.01, "tau_warmup": 5}]),
+    "pondernet": (
+        lambda **s: PonderNet(max_steps=4, **s),
+        [{"lambda_p": 0.3}, {"lambda_p": 0.2, "beta": 0.5, "kl": "prior_p"}],
+    ),
+    "repeat": (FixedRepeat, [{"rho": 1}, {"rho": 3}]),
+}
+
+
+def score(outputs: Tensor, targets: Tensor) -> Tensor:
+    return (outputs - targets).square().mean(-1)
+
+
+def data(update: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Inputs, targets and mask of each of six networks, with their axis."""
+    generator = torch.Generator().manual_seed(update)
+    shape = (TIMES, 2 * len(SEEDS), ROWS)
+    inputs = torch.randn(*shape, INPUTS, generator=generator, dtype=torch.float64)
+    mask = torch.rand(shape, generator=generator) < 0.8
+    return inputs, inputs[..., :OUTPUTS].sign(), mask
+
+
+def alone(network: Network, rate: float, k: int) -> list[float]:
+    """A plain loop with torch's own Adam over the data of network k; its losses."""
+    optimiser, losses = torch.optim.Adam(network.parameters(), rate), []
+    for update in range(UPDATES):
+        inputs, targets, mask = (part[:, k] for part in data(update))
+        halting = network.halting.at_update(update)
+        pondered = network(inputs, mask, halting=halting)
+        of_each = halting.objective(lambda y, wanted=targets: score(y, wanted), pondered)
+        loss = of_each.sum(0).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        gradients = [p.grad for p in network.parameters() if p.grad is not None]
+        norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+        for gradient in gradients:
+            gradient.mul_(CLIP / norm.clamp(min=CLIP))
+        optimiser.step()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_each_network_trains_to_the_numbers_that_it_has_alone(cell: str, mechanism: str) -> None:
+    kind, settings = MECHANISMS[mechanism]
+    rates = [0.02, 0.005]
+
+    def make(**setting: Any) -> Network:
+        return Network(CELLS[cell](), kind(**setting), OUTPUTS).double()
+
+    sweep = Sweep(make, score, SEEDS, settings, rates, CLIP)
+    losses = torch.stack([sweep.step(*data(update)) for update in range(UPDATES)], 1)
+    assert [(each.setting, each.seed) for each in sweep.members] == [
+        (setting, seed) for setting in settings for seed in SEEDS
+    ]
+    inputs, _, mask = data(UPDATES)
+    record = sweep.evaluate(inputs, mask)
+    generator = torch.random.get_rng_state()
+    for k, (member, trained) in enumerate(zip(sweep.members, sweep.networks(), strict=True)):
+        torch.manual_seed(member.seed)
+        network = make(**member.setting)
+        wanted = alone(network, rates[k // len(SEEDS)], k)
+        torch.testing.assert_close(losses[k].tolist(), wanted, rtol=1e-9, atol=1e-12)
+        assert type(trained.cell) is type(network.cell) and trained.halting == network.halting
+        for (name, got), want in zip(trained.named_parameters(), network.parameters(), strict=True):
+            torch.testing.assert_close(got, want, rtol=1e-8, atol=1e-10, msg=name)
+        if mechanism != "pondernet":  # whose step is sampled
+            mixture = network.eval()(inputs[:, k], mask[:, k]).mixture
+            there = mask[:, k]
+            torch.testing.assert_close(record.mixture[:, k][there], mixture[there])
+    torch.random.set_rng_state(generator)
+
+
+def small(tau: float = 0.01) -> Network:
+    return Network(Gated(), ACT(tau, max_steps=3), OUTPUTS)
+
+
+def test_shared_data_are_those_of_every_network() -> None:
+    shared, own = (Sweep(small, score, SEEDS) for _ in range(2))
+    inputs, targets, mask = (part[:, 0] for part in data(0))
+    inputs, targets = inputs.float(), targets.float()
+    for _ in range(3):
+        spread = [torch.stack([part] * len(SEEDS), 1) for part in (inputs, targets, mask)]
+        assert shared.step(inputs, targets, mask).equal(own.step(*spread))
+    assert shared.evaluate(inputs, mask).mixture.equal(own.evaluate(*spread[::2]).mixture)
+    assert shared.evaluate(inputs, mask).ponder_time.shape == (TIMES, len(SEEDS), ROWS)
+
+
+def test_integers_are_one_hot_inputs() -> None:
+    sweep = Sweep(lambda: Network(TanhRNN(5, 4), FixedRepeat(1), OUTPUTS), score, SEEDS)
+    index = torch.tensor([[0, 4, 2]])
+    assert sweep.evaluate(index).mixture.shape == (1, len(SEEDS), 3, OUTPUTS)
+
+
+def test_a_network_whose_loss_is_nan_stops_and_leaves_the_others_alone() -> None:
+    ill, well = (Sweep(small, score, SEEDS, learning_rate=0.1) for _ in range(2))
+    for update in range(4):
+        inputs, targets, _ = (part[:, : len(SEEDS)] for part in data(update))
+        inputs, targets = inputs.float(), targets.float()
+        well.step(inputs, targets)
+        if update == 2:
+            before = [p[1].clone() for p in ill.network.parameters()]
+            inputs = inputs.clone()
+            inputs[:, 1] = torch.nan
+        losses = ill.step(inputs, targets)
+        assert losses.isnan().tolist() == [False, update == 2, False]
+    assert ill.alive.tolist() == [True, False, True] and well.alive.all()
+    assert all(p[1].equal(then) for p, then in zip(ill.network.parameters(), before, strict=True))
+    for got, want in zip(ill.network.parameters(), well.network.parameters(), strict=True):
+        assert got[[0, 2]].equal(want[[0, 2]])
+    assert float(ill.evaluate(inputs).ponder_time.sum()) > 0
+
+
+def test_making_draws_nothing_from_torchs_generator() -> None:
+    torch.manual_seed(5)
+    wanted = torch.rand(1)
+    torch.manual_seed(5)
+    Sweep(small, score, SEEDS)
+    assert torch.rand(1).equal(wanted)
+
+
+def test_what_a_stack_cannot_hold_is_refused() -> None:
+    def steps(max_steps: int) -> Network:
+        return Network(Gated(), ACT(0.1, max_steps=max_steps), 1)
+
+    def kinds(kind: Any) -> Network:
+        return Network(Gated(), kind(0.5), 1)
+
+    with pytest.raises(ValueError, match="max_steps cannot differ"):
+        Sweep(steps, score, (0,), [{"max_steps": 2}, {"max_steps": 3}])
+    with pytest.raises(ValueError, match=r"nn\.LSTMCell: torch cannot map it"):
+        Sweep(lambda: Network(Adapted(nn.LSTMCell(3, 4)), ACT(0.1), 1), score, (0,))
+    with pytest.raises(ValueError, match="several classes"):
+        Sweep(kinds, score, (0,), [{"kind": ACT}, {"kind": PonderNet}])
+    with pytest.raises(ValueError, match="at least one of each"):
+        Sweep(small, score, ())
