@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pondering.evaluate.pretrained import from_pretrained
     from pondering.model.cells import GRU, LSTM, Adapted, ConvMLP, TanhRNN
     from pondering.model.halting import ACT, FixedRepeat, HaltingState, MeanField, PonderNet
     from pondering.model.initial import glorot
@@ -23,6 +24,7 @@ _HOME = {
     "Network": "model.network",
     "glorot": "model.initial",
     "Sweep": "train.stacked",
+    "from_pretrained": "evaluate.pretrained",
 }
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "PonderNet",
     "Sweep",
     "TanhRNN",
+    "from_pretrained",
     "glorot",
 ]
 

@@ -1,0 +1,179 @@
+"""The published networks by their names, for users of the library.
+
+Needs torch and safetensors alone. `load.py` loads what a checkout has trained, by its parameters.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from pondering.model.cells import CELLS, ConvMLP
+from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.model.network import Network
+
+REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
+SHARED = ("max_steps", "carry")  # arguments that stand in the block `halting` of a record
+MECHANISMS: dict[str, tuple[type[Any], tuple[str, ...]]] = {
+    "repeat": (FixedRepeat, ()),
+    "act": (ACT, ("epsilon", *SHARED)),
+    "pondernet": (PonderNet, SHARED),
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a published network was trained on, and how well it did.
+
+    The last four stand in the report beside the networks and are None without it.
+
+    Attributes:
+        name: as `from_pretrained` takes it.
+        task: its task, values as in `params.yaml`; `pondering.tasks.make_task` takes them.
+        setting: the mechanism's setting by its name, as {"tau": 0.001}.
+        seed: of its first parameters and its batches.
+        updates: how many it had.
+        status: "finished" or "diverged".
+        question: what the task asks, in words.
+        unit: of the error, mostly a share of sequences with any mistake.
+        error: on the test set, the mean over all difficulties.
+        ponder_time: mean steps for an input there.
+    """
+
+    name: str
+    task: Mapping[str, Any]
+    setting: Mapping[str, float]
+    seed: int
+    updates: int
+    status: str
+    question: str | None = None
+    unit: str | None = None
+    error: float | None = None
+    ponder_time: float | None = None
+
+
+class Pretrained(NamedTuple):
+    """A network ready to call, and its card."""
+
+    network: Network
+    card: Card
+
+
+def from_pretrained(
+    name: str, folder: str | Path | None = None, profile: str = "reduced"
+) -> Pretrained:
+    """A published network with its trained parameters, in evaluation mode.
+
+    Of each experiment and mechanism one is published: of the setting with the lowest mean error
+    over seeds the lowest seed, however well it did itself; its card says how well.
+
+    Args:
+        name: EXPERIMENT/MECHANISM, as "parity/act"; or the path of such a folder.
+        folder: the published networks, `reports/PROFILE/models` of a checkout; None: those of the
+            checkout that this package was installed from.
+        profile: which of that checkout's: "reduced" or "quick".
+
+    Returns:
+        the network for inputs (T, B, D), or (T, B) integers, as its task draws them; and its card.
+
+    Raises:
+        ValueError: there is no such network; says which there are.
+
+    Example: `network, card = from_pretrained("parity/act")`, then
+    `network(torch.ones(1, 1, 64)).ponder_time`.
+    """
+    from safetensors.torch import load_file
+
+    home = REPORTS / profile / "models" if folder is None else Path(folder)
+    place = home / name
+    if not (place / "run.json").is_file():
+        raise ValueError(_unknown(name, home))
+    report, (experiment, mechanism) = place.parents[2], place.parts[-2:]
+    record = json.loads((place / "run.json").read_text(encoding="utf-8"))
+    tensors = load_file(place / "parameters.safetensors")
+    own = {key: tensor[0] for key, tensor in tensors.items()}  # of a stack of one
+    (replica,) = record["replicas"]
+    config = record["config"]
+    network = _network(config, _halting(config, mechanism, replica["setting"]), own)
+    network.load_state_dict(own)
+    card = Card(
+        name=f"{experiment}/{mechanism}",
+        task=config["task"],
+        setting={_setting_of(mechanism): replica["setting"]},
+        seed=replica["seed"],
+        updates=config[mechanism]["updates"] or config["training"]["updates"],
+        status=replica["status"],
+        **_about(report / "cards" / f"{experiment}.json"),
+        **_measured(report / "tables" / f"{experiment}.csv", mechanism, replica),
+    )
+    return Pretrained(network.eval(), card)
+
+
+def _unknown(name: str, home: Path) -> str:
+    there = [path.parent.relative_to(home).as_posix() for path in home.glob("*/*/run.json")]
+    if not there:
+        return f"{home}: no published networks; `folder` is reports/PROFILE/models of a checkout"
+    near = get_close_matches(name, there, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    return f"{name}: is not published; {meant}There are: {', '.join(sorted(there))}"
+
+
+def _setting_of(mechanism: str) -> str:
+    """The argument that is swept, the first of each class."""
+    return fields(MECHANISMS[mechanism][0])[0].name
+
+
+def _halting(config: Mapping[str, Any], mechanism: str, setting: float) -> Halting:
+    kind, shared = MECHANISMS[mechanism]
+    common, own = config["halting"], config[mechanism]
+    given = {name: common[name] for name in shared if name in common}
+    for each in fields(kind)[1:]:
+        if own.get(each.name) is not None:
+            given[each.name] = own[each.name]
+    halting: Halting = kind(setting, **given)
+    return halting
+
+
+def _network(config: Mapping[str, Any], halting: Halting, tensors: Mapping[str, Tensor]) -> Network:
+    """An untrained network of the sizes that the parameters have."""
+    kind, common = CELLS[config["network"]["cell"]], config["halting"]
+    inputs = ConvMLP.side**2 if kind is ConvMLP else tensors["cell.input.weight"].shape[-1]
+    cell = kind(inputs, config["network"]["hidden"], common["first_step_flag"])
+    outputs = len(tensors["heads.weight"]) - 1
+    return Network(cell, halting, outputs, reads=common.get("reads", "h"))
+
+
+def _about(card: Path) -> dict[str, Any]:
+    """What a data card says of the task, if it is there."""
+    if not card.is_file():
+        return {}
+    about = json.loads(card.read_text(encoding="utf-8"))
+    return {name: about[name] for name in ("question", "unit")}
+
+
+def _measured(table: Path, mechanism: str, replica: Mapping[str, Any]) -> dict[str, Any]:
+    """Error and steps in an evaluation table, if it is there: first split, as its paper halts.
+
+    The table has no steps of a network that diverged.
+    """
+    if not table.is_file():
+        return {}
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    known = mechanism, float(f"{replica['setting']:g}"), replica["seed"], rows[0]["split"]
+    own = [
+        row
+        for row in rows
+        if (row["mechanism"], float(row["setting"]), int(row["seed"]), row["split"]) == known
+        and row["prediction"] != "expected"
+    ]
+    columns = ("error", "ponder_time")
+    return {name: fmean(float(row[name] or "nan") for row in own) for name in columns}

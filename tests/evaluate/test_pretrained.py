@@ -1,0 +1,113 @@
+"""The published networks, as users of the library get them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from support.stages import ROOT
+
+from pondering import Network, from_pretrained
+from pondering.evaluate.standings import standings
+from pondering.model.stacking import select
+from pondering.params.read import Params, load_params
+from pondering.params.replica import Replica
+from pondering.params.schema import ExperimentConfig
+from pondering.project.paths import Layout
+from pondering.tasks import make_task
+from pondering.train.build import make_halting, make_network
+
+PUBLISHED = [
+    (profile, "/".join(path.parts[-3:-1]))
+    for profile in ("quick", "reduced")
+    for path in sorted((ROOT / "reports" / profile / "models").glob("*/*/run.json"))
+]
+
+
+@cache
+def params() -> Params:
+    return load_params(ROOT / "params.yaml")
+
+
+def by_the_pipeline(profile: str, name: str) -> tuple[Network, Replica, int]:
+    """The network as the pipeline builds it from the record, its replica and its updates."""
+    experiment, mechanism = name.split("/")
+    layout = Layout(ROOT, profile)
+    folder = layout.models(experiment, mechanism)
+    record = json.loads((folder / "run.json").read_text())
+    config, evaluation = record["config"], params().experiment(experiment)
+    blocks: dict[str, Any] = {"mechanisms": {mechanism: config.pop(mechanism)}}
+    blocks["evaluation"] = evaluation.evaluation
+    whole = ExperimentConfig.model_validate(config | blocks)
+    replica = Replica.of_record(mechanism, record["replicas"][0])
+    stacked = make_network(whole, make_task(whole.task, experiment), [replica])
+    stacked.load_state_dict(load_file(folder / "parameters.safetensors"))
+    single = select(stacked, 0, make_halting(whole, replica))
+    return single.eval(), replica, whole.updates(mechanism)
+
+
+@pytest.mark.parametrize(("profile", "name"), PUBLISHED)
+def test_a_network_is_the_pipelines_and_its_card_is_the_tables(profile: str, name: str) -> None:
+    wanted, replica, updates = by_the_pipeline(profile, name)
+    network, card = from_pretrained(name, profile=profile)
+    experiment = name.split("/")[0]
+    inputs = torch.randint(0, 9, (3, 4))
+    if card.task["name"] != "wikipedia":
+        size = make_task(dict(card.task), experiment).input_size
+        inputs = torch.randint(-1, 2, (3, 4, size)).float()
+    with torch.no_grad():
+        sampled = (torch.Generator().manual_seed(1) for _ in range(2))
+        got, want = (each(inputs, generator=next(sampled)) for each in (network, wanted))
+    assert got.mixture.equal(want.mixture) and got.ponder_time.equal(want.ponder_time)
+    assert network.halting.max_steps == wanted.halting.max_steps
+    assert network.halting.carry == wanted.halting.carry
+    standing = standings(Layout(ROOT, profile), experiment)[replica.text()]
+    assert (card.error, card.ponder_time) == pytest.approx(tuple(standing))
+    assert (card.seed, card.updates) == (replica.seed, updates)
+    assert replica.setting_name() == " ".join(f"{n} {v:g}" for n, v in card.setting.items())
+
+
+def test_a_given_folder_and_a_path_find_the_same(tmp_path: Path) -> None:
+    wanted = from_pretrained("sort/act", profile="quick")
+    shutil.copytree(ROOT / "reports" / "quick" / "models" / "sort", tmp_path / "models" / "sort")
+    for name, folder in (("sort/act", tmp_path / "models"), (tmp_path / "models/sort/act", None)):
+        network, card = from_pretrained(str(name), folder)
+        nothing = dict.fromkeys(("question", "unit", "error", "ponder_time"))
+        assert card == replace(wanted.card, **nothing) != wanted.card
+        assert network.heads.weight.equal(wanted.network.heads.weight)
+    for part in ("cards", "tables"):
+        shutil.copytree(ROOT / "reports" / "quick" / part, tmp_path / part)
+    assert from_pretrained("sort/act", tmp_path / "models").card == wanted.card
+
+
+def test_a_name_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^parity/atc: .*; did you mean parity/act\? There are: "):
+        from_pretrained("parity/atc")
+    with pytest.raises(ValueError, match=r"There are: addition/act, .*wikipedia/act$"):
+        from_pretrained("parity")
+    with pytest.raises(ValueError, match="no published networks"):
+        from_pretrained("parity/act", tmp_path)
+
+
+def test_it_loads_no_package_but_torch_and_safetensors() -> None:
+    code = (
+        "import importlib.metadata, json, sys, torch, safetensors.torch\n"
+        "before = {name.partition('.')[0] for name in sys.modules}\n"
+        "from pondering import Sweep, from_pretrained\n"
+        "network, card = from_pretrained('parity/act')\n"
+        "network(torch.ones(1, 1, 64))\n"
+        "after = {name.partition('.')[0] for name in sys.modules} - before\n"
+        "print(json.dumps(sorted(after & set(importlib.metadata.packages_distributions()))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)) - {"pondering"} == set()
