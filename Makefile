@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
 
-.PHONY: help setup repro report test check ui track claims provenance verify bench clean
+.PHONY: help setup repro report api test check ui track claims provenance verify bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -30,6 +30,10 @@ repro: $(READY) ## run the active profile of params.yaml, from data to report
 
 report: $(READY) ## draw the report again from the tables there are
 	@pondering report
+
+api: $(READY) ## write the library's pages from its docstrings
+	@python docs/api.py reports/api
+	@echo "api: open reports/api/index.html"
 
 test: $(READY) ## every test, with style and types
 	@echo "test: style and types (ruff, mypy)"

@@ -1,6 +1,12 @@
 """Pondering: how neural networks decide how long to think.
 
 Halting mechanisms around recurrent cells, after Graves 2016 and Banino et al. 2021.
+
+`Network` joins a cell and a mechanism, `Sweep` trains many networks as one, `from_pretrained` loads
+a published one. `pondering.model.cells.base` says what a cell of your own needs,
+`pondering.model.halting.contract` what a mechanism needs and what a network's record holds. Stacks:
+`pondering.model.stacking`, `pondering.train.stacked`; the published networks' cards:
+`pondering.evaluate.pretrained`; the tasks: `pondering.tasks.base`.
 """
 
 from __future__ import annotations
