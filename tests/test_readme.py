@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.argv import run
@@ -13,16 +14,25 @@ ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_library_example_runs() -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-    assert len(code.strip().splitlines()) <= 12
-    scope: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), scope)
+def test_the_library_examples_run() -> None:
+    examples = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    scope: dict[str, Any] = {}
+    for code in examples:
+        assert len(code.strip().splitlines()) <= 12
+        exec(compile(code, "README.md", "exec"), scope)
+        if code is examples[0]:
+            check_a_network(scope)
+    assert scope["losses"].shape == (40,) and scope["losses"].isfinite().all()
+    assert scope["steps"].shape == (10, 40, 32)
+    assert scope["card"].name == "parity/act" and 0 <= scope["card"].error <= 0.5
+
+
+def check_a_network(scope: dict[str, Any]) -> None:
     network, pondered = scope["network"], scope["pondered"]
-    assert pondered.mixture.shape == (10, 32, 15)  # type: ignore[attr-defined]
-    steps = pondered.ponder_time[scope["mask"]]  # type: ignore[attr-defined]
+    assert pondered.mixture.shape == (10, 32, 15)
+    steps = pondered.ponder_time[scope["mask"]]
     assert 1 <= float(steps.min()) <= float(steps.max()) <= 20
-    assert network.heads.weight.grad.abs().sum() > 0  # type: ignore[attr-defined]
+    assert network.heads.weight.grad.abs().sum() > 0
 
 
 def test_ci_runs_the_readmes_test_command() -> None:
