@@ -21,16 +21,17 @@ def test_lines_now_and_then_where_there_is_no_terminal(
 ) -> None:
     now = 100.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    with ProgressBar("quick parity act", 1000, 100) as bar:
-        for done, seconds in ((110, 1), (200, 30), (300, 31), (550, 60)):
+    with ProgressBar("quick parity act", 1000, 99) as bar:
+        for done, seconds in ((99, 0), (100, 40), (200, 70), (300, 71), (550, 100)):
             now = 100.0 + seconds
             bar.show(done, {"loss": 0.51234, "error": 0.25, "ponder": 2.0})
-        for done, seconds in ((551, 89), (700, 90), (701, 91)):  # between two logging points
+        for done, seconds in ((551, 129), (700, 130), (701, 131)):  # between two logging points
             now = 100.0 + seconds
             bar.tick(done)
-    first, second, third = capsys.readouterr().out.splitlines()
+    compiled, first, second, third = capsys.readouterr().out.splitlines()
     # 100 updates in 30 s leave 800 in 240 s; 450 in 60 s leave 450 in 60 s; 600 in 90 s
     numbers = "loss 0.512, error 0.25, ponder 2"
+    assert compiled == f"quick parity act: 100 of 1,000 updates, unknown time left, {numbers}"
     assert first == f"quick parity act: 200 of 1,000 updates, 4.0 min left, {numbers}"
     assert second == f"quick parity act: 550 of 1,000 updates, 60 s left, {numbers}"
     assert third == f"quick parity act: 700 of 1,000 updates, 45 s left, {numbers}"

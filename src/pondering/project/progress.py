@@ -27,12 +27,12 @@ class ProgressBar:
         self._first = done
         self._done = done
         self._numbers: dict[str, float] = {}
-        self._started = time.monotonic()
+        self._started = float("nan")  # with the end of the first update, which may compile
         self._bar = None
         if sys.stderr.isatty():
             self._bar = tqdm(total=total, initial=done, desc=label, unit="upd", leave=False)
         self._rest = SECONDS_BETWEEN_LINES if self._bar is None else SECONDS_BETWEEN_DRAWINGS
-        self._next = self._started + self._rest
+        self._next = time.monotonic() + self._rest
 
     def show(self, done: int, numbers: dict[str, float]) -> None:
         """Say where the work stands, with new numbers."""
@@ -44,6 +44,8 @@ class ProgressBar:
     def tick(self, done: int) -> None:
         """The same with the last numbers; cheap, for every update: it speaks when it is time to."""
         now = time.monotonic()
+        if self._started != self._started and done > self._first:
+            self._started, self._first = now, done
         if now < self._next:
             return
         self._next = now + self._rest
