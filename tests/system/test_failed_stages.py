@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import repros, tiny
+from ruamel.yaml import YAML
+from support import repros, stages, tiny
 
 from pondering.train.plan import plan
 
@@ -34,3 +38,29 @@ def test_the_previous_results_are_intact(project: Path, tmp_path: Path) -> None:
     assert {n: d for n, d in after.items() if n not in changed} == {
         n: d for n, d in before.items() if n not in changed
     }
+
+
+@pytest.mark.parametrize("python", [None, f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n'])
+def test_without_the_environment_dvc_says_in_a_line_what_to_do(
+    project: Path, tmp_path: Path, python: str | None
+) -> None:
+    """No `python` at all, or one that has the standard library alone."""
+    keys = YAML(typ="safe").load(stages.ROOT / "dvc.yaml")["stages"]["keys"]
+    (project / "src/pondering").mkdir(parents=True)
+    YAML().dump({"stages": {"keys": keys}}, project / "dvc.yaml")
+    path = tmp_path / "bin"
+    path.mkdir()
+    if python:
+        (path / "python").write_text(python)
+        (path / "python").chmod(0o755)
+    done = subprocess.run(
+        repros.COMMANDS["dvc"],
+        cwd=project,
+        env=os.environ | {"PATH": str(path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    said = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(said) == 1 and ". .venv/bin/activate" in said[0]
+    assert "Traceback" not in done.stdout + done.stderr

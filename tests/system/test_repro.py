@@ -52,7 +52,7 @@ def trained(folder: Path) -> dict[str, bytes]:
 
 def ran(said: str) -> list[str]:
     """The stages that a run has ended."""
-    return re.findall(r"^repro: (\S+@\S+), ", said, re.MULTILINE)
+    return re.findall(r"^repro: \d+ of \d+, (\S+@\S+), ", said, re.MULTILINE)
 
 
 def test_three_processes_give_the_same_as_one(

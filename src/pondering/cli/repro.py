@@ -15,6 +15,7 @@ import os
 import runpy
 import shlex
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -87,7 +88,7 @@ class _Run:
 
     def __init__(self, stages: Pipeline, processes: int, told: list[int]) -> None:
         self._stages, self._processes, self._told = stages, processes, told
-        self._waiting = list(stages.needs)
+        self._waiting, self._all = list(stages.needs), len(stages.needs)
         self._done: set[str] = set()
         self._running: dict[str, tuple[BaseProcess, float]] = {}
 
@@ -137,6 +138,8 @@ class _Run:
         return training, shared, -self._waiting.index(name) if training else 0
 
     def _start(self, name: str) -> None:
+        if name.startswith("train@"):
+            click.echo(f"repro: {name} begins")
         arguments = self._stages.command(name), dict(os.environ), self._processes == 1
         process = SERVER.Process(target=_work, args=arguments)
         process.start()
@@ -154,7 +157,8 @@ class _Run:
                 sys.exit(status if status > 0 else 128 - status)
             self._stages.written(name)
             self._done.add(name)
-            click.echo(f"repro: {name}, {duration(time.monotonic() - began)}")
+            seconds = duration(time.monotonic() - began)
+            click.echo(f"repro: {len(self._done)} of {self._all}, {name}, {seconds}")
 
     def _end(self) -> None:
         """Tell whatever is still at work to end, and wait for it; some may end well."""
@@ -194,10 +198,14 @@ def _work(command: str, environment: dict[str, str], alone: bool) -> None:
     gc.freeze()  # no time for garbage among all that torch has loaded
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with stage():
-        os.environ.update(environment)
-        words = shlex.split(command)
-        if words[0] != "python" or shlex.join(words) != command:
+        os.environ.update(environment)  # and `python` is the one that runs this
+        os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        *before, last = command.splitlines()
+        words = shlex.split(last)
+        if words[0] != "python" or shlex.join(words) != last:
             os.execv("/bin/sh", ["sh", "-ec", command])
+        if before and (status := subprocess.call(["/bin/sh", "-ec", "\n".join(before)])):
+            sys.exit(status)
         if not alone:
             sys.stderr = _Shared(sys.stderr.buffer, line_buffering=True)
         sys.argv = words[1:]
