@@ -8,7 +8,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
 
-.PHONY: help setup repro report api test check ui track claims provenance verify bench clean
+.PHONY: help setup repro back report api test check ui track claims provenance verify bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -27,6 +27,9 @@ $(READY): pyproject.toml constraints.txt
 repro: $(READY) ## run the active profile of params.yaml, from data to report
 	@pondering repro
 	@pondering next
+
+back: $(READY) ## go back to the last commit's values, results and networks, without a run
+	@pondering back
 
 report: $(READY) ## draw the report again from the tables there are
 	@pondering report

@@ -12,6 +12,7 @@ from pondering.project.command import Command, stage
 from pondering.project.errors import UserError, instead
 
 COMMANDS = {  # module, name in it, what help says: the module is imported when it is wanted
+    "back": ("pondering.cli.back", "back", "Go back to what the last commit has, without a run."),
     "check": ("pondering.cli.check", "check", "Check params.yaml whole."),
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
     "next": ("pondering.cli.next", "whats_next", "Say where to look after a run."),

@@ -1,7 +1,8 @@
-"""The stages of dvc.yaml as DVC knows them: what each waits for, is out of date by, and wrote."""
+"""The project as DVC knows it: what its stages wait for, are out of date by, and wrote."""
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dvc.exceptions import DvcException
+from dvc.logger import set_loggers_level
 from dvc.repo import Repo
 
 from pondering.project import locks
@@ -19,22 +21,33 @@ SECONDS_BETWEEN_RECORDS = 30.0  # of what has been written; to write dvc.lock an
 
 
 @contextmanager
-def led(root: Path) -> Iterator[Pipeline]:
-    """The stages of a project that this process leads, and at the end the record of all they wrote.
+def opened(root: Path) -> Iterator[Any]:
+    """DVC's own object of a project in which this process leads; it speaks of what is amiss alone.
 
     Raises:
         UserError: there is no project, another process leads in it or another DVC is at work, or a
             killed one has left damaged files.
     """
     try:
-        with Repo(str(root)) as repo, locks.leading(root):
-            pipeline = Pipeline(repo)
-            try:
-                yield pipeline
-            finally:
-                pipeline.record()
+        with set_loggers_level(logging.WARNING), Repo(str(root)) as repo, locks.leading(root):
+            yield repo
     except DvcException as error:
         raise UserError(_in_a_line(str(error).strip())) from error
+
+
+@contextmanager
+def led(root: Path) -> Iterator[Pipeline]:
+    """The stages of a project that this process leads, and at the end the record of all they wrote.
+
+    Raises:
+        UserError: see `opened`.
+    """
+    with opened(root) as repo:
+        pipeline = Pipeline(repo)
+        try:
+            yield pipeline
+        finally:
+            pipeline.record()
 
 
 class Pipeline:

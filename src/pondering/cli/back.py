@@ -1,0 +1,39 @@
+"""`pondering back`: from an edit back to the last commit, without a run."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import click
+
+from pondering.cli import pipeline
+from pondering.project.command import stage
+from pondering.project.errors import UserError
+
+RESTORED = ("params.yaml", "dvc.lock", "reports")
+
+
+@click.command()
+def back() -> None:
+    """Go back to the values, results and trained networks of the last commit, without a run.
+
+    `dvc checkout` alone deletes what it has no copy of in its cache, and the data of other
+    profiles. Here nothing changes unless all copies are there, and other profiles stay.
+    """
+    with stage(), pipeline.opened(Path()) as repo:
+        for _ in repo.brancher(revs=["HEAD"], workspace=False):
+            outs = [out for out in repo.index.outs if out.use_cache]
+            missing = [out for out in outs if out.changed_cache()]
+        if missing:
+            raise UserError(
+                f"the last commit names {len(missing)} files and folders of data that were never "
+                "here, but made on another machine; nothing has been changed. "
+                "`git checkout params.yaml && make repro` goes back by a run"
+            )
+        command = ["git", "checkout", "HEAD", "--", *RESTORED]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise UserError(f"git: {done.stderr}")
+        repo.checkout([out.stage.name for out in outs])
+        click.echo(f"back: {', '.join(RESTORED)} and data are those of the last commit")
