@@ -28,8 +28,11 @@ POINTS = 5
 SETTINGS = (0.001, 0.01)
 SEEDS = (0, 1)
 REPLICAS = tuple((setting, seed) for setting in SETTINGS for seed in SEEDS)
-CONFIG = {
+CONFIG: dict[str, Any] = {
     "task": {"name": "parity", "bits": 8},
+    "halting": {"max_steps": 8, "halt_bias": 1.0},
+    "act": {"tau": list(SETTINGS), "tau_warmup": 0},
+    "pondernet": {"lambda_p": list(SETTINGS), "beta": 0.01, "epsilon": None},
     "training": {"updates": 50, "learning_rate": 1e-4},
     "seeds": [0, 1],
 }
@@ -85,7 +88,8 @@ def write_files(root: Path, experiment: str, mechanism: str) -> None:
         "lock_hash": "10c4",
         "data_hash": "da7a",
         "device": "cpu",
-        "wall_seconds": 1.0,
+        "wall_seconds": 100.0,
+        "updates": 10 * POINTS,
         "config": CONFIG,
     }
     path = reports / "provenance" / f"{experiment}-{mechanism}.json"
@@ -149,7 +153,7 @@ def runs(root: Path) -> list[dict[str, Any]]:
 
 def parents(root: Path) -> list[dict[str, Any]]:
     """The train stages in the database."""
-    return [run for run in runs(root) if run["tags"]["pondering.kind"] == "stage"]
+    return [run for run in runs(root) if run["tags"]["kind"] == "stage"]
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:

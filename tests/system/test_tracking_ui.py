@@ -115,7 +115,7 @@ def test_the_ui_lists_runs_with_parameters_and_draws_their_curves(
 
 def statuses(base: str) -> set[str]:
     """Those of all replicas in MLflow."""
-    question = {"experiment_ids": ["1"], "filter": "tags.`pondering.kind` = 'replica'"}
+    question = {"experiment_ids": ["1"], "filter": "tags.kind = 'replica'"}
     found = ask(base, "runs/search", question).get("runs", [])
     return {run["info"]["status"] for run in found}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,11 @@ from support import tracked_stage as stage
 from support.tracked_stage import parents, runs
 
 from pondering import track
+from pondering.project.paths import Layout
+from pondering.track import database
 from pondering.track.fill import evaluation
 from pondering.track.follow import Follower
+from pondering.track.rows import Rows
 from pondering.track.store import Store
 
 
@@ -46,10 +50,10 @@ def test_runs_have_parents_children_parameters_curves_and_tags(project: Path) ->
     found = runs(project)
     act = [run for run in found if run["params"]["mechanism"] == "act"]
     assert len(found) == 10 and len(act) == 5
-    parent = next(run for run in act if run["tags"]["pondering.kind"] == "stage")
+    parent = next(run for run in act if run["tags"]["kind"] == "stage")
     child = next(run for run in act if run["name"] == "tau 0.01 seed 0")
-    assert {run["experiment"] for run in found} == {"pondering/quick/parity"}
-    assert child["tags"]["mlflow.parentRunId"] == "parity act"
+    assert {run["experiment"] for run in found} == {"quick/parity"}
+    assert child["tags"]["mlflow.parentRunId"] == "act, 4 networks"
     assert child["params"]["training.learning_rate"] == "0.0001"
     assert (child["params"]["setting"], child["params"]["seed"]) == ("0.01", "0")
     assert child["metrics"]["loss"] == [(10 * p, 1 / p) for p in range(1, 6)]
@@ -57,14 +61,135 @@ def test_runs_have_parents_children_parameters_curves_and_tags(project: Path) ->
     assert "remainder" not in child["metrics"]
     assert child["metrics"]["computed_steps"] == [(0, 5000.0)]
     for name, value in {"commit": "c0ffee", "lock_hash": "10c4", "data_hash": "da7a"}.items():
-        assert parent["tags"][f"pondering.{name}"] == child["tags"][f"pondering.{name}"] == value
-    assert parent["tags"]["pondering.device"] == "cpu"
-    assert len(parent["tags"]["pondering.key"]) == 64
+        assert parent["tags"][name] == child["tags"][name] == value
+    assert parent["tags"]["device"] == "cpu"
+    assert len(parent["tags"]["key"]) == 64
+
+
+def test_runs_are_found_by_their_own_setting_in_the_order_of_their_seeds(project: Path) -> None:
+    client = Store(project).client
+    found = client.search_runs(["1"], "params.tau = '0.01'", order_by=["params.mechanism"])
+    assert [run.data.params["seed"] for run in found] == ["0", "1"]
+    params = found[0].data.params
+    assert (params["halt_bias"], params["tau_warmup"]) == ("1", "0")
+    assert not {"act.tau", "act.tau_warmup", "halting.halt_bias", "seeds"} & set(params)
+    (ours, _) = client.search_runs(["1"], "params.lambda_p = '0.01' AND params.beta = '0.01'")
+    assert "tau" not in ours.data.params
+
+
+def test_a_stage_shows_the_mean_curve_of_each_setting(project: Path) -> None:
+    (act,) = (run for run in parents(project) if run["name"] == "act, 4 networks")
+    assert act["metrics"]["error/tau 0.01"] == [(10 * p, 0.5 / p) for p in range(1, 6)]
+    assert act["metrics"]["ponder_time/tau 0.001"] == [(10 * p, 2.001 + p) for p in range(1, 6)]
+    client = Store(project).client
+    (run,) = client.search_runs(["1"], "tags.kind = 'stage' AND tags.stage = 'act'")
+    assert run.info.end_time - run.info.start_time == 100_000
+
+
+def test_a_mean_ends_where_the_first_of_its_seeds_does(tmp_path: Path) -> None:
+    stage.write_files(tmp_path, "parity", "act")
+    curves = Layout(tmp_path, "quick").curves("parity", "act")
+    lines = curves.read_text().splitlines(keepends=True)
+    curves.write_text("".join(x for x in lines if not x.startswith("parity,act,0.01,0,50")))
+    track.rebuild(tmp_path)
+    (act,) = parents(tmp_path)
+    assert [step for step, _ in act["metrics"]["error/tau 0.01"]] == [10, 20, 30, 40]
+    assert [step for step, _ in act["metrics"]["error/tau 0.001"]][-1] == 50
+
+
+def test_a_replica_of_an_earlier_training_took_that_ones_time(tmp_path: Path) -> None:
+    stage.write_files(tmp_path, "parity", "act")
+    path = Layout(tmp_path, "quick").provenance("parity", "act")
+    before = {"replicas": ["act, tau 0.01, seed 0"], "wall_seconds": 7.0, "updates": 50}
+    record = json.loads(path.read_text()) | {"earlier": [before | {"commit": "dec0de"}]}
+    path.write_text(json.dumps(record))
+    track.rebuild(tmp_path)
+    found = Store(tmp_path).client.search_runs(["1"])
+    took = {run.info.run_name: run.info.end_time - run.info.start_time for run in found}
+    assert took["tau 0.01 seed 0"] == 7_000 and took["tau 0.01 seed 1"] == 100_000
+    assert took["act, 4 networks"] == 107_000
+    commits = {run.info.run_name: run.data.tags["commit"] for run in found}
+    assert (commits["tau 0.01 seed 0"], commits["tau 0.01 seed 1"]) == ("dec0de", "c0ffee")
+
+
+def publish(root: Path) -> None:
+    """A stage with its evaluation, data card, claim, figure and published network."""
+    stage.write_files(root, "parity", "act")
+    layout = Layout(root, "quick")
+    card = {
+        "title": "Parity",
+        "question": "Odd?",
+        "unit": "error rate",
+        "splits": {"test": "test"},
+        "difficulty": {"test": "bits"},
+        "what": "8 elements",
+        "source": "drawn",
+        "examples": {"test": 20},
+        "sha256": "ab" * 32,
+    }
+    run = {
+        "config": {"network": {"cell": "tanh_rnn", "hidden": 8}},
+        "replicas": [{"setting": 0.01, "seed": 0, "status": "finished"}],
+    }
+    claims = {"claims": [{"runs": ["parity-act"], "figures": ["graves-04"]}]}
+    table = "mechanism,setting,seed,split,prediction,difficulty,error,ponder_time\n"
+    files = {
+        layout.card("parity"): json.dumps(card),
+        layout.report / "claims.json": json.dumps(claims),
+        layout.report / "figures/graves-04.png": "png",
+        layout.report / "figures/graves-05.png": "png",
+        layout.table("parity"): table + "act,0.01,0,test,mixture,1,0.25,1.5\n",
+        layout.models("parity", "act") / "run.json": json.dumps(run),
+        layout.models("parity", "act") / "parameters.safetensors": "tensors",
+    }
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_a_stage_holds_its_figures_its_data_and_its_published_network(tmp_path: Path) -> None:
+    publish(tmp_path)
+    track.rebuild(tmp_path)
+    store = Store(tmp_path)
+    opened = store.first()
+    assert opened is not None and store.client.get_experiment(opened).name == "quick/parity"
+    found = store.client.search_runs([opened], "tags.kind = 'stage'")
+    folder = Path(found[0].info.artifact_uri.removeprefix("file://"))
+    assert sorted(str(p.relative_to(folder)) for p in folder.rglob("*.*")) == [
+        "data/card.json",
+        "figures/graves-04.png",
+        "model/README.md",
+        "model/parameters.safetensors",
+        "model/run.json",
+    ]
+    card = (folder / "model/README.md").read_text()
+    assert "# ACT on Parity: tau 0.01, seed 0" in card and "| test | 0.25 | 1.5 |" in card
+    assert found[0].data.metrics["test_error/tau 0.01"] == 0.25
+    for run in store.client.search_runs([opened]):
+        (data,) = run.inputs.dataset_inputs
+        assert (data.dataset.name, data.dataset.digest) == ("parity", ("ab" * 32)[:36])
+
+
+def test_a_fill_writes_in_few_transactions_and_without_change_in_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(tmp_path)
+    written, write = [], database.write
+
+    def counted(root: Path, rows: Rows) -> None:
+        written.append(root)
+        write(root, rows)
+
+    monkeypatch.setattr(database, "write", counted)
+    track.rebuild(tmp_path)
+    assert len(written) == 3  # the stage with its replicas, their evaluation, the report
+    track.rebuild(tmp_path)
+    assert len(written) == 3
 
 
 def test_a_diverged_replica_is_kept_and_marked(project: Path) -> None:
     run = next(run for run in runs(project) if run["name"] == "tau 0.01 seed 1")
-    assert (run["status"], run["tags"]["pondering.status"]) == ("FAILED", "diverged")
+    assert (run["status"], run["tags"]["status"]) == ("FAILED", "diverged")
     assert [step for step, _ in run["metrics"]["loss"]] == [10, 20]
     assert len(run["metrics"]["error"]) == 5
 
@@ -88,8 +213,8 @@ def test_a_half_written_run_is_written_again(project: Path, tmp_path: Path) -> N
     shutil.copy(project / "mlflow.db", tmp_path)
     whole = runs(tmp_path)
     client = Store(tmp_path).client
-    parent = client.search_runs(["1"], "tags.`pondering.kind` = 'stage'")[0].info.run_id
-    client.delete_tag(parent, "pondering.key")
+    parent = client.search_runs(["1"], "tags.kind = 'stage'")[0].info.run_id
+    client.delete_tag(parent, "key")
     child = client.search_runs(["1"], f"tags.`mlflow.parentRunId` = '{parent}'")[0].info.run_id
     client.delete_run(child)
     assert track.rebuild(tmp_path) == (1, 1)

@@ -12,6 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 from mlflow import MlflowClient
 
+from pondering.track.rows import Rows
 from pondering.track.stages import LIVE
 
 PATIENCE = 10.0  # seconds to wait for a database that another program has locked
@@ -49,6 +50,16 @@ def move_unusable(root: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             file.with_name(file.name + suffix).rename(aside.with_name(aside.name + suffix))
     print(f"MLflow cannot use {file.name} ({trouble}): moved to {aside.name}", flush=True)
+
+
+def write(root: Path, rows: Rows) -> None:
+    """Write rows in one transaction: all of them or none."""
+    with (
+        contextlib.closing(sqlite3.connect(_file(root), timeout=PATIENCE)) as connection,
+        connection,
+    ):
+        for statement, values in rows.take():
+            connection.executemany(statement, values)
 
 
 def _file(root: Path) -> Path:

@@ -14,8 +14,9 @@ import pandas as pd
 from pondering.params.replica import read_variant
 from pondering.project.paths import Layout
 from pondering.results.tables import REPLICA, replica_means
+from pondering.track.artifacts import of_report, of_stage, read_card
 from pondering.track.database import exclusive, move_unusable
-from pondering.track.stages import Key, Stage, key_of, stages
+from pondering.track.stages import Key, Stage, key_of, seconds, stages
 from pondering.track.store import StageRuns, Store
 
 
@@ -31,7 +32,7 @@ def rebuild(root: Path, profile: str = "*") -> tuple[int, int]:
     """Add to MLflow what the tables under `reports/` say and it has not.
 
     Repeating it changes nothing: a train stage is known by the hash of what it wrote, which its
-    run takes as the tag `pondering.key` when it is complete.
+    run takes as the tag `key` when it is complete.
 
     Args:
         root: the project.
@@ -44,12 +45,18 @@ def rebuild(root: Path, profile: str = "*") -> tuple[int, int]:
         found = list(stages(root, profile))
         added = sum(add(store, stage) for stage in found)
         for name in sorted({stage.profile for stage in found}):
-            _add_report(store, name)
+            if files := of_report(Layout(store.root, name)):
+                spent = sum(seconds(stage.record()) for stage in found if stage.profile == name)
+                store.report(name, files, spent)
     return added, len(found) - added
 
 
 def add(store: Store, stage: Stage) -> bool:
-    """Add a finished stage and its evaluation unless they are there; whether the stage was new."""
+    """Add a finished stage, its evaluation and its files unless they are there.
+
+    Returns:
+        Whether the stage was new.
+    """
     key = stage.key()
     store.clear(stage)
     found = store.complete(stage, key)
@@ -58,26 +65,25 @@ def add(store: Store, stage: Stage) -> bool:
     parent = found or store.complete(stage, key)
     assert parent is not None
     values = evaluation(stage)
-    text = json.dumps([[*replica, each] for replica, each in sorted(values.items())])
+    card = read_card(Layout(stage.root, stage.profile), stage.experiment)
+    text = json.dumps([card, [[*replica, each] for replica, each in sorted(values.items())]])
     digest = hashlib.sha256(text.encode()).hexdigest()
-    if values and parent.data.tags.get("pondering.results") != digest:
-        store.results(parent, digest, values)
+    if values and parent.data.tags.get("results") != digest:
+        store.results(parent, digest, values, card)
+    store.publish(stage, key, of_stage(stage, values))
     return found is None
 
 
 def _write(store: Store, stage: Stage, key: str) -> None:
     """Write one finished stage's runs."""
     record, rows = stage.record(), stage.rows()
-    ended = int(stage.curves.stat().st_mtime * 1000)
-    started = ended - int(1000 * record["wall_seconds"])
-    runs = StageRuns(
-        store, stage, record, [[row[name] for name in REPLICA] for row in rows], started
-    )
-    # The CSV has no clock: its rows are spread evenly over the time the stage took.
-    updates = {int(row["update"]) for row in rows}
-    scale = (ended - started) / max(updates, default=1)
-    runs.log(rows, {update: started + int(scale * update) for update in updates})
-    runs.finish("FINISHED", ended, key)
+    started = int(1000 * (stage.curves.stat().st_mtime - seconds(record)))
+    replicas = [[row[name] for name in REPLICA] for row in rows]
+    runs = StageRuns(store, stage, record, replicas, started, key)
+    runs.log(rows)
+    runs.log_means(rows)
+    runs.finish("FINISHED")
+    runs.save()
 
 
 def evaluation(stage: Stage) -> dict[Key, dict[str, float]]:
@@ -100,16 +106,3 @@ def evaluation(stage: Stage) -> dict[Key, dict[str, float]]:
             for replica, value in column.dropna().items():
                 found[key_of(*replica)][f"{prefix}_{name}"] = float(value)
     return found
-
-
-def _add_report(store: Store, profile: str) -> None:
-    """Keep the figures of a profile's report and its text as artifacts of a run."""
-    folder = Layout(store.root, profile).report
-    files = [p for p in sorted(folder.glob("figures/*")) if p.suffix in (".png", ".svg")]
-    files += folder.glob("report.md")
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.name}\n".encode())
-        digest.update(file.read_bytes())
-    if files:
-        store.report(profile, digest.hexdigest(), files)

@@ -49,6 +49,7 @@ class Follower:
             if ended:
                 self._runs[key].finish("KILLED", now)
                 self._over.add(key)
+            self._runs[key].save()
 
 
 def _growing(root: Path) -> Iterator[tuple[Stage, int]]:

@@ -36,13 +36,13 @@ def ui(root: Path, port: int = 5000) -> int:
     Raises:
         UserError: no port is free.
     """
-    print("MLflow is filled from the tables; the first time takes a minute", flush=True)
+    print("MLflow is filled from the tables; the first time takes some seconds", flush=True)
     rebuild(root)
     free = free_port(port)
     if free != port:
         print(f"port {port} is taken, using {free}")
     store = Store(root)
-    where = page(f"http://{_HOST}:{free}", store.newest())
+    where = page(f"http://{_HOST}:{free}", store.first())
     print(f"MLflow's UI (Ctrl-C ends it): {where}", flush=True)
     with _serving(store, free) as server:
         try:

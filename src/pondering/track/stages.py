@@ -6,12 +6,16 @@ import csv
 import hashlib
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
+from pondering.params.replica import Replica
 from pondering.project.paths import Layout, is_training
 
 LIVE = ".tracking"  # below the project: the files of trainings that have not finished
@@ -42,6 +46,47 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
             text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
             flat[f"{prefix}{name}"] = text
     return flat
+
+
+def own_params(config: Mapping[str, Any], mechanism: str, replica: Key) -> dict[str, str]:
+    """The parameters of one replica, as MLflow takes them.
+
+    What a stage has a list of, its setting and its seeds, is this replica's alone, and what an
+    option may say stands there by its plain name for every replica: tau, halt_bias, seed.
+    """
+    entry, of = MECHANISMS[mechanism], Replica.of_row(*replica)
+    shared, block = config.get("halting", {}), config.get(mechanism, {})
+    own = {name: block.get(name) for name in entry.sweeps}
+    own = {name: shared.get(name) if value is None else value for name, value in own.items()}
+    own = {name: value for name, value in own.items() if value is not None} | dict(of.options)
+    hidden = {f"{part}.{name}" for part in ("halting", mechanism) for name in own}
+    hidden |= {f"{mechanism}.{entry.setting}", "seeds"}
+    rest = {name: value for name, value in flatten(config).items() if name not in hidden}
+    plain = own | {entry.setting: of.setting}
+    named = {"mechanism": of.variant, "setting": setting_text(of.setting), "seed": str(of.seed)}
+    return rest | {name: setting_text(value) for name, value in plain.items()} | named
+
+
+def seed_means(values: Mapping[Key, Mapping[str, float]]) -> dict[str, float]:
+    """Means over the seeds of each setting that have a value: "error/tau 0.01" and so on."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for key, own in values.items():
+        setting = Replica.of_row(*key).setting_name().replace(",", "")
+        for name, value in own.items():
+            found[f"{name}/{setting}"].append(value)
+    return {name: fmean(each) for name, each in found.items()}
+
+
+def origin_of(record: Mapping[str, Any], replica: Key) -> Mapping[str, Any]:
+    """The part of a stage's record that tells of the training that a replica comes from."""
+    name = Replica.of_row(*replica).text()
+    return next((each for each in record.get("earlier", ()) if name in each["replicas"]), record)
+
+
+def seconds(record: Mapping[str, Any]) -> float:
+    """What all trainings of a stage took; 0 of one at work."""
+    parts = (record, *record.get("earlier", ()))
+    return float(sum(each.get("wall_seconds", 0.0) for each in parts))
 
 
 @dataclass(frozen=True)

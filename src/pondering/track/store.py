@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import math
-import shutil
 import time
+import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from mlflow.entities import Metric, Param, Run, RunTag
+from mlflow.entities import Run
 
-from pondering.params.ranges import setting_text
-from pondering.params.replica import options_listed, read_variant
-from pondering.params.schema import SETTING_NAMES
+from pondering.params.replica import Replica
+from pondering.project.paths import Layout
 from pondering.results.tables import REPLICA
 from pondering.track import database
-from pondering.track.stages import Key, Stage, flatten, key_of, number
+from pondering.track.artifacts import mirror, read_card
+from pondering.track.rows import Rows
+from pondering.track.stages import (
+    Key,
+    Stage,
+    flatten,
+    key_of,
+    number,
+    origin_of,
+    own_params,
+    seconds,
+    seed_means,
+)
 from pondering.track.views import view_tags
 
 CURVES = ("loss", "error", "ponder_time", "remainder")
 _ORIGIN = ("commit", "lock_hash", "data_hash", "device")
-_BATCH = 1000  # MLflow's limit of metrics in one call
 _PARENT = "mlflow.parentRunId"
 
 
@@ -35,8 +46,8 @@ class Store:
         self._experiments: dict[str, str] = {}
 
     def experiment(self, profile: str, name: str) -> str:
-        """The id of MLflow's experiment `pondering/<profile>/<name>`, made where it is missing."""
-        full = f"pondering/{profile}/{name}"
+        """The id of MLflow's experiment `<profile>/<name>`, made where it is missing."""
+        full = f"{profile}/{name}"
         if full not in self._experiments:
             found = self.client.get_experiment_by_name(full)
             if found is not None and found.lifecycle_stage == "deleted":
@@ -47,67 +58,111 @@ class Store:
                 else self.client.create_experiment(
                     full,
                     artifact_location=(self.artifacts / profile / name).as_uri(),
-                    tags=view_tags(),
+                    tags=view_tags() | self._described(profile, name),
                 )
             )
         return self._experiments[full]
 
-    def newest(self) -> str | None:
-        """The id of the experiment made last, or None where there is none."""
-        found = self.client.search_experiments(
-            filter_string="name LIKE 'pondering/%'", order_by=["creation_time DESC"]
-        )
-        trained = [one.experiment_id for one in found if not one.name.endswith("/report")]
-        return str(trained[0]) if trained else None
+    def first(self) -> str | None:
+        """The id of the experiment to open: parity, of the profile filled last, where it is there.
+
+        Returns:
+            None where nothing is trained.
+        """
+        found = self.client.search_experiments(order_by=["creation_time DESC"])
+        trained = [each for each in found if "/" in each.name and not each.name.endswith("/report")]
+        trained.sort(key=lambda each: not each.name.endswith("/parity"))
+        return str(trained[0].experiment_id) if trained else None
 
     def complete(self, stage: Stage, key: str) -> Run | None:
         """The parent run of a stage that has finished with a key, if there is one."""
-        found = self._parents(stage, f"tags.`pondering.key` = '{key}'")
+        found = self._parents(stage, f"tags.`key` = '{key}'")
         return found[0] if found else None
 
     def clear(self, stage: Stage) -> None:
         """Delete a stage's runs that are not complete."""
-        for parent in self._parents(stage, "tags.`pondering.kind` = 'stage'"):
-            if "pondering.key" not in parent.data.tags:
+        for parent in self._parents(stage, "tags.`kind` = 'stage'"):
+            if "key" not in parent.data.tags:
                 for run in [*self._children(parent), parent]:
                     self.client.delete_run(run.info.run_id)
 
-    def results(self, parent: Run, digest: str, values: Mapping[Key, Mapping[str, float]]) -> None:
-        """Log into a stage's children what of the evaluation they do not show yet."""
-        now = int(time.time() * 1000)
-        for child in self._children(parent):
-            params = child.data.params
-            own = values.get(key_of(*map(params.get, REPLICA)), {})
-            metrics = [
-                Metric(name, value, now, 0)
-                for name, value in sorted(own.items())
-                if not math.isclose(value, child.data.metrics.get(name, math.nan))
-            ]
-            self.client.log_batch(child.info.run_id, metrics=metrics)
-        self.client.set_tag(parent.info.run_id, "pondering.results", digest)
+    def results(
+        self,
+        parent: Run,
+        digest: str,
+        values: Mapping[Key, Mapping[str, float]],
+        card: Mapping[str, Any] | None,
+    ) -> None:
+        """Show what of a stage's evaluation its runs do not show yet.
 
-    def report(self, profile: str, digest: str, files: Iterable[Path]) -> None:
-        """Keep a profile's figures and report text as artifacts of one run."""
-        experiment = self.experiment(profile, "report")
-        runs = self.client.search_runs([experiment], "tags.`pondering.kind` = 'report'")
-        if runs and runs[0].data.tags.get("pondering.key") == digest:
+        Args:
+            parent: the stage's run; it shows means over seeds.
+            digest: marks the run as up to date.
+            values: error and ponder of each replica.
+            card: the card of the data that they were measured on; None where there is none.
+        """
+        now = int(time.time() * 1000)
+        own = {parent.info.run_id: (parent, seed_means(values))} | {
+            child.info.run_id: (
+                child,
+                values.get(key_of(*map(child.data.params.get, REPLICA)), {}),
+            )
+            for child in self._children(parent)
+        }
+        rows = Rows()
+        for run_id, (run, wanted) in own.items():
+            rows.metrics(
+                run_id,
+                [
+                    (name, value, now, 0)
+                    for name, value in sorted(wanted.items())
+                    if not math.isclose(value, run.data.metrics.get(name, math.nan))
+                ],
+            )
+            if card is not None:
+                name = parent.data.params["experiment"]
+                rows.evaluated_on(run_id, parent.info.experiment_id, name, card)
+        rows.tags(parent.info.run_id, {"results": digest})
+        database.write(self.root, rows)
+
+    def folder(self, stage: Stage, key: str) -> Path:
+        """Where the artifacts lie of a stage's run with that key: there again, if it is rebuilt."""
+        return self.artifacts / stage.profile / stage.experiment / f"{stage.mechanism}-{key[:12]}"
+
+    def publish(self, stage: Stage, key: str, files: Mapping[str, bytes]) -> None:
+        """Keep files as the artifacts of a stage's run."""
+        mirror(self.folder(stage, key), files)
+
+    def report(self, profile: str, files: Mapping[str, bytes], seconds: float) -> None:
+        """Keep a profile's figures and report text as artifacts of one run.
+
+        Args:
+            profile: its name.
+            files: by their place in the run.
+            seconds: what all its trainings took.
+        """
+        experiment, folder = self.experiment(profile, "report"), self.artifacts / profile / "report"
+        runs = self.client.search_runs([experiment], "tags.kind = 'report'")
+        if not mirror(folder, files) and runs:
             return
-        for run in runs:
-            self.client.delete_run(run.info.run_id)
-        shutil.rmtree(self.artifacts / profile / "report", ignore_errors=True)
-        tags = {"pondering.kind": "report", "mlflow.source.name": "dvc repro"}
-        run = self.client.create_run(experiment, tags=tags, run_name=f"report {profile}")
-        for file in files:
-            folder = "figures" if file.parent.name == "figures" else None
-            self.client.log_artifact(run.info.run_id, str(file), folder)
-        self.client.set_terminated(run.info.run_id)
-        self.client.set_tag(run.info.run_id, "pondering.key", digest)
+        rows, now = Rows(), int(time.time() * 1000)
+        run = runs[0].info.run_id if runs else uuid.uuid4().hex
+        times = now - int(1000 * seconds), now
+        rows.run(run, f"report {profile}", experiment, folder, times, "FINISHED")
+        note = "Its duration is that of the profile's trainings, one after the other."
+        tags = {"kind": "report", "mlflow.source.name": "dvc repro", "mlflow.note.content": note}
+        rows.tags(run, tags)
+        database.write(self.root, rows)
+
+    def _described(self, profile: str, name: str) -> dict[str, str]:
+        """What the list of experiments says of one, from its data card."""
+        card = read_card(Layout(self.root, profile), name)
+        return {} if card is None else {"mlflow.note.content": f"{card['question']} {card['what']}"}
 
     def _parents(self, stage: Stage, query: str) -> list[Run]:
         """The parent runs of a stage that a query finds."""
         experiment = self.experiment(stage.profile, stage.experiment)
-        # Tags, for a run has them from its first moment; it may be cut off before its parameters.
-        query += f" AND tags.`pondering.stage` = '{stage.mechanism}'"
+        query += f" AND tags.stage = '{stage.mechanism}'"
         return list(self.client.search_runs([experiment], query, max_results=1000))
 
     def _children(self, parent: Run) -> list[Run]:
@@ -117,7 +172,7 @@ class Store:
 
 
 class StageRuns:
-    """The runs of one train stage while they are written."""
+    """The runs of one train stage while they are written: nothing is, before `save`."""
 
     def __init__(
         self,
@@ -126,6 +181,7 @@ class StageRuns:
         record: Mapping[str, Any],
         replicas: Iterable[Iterable[Any]],
         started: int,
+        key: str | None = None,
     ) -> None:
         """Create the parent and its children.
 
@@ -135,80 +191,130 @@ class StageRuns:
             record: its configuration and origin.
             replicas: mechanism with options, setting and seed of each; repetitions count once.
             started: when it began, ms since 1970.
+            key: that of a finished stage, which marks its runs as complete.
         """
-        self._client = store.client
+        self._store, self._rows = store, Rows()
         self._seen: set[tuple[Key, int]] = set()
         self._last: dict[Key, Mapping[str, Any]] = {}
-        self._children: dict[Key, str] = {}
         self._experiment = store.experiment(stage.profile, stage.experiment)
         self._started = started
-        config = flatten(record["config"])
-        config |= {name: getattr(stage, name) for name in ("profile", "experiment", "mechanism")}
-        origin = {f"pondering.{name}": record[name] for name in _ORIGIN}
-        origin |= {"mlflow.source.name": "dvc repro", "mlflow.source.git.commit": record["commit"]}
-        # The record's own key is another one than the key of complete runs.
-        rest = {
-            k: v for k, v in record.items() if k not in ("config", "replicas", "earlier", "key")
+        self._parent = uuid.uuid4().hex
+        keys = list(dict.fromkeys(key_of(*each) for each in replicas))
+        self._children = {replica: uuid.uuid4().hex for replica in keys}
+        self._place = {replica: place for place, replica in enumerate(keys)}
+        self._seconds = seconds(record)
+        self._seeds = Counter(replica[:2] for replica in keys)
+        self._origins = {each: origin_of(record, each) for each in keys}
+        self._names = {
+            each: Replica.of_row(*each).setting_name().replace(",", "") + f" seed {each[2]}"
+            for each in keys
         }
-        kind = {"pondering.kind": "stage", "pondering.stage": stage.mechanism}
-        tags = flatten(rest, "pondering.") | origin | kind
-        self._parent = self._create(f"{stage.experiment} {stage.mechanism}", config, tags)
-        parameter = SETTING_NAMES.get(stage.mechanism, "setting")
-        tags = origin | {"pondering.kind": "replica", _PARENT: self._parent}
-        for replica in dict.fromkeys(key_of(*pair) for pair in replicas):
-            variant, setting, seed = replica
-            options = read_variant(variant)[1]
-            params = config | {"mechanism": variant, "setting": setting, "seed": str(seed)}
-            params |= {option: setting_text(value) for option, value in options}
-            name = " ".join((parameter, setting, *options_listed(options), f"seed {seed}"))
-            self._children[replica] = self._create(name, params, tags)
+        self._folder = store.folder(stage, key or self._parent)
+        self._title = f"{stage.mechanism}, {len(keys)} networks"
+        self._put(None, "RUNNING", None)
+        named = {name: getattr(stage, name) for name in ("profile", "experiment", "mechanism")}
+        self._rows.params(self._parent, flatten(record["config"]) | named)
+        # The record's own key is another one than the key of complete runs.
+        aside = ("config", "replicas", "earlier", "key")
+        rest = flatten({k: v for k, v in record.items() if k not in aside})
+        kind = {"kind": "stage", "stage": stage.mechanism} | ({"key": key} if key else {})
+        self._rows.tags(self._parent, rest | _origin(record) | kind)
+        for replica, child in self._children.items():
+            self._put(replica, "RUNNING", None)
+            own = own_params(record["config"], stage.mechanism, replica)
+            self._rows.params(child, named | own)
+            origin = _origin({**record, **self._origins[replica]})
+            self._rows.tags(child, origin | {"kind": "replica", _PARENT: self._parent})
 
-    def log(self, rows: Iterable[Mapping[str, Any]], at: Mapping[int, int] | int) -> None:
-        """Log curve rows that were not logged yet.
+    def log(self, rows: Iterable[Mapping[str, Any]], now: int | None = None) -> None:
+        """Take curve rows that were not logged yet.
 
         Args:
             rows: curve rows.
-            at: their time in ms since 1970, one for all or per update.
+            now: their time, ms since 1970; None spreads them evenly over the time that the training
+                of their replica took, because the CSV has no clock.
         """
-        metrics: dict[Key, list[Metric]] = {}
         for row in rows:
             replica, update = key_of(*map(row.get, REPLICA)), int(row["update"])
             if (replica, update) in self._seen:
                 continue
             self._seen.add((replica, update))
             self._last[replica] = row
-            when = at if isinstance(at, int) else at[update]
-            metrics.setdefault(replica, []).extend(
-                Metric(name, value, when, update)
-                for name in CURVES
-                if (value := number(row[name])) is not None
+            when = self._when(replica, update) if now is None else now
+            self._rows.metrics(
+                self._children[replica],
+                [(name, value, when, update) for name, value in _values(row).items()],
             )
-        for replica, batch in metrics.items():
-            for start in range(0, len(batch), _BATCH):
-                self._client.log_batch(
-                    self._children[replica], metrics=batch[start : start + _BATCH]
-                )
 
-    def finish(self, status: str, ended: int, key: str | None = None) -> None:
-        """Close the runs; `key`, set last of all, marks them complete."""
+    def log_means(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take the curves of a finished stage's settings: means over seeds while all of them train.
+
+        Args:
+            rows: all its curve rows.
+        """
+        points: dict[int, dict[Key, dict[str, float]]] = {}
+        for row in rows:
+            own = points.setdefault(int(row["update"]), {})
+            own[key_of(*map(row.get, REPLICA))] = _values(row)
+        for update, values in sorted(points.items()):
+            present = Counter(replica[:2] for replica in values)
+            whole = {
+                replica: own
+                for replica, own in values.items()
+                if present[replica[:2]] == self._seeds[replica[:2]]
+            }
+            when = max(self._when(replica, update) for replica in values)
+            means = seed_means(whole)
+            self._rows.metrics(self._parent, [(name, v, when, update) for name, v in means.items()])
+
+    def finish(self, status: str, ended: int | None = None) -> None:
+        """Close the runs.
+
+        Args:
+            status: FINISHED or KILLED.
+            ended: ms since 1970; None: each when its training had taken its time, and the stage
+                when all of them had, one after the other.
+        """
         for replica, child in self._children.items():
             last = self._last.get(replica, {})
             diverged = bool(last) and number(last["loss"]) is None
+            own = self._ended(replica) if ended is None else ended
             steps = number(last.get("computed_steps"))
-            metrics = [] if steps is None else [Metric("computed_steps", steps, ended, 0)]
-            tags = [RunTag("pondering.status", "diverged" if diverged else status.lower())]
-            self._client.log_batch(child, metrics=metrics, tags=tags)
-            self._client.set_terminated(child, "FAILED" if diverged else status, ended)
-        self._client.set_terminated(self._parent, status, ended)
-        if key:
-            self._client.set_tag(self._parent, "pondering.key", key)
+            if steps is not None:
+                self._rows.metrics(child, [("computed_steps", steps, own, 0)])
+            self._rows.tags(child, {"status": "diverged" if diverged else status.lower()})
+            self._put(replica, "FAILED" if diverged else status, own)
+        whole = self._started + int(1000 * self._seconds)
+        self._put(None, status, whole if ended is None else ended)
 
-    def _create(self, name: str, params: Mapping[str, str], tags: Mapping[str, str]) -> str:
-        """One run's id."""
-        made = self._client.create_run(
-            self._experiment, start_time=self._started, tags=dict(tags), run_name=name
-        )
-        items = [Param(*item) for item in sorted(params.items())]
-        for start in range(0, len(items), 100):  # MLflow's limit in one call
-            self._client.log_batch(made.info.run_id, params=items[start : start + 100])
-        return str(made.info.run_id)
+    def save(self) -> None:
+        """Write what was taken since the last time, all of it or none."""
+        database.write(self._store.root, self._rows)
+
+    def _put(self, replica: Key | None, status: str, ended: int | None) -> None:
+        """A replica's run, or the stage's, as it is now."""
+        run, name, folder, times = self._parent, self._title, self._folder, (self._started, ended)
+        if replica is not None:
+            run, name = self._children[replica], self._names[replica]
+            folder = folder.with_name(f"{folder.name}-replicas") / run
+            # MLflow lists runs by their start, the last first: so settings and seeds are in order.
+            before = 1 + self._place[replica]
+            times = self._started - before, None if ended is None else ended - before
+        self._rows.run(run, name, self._experiment, folder, times, status)
+
+    def _ended(self, replica: Key) -> int:
+        return self._started + int(1000 * self._origins[replica]["wall_seconds"])
+
+    def _when(self, replica: Key, update: int) -> int:
+        share = update / self._origins[replica]["updates"]
+        return self._started + int(share * 1000 * self._origins[replica]["wall_seconds"])
+
+
+def _origin(record: Mapping[str, Any]) -> dict[str, str]:
+    commit = {"mlflow.source.name": "dvc repro", "mlflow.source.git.commit": record["commit"]}
+    return {name: record[name] for name in _ORIGIN} | commit
+
+
+def _values(row: Mapping[str, Any]) -> dict[str, float]:
+    """What MLflow draws of a curve row."""
+    return {name: value for name in CURVES if (value := number(row[name])) is not None}

@@ -17,9 +17,10 @@ def view_tags() -> dict[str, str]:
     params = [f"params.`{name}`" for name in _PARAMS]
     metrics = [f"metrics.`{name}`" for name in ("error", "ponder_time", "loss", *_METRICS)]
     state = {
-        "searchFilter": "tags.`pondering.kind` = 'replica'",
+        "searchFilter": "tags.kind = 'replica'",
         # Sorted by start time, the UI would fold the replicas away under their parents.
-        "orderByKey": "params.`setting`",
+        # Those of one mechanism are in the order of their starts.
+        "orderByKey": "params.`mechanism`",
         "orderByAsc": True,
         "startTime": "ALL",
         "lifecycleFilter": "Active",
