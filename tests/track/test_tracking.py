@@ -80,7 +80,9 @@ def test_runs_are_found_by_their_own_setting_in_the_order_of_their_seeds(project
 def test_a_stage_shows_the_mean_curve_of_each_setting(project: Path) -> None:
     (act,) = (run for run in parents(project) if run["name"] == "act, 4 networks")
     assert act["metrics"]["error/tau 0.01"] == [(10 * p, 0.5 / p) for p in range(1, 6)]
-    assert act["metrics"]["ponder_time/tau 0.001"] == [(10 * p, 2.001 + p) for p in range(1, 6)]
+    assert act["metrics"]["ponder_time/tau 0.001"] == [
+        (10 * p, 2.0 + p + 0.001) for p in range(1, 6)
+    ]
     client = Store(project).client
     (run,) = client.search_runs(["1"], "tags.kind = 'stage' AND tags.stage = 'act'")
     assert run.info.end_time - run.info.start_time == 100_000
