@@ -131,7 +131,11 @@ def test_every_figure_has_stages_that_dvc_has(project: Path) -> None:
     params = load_params()
     experiments = list(params.experiments)
     known = {f"{stage}@quick-{name}" for stage in ("datasets", "evaluate") for name in experiments}
-    known |= {f"train@quick-{name}-{each}" for name in experiments for each in params.experiment(name).mechanisms}
+    known |= {
+        f"train@quick-{name}-{each}"
+        for name in experiments
+        for each in params.experiment(name).mechanisms
+    }
     for spec in FIGURES:
         text = "\n".join(lines(Path(), spec.id, params))
         *names, last = re.findall(r"^  (\w+@\S+) +python", text, re.MULTILINE)

@@ -95,7 +95,7 @@ def config(folder: Path, **quick: Any) -> ExperimentConfig:
 
 def config_of_sequences(folder: Path) -> ExperimentConfig:
     """The tiny experiment with sums of one to three digits in place of parity."""
-    values = document()
+    values = document(**BEYOND)
     task = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 2}
     values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
     return load_params(write(folder, values)).experiment("tiny")

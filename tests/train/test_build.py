@@ -158,7 +158,9 @@ def test_a_class_that_does_not_answer_the_contract_is_refused(
     monkeypatch.setitem(MECHANISMS, "act", replace(MECHANISMS["act"], path=f"{__name__}:Mute"))
     with pytest.raises(UserError) as caught:
         make_halting(tiny.config(tmp_path), Replica("act", 0.1, 0))
-    lacks = "start, look, step, carry, objective, at_update, predict, ponder_time, at_inference"
+    lacks = (
+        "start, look, step, carry, cuts, objective, at_update, predict, ponder_time, at_inference"
+    )
     lacks += ", scores_every_step, exits"
     assert str(caught.value).startswith(f"{__name__}:Mute: {lacks}: missing")
 

@@ -11,6 +11,8 @@ import pytest
 from support import stages, tiny
 
 from pondering.params.read import load_params
+from pondering.project.errors import UserError
+from pondering.train import shards
 from pondering.train.plan import plan
 from pondering.train.shards import cut, fitting
 from pondering.train.stage import run
@@ -124,3 +126,13 @@ def test_a_run_goes_on_as_it_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr("pondering.train.shards.free_memory", lambda device, free=others: free)
         assert stage.shards() == begun
         shutil.rmtree(stage.folder)
+
+
+@pytest.mark.parametrize("mechanism", ["certainty", "dact"])
+def test_a_mechanism_that_the_loss_does_not_fit_is_refused_in_a_line(
+    tmp_path: Path, mechanism: str
+) -> None:
+    config = tiny.config_of_sequences(tmp_path)
+    sweep = tiny.sweep(config, mechanism)
+    with pytest.raises(UserError, match=r"^addition: .* is not allowed; the cross entropy of one"):
+        shards.train(sweep, tmp_path / "checkpoint", "key", 60.0, shards.Watch())

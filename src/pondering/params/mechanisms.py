@@ -104,7 +104,7 @@ MECHANISMS: dict[str, Mechanism] = {
         shares=("max_steps",), learns=False, ways=(),
     ),
     "dact": Mechanism(
-        "DACT", "tau", "τ′", ranges.Penalties, "pondering.model.halting:DACT",
+        "DACT", "tau", "τ*", ranges.Penalties, "pondering.model.halting:DACT",
         shares=("max_steps",), remainder=True, ways=(), sweeps=("halt_bias",),
     ),
     "random_depth": Mechanism(

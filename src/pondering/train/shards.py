@@ -19,8 +19,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from pondering.model.halting.readout import LossRefusedError
 from pondering.params.replica import Replica
-from pondering.project.errors import Interrupted
+from pondering.project.errors import Interrupted, UserError
 from pondering.train import checkpoint
 from pondering.train.sweep import Row, Sweep
 
@@ -135,7 +136,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Sha
 
     Raises:
         Interrupted: told to stop by a signal or by `watch`; the checkpoint is written.
-        UserError: a damaged checkpoint.
+        UserError: a damaged checkpoint; a mechanism that the task's loss does not fit.
         OSError: a checkpoint cannot be written; the last one is intact.
     """
     if path.is_file():
@@ -167,6 +168,8 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Sha
             with stop_flag() as stop:
                 sweep.run(on_point, should_stop)
                 save()
+    except LossRefusedError as error:
+        raise UserError(f"{sweep.task.name}: {error}") from None
     finally:
         watch.end()
     if not sweep.finished:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
 
 from pondering.model.halting.contract import Score
 
@@ -17,9 +16,9 @@ SHARP = 2.0**20  # logits this much larger leave a cross entropy of 0 for a righ
 
 def log_probabilities(outputs: Tensor) -> Tensor:
     """Log probabilities of the classes, (..., C); of one sigmoid's two classes, (..., 2)."""
-    if outputs.shape[-1] > 1:
-        return outputs.log_softmax(-1)
-    return torch.cat([logsigmoid(-outputs), logsigmoid(outputs)], dim=-1)
+    if outputs.shape[-1] == 1:
+        outputs = torch.cat([torch.zeros_like(outputs), outputs], dim=-1)
+    return outputs.log_softmax(-1)
 
 
 def outputs_of(log_probabilities: Tensor, like: Tensor) -> Tensor:
@@ -27,6 +26,10 @@ def outputs_of(log_probabilities: Tensor, like: Tensor) -> Tensor:
     if like.shape[-1] > 1:
         return log_probabilities
     return (log_probabilities[..., 1:] - log_probabilities[..., :1]).expand(like.shape)
+
+
+class LossRefusedError(ValueError):
+    """A mechanism cannot be trained with this loss."""
 
 
 @torch.no_grad()
@@ -39,14 +42,14 @@ def refuse_no_classes(mechanism: str, score: Score, outputs: Tensor) -> None:
         outputs: (..., C).
 
     Raises:
-        ValueError: somewhere the score is neither zero nor that of any class.
+        LossRefusedError: somewhere the score is neither zero nor that of any class.
     """
     given = score(outputs).unsqueeze(-1)
     of_class = -log_probabilities(outputs)
     same = torch.isclose(given, of_class, rtol=1e-4, atol=1e-5).any(-1)
     strange = ~same & (given[..., 0] != 0) & given[..., 0].isfinite()
     if bool(strange.any()):
-        raise ValueError(
+        raise LossRefusedError(
             f"{mechanism}: this loss is not allowed; the cross entropy of one softmax, or of one "
             "sigmoid, is, since the mechanism reads probabilities of classes"
         )

@@ -1,4 +1,4 @@
-"""Every mechanism on Graves's tasks: error against ponder."""
+"""Every mechanism on some tasks: error against ponder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pondering.results.tables import evaluated, headline, per_seed, per_setting,
 
 
 def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
-    """A panel a task: PonderNet's error against its ponder, beside every other mechanism."""
+    """A panel an experiment: every mechanism's error against its ponder, PonderNet's among them."""
     present = [
         name for name in experiments
         if name in results.tables and (results.tables[name]["mechanism"] == "pondernet").any()
@@ -40,9 +40,11 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
         axes.set(title=card.title, xlabel="mean steps per input", ylabel=card.unit)
     for axes in cells[len(present) :]:
         axes.set_axis_off()
+    there = {"plain"} | {str(n) for e in present for n in results.tables[e]["mechanism"]}
     handles = [
         Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
         for name in ORDER
+        if name in there
     ]
     look = Method("pondernet", "pondernet", 1.0).look
     handles.append(Line2D([], [], **look, ls="", mfc="none", label="PonderNet, expectation"))

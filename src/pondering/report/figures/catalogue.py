@@ -219,5 +219,9 @@ FIGURES = (
         "pondernet", TASKS, "PonderNet on Graves's tasks", across_tasks,
         "Banino 2021 does not report these tasks.", experiments=TASKS,
     ),
+    _beyond(
+        "ways", ("comparison",), "One task, every way to halt", across_tasks,
+        "None: each mechanism has been published on tasks of its own.", experiments=("comparison",),
+    ),
 )  # fmt: skip
 """Every figure of the report, in its order."""
