@@ -156,7 +156,8 @@ def test_names_that_do_not_exist(copy: Path) -> None:
     assert line == "params.yaml: experiments: 'tinny' is unknown; did you mean 'tiny'?"
     line = refused(copy, "train", *QUICK, "--mechanism", "acd")
     assert line == (
-        "Invalid value for '--mechanism': 'acd' is not one of 'repeat', 'act', 'pondernet'."
+        "Invalid value for '--mechanism': 'acd' is not one of "
+        f"{', '.join(repr(each) for each in MECHANISMS)}."
     )
 
 

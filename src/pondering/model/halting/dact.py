@@ -86,11 +86,12 @@ class DACT(MeanField):
     def step(self, n: int, halt_logit: Tensor, state: DACTState) -> tuple[Tensor, DACTState]:
         """p_n = pi_(n-1) h_n, the rest where a row stops."""
         running, before = state.running, state.still
-        still = before * torch.sigmoid(-halt_logit)
+        h = torch.sigmoid(halt_logit)
+        still = before * (1 - h)
         last = torch.full_like(running, n == self.max_steps)
         if self.stops:
             last = last | self._settled(n, still, state.answer)
-        p = torch.where(last, before, before * torch.sigmoid(halt_logit))
+        p = torch.where(last, before, before * h)
         p = torch.where(running, p, 0.0)
         return p, replace(
             state,
