@@ -13,6 +13,8 @@ from safetensors.torch import load_file, save_file
 from support import stages, tiny
 from support.stages import QUICK, contents
 
+from pondering.params.mechanisms import MECHANISMS
+
 
 @pytest.fixture(scope="module")
 def project() -> Path:
