@@ -11,14 +11,14 @@ import pytest
 from ruamel.yaml import YAML
 from support.claim_cases import CASES
 
-from pondering.claims.claims import Criterion, Decision, Register, load_claims, load_register
+from pondering.claims.claims import Criterion, Decision, Register, load_register
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
 from pondering.params.replica import read_variant
 from pondering.project.errors import UserError
 
 ROOT = Path(__file__).parents[2]
-CLAIMS = {claim.id: claim for claim in load_claims(ROOT / "claims.yaml")}
+CLAIMS = {claim.id: claim for claim in load_register(ROOT / "claims.yaml").claims}
 IDS = ["G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "B1", "B2", "B3", "B4", "B5",
        "M1", "M2", "F1"]  # fmt: skip
 
@@ -65,7 +65,7 @@ def test_a_malformed_claim_is_one_line_with_file_key_and_remedy(
     path = tmp_path / "claims.yaml"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(UserError) as problem:
-        load_claims(path)
+        load_register(path)
     message = str(problem.value)
     assert message.startswith(f"{path}: ") and said in message and "\n" not in message
 
@@ -73,12 +73,12 @@ def test_a_malformed_claim_is_one_line_with_file_key_and_remedy(
 def test_a_file_that_holds_no_mapping_is_refused(tmp_path: Path) -> None:
     (tmp_path / "claims.yaml").write_text("- claims")
     with pytest.raises(UserError, match="must be a mapping"):
-        load_claims(tmp_path / "claims.yaml")
+        load_register(tmp_path / "claims.yaml")
 
 
 def test_a_missing_file_says_where_to_run(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file; run from the project's root"):
-        load_claims(tmp_path / "claims.yaml")
+        load_register(tmp_path / "claims.yaml")
 
 
 def test_every_claim_has_its_own_words() -> None:

@@ -300,7 +300,7 @@ def test_settled_steps(lambda_p: float) -> None:
             f"accuracy {words}", "share", {k: 1 - ponder.error[lambda_p, k] for k in SEEDS}
         ),
         "drift": over_mean(
-            "change of steps, up or down, over the last half of training", "share",
+            "change of steps, up or down, over the last half of training", "change",
             {k: drift(k) for k in SEEDS},
         ),
     })  # fmt: skip

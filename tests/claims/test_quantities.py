@@ -17,7 +17,6 @@ from pondering.claims.measures.quantities import (
     over_seeds,
     quantity_text,
     rate_gap,
-    rate_over_seeds,
     solved_settings,
     solved_settings_gap,
 )
@@ -73,11 +72,9 @@ def test_bounds_are_cut_to_what_a_unit_can_be(unit: Unit, least: int, most: int)
     assert free.high is not None and free.high > most
 
 
-def test_one_seed_has_no_interval_but_a_rate() -> None:
+def test_one_seed_has_no_interval() -> None:
     found = over_seeds("any", "", "share", np.mean, np.array([0.5]))
     assert (found.value, found.low, found.high, found.seeds) == (0.5, None, None, 1)
-    rate = rate_over_seeds("any", "", [True])
-    assert (rate.value, rate.low, rate.high) == (1.0, pytest.approx(0.2065, abs=1e-4), 1.0)
 
 
 def test_the_median_of_updates_may_be_never() -> None:
@@ -87,15 +84,19 @@ def test_the_median_of_updates_may_be_never() -> None:
     assert quantity_text(few) == "200 updates (no bound)" and few.seeds == 2
 
 
-def test_rates_of_seeds_and_their_difference() -> None:
-    """9 of 10 and 3 of 10: Wilson's bounds, and Newcombe's."""
+def test_the_difference_of_two_rates() -> None:
+    """9 of 10 and 3 of 10: Newcombe's bounds."""
     first, second = np.arange(10) < 9, np.arange(10) < 3
-    rate, gap = rate_over_seeds("any", "", first), rate_gap("any", "", first, second)
-    assert (rate.unit, rate.value, rate.seeds) == ("share", 0.9, 10)
-    assert (rate.low, rate.high) == pytest.approx((0.5958, 0.9821), abs=1e-4)
+    gap = rate_gap("any", "", first, second)
     assert (gap.unit, gap.value, gap.seeds) == ("points", pytest.approx(0.6), 10)
     assert (gap.low, gap.high) == pytest.approx((0.1705, 0.8090), abs=1e-4)
     assert rate_gap("any", "", first, second[:7]).seeds == 7
+
+
+def test_a_relative_change_has_no_upper_limit() -> None:
+    found = mean_over_seeds("any", "", "change", [0.1, 0.1, 4.0])
+    assert found.low == 0 and found.high is not None and found.high > 4
+    assert quantity_text(found).startswith("140.0% (0.0 to ")
 
 
 def test_settings_that_most_seeds_solve() -> None:

@@ -13,7 +13,7 @@ from support.claim_cases_graves import BITS, TAUS
 from support.claim_tables import results, rows
 from support.nothing_learned import AS_LARGE_AS_THE_PAPERS, SMALLER, nothing_learned
 
-from pondering.claims.claims import Criterion, load_claims
+from pondering.claims.claims import Criterion, load_register
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
 from pondering.claims.verdicts import MEANINGS, VERDICTS, claims_json, judge, judge_all
@@ -21,7 +21,8 @@ from pondering.results.results import Results
 
 OPEN = "cannot be judged at this scale"
 UNLEARNED = "not learned here"
-CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).parents[2] / "claims.yaml")}
+REGISTER = load_register(Path(__file__).parents[2] / "claims.yaml")
+CLAIMS = {claim.id: claim for claim in REGISTER.claims}
 every_claim = pytest.mark.parametrize("name", CASES)
 CORE = Criterion(quantity="a", at_least=1.0, partly=0.5, core=True)
 THIRD = {name: "not reproduced" for name in ("G3", "G9", "G10", "B1", "B3", "B4")} | {

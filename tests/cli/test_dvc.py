@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from support import tiny
 from support.claim_cases import CASES
 
-from pondering.claims.claims import load_claims
+from pondering.claims.claims import load_register
 from pondering.claims.verdicts import claims_json, judge_all
 from pondering.cli import keys
 from pondering.cli.stages import check_trainings
@@ -157,7 +157,7 @@ def test_dvc_reads_every_metric(copy: Path) -> None:
 
 def test_dvc_says_which_verdict_a_change_flips(copy: Path) -> None:
     shutil.copy(ROOT / "params.yaml", copy)
-    claims, file = load_claims(ROOT / "claims.yaml"), "reports/quick/claims.json"
+    claims, file = load_register(ROOT / "claims.yaml").claims, "reports/quick/claims.json"
     (copy / file).parent.mkdir(parents=True)
     reproduced, contradicted, _ = CASES["G4"]
     write_json(copy / file, claims_json(judge_all(claims, reproduced), reproduced))

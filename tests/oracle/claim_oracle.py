@@ -243,9 +243,12 @@ def ends(
             square**2 / (count - 1) for square, (count, _) in zip(squares, found, strict=True)
         )
     half = float(stats.t.ppf(0.975, freedom)) * math.sqrt(whole) if whole else 0.0
-    least, most = {"share": (0, 1), "points": (-1, 1), "correlation": (-1, 1)}.get(
-        unit, (-math.inf, math.inf)
-    )
+    least, most = {
+        "share": (0, 1),
+        "change": (0, math.inf),
+        "points": (-1, 1),
+        "correlation": (-1, 1),
+    }.get(unit, (-math.inf, math.inf))
     return max(value - half, least), min(value + half, most)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 
-from pondering.claims.claims import load_claims
+from pondering.claims.claims import load_register
 from pondering.data.frozen import write_arrays
 from pondering.params.read import PROFILES, load_params
 from pondering.tasks import make_task
@@ -63,7 +63,7 @@ def test_every_paper_stage_runs_two_updates_of_two_replicas(
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_claim_names_splits_that_its_tasks_have(profile: str, stand_ins: Path) -> None:
     experiments = load_params(ROOT / "params.yaml", profile).experiments
-    for claim in load_claims(ROOT / "claims.yaml"):
+    for claim in load_register(ROOT / "claims.yaml").claims:
         arguments = claim.arguments
         name, split = arguments.get("experiment"), arguments.get("split")
         if name is None or split is None or name in READ_DATA:

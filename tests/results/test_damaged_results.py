@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.refusals import what_a_user_sees
 from support.synthetic_results import FEW, card_of, curves_of, table_of, traces_of
 
-from pondering.claims.claims import load_claims
+from pondering.claims.claims import load_register
 from pondering.cli.verify import same_machine
 from pondering.evaluate.standings import standings
 from pondering.project.paths import Layout
@@ -57,7 +57,7 @@ LOADERS: dict[str, tuple[Load, ...]] = {
     ),
     "reports/quick/provenance/parity.json": (read_origins,),
     "reports/quick/claims.json": (lambda root: build_index(root / "reports"),),
-    "claims.yaml": (lambda root: load_claims(root / "claims.yaml"),),
+    "claims.yaml": (lambda root: load_register(root / "claims.yaml").claims,),
 }
 
 

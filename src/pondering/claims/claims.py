@@ -265,11 +265,6 @@ class Register(_Model):
         )
 
 
-def load_claims(path: Path = Path("claims.yaml")) -> tuple[Claim, ...]:
-    """The claims of `load_register`, in the order of the file."""
-    return load_register(path).claims
-
-
 def load_register(path: Path = Path("claims.yaml")) -> Register:
     """Read and check claims.yaml.
 

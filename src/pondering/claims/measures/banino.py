@@ -230,7 +230,7 @@ def settled_steps(
             present(sweep.seed_ponder()[:, 0]),
         ),
         mean_over_seeds(
-            "drift", "change of steps, up or down, over the last half of training", "share", drifts
+            "drift", "change of steps, up or down, over the last half of training", "change", drifts
         ),
     ]
 

@@ -24,6 +24,7 @@ from pondering.results.statistics import (
 
 Unit = Literal[
     "share",
+    "change",
     "points",
     "steps",
     "bits",
@@ -34,10 +35,11 @@ Unit = Literal[
     "updates",
     "deviations",
 ]
-"""How a number is printed: shares in percent, differences of shares in percentage points."""
+"""How a number is printed: shares and relative changes in percent, gaps of shares in points."""
 
 LIMITS: dict[Unit, tuple[float, float]] = {
     "share": (0, 1),
+    "change": (0, math.inf),
     "points": (-1, 1),
     "correlation": (-1, 1),
 }
@@ -104,16 +106,6 @@ def median_over_seeds(name: str, label: str, unit: Unit, per_seed: ArrayLike) ->
         The quantity; below six seeds its interval has no bound.
     """
     return _quantity(name, label, unit, median_interval(per_seed))
-
-
-def rate_over_seeds(name: str, label: str, solved: ArrayLike) -> Quantity:
-    """The share of seeds that solve, with Wilson's interval.
-
-    Args:
-        name, label: as of `mean_over_seeds`.
-        solved: [seeds] whether this one does.
-    """
-    return _quantity(name, label, "share", _rate(solved))
 
 
 def rate_gap(name: str, label: str, first: ArrayLike, second: ArrayLike) -> Quantity:
@@ -213,7 +205,13 @@ def number_text(value: float, unit: Unit, digits: int | None = None) -> str:
     """
     text = _bare(value, unit, _digits(value, unit) if digits is None else digits)
     words = {"steps": " steps", "bits": " bits", "nats": " nats", "updates": " updates"}
-    words |= {"times": " times", "deviations": " s.d.", "share": "%", "points": " points"}
+    words |= {
+        "times": " times",
+        "deviations": " s.d.",
+        "share": "%",
+        "change": "%",
+        "points": " points",
+    }
     return text + words.get(unit, "") if math.isfinite(value) else text
 
 
@@ -222,7 +220,7 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
         return "not measured"
     if math.isinf(value):
         return "never" if unit == "updates" else "no bound"
-    hundred = unit in ("share", "points")
+    hundred = unit in ("share", "change", "points")
     if not hundred and abs(value) >= 100:
         digits = 0
     text = f"{100 * value if hundred else value:,.{digits}f}"
@@ -233,7 +231,7 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
 
 def _digits(value: float, unit: Unit) -> int:
     """Decimals: more where a share is near nothing or near all."""
-    if unit in ("share", "points"):
+    if unit in ("share", "change", "points"):
         size = abs(value)
         return 2 if 0 < size < 0.00995 or (unit == "share" and 0.98 <= size < 1) else 1
     return {"updates": 0, "bits": 3}.get(unit, 2)
