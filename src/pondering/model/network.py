@@ -69,6 +69,9 @@ class Network(nn.Module):
     def path(self) -> PathName:
         """How stacked replicas ponder; a network without replica axis takes the readable path.
 
+        `compiled` is `fast` without a word where it has no loops, and where Numba is missing:
+        `pip install 'pondering[compiled]'`.
+
         Raises:
             ValueError: set to a name that is none of `PathName`.
         """

@@ -153,7 +153,7 @@ def check_path(wanted: PathName, device: torch.device) -> None:
     except (ImportError, OSError) as error:
         if out_of_memory(error):
             raise
-        remedy = "install this project's packages again, or set it to fast"
+        remedy = "pip install 'pondering[compiled]', or set it to fast"
         raise UserError(f"{where}: {error}; {remedy}") from None
     except RuntimeError as error:  # Numba found no folder to write to
         if out_of_memory(error):

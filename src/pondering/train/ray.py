@@ -207,7 +207,7 @@ def _connected(planned: Plan) -> Any:
         import ray.util.scheduling_strategies
     except ImportError:
         raise UserError(
-            "params.yaml: compute.executor: ray is not installed; pip install -e '.[cluster]'"
+            "params.yaml: compute.executor: ray is not installed; pip install 'pondering[cluster]'"
         ) from None
     host, _, port = (address or "").rpartition(":")
     try:

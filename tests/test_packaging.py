@@ -1,0 +1,169 @@
+"""What pyproject.toml and constraints.txt promise: extras, declared imports, pinned versions."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import distribution, packages_distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[1]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+HOMES = packages_distributions()
+MODEL = ROOT / "src/pondering/model"
+COMPILED = MODEL / "paths/compiled"
+TOOLS = {"mypy", "ruff", "pytest-xdist", "ruamel-yaml-clib"}  # used without an import
+
+
+def declared(*extras: str) -> dict[str, Requirement]:
+    """The distributions that the library and some extras need, with the extras that these name."""
+    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+    found: dict[str, Requirement] = {}
+    for each in map(Requirement, lines):
+        own = each.name == "pondering"
+        found |= declared(*each.extras) if own else {canonicalize_name(each.name): each}
+    return found
+
+
+@cache
+def packages(path: Path) -> set[str]:
+    """The packages that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules = [node.module]
+        found |= {module.partition(".")[0] for module in modules}
+    return found
+
+
+def imported(paths: list[Path]) -> dict[str, set[str]]:
+    """The packages of others that files import, and the distributions that have them."""
+    names = {top.name for folder in ("tests", "benchmarks") for top in (ROOT / folder).iterdir()}
+    own = {"pondering", *(name.removesuffix(".py") for name in names)}
+    foreign = set().union(*map(packages, paths)) - own - sys.stdlib_module_names
+    return {name: {canonicalize_name(home) for home in HOMES[name]} for name in foreign}
+
+
+def files(*folders: Path) -> list[Path]:
+    return [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+
+
+LIBRARY = [path for path in files(MODEL) if not path.is_relative_to(COMPILED)]
+LIBRARY += [COMPILED / "__init__.py", ROOT / "src/pondering/__init__.py"]
+PIPELINE = files(ROOT / "src", ROOT / "pipeline")
+
+
+@pytest.mark.parametrize(
+    ("extras", "paths"),
+    [
+        ((), LIBRARY),
+        (("compiled",), files(MODEL)),
+        (("pipeline",), [path for path in PIPELINE if path.name != "ray.py"]),
+        (("cluster",), PIPELINE),
+        (("dev",), PIPELINE + files(ROOT / "tests", ROOT / "benchmarks")),
+    ],
+)
+def test_what_is_imported_is_declared(extras: tuple[str, ...], paths: list[Path]) -> None:
+    allowed = set(declared(*extras))
+    undeclared = {name for name, homes in imported(paths).items() if not homes & allowed}
+    assert not undeclared
+
+
+def test_what_is_declared_is_used() -> None:
+    found = imported(PIPELINE + files(ROOT / "tests", ROOT / "benchmarks"))
+    assert set(declared("dev")) <= set().union(*found.values()) | TOOLS
+
+
+def pins() -> dict[str, str]:
+    """What constraints.txt pins: distribution -> version."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    found = {canonicalize_name(name): version for name, version in pairs}
+    assert len(found) == len(pairs), "one is pinned twice"
+    return found
+
+
+def test_all_that_is_needed_is_pinned_with_what_it_needs_in_turn() -> None:
+    waiting, seen = list(declared("dev").values()), set()
+    while waiting:
+        each = waiting.pop()
+        key = canonicalize_name(each.name), frozenset(each.extras)
+        if key in seen:
+            continue
+        seen.add(key)
+        for need in map(Requirement, distribution(each.name).requires or []):
+            if any(need.marker is None or need.marker.evaluate({"extra": extra})
+                   for extra in ("", *each.extras)):  # fmt: skip
+                waiting.append(need)
+    assert {name for name, _ in seen} <= pins().keys()
+
+
+def test_the_pins_satisfy_what_is_declared() -> None:
+    found = pins()
+    for name, each in declared("dev").items():
+        assert each.specifier.contains(found[name]), each
+
+
+def test_the_records_of_the_published_results_name_the_pinned_versions() -> None:
+    found, paths = pins(), sorted((ROOT / "reports").glob("*/provenance/*.json"))
+    assert paths
+    for path in paths:
+        for name, version in json.loads(path.read_bytes())["versions"].items():
+            if name != "python":
+                assert version.partition("+")[0] == found[canonicalize_name(name)], path
+
+
+@pytest.mark.parametrize(("missing", "words"), [("click", []), ("dvc", ["repro"])])
+def test_the_command_names_the_extra_that_is_missing(missing: str, words: list[str]) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = {words}\n"
+        "from pondering.cli.__main__ import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == f"error: {missing} is missing: pip install 'pondering[pipeline]'\n"
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_missing_module_of_its_own_is_no_matter_of_an_extra() -> None:
+    code = (
+        "import sys; sys.modules['pondering.cli.main'] = None\n"
+        "from pondering.cli.__main__ import run; run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ModuleNotFoundError" in done.stderr and "pip install" not in done.stderr
+
+
+def test_authors_and_papers_are_those_of_the_citation() -> None:
+    cited = YAML(typ="safe").load(ROOT / "CITATION.cff")
+    assert [each["name"] for each in cited["authors"]] == [
+        each["name"] for each in PROJECT["authors"]
+    ]
+    assert {each["url"] for each in cited["references"]} == set(PROJECT["urls"].values())
+
+
+def test_the_pythons_that_it_names_are_those_that_ci_runs() -> None:
+    named = {line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line}
+    jobs = YAML(typ="safe").load(ROOT / ".github/workflows/ci.yml")["jobs"]
+    assert set(jobs["test"]["strategy"]["matrix"]["python"]) == named
+    assert PROJECT["requires-python"] == f">={min(named, key=lambda v: int(v[2:]))}"
+    assert re.search(r"Python 3\.11 or newer", (ROOT / "README.md").read_text())
+
+
+def test_the_container_has_a_python_that_ci_runs_and_makes_the_environment() -> None:
+    said = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+    number = re.fullmatch(r"python:(3\.\d+)-\w+", said["image"])
+    assert number and f"Programming Language :: Python :: {number[1]}" in PROJECT["classifiers"]
+    assert said["onCreateCommand"].endswith(" && make setup")
