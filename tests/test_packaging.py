@@ -24,7 +24,7 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 HOMES = packages_distributions()
 MODEL = ROOT / "src/pondering/model"
 COMPILED = MODEL / "paths/compiled"
-TOOLS = {"mypy", "ruff", "pytest-xdist", "ruamel-yaml-clib"}  # used without an import
+TOOLS = {"mypy", "pdoc", "ruff", "pytest-xdist", "ruamel-yaml-clib"}  # used without an import
 
 
 def declared(*extras: str) -> dict[str, Requirement]:
