@@ -29,7 +29,7 @@ from pondering.train.sweep import forward
 FOLDER = Path(pondering.__file__).resolve().parents[2] / "benchmarks"
 MODULES = (
     "plain", "cases", "subjects", "bench", "measure", "totals", "processes", "parts", "page",
-    "gpu_by_count", "readme",
+    "gpu_by_count", "aims",
 )  # fmt: skip
 HIDDEN, ROWS = 5, 7
 TASKS: dict[str, dict[str, Any]] = {

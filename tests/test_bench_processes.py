@@ -1,4 +1,4 @@
-"""The benchmark's sums over processes, its clock, its counter and the README's table."""
+"""The benchmark's sums over processes, its clock, its counter and the table of aims."""
 
 from __future__ import annotations
 
@@ -70,17 +70,17 @@ def test_a_clock_gives_time_to_the_inner_part(bench: Any, monkeypatch: pytest.Mo
     assert dict(clock.seconds) == {"rest": 1 + 16, "outer": 2 + 8, "inner": 4}
 
 
-def test_the_readme_takes_the_table_of_a_result(bench: Any) -> None:
-    text = (FOLDER.parent / "README.md").read_text()
+def test_the_page_takes_the_table_of_a_result(bench: Any) -> None:
+    text = (FOLDER.parent / "docs/speed.md").read_text()
     target = {"name": "parity", "wanted": "6x", "measured": "7x", "alone": "8x"}
     target |= {"at_full_rate": "9x", "largest_part": ""}
     gpu = target | {"name": "logic, on one GPU", "measured": "not measured"}
     result = {"targets": [target, gpu], "processes": 2, "device": "A processor"}
-    once = bench["readme"].filled(text, result, "a-processor")
+    once = bench["aims"].filled(text, result, "a-processor")
     row, end = "| parity | 6x | 7x | 8x | 9x |  |\n", "\n<!-- end of aims -->\n"
     assert f"{row}\nNot measured: logic, on one GPU.{end}" in once
-    assert "(benchmarks/results/a-processor.md)" in once
-    assert bench["readme"].filled(once, result, "a-processor") == once
+    assert "(../benchmarks/results/a-processor.md)" in once
+    assert bench["aims"].filled(once, result, "a-processor") == once
     assert once.partition("<!-- aims -->")[0] == text.partition("<!-- aims -->")[0]
 
 

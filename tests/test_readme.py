@@ -1,4 +1,4 @@
-"""What the README shows must work as shown."""
+"""What the README and the pages beside it show must work as shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_library_examples_run() -> None:
-    examples = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    pages = TEXT + (ROOT / "docs/library.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", pages, re.S)
     scope: dict[str, Any] = {}
     for code in examples:
         assert len(code.strip().splitlines()) <= 12
@@ -58,7 +59,12 @@ def test_every_make_target_it_names_exists() -> None:
         assert re.search(rf"^{target}:", makefile, re.M), target
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "reports/reduced/NOTES.md"])
+PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "reports/reduced/NOTES.md", *PAGES]
+)
 def test_every_file_it_links_is_tracked(page: str) -> None:
     path = ROOT / page
     for link in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):

@@ -65,7 +65,7 @@ def test_without_any_result_the_report_says_so_and_old_figures_go(tmp_path: Path
     settings = load_params(ROOT / "params.yaml", "quick").experiments
     page = build(Results("quick"), REGISTER, tmp_path / "quick", settings)
     assert page.counts["not run"] == len(CLAIMS)
-    assert len(page.absent) == 10 and page.sections == ()
+    assert len(page.absent) == 11 and page.sections == ()
     assert "have no results" in (tmp_path / "quick" / "index.html").read_text()
     assert not stale.exists()
 

@@ -15,6 +15,7 @@ DIFFICULTIES: dict[str, Sequence[float]] = {
     "parity": range(1, 17),
     "parity_scattered": range(1, 17),
     "parity_interpolation": range(1, 17),
+    "comparison": range(1, 9),
     "logic": range(1, 11),
     "addition": range(1, 6),
     "sort": range(2, 16),

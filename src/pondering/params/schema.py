@@ -256,7 +256,9 @@ class ComputeConfig(_Model):
     checkpoint_seconds: Positive = Field(description="work that an interruption may cost")
     insist: StrictBool = Field(description="whether `paper` runs without a GPU")
     replicas_at_once: Count | Literal["auto"] = Field("auto", description="of a shard")
-    path: Literal["readable", "fast", "compiled"] = Field("compiled", description="see README")
+    path: Literal["readable", "fast", "compiled"] = Field(
+        "compiled", description="see docs/speed.md"
+    )
     executor: Literal["local", "ray"] = Field("local", description="where shards train")
     ray_address: StrictStr | None = Field(
         None, description="None: that of the environment, else a cluster on this machine"

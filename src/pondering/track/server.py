@@ -18,7 +18,7 @@ from pondering.track.follow import Follower
 from pondering.track.store import Store
 from pondering.track.views import page
 
-_HOST = "127.0.0.1"  # the UI has no password: README says how to share it safely
+_HOST = "127.0.0.1"  # the UI has no password: docs/clusters.md says how to share it safely
 _TRIES = 50
 _SECONDS_BETWEEN_LOOKS = 2.0
 

@@ -28,7 +28,8 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
         return None
     columns = 2 if len(present) > 1 else 1
     rows = -(-len(present) // columns)
-    figure = Figure(figsize=(style.WIDTH, 2.15 * rows), layout="constrained")
+    height = 2.15 * rows if columns == 2 else 4.2  # beside a panel of all mechanisms, their names
+    figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False).ravel()
     markers = variant_markers(results.tables[name] for name in present)
     for axes, name in zip(cells, present, strict=False):

@@ -36,7 +36,7 @@ _OTHERS = [name for name in MECHANISMS if name not in MECHANISM_COLOUR]
 
 MECHANISM_COLOUR |= zip(_OTHERS, cycle((PURPLE, ORANGE, SKY)))
 
-MECHANISM_MARKER |= zip(_OTHERS, cycle(("^", "v", "P")))
+MECHANISM_MARKER |= zip(_OTHERS, cycle(("^", "v", "P", "<")))
 
 MECHANISM_NAME = {name: each.title for name, each in MECHANISMS.items()}
 

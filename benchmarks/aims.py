@@ -1,4 +1,4 @@
-"""Fills the README's table of aims, from `benchmarks/results/DEVICE.json`."""
+"""Fills the table of aims in docs/speed.md, from `benchmarks/results/DEVICE.json`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ BEGIN, END = "<!-- aims -->\n", "<!-- end of aims -->\n"
 
 
 def filled(text: str, result: dict[str, Any], stem: str) -> str:
-    """The README with the table of a result that `bench.py` has written as `stem`.json."""
+    """The page with the table of a result that `bench.py` has written as `stem`.json."""
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    link = f"[every row](benchmarks/results/{stem}.md)"
+    link = f"[every row](../benchmarks/results/{stem}.md)"
     line = f"On {result['processes']} cores, {result['device']} ({link}):"
     there = [each for each in result["targets"] if each["measured"] != "not measured"]
     rows = targets(result | {"targets": there})
@@ -32,10 +32,10 @@ def filled(text: str, result: dict[str, Any], stem: str) -> str:
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def main(path: Path) -> None:
     """Fill it from the result at PATH."""
-    readme = HERE.parent / "README.md"
-    text = readme.read_text(encoding="utf-8")
+    page = HERE.parent / "docs/speed.md"
+    text = page.read_text(encoding="utf-8")
     result = json.loads(path.read_text(encoding="utf-8"))
-    atomic_write(readme, filled(text, result, path.stem))
+    atomic_write(page, filled(text, result, path.stem))
 
 
 if __name__ == "__main__":
