@@ -112,3 +112,10 @@ def test_the_wheel_has_what_is_no_python(wheel: Path) -> None:
         held = set(parts.namelist())
     there = {name for name in wanted if "__pycache__" not in name and "egg-info" not in name}
     assert there <= held
+
+
+def test_published_networks_ask_for_safetensors_in_a_line(python: Path) -> None:
+    done = run(python, "-c", "from pondering import from_pretrained; from_pretrained('parity/act')")
+    assert done.stderr.endswith(
+        "ImportError: from_pretrained needs safetensors: pip install safetensors\n"
+    )

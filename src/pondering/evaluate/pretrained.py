@@ -17,7 +17,16 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from pondering.model.cells import CELLS, ConvMLP
-from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.model.halting import (
+    ACT,
+    DACT,
+    Certainty,
+    Correctness,
+    FixedRepeat,
+    Halting,
+    PonderNet,
+    RandomDepth,
+)
 from pondering.model.network import Network
 
 REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
@@ -26,6 +35,10 @@ MECHANISMS: dict[str, tuple[type[Any], tuple[str, ...]]] = {
     "repeat": (FixedRepeat, ()),
     "act": (ACT, ("epsilon", *SHARED)),
     "pondernet": (PonderNet, SHARED),
+    "correctness": (Correctness, ("max_steps",)),
+    "certainty": (Certainty, ("max_steps",)),
+    "dact": (DACT, ("max_steps",)),
+    "random_depth": (RandomDepth, ("max_steps",)),
 }
 
 
@@ -86,11 +99,15 @@ def from_pretrained(
 
     Raises:
         ValueError: there is no such network; says which there are.
+        ImportError: safetensors is not installed.
 
     Example: `network, card = from_pretrained("parity/act")`, then
     `network(torch.ones(1, 1, 64)).ponder_time`.
     """
-    from safetensors.torch import load_file
+    try:
+        from safetensors.torch import load_file
+    except ImportError:
+        raise ImportError("from_pretrained needs safetensors: pip install safetensors") from None
 
     home = REPORTS / profile / "models" if folder is None else Path(folder)
     place = home / name
