@@ -139,7 +139,8 @@ def test_every_figure_has_stages_that_dvc_has(project: Path) -> None:
     for spec in FIGURES:
         text = "\n".join(lines(Path(), spec.id, params))
         *names, last = re.findall(r"^  (\w+@\S+) +python", text, re.MULTILINE)
-        assert len(names) == 5 * len(spec.experiment) and set(names) <= known, spec.id
+        stages = sum(2 + len(params.experiment(each).mechanisms) for each in spec.experiment)
+        assert len(names) == stages and set(names) <= known, spec.id
         assert last == "report@quick"
 
 

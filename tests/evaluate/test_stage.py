@@ -309,8 +309,8 @@ def test_the_summary_weighs_seeds_and_difficulties_alike() -> None:
     columns = "mechanism setting seed split difficulty prediction examples error ponder_time"
     found = summary(pd.DataFrame(rows, columns=columns.split()))
     assert list(found.items()) == [
-        ("act tau=0.25", {"error": 0.38333, "ponder_time": 1.75}),
-        ("pondernet lambda_p=0.5", {"error": 0.5, "ponder_time": 3.0}),
-        ("act tau=2", {"error": 1.0}),
+        ("act tau=0.25", {"mean_error": 0.38333, "ponder_time": 1.75}),
+        ("pondernet lambda_p=0.5", {"mean_error": 0.5, "ponder_time": 3.0}),
+        ("act tau=2", {"mean_error": 1.0}),
         ("act tau=3", {"ponder_time": 1.0}),
     ]

@@ -230,7 +230,8 @@ def test_an_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(tmp_path
     for name in ("common", "quick"):
         for mechanism in ("repeat", "act"):
             values["tiny"][name].pop(mechanism, None)
-    said = "tiny: trains with no mechanism; a block of repeat, act, pondernet is due"
+    said = "tiny: trains with no mechanism; a block of "
+    said += "repeat, act, pondernet, correctness, certainty, dact, random_depth is due"
     assert refusal(tmp_path, values) == said
     for key in ("mechanisms", "further"):
         line = refusal(tmp_path, tiny.document() | {key: ["act"]})

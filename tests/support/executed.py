@@ -24,7 +24,7 @@ SMALL = {
     "digits": {},
 }
 PATHS = ("compiled", "fast", "readable")
-EXPERIMENTS = ("parity", "logic", "addition", "sort", "wikipedia", "mnist_rotated")
+EXPERIMENTS = ("comparison", "parity", "logic", "addition", "sort", "wikipedia", "mnist_rotated")
 
 
 @contextmanager

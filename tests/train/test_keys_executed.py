@@ -30,6 +30,7 @@ OUTSIDE = {
 # In the key, and executed by none of these: why it stays there.
 IDLE = {
     "pondering.model.halting.contract Halting.*": "the contract: mechanisms have their own",
+    "pondering.model.halting.dact DACT._settled": "for evaluation, where rows stop early",
     "pondering.model.halting.pondernet PonderNet._reversed": "for `kl: prior_p`",
     "pondering.model.network Network._nothing": "for a batch without any input",
     "pondering.model.network batch_first": "for the library's users: here time is first",

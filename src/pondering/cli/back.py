@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from pondering.cli import pipeline
 from pondering.project.command import stage
 from pondering.project.errors import UserError
 
@@ -21,6 +20,8 @@ def back() -> None:
     `dvc checkout` alone deletes what it has no copy of in its cache, and the data of other
     profiles. Here nothing changes unless all copies are there, and other profiles stay.
     """
+    from pondering.cli import pipeline  # DVC takes a second to import
+
     with stage(), pipeline.opened(Path()) as repo:
         for _ in repo.brancher(revs=["HEAD"], workspace=False):
             outs = [out for out in repo.index.outs if out.use_cache]
