@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,46 @@ def test_without_results_it_was_not_run(name: str) -> None:
     assert judgement.seeds == 0 and judgement.reason.endswith(" has not been run.")
     others = judge(CLAIMS[name], results([rows("other", "act", [1], lambda s, k, d: 0.0)]))
     assert others.verdict == "not run"
+
+
+NEED_CURVES = {"G2", "G4", "G6", "G9", "B3", "B5", "F1"}  # a criterion of theirs is about training
+NEED_TRACES = {"G7", "G8", "G10"}
+
+
+@every_claim
+def test_tables_alone_decide_what_does_not_hang_on_curves_or_traces(name: str) -> None:
+    """Reproduced or partly hangs on every criterion, not reproduced on the core alone."""
+    held, contrary = (
+        judge(CLAIMS[name], dataclasses.replace(source, curves={}, traces={}))
+        for source in CASES[name][:2]
+    )
+    if name in NEED_CURVES | NEED_TRACES:
+        what = "has no training curves of" if name in NEED_CURVES else r"has no traces? of"
+        assert held.verdict == "not run"
+        assert re.search(what, held.reason), held.reason
+    else:
+        assert held.verdict == "reproduced", held.reason
+    by_tables = "not run" if name in ("B3", "G10") else "not reproduced"
+    assert contrary.verdict == by_tables, contrary.reason
+
+
+def test_a_criterion_that_does_not_hold_decides_without_the_others() -> None:
+    """Sorting in twice the computation is partly so, whatever the traces would show."""
+    source = CASES["G8"][0]
+    dear = source.tables["sort"]["ponder_time"].mask(source.tables["sort"]["mechanism"] == "act", 2)
+    judgement = judge(
+        CLAIMS["G8"], dataclasses.replace(changed(source, "sort", ponder_time=dear), traces={})
+    )
+    assert judgement.verdict == "partly", judgement.reason
+
+
+def test_nobody_says_after_how_many_updates_without_curves() -> None:
+    claim, source = CLAIMS["G3"], CASES["G3"][2]
+    judgement = judge(claim, dataclasses.replace(source, curves={}))
+    assert judgement.verdict == "not reproduced"
+    assert judgement.reason.startswith(
+        "Not learned at the paper's size; without curves it is not known in how many updates: "
+    )
 
 
 @every_claim

@@ -101,7 +101,11 @@ def judge(claim: Claim, results: Results) -> Judgement:
         The verdict with estimates, intervals, seeds and runs. What can be measured is reported
         even where it cannot be judged.
     """
-    evidence = Evidence(results)
+    return weigh(claim, Evidence(results))
+
+
+def weigh(claim: Claim, evidence: Evidence) -> Judgement:
+    """Judge one claim by evidence that nothing was asked of yet; see `judge`."""
     try:
         quantities = tuple(MEASURES[claim.measure](evidence, **claim.arguments))
     except NotRunError as problem:
@@ -113,6 +117,7 @@ def judge(claim: Claim, results: Results) -> Judgement:
     verdict, reason = (
         _obstacle(claim, evidence)
         or _unmet(claim, evidence, quantities)
+        or _undecided(outcomes, evidence)
         or _verdict(outcomes, quantities)
     )
     return _judgement(claim, evidence, verdict, reason, quantities)
@@ -162,6 +167,22 @@ def _verdict(
     parts = [("holds only partly", names("partly")), ("fails", names("fails"))]
     parts.append(("not measured", names("not measured")))
     return "partly", _sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
+
+
+def _undecided(
+    outcomes: Sequence[tuple[Criterion, Outcome]], evidence: Evidence
+) -> tuple[Verdict, str] | None:
+    """What was not there, where the verdict hangs on it, or None.
+
+    A criterion that is not core decides only where all others hold.
+    """
+    unmeasured = [criterion for criterion, outcome in outcomes if outcome == "not measured"]
+    if not evidence.missing or not unmeasured:
+        return None
+    others = {outcome for _, outcome in outcomes} - {"not measured"}
+    if any(criterion.core for criterion in unmeasured) or others <= {"holds"}:
+        return "not run", _sentence("; ".join(dict.fromkeys(evidence.missing)))
+    return None
 
 
 def _obstacle(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:
@@ -220,6 +241,8 @@ def _smaller(claim: Claim, evidence: Evidence) -> str | None:
 def _trained(claim: Claim, evidence: Evidence) -> str:
     """How long networks of the paper's size were trained, which have not learned."""
     trained = {name: _updates(evidence, name) for name in claim.paper_size}
+    if not all(trained.values()):
+        return "Not learned at the paper's size; without curves it is not known in how many updates"
     stated = {name: size.updates for name, size in claim.paper_size.items() if size.updates}
     shares = {name: trained[name] / updates for name, updates in stated.items()}
     least = min(shares, key=shares.__getitem__, default=None)

@@ -215,7 +215,7 @@ def settled_steps(
     curves = evidence.curves(experiment, "pondernet")
     place = int(np.argmin(abs(curves.settings - lambda_p)))
     drifts = [
-        _drift(frame["ponder_time"].to_numpy(float), frame["update"].to_numpy(float))
+        _drift(frame["ponder_time"], frame["update"])
         for (_, setting), frame in sorted(curves.frames.items())
         if setting == place
     ]

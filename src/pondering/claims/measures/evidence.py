@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pondering.claims.measures.arrays import Array, average
 from pondering.params.replica import read_variant
 from pondering.results.results import Results
 from pondering.results.tables import evaluated
+
+Steps = Sequence[Mapping[str, Any]]
+CURVE_COLUMNS = ("update", "error", "ponder_time", "computed_steps")
 
 
 class NotRunError(Exception):
@@ -41,6 +45,8 @@ class Cube:
         error: [K, S, D] share of sequences wrong (of a text, bits per character).
         ponder: [K, S, D] steps per input vector; NaN where a replica diverged.
         examples: [D] examples per difficulty.
+        status: [K, S] finished, running or diverged; "" where a setting was not trained with a
+            seed.
     """
 
     settings: Array
@@ -49,6 +55,7 @@ class Cube:
     error: Array
     ponder: Array
     examples: Array
+    status: NDArray[np.str_]
 
     def where(self, keep: Callable[[Array], Any], words: str) -> Cube:
         """The settings for which `keep` holds.
@@ -64,14 +71,22 @@ class Cube:
             settings=self.settings[chosen],
             error=self.error[:, chosen],
             ponder=self.ponder[:, chosen],
+            status=self.status[:, chosen],
+        )
+
+    def of_seeds(self, keep: NDArray[np.bool_]) -> Cube:
+        """Those of the seeds, of [K]."""
+        return replace(
+            self,
+            seeds=self.seeds[keep],
+            error=self.error[keep],
+            ponder=self.ponder[keep],
+            status=self.status[keep],
         )
 
     def whole(self) -> Cube:
         """The seeds that every setting was trained with."""
-        chosen = np.flatnonzero(~np.isnan(self.error).any(axis=(1, 2)))
-        return replace(
-            self, seeds=self.seeds[chosen], error=self.error[chosen], ponder=self.ponder[chosen]
-        )
+        return self.of_seeds(np.asarray(~np.isnan(self.error).any(axis=(1, 2)), dtype=np.bool_))
 
     def at_prior(self, lambda_p: float) -> Cube:
         """The one prior that a claim is about."""
@@ -98,14 +113,14 @@ class Curves:
         settings: [S]; seeds: [K].
         mean_error: [K, S] error averaged over the whole of training (area under the curve).
         steps: [K, S] forward passes of the step function per update; NaN where it diverged.
-        frames: (seed index, setting index) -> that replica's rows in order of update.
+        frames: (seed index, setting index) -> that replica's columns in order of update.
     """
 
     settings: Array
     seeds: Array
     mean_error: Array
     steps: Array
-    frames: dict[tuple[int, int], pd.DataFrame]
+    frames: Mapping[tuple[int, int], Mapping[str, Array]]
 
     def reached(self, error: float, column: str = "update") -> Array:
         """[K, S] value of `column` when the training error first falls to `error`.
@@ -114,14 +129,25 @@ class Curves:
         """
         found = np.full((len(self.seeds), len(self.settings)), np.nan)
         for place, rows in self.frames.items():
-            hits = rows.loc[rows["error"] <= error, column]
-            found[place] = hits.iloc[0] if len(hits) else np.inf
+            hits = rows[column][rows["error"] <= error]
+            found[place] = hits[0] if len(hits) else np.inf
         return found
+
+
+class Reading(NamedTuple):
+    """What was reckoned from the steps of one traced sequence, and whose sequence it was."""
+
+    seed: int
+    setting: float
+    value: Any
 
 
 @dataclass
 class Evidence:
-    """The results of a profile, remembering which runs a measure looked at."""
+    """The results of a profile, remembering which runs a measure looked at.
+
+    `missing` says, in words, what a measure asked for and did not find.
+    """
 
     results: Results
     runs: list[str] = field(default_factory=list)
@@ -130,6 +156,7 @@ class Evidence:
     diverged: dict[str, int] = field(default_factory=dict)
     replicas: dict[str, int] = field(default_factory=dict)
     seeds: list[int] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
     def sweep(
         self,
@@ -152,18 +179,26 @@ class Evidence:
             NotRunError: there are no such rows.
             InsufficientError: none of the settings was run.
         """
+        cube = self.cube(experiment, mechanism, split)
+        if keep is not None:
+            cube = cube.where(keep, words)
+            cube = cube.of_seeds((cube.status != "").any(axis=1))
+        self._remember(experiment, mechanism, cube)
+        return cube
+
+    def cube(self, experiment: str, mechanism: str, split: str) -> Cube:
+        """What `sweep` gives of all settings; nothing is remembered.
+
+        Raises:
+            NotRunError: there are no such rows.
+        """
         table = self.results.tables.get(experiment)
         if table is None or not len(table):
-            raise NotRunError(f"{experiment} has not been run")
+            raise self._not_run(f"{experiment} has not been run")
         rows = evaluated(table, split=split)
         rows = rows[rows["mechanism"] == mechanism]
         if not len(rows):
-            raise NotRunError(f"{experiment} has no runs of {mechanism}")
-        if keep is not None:
-            rows = rows[keep(rows["setting"])]
-        if not len(rows):
-            raise InsufficientError(f"no setting with {words} was run")
-        self._remember(experiment, mechanism, rows)
+            raise self._not_run(f"{experiment} has no runs of {mechanism}")
         settings, seeds, levels = (
             np.sort(rows[name].unique()).astype(float) for name in ("setting", "seed", "difficulty")
         )
@@ -172,6 +207,8 @@ class Evidence:
         cells = cells.reindex(index)
         shape = (len(seeds), len(settings), len(levels))
         examples = rows.groupby("difficulty")["examples"].first().reindex(levels)
+        status = rows.groupby(["seed", "setting"])["status"].first()
+        status = status.reindex(pd.MultiIndex.from_product([seeds, settings]), fill_value="")
         return Cube(
             settings,
             seeds,
@@ -179,6 +216,7 @@ class Evidence:
             cells["error"].to_numpy(float).reshape(shape),
             cells["ponder_time"].to_numpy(float).reshape(shape),
             examples.to_numpy(float),
+            status.to_numpy(str).reshape(shape[:2]),
         )
 
     def plain(self, experiment: str, split: str = "test") -> Cube:
@@ -191,7 +229,7 @@ class Evidence:
     def small_tau(self, experiment: str, tau_at_most: float) -> Cube:
         """ACT with the time penalties up to a largest one, but for none at all (τ = 0)."""
 
-        def keep(tau: pd.Series) -> pd.Series:
+        def keep(tau: Array) -> NDArray[np.bool_]:
             return (tau > 0) & (tau <= tau_at_most * (1 + 1e-9))
 
         return self.sweep(experiment, "act", "test", keep, f"0 < τ ≤ {tau_at_most:g}")
@@ -207,59 +245,84 @@ class Evidence:
     def curves(self, experiment: str, mechanism: str, until: float = math.inf) -> Curves:
         """The training curves of one mechanism; a diverged stretch counts as full error.
 
+        Where there are none they are without seeds, for the settings of the table: what is reckoned
+        from them cannot be measured.
+
         Args:
             experiment: the task.
             mechanism: repeat, act or pondernet.
             until: rows after this update are left out, to compare equally long trainings.
-
-        Raises:
-            NotRunError: there are none.
         """
         frame = self.results.curves.get(experiment)
         rows = None
         if frame is not None:
             rows = frame[(frame["mechanism"] == mechanism) & (frame["update"] <= until)]
         if rows is None or not len(rows):
-            raise NotRunError(f"{experiment} has no training curves of {mechanism}")
+            self._not_run(f"{experiment} has no training curves of {mechanism}")
+            return self._no_curves(experiment, mechanism)
         rows = rows.copy()
         rows["error"] = rows["error"].fillna(self.results.cards[experiment].worst_error)
         settings = np.sort(rows["setting"].unique()).astype(float)
         seeds = np.sort(rows["seed"].unique()).astype(float)
         mean_error = np.full((len(seeds), len(settings)), np.nan)
-        steps, frames = mean_error.copy(), {}
+        steps, frames = mean_error.copy(), dict[tuple[int, int], dict[str, Array]]()
         for (seed, setting), one in rows.groupby(["seed", "setting"]):
             place = int(np.searchsorted(seeds, seed)), int(np.searchsorted(settings, setting))
-            frames[place] = one.sort_values("update").reset_index(drop=True)
-            mean_error[place] = _area(frames[place])
-            steps[place] = (frames[place]["computed_steps"] / frames[place]["update"]).iloc[-1]
+            ordered = one.sort_values("update")
+            columns = {name: ordered[name].to_numpy(float) for name in CURVE_COLUMNS}
+            frames[place] = columns
+            mean_error[place] = _area(columns["update"], columns["error"])
+            steps[place] = (columns["computed_steps"] / columns["update"])[-1]
         return Curves(settings, seeds, mean_error, steps, frames)
 
-    def traces(self, experiment: str, mechanism: str, kind: str) -> list[dict[str, Any]]:
-        """The single sequences of one mechanism; an empty list where there are none."""
-        return [
-            trace
+    def _no_curves(self, experiment: str, mechanism: str) -> Curves:
+        table = self.results.tables[experiment]
+        settings = np.sort(table["setting"][table["mechanism"] == mechanism].unique())
+        nothing = np.empty((0, len(settings)))
+        return Curves(settings.astype(float), np.empty(0), nothing, nothing, {})
+
+    def traces(
+        self, experiment: str, mechanism: str, kind: str, reckon: Callable[[Steps], Any]
+    ) -> list[Reading]:
+        """What is reckoned from each single sequence of one mechanism; empty where there are none.
+
+        Args:
+            experiment: the task.
+            mechanism: act or pondernet.
+            kind: text, mixed and so on, as the traces say it.
+            reckon: takes the steps of one.
+        """
+        found = [
+            Reading(int(trace["seed"]), float(trace["setting"]), reckon(trace["steps"]))
             for trace in self.results.traces.get(experiment, [])
             if trace["mechanism"] == mechanism and trace["kind"] == kind and trace["steps"]
         ]
+        if not found:
+            self._not_run(f"{experiment} has no traces of {mechanism} ({kind})")
+        return found
 
-    def _remember(self, experiment: str, mechanism: str, rows: pd.DataFrame) -> None:
+    def _not_run(self, what: str) -> NotRunError:
+        """The error that says it; a measure that does without is known to have missed it."""
+        self.missing.append(what)
+        return NotRunError(what)
+
+    def _remember(self, experiment: str, mechanism: str, cube: Cube) -> None:
         run = f"{experiment}-{read_variant(mechanism)[0]}"
         if run not in self.runs:
             self.runs.append(run)
-        if (rows["status"] == "running").any():
+        trained = cube.status != ""
+        if (cube.status == "running").any():
             self.unfinished.add(run)
-        replicas = rows.drop_duplicates(["setting", "seed"])
-        self.replicas[run] = len(replicas)
-        self.diverged[run] = int((replicas["status"] == "diverged").sum())
-        self.seeds.append(int(replicas.groupby("setting")["seed"].nunique().min()))
-        low, high = float(rows["difficulty"].min()), float(rows["difficulty"].max())
+        self.replicas[run] = int(trained.sum())
+        self.diverged[run] = int((cube.status == "diverged").sum())
+        self.seeds.append(int(trained.sum(axis=0).min()))
+        low, high = float(cube.difficulties.min()), float(cube.difficulties.max())
         known = self.sizes.get(experiment, (low, high))
         self.sizes[experiment] = (min(low, known[0]), max(high, known[1]))
 
 
-def _area(rows: pd.DataFrame) -> float:
+def _area(updates: Array, error: Array) -> float:
     """Mean error over training by the trapezoid rule: logging points need not be evenly spaced."""
-    updates, error = rows["update"].to_numpy(float), rows["error"].to_numpy(float)
-    if len(rows) < 2 or updates[-1] == updates[0]:
+    if len(updates) < 2 or updates[-1] == updates[0]:
         return float(error.mean())
     return float(np.trapezoid(error, updates) / (updates[-1] - updates[0]))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pondering.claims.measures.arrays import Array, average
-from pondering.claims.measures.evidence import Cube, Evidence, require
+from pondering.claims.measures.evidence import Cube, Evidence, Reading, Steps, require
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds
 
 NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})
 """How a trace may write that a step has no target."""
-
-Steps = Sequence[Mapping[str, Any]]
 
 
 def tracking(evidence: Evidence, experiment: str, learned: Cube, minimum_numbers: int) -> Quantity:
@@ -40,14 +38,14 @@ def tracking(evidence: Evidence, experiment: str, learned: Cube, minimum_numbers
 
     Source: Graves 2016, figure 15, counts the digits of both numbers.
     """
-    by_seed = _by_seed(evidence, experiment)
-    lengths = [len(trace["steps"]) for traces in by_seed.values() for trace in traces]
-    if lengths:
-        require(max(lengths), minimum_numbers, "numbers of a sum")
+    by_seed = _by_seed(evidence, experiment, summed)
+    sums = [len(each.value) for read in by_seed.values() for each in read]
+    if sums:
+        require(1 + max(sums), minimum_numbers, "numbers of a sum")
     found = {
-        seed: within([summed(trace["steps"]) for trace in traces])
-        for seed, traces in by_seed.items()
-        if np.isclose(traces[0]["setting"], learned.settings).any()
+        seed: within([each.value for each in read])
+        for seed, read in by_seed.items()
+        if np.isclose(read[0].setting, learned.settings).any()
     }
     return mean_over_seeds(
         "tracking",
@@ -72,8 +70,8 @@ def end_spike(evidence: Evidence, experiment: str) -> Quantity:
         "steps at the last two inputs, above the other inputs",
         "steps",
         [
-            average([excess_at_end(trace["steps"]) for trace in traces])
-            for traces in _by_seed(evidence, experiment).values()
+            average([each.value for each in read])
+            for read in _by_seed(evidence, experiment, excess_at_end).values()
         ],
     )
 
@@ -130,9 +128,11 @@ def excess_at_end(steps: Steps) -> float:
     return float(np.mean(ponder[-2:]) - np.mean(ponder[:-2]))
 
 
-def _by_seed(evidence: Evidence, experiment: str) -> dict[int, list[Mapping[str, Any]]]:
-    """The sequences of mixed difficulty that ACT was traced on; all are of one setting."""
-    found: dict[int, list[Mapping[str, Any]]] = {}
-    for trace in evidence.traces(experiment, "act", "mixed"):
-        found.setdefault(int(trace["seed"]), []).append(trace)
+def _by_seed(
+    evidence: Evidence, experiment: str, reckon: Callable[[Steps], Any]
+) -> dict[int, list[Reading]]:
+    """Of the sequences of mixed difficulty that ACT was traced on; all are of one setting."""
+    found: dict[int, list[Reading]] = {}
+    for each in evidence.traces(experiment, "act", "mixed", reckon):
+        found.setdefault(each.seed, []).append(each)
     return found

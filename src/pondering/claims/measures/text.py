@@ -104,12 +104,12 @@ def ponder_by_character(
         InsufficientError: too few characters of a kind.
     """
     evidence.sweep(experiment, "act", "train")
-    traces = evidence.traces(experiment, "act", "text")
-    if not traces:
+    readings = evidence.traces(experiment, "act", "text", totals)
+    if not readings:
         raise NotRunError(f"{experiment} has no trace of ACT on a text")
     by_seed: dict[int, list[Array]] = {}
-    for trace in traces:
-        by_seed.setdefault(int(trace["seed"]), []).append(totals(trace["steps"]))
+    for each in readings:
+        by_seed.setdefault(each.seed, []).append(each.value)
     # [windows, seeds, kinds, columns, (count, sum)]
     windows = np.stack([np.stack(read) for read in zip(*by_seed.values(), strict=False)])
     for index, kind in enumerate(KINDS):
