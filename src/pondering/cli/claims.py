@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import click
@@ -47,7 +46,7 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
 
         results = Results.load(root / "reports", load_params(root / "params.yaml", profile).profile)
         register = load_register(root / "claims.yaml")
-        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+        width = options.width()
         if wanted := [each.upper() for each in ids]:
             claims = {each.id: each for each in register.claims}
             questions = {each.id: each for each in register.questions}

@@ -58,6 +58,30 @@ def overview(
     return "\n".join(parts)
 
 
+def given(
+    judgements: Sequence[Judgement], experiments: Sequence[str], profile: str, width: int
+) -> str:
+    """All about each claim that the tables of some experiments can judge, a line on each other.
+
+    Args:
+        judgements: of all claims.
+        experiments: whose tables there are.
+        profile: whose size they are taken for.
+        width: of the terminal, in characters.
+    """
+    judged = [each for each in judgements if each.verdict != "not run"]
+    others = [each for each in judgements if each.verdict == "not run"]
+    summary = (
+        f"{len(judged)} of {len(judgements)} claims can be judged from {', '.join(experiments)}, "
+        f"taken for runs of the size of {profile}."
+    )
+    parts = ["\n".join(textwrap.wrap(summary, width)), *(detail(each, width) for each in judged)]
+    if others:
+        missing = (f"{each.claim.id:4}{each.reason}" for each in others)
+        parts.append("\n".join(["Not judged, for what is missing:", *missing]))
+    return "\n\n".join(parts)
+
+
 def detail(entry: Judgement | Question, width: int) -> str:
     """All about one claim, or one question, in lines of `width` characters."""
     if isinstance(entry, Question):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import click
@@ -16,6 +17,11 @@ def profiles() -> tuple[str, ...]:
     )  # loads pydantic, which few commands need
 
     return PROFILES
+
+
+def width() -> int:
+    """Characters in a line of what is printed."""
+    return min(shutil.get_terminal_size((100, 24)).columns, 120)
 
 
 profile = click.option(

@@ -114,9 +114,23 @@ class Results:
                 an experiment has no card.
         """
         folder = Path(reports_folder) / profile
+        results = cls.read(folder, profile)
+        for name in (*results.tables, *results.curves):
+            if name not in results.cards:
+                stage = f"dvc repro datasets@{profile}-{name}"
+                raise UserError(f"{folder / 'cards' / name}.json: no such file; run `{stage}`")
+        return results
+
+    @classmethod
+    def read(cls, folder: Path, profile: str) -> Results:
+        """Read a folder like reports/PROFILE, whoever has filled it; cards may be missing.
+
+        Raises:
+            UserError: as of `load`.
+        """
         tables: dict[str, pd.DataFrame] = {}
         for path in sorted((folder / "tables").glob("*.csv")):
-            rows = _read_csv(path, TABLE_TEXT, TABLE_NUMBERS, SEEN)
+            rows = read_table(path)
             if len(rows):
                 tables[path.stem] = rows
         parts: dict[str, list[pd.DataFrame]] = {}
@@ -126,11 +140,7 @@ class Results:
                 parts.setdefault(path.stem.rsplit("-", 1)[0], []).append(rows)
         curves = {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()}
         traces = {path.stem: _read_traces(path) for path in _json_files(folder / "traces")}
-        cards = {path.stem: _read_card(path) for path in _json_files(folder / "cards")}
-        for name in (*tables, *curves):
-            if name not in cards:
-                stage = f"dvc repro datasets@{profile}-{name}"
-                raise UserError(f"{folder / 'cards' / name}.json: no such file; run `{stage}`")
+        cards = {path.stem: read_card(path) for path in _json_files(folder / "cards")}
         indices = sorted((folder / "models").glob("*/index.json"))
         published = {path.parent.name: _read_published(path) for path in indices}
         return cls(profile, tables, curves, traces, cards, _hashes(folder), published)
@@ -161,6 +171,16 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 def _json_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json"))
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """The tidy evaluation rows of a file.
+
+    Raises:
+        UserError: it cannot be parsed, lacks a column or a value, or holds text where a number
+            belongs.
+    """
+    return _read_csv(path, TABLE_TEXT, TABLE_NUMBERS, SEEN)
 
 
 def _read_csv(
@@ -221,7 +241,12 @@ def _read_traces(path: Path) -> list[dict[str, Any]]:
     return traces
 
 
-def _read_card(path: Path) -> Card:
+def read_card(path: Path) -> Card:
+    """A data card.
+
+    Raises:
+        UserError: it is no JSON, or lacks a key.
+    """
     content = _read_json(path)
     for each in fields(Card):
         value = content.get(each.name) if isinstance(content, dict) else None

@@ -1,0 +1,68 @@
+"""`pondering judge`: the verdicts on tables of anyone's, without a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pondering.cli import options
+from pondering.project.command import completed, stage
+from pondering.project.errors import UserError, instead
+
+SIZE = "reduced"
+
+
+@click.command("judge")
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="TABLE...",
+)
+@click.option(
+    "--card",
+    "cards",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The data card of a table, EXPERIMENT.json; may be given again.",
+)
+@click.option(
+    "--profile",
+    type=str,
+    default=SIZE,
+    show_default=True,
+    help="quick, reduced or paper: whose size the runs are taken for.",
+    shell_complete=completed(options.profiles),
+)
+@options.root
+def judge_command(
+    paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str, root: Path
+) -> None:
+    """Judge the papers' claims by tables of your own; docs/tables.md says what is in them.
+
+    TABLE is a CSV file with its --card, or a folder with tables/ and cards/.
+
+    \b
+    pondering judge mine.csv --card reports/reduced/cards/parity.json
+    pondering judge reports/reduced
+    """
+    with stage():
+        from pondering.claims.claims import load_register
+        from pondering.claims.verdicts import judge_all
+        from pondering.cli import claims_text
+        from pondering.results import submission
+
+        if profile not in (allowed := options.profiles()):
+            raise UserError(f"--profile: {profile!r} is unknown{instead(profile, allowed)}")
+        register = load_register(root / "claims.yaml")
+        results = submission.load(paths, cards, profile)
+        known = {name: None for claim in register.claims for name in claim.paper_size}
+        if not known.keys() & results.tables.keys():
+            name = next(iter(results.tables))
+            raise UserError(f"{paths[0]}: no claim is about {name!r}{instead(name, known)}")
+        judgements = judge_all(register.claims, results)
+        click.echo(claims_text.given(judgements, list(results.tables), profile, options.width()))
+        if warning := register.warning():
+            click.echo(warning, err=True)
