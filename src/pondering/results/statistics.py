@@ -14,7 +14,6 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, stdtrit
 
@@ -225,11 +224,17 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
     Returns:
         The correlation in -1..1; NaN below two points or where one side is constant.
     """
-    pairs = pd.DataFrame({"x": np.asarray(x, float), "y": np.asarray(y, float)}).dropna()
-    ranks = pairs.rank()
-    if len(ranks) < 2 or ranks["x"].nunique() < 2 or ranks["y"].nunique() < 2:
+    pairs = np.stack([np.asarray(x, np.float64), np.asarray(y, np.float64)])
+    first, second = (_ranks(values) for values in pairs[:, ~np.isnan(pairs).any(axis=0)])
+    if np.unique(first).size < 2 or np.unique(second).size < 2:
         return float("nan")
-    return float(np.corrcoef(ranks["x"], ranks["y"])[0, 1])
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """From 1; equal values share the mean of theirs."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places])
 
 
 def _with_result(samples: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
