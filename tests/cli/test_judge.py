@@ -1,0 +1,132 @@
+"""`pondering judge`: what tables can decide, in the words of `pondering claims`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support.claim_cases import CASES
+from support.synthetic_results import card_of
+
+from pondering.claims.claims import load_register
+from pondering.claims.verdicts import judge
+from pondering.cli.claims import claims_command
+from pondering.cli.claims_text import detail
+from pondering.cli.judge import judge_command
+from pondering.cli.main import main
+from pondering.results.results import Results
+
+ROOT = Path(__file__).parents[2]
+REGISTER = load_register(ROOT / "claims.yaml")
+IDS = [claim.id for claim in REGISTER.claims]
+MISSING = "Not judged, for what is missing:"
+
+
+def done(command: object, *words: object) -> tuple[int, str, str]:
+    found = CliRunner().invoke(command, [str(word) for word in words])  # type: ignore[arg-type]
+    return found.exit_code, found.stdout, found.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The claims, and a table of each experiment on which all are reproduced."""
+    shutil.copy(ROOT / "claims.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+def written(folder: Path, source: Results) -> list[Path]:
+    """Tables and their cards as words of a command."""
+    words = []
+    for name, table in source.tables.items():
+        table.to_csv(folder / f"my-{name}.csv", index=False)
+        card = replace(card_of(name), stand_in=False)
+        (folder / f"{name}.json").write_text(json.dumps(asdict(card)))
+        words += [Path(f"my-{name}.csv"), Path("--card"), Path(f"{name}.json")]
+    return words
+
+
+def judged(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """By id: the blocks of the claims that were judged, and the lines about the others."""
+    _, *blocks = text.strip().split("\n\n")
+    lines = blocks.pop().splitlines()[1:] if blocks[-1].startswith(MISSING) else []
+    return {each.split()[0]: each for each in blocks}, {each.split()[0]: each for each in lines}
+
+
+@pytest.mark.parametrize("profile", ["reduced", "quick"])
+def test_a_committed_folder_has_the_words_of_its_claims(
+    profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    words = ("--profile", profile)
+    status, text, warned = done(judge_command, f"reports/{profile}", *words)
+    assert (status, warned) == (0, "")
+    blocks, missing = judged(text)
+    assert sorted([*blocks, *missing]) == sorted(IDS)
+    assert text.startswith(f"{len(blocks)} of {len(IDS)} claims can be judged from ")
+    _, published, _ = done(claims_command, *IDS, *words)
+    told = {each.split()[0]: each.strip("\n") for each in published.split("\n\n")[1:]}
+    assert blocks == {name: told[name] for name in blocks}
+    assert all("not run" in told[name] for name in missing)
+
+
+@pytest.mark.parametrize("name", ["G1", "G3", "B1", "M2"])
+def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> None:
+    source = CASES[name][0]
+    status, text, warned = done(judge_command, *written(project, source))
+    assert (status, warned) == (0, "")
+    blocks, missing = judged(text)
+    wanted = judge(REGISTER.claims[IDS.index(name)], replace(source, curves={}, traces={}))
+    assert wanted.verdict == "reproduced"
+    assert re.sub(r"\x1b\[\d+m", "", detail(wanted, 100)) == blocks[name]
+    assert sorted([*blocks, *missing]) == sorted(IDS)
+    assert missing["G9"] == "G9  Wikipedia has not been run."
+
+
+def test_the_document_says_which_claims_a_table_is_enough_for() -> None:
+    text = " ".join((ROOT / "docs/tables.md").read_text(encoding="utf-8").split())
+    found = re.search(
+        r"card are enough for (.*?)\. (.*?) about training .*?; (.*?) one about", text
+    )
+    assert found
+    said = [re.findall(r"[GBMF]\d+", part) for part in found.groups()]
+    by_tables: dict[str, list[str]] = {"enough": [], "curves": [], "trace": []}
+    for claim in REGISTER.claims:
+        held = judge(claim, replace(CASES[claim.id][0], curves={}, traces={}))
+        wanting = [name for name in ("curves", "trace") if name in held.reason]
+        by_tables[wanting[0] if held.verdict == "not run" else "enough"].append(claim.id)
+    assert said == list(by_tables.values())
+
+
+def test_a_stand_in_is_told_from_the_card(project: Path) -> None:
+    words = written(project, CASES["M2"][0])
+    card = json.loads((project / "mnist_rotated.json").read_text()) | {"stand_in": True}
+    (project / "mnist_rotated.json").write_text(json.dumps(card))
+    blocks, _ = judged(done(judge_command, *words)[1])
+    assert "The data are a stand-in" in " ".join(blocks["M2"].split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("my-parity.csv",), "my-parity.csv: no data card of 'parity'"),
+        (("my-parity.csv", "--card", "parity.json", "--profile", "smal"), "--profile: 'smal' is"),
+        (("none.csv",), "Invalid value for 'TABLE...': Path 'none.csv' does not exist."),
+        ((), "Missing argument 'TABLE...'"),
+        (("other.csv", "--card", "other.json"), "other.csv: no claim is about 'other'; allowed:"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(project: Path, words: tuple[str, ...], said: str) -> None:
+    written(project, CASES["G1"][0])
+    table = CASES["G1"][0].tables["parity"].assign(experiment="other")
+    table.to_csv(project / "other.csv", index=False)
+    shutil.copy(project / "parity.json", project / "other.json")
+    status, text, line = done(main, "judge", *words)
+    assert (status, text) == (2, "")
+    assert line.startswith(f"error: {said}") and len(line.splitlines()) == 1

@@ -1,0 +1,224 @@
+"""docs/tables.md against the code and the committed tables, and tables that are refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from support.synthetic_results import FEW, card_of, table_of
+
+from pondering.evaluate.measure import COLUMNS
+from pondering.params.mechanisms import MECHANISMS
+from pondering.project.errors import UserError
+from pondering.results import submission
+from pondering.results.results import MAY_BE_BLANK, SEEN, TABLE_NUMBERS, TABLE_TEXT, Card
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = (ROOT / "docs/tables.md").read_text(encoding="utf-8")
+ROWS = {
+    line.split(" | ")[0].strip("| "): [each.strip(" |") for each in line.split(" | ")[1:]]
+    for line in DOCUMENT.splitlines()
+    if line.startswith("| ")
+}
+del ROWS["Column"]
+ALLOWED = {name: cells[2] for name, cells in ROWS.items()}
+BLANK = {name: cells[3] for name, cells in ROWS.items()}
+TABLES = sorted(ROOT.glob("reports/*/tables/*.csv"))
+KEY = ["mechanism", "setting", "seed", "split", "difficulty", "prediction"]
+
+
+def obeys(name: str, text: str, card: dict[str, Any]) -> bool:
+    """Whether a cell is what the document's words allow; a reading of its own."""
+    words = ALLOWED["error"] if ALLOWED[name] == "as error" else ALLOWED[name]
+    if text == "":
+        return BLANK[name] != "no"
+    if named := re.findall(r"`(\w+)`", words):
+        return text.partition("[")[0] in named
+    if words == "a split of the card":
+        return text in card["splits"]
+    if words == "one name a table":
+        return bool(text)
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    if not isfinite(number):
+        return False
+    if words.startswith("0 to 1 for shares"):
+        return number >= 0 and (number <= 1 or card["worst_error"] != 1)
+    if words == "0 to 1":
+        return 0 <= number <= 1
+    least = re.search(r"from (\d)", words)
+    assert least or words in ("whole", "any number"), words
+    whole = number == int(number) or not words.startswith("whole")
+    return whole and (least is None or number >= int(least[1]))
+
+
+def test_the_document_names_the_columns_that_are_written() -> None:
+    assert tuple(ROWS) == COLUMNS
+    assert sorted(ROWS) == sorted((*TABLE_TEXT, *TABLE_NUMBERS, *SEEN))
+    left_out = {name for name, words in BLANK.items() if "no such column" in words}
+    assert left_out == set(SEEN)
+    blank = {name for name, words in BLANK.items() if words != "no"}
+    assert blank == (MAY_BE_BLANK & set(ROWS)) - {"error"}  # a curve's may be
+    assert re.findall(r"`(\w+)`", ALLOWED["mechanism"]) == list(MECHANISMS)
+    keys = re.search(r"at least the keys(.*?)\n\n", DOCUMENT, re.S)
+    assert keys and {f"`{each.name}`" for each in fields(Card)} <= set(
+        re.findall(r"`\w+`", keys[1])
+    )
+
+
+def test_every_command_of_it_is_known() -> None:
+    found = re.findall(r"(?m)^pondering (\w+)", DOCUMENT)
+    assert set(found) == {"judge"}
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_committed_tables_are_as_the_document_says(path: Path) -> None:
+    card = json.loads((path.parents[1] / "cards" / f"{path.stem}.json").read_text())
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    assert set(ROWS) - set(table.columns) <= set(SEEN)
+    for name in table.columns:
+        assert all(obeys(name, text, card) for text in table[name].unique()), name
+    diverged = table["status"] == "diverged"
+    assert ((table["ponder_time"] != "") | diverged).all()
+    assert set(table["experiment"]) == {path.stem}
+    assert not table.duplicated(KEY).any()
+
+
+def test_committed_folders_are_taken() -> None:
+    for folder in {path.parents[1] for path in TABLES}:
+        found = submission.load([folder], [], "reduced")
+        assert sorted(found.tables) == [p.stem for p in TABLES if p.parents[1] == folder]
+        assert found.curves and found.traces
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A table of parity and its card."""
+    table_of("parity", FEW, 2, diverged=("act", 0.1, 1)).to_csv(tmp_path / "m.csv", index=False)
+    (tmp_path / "parity.json").write_text(json.dumps(asdict(card_of("parity"))))
+    return tmp_path
+
+
+def refused(folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
+    """The line about a table after a change; values are text."""
+    path = folder / "m.csv"
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    change(table).to_csv(path, index=False)
+    with pytest.raises(UserError) as caught:
+        submission.load([path], [folder / "parity.json"], "reduced")
+    line = str(caught.value)
+    assert line.startswith(f"{path}: ") and "\n" not in line
+    return line.removeprefix(f"{path}: ")
+
+
+def test_a_table_with_its_card_is_taken(folder: Path) -> None:
+    found = submission.load([folder / "m.csv"], [folder / "parity.json"], "paper")
+    assert list(found.tables) == ["parity"] and found.profile == "paper"
+    assert found.cards == {"parity": card_of("parity")}
+
+
+@pytest.mark.parametrize("column", [name for name in COLUMNS if name not in SEEN])
+def test_a_missing_column_is_named(folder: Path, column: str) -> None:
+    line = refused(folder, lambda table: table.drop(columns=column))
+    assert line.startswith(f"column '{column}' is missing; it has ")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("experiment", "logic", "'logic' is not 'parity'"),
+        ("mechanism", "atc", "'atc' is unknown; did you mean 'act'?"),
+        ("mechanism", "atc[halt_bias=1]", "'atc[halt_bias=1]' is unknown; allowed: repeat, "),
+        ("setting", "-0.1", "-0.1 is not from 0"),
+        ("setting", "small", "'small' is not a number"),
+        ("seed", "0.5", "0.5 is not a whole number"),
+        ("split", "Test", "'Test' is not one of test, train, "),
+        ("difficulty", "inf", "inf is no finite number"),
+        ("prediction", "mode", "'mode' is not one of mixture, sampled, expected"),
+        ("examples", "0", "0 is not from 1"),
+        ("examples", "1.5", "1.5 is not a whole number"),
+        ("seen", "2", "2 is not 0 to 1"),
+        ("error", "40", "40 is not 0 to 1"),
+        ("error", "", "missing"),
+        ("error", "few", "'few' is not a number"),
+        ("error_seen", "1.5", "1.5 is not 0 to 1"),
+        ("error_unseen", "-1", "-1 is not 0 to 1"),
+        ("loss", "-0.5", "-0.5 is not from 0"),
+        ("ponder_time", "0.9", "0.9 is not from 1"),
+        ("ponder_time", "", "missing, though the network has not diverged"),
+        ("ponder_sd", "-1", "-1 is not from 0"),
+        ("remainder", "1.5", "1.5 is not 0 to 1"),
+        ("status", "done", "'done' is not one of finished, running, diverged"),
+        ("status", "", "a value is missing"),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_named_with_its_line(
+    folder: Path, column: str, value: str, said: str
+) -> None:
+    def change(table: pd.DataFrame) -> pd.DataFrame:
+        table.loc[4, column] = value
+        return table
+
+    if (column, value) not in (("experiment", "logic"), ("ponder_time", "")):  # by other rows
+        assert not obeys(column, value, asdict(card_of("parity")))
+    assert refused(folder, change).startswith(f"column '{column}', line 6: {said}")
+
+
+def test_bits_may_be_more_than_one(folder: Path) -> None:
+    table = table_of("wikipedia", FEW, 2)
+    table.to_csv(folder / "w.csv", index=False)
+    (folder / "wikipedia.json").write_text(json.dumps(asdict(card_of("wikipedia"))))
+    assert (table["error"] > 1).all()
+    submission.load([folder / "w.csv"], [folder / "wikipedia.json"], "reduced")
+
+
+def test_two_rows_that_agree_are_named(folder: Path) -> None:
+    line = refused(folder, lambda table: pd.concat([table, table.iloc[[7]]]))
+    last = len(pd.read_csv(folder / "m.csv")) + 1
+    assert line == f"columns {', '.join(KEY)}, line {last}: the same as in line 9"
+
+
+def test_a_network_without_a_difficulty_is_named(folder: Path) -> None:
+    """Row 20 is one of the second seed's, whose rows begin in line 18."""
+    line = refused(folder, lambda table: table.drop(index=20))
+    assert line == (
+        "column 'difficulty', line 18: repeat, rho 1, seed 1 has no row of difficulty 5 in split "
+        "'test', where others have one"
+    )
+
+
+def test_no_rows_are_refused(folder: Path) -> None:
+    assert refused(folder, lambda table: table.head(0)) == "no rows"
+
+
+def test_what_lacks_or_repeats_is_one_line(folder: Path) -> None:
+    table, card = folder / "m.csv", folder / "parity.json"
+    with pytest.raises(
+        UserError, match=r"m.csv: no data card of 'parity': give one by --card pari"
+    ):
+        submission.load([table], [], "reduced")
+    with pytest.raises(UserError, match=r"m.csv: a second table of 'parity'"):
+        submission.load([table, table], [card], "reduced")
+    with pytest.raises(UserError, match="no tables in it"):
+        submission.load([folder], [card], "reduced")
+    card.write_text("{}")
+    with pytest.raises(UserError, match=r"parity.json: key 'what' is missing"):
+        submission.load([table], [card], "reduced")
+
+
+def test_a_table_in_a_folder_is_named_after_its_experiment(folder: Path) -> None:
+    for name in ("tables", "cards"):
+        (folder / name).mkdir()
+    (folder / "m.csv").rename(folder / "tables/logic.csv")
+    (folder / "cards/logic.json").write_text(json.dumps(asdict(card_of("logic"))))
+    with pytest.raises(UserError, match=r"logic.csv: column 'experiment', line 2: 'parity' is not"):
+        submission.load([folder], [], "reduced")
