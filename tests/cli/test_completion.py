@@ -43,6 +43,10 @@ def completed(*words: str) -> list[str]:
         (["claims", ""], IDS),
         (["claims", "G1", "Q"], [name for name in IDS if name.startswith("Q")]),
         (["claims", "--profile", ""], list(PROFILES)),
+        (["judge", "--profile", "q"], ["quick"]),
+        (["power", "G1"], [name for name in IDS if name.startswith("G1")]),
+        (["power", ""], [claim.id for claim in REGISTER.claims]),
+        (["power", "G1", "--profile", ""], list(PROFILES)),
         (["report", "--profile", "p"], ["paper"]),
     ],
 )
@@ -53,7 +57,7 @@ def test_names_that_begin_as_typed(
     assert sorted(completed(*words)) == sorted(names)
 
 
-@pytest.mark.parametrize("words", [["show", ""], ["provenance", ""], ["claims", ""]])
+@pytest.mark.parametrize("words", [["show", ""], ["provenance", ""], ["claims", ""], ["power", ""]])
 def test_nothing_is_offered_outside_of_a_project(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,7 +70,13 @@ def test_nothing_is_offered_outside_of_a_project(
 
 def test_nothing_slow_is_imported_while_completing() -> None:
     """One process for all: what any command imports would be seen."""
-    lines = [["show", "par"], ["claims", "G"], ["provenance", "g"], ["report", "--profile", ""]]
+    lines = [
+        ["show", "par"],
+        ["claims", "G"],
+        ["power", "G"],
+        ["provenance", "g"],
+        ["report", "--profile", ""],
+    ]
     lines += [[name, "--"] for name in COMMANDS] + [[""]]
     code = (
         "import sys\n"

@@ -17,6 +17,7 @@ COMMANDS = {  # module, name in it, what help says: the module is imported when 
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
     "judge": ("pondering.cli.judge", "judge_command", "Judge the claims by tables of your own."),
     "next": ("pondering.cli.next", "whats_next", "Say where to look after a run."),
+    "power": ("pondering.cli.power", "power_command", "Say how many seeds repeat a verdict."),
     "provenance": ("pondering.cli.provenance", "provenance_command", "Say where a figure is from."),
     "report": ("pondering.cli.report", "report", "Draw the report again from its tables."),
     "repro": ("pondering.cli.repro", "repro", "Run what changed, with every core at work."),
