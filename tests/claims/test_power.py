@@ -12,13 +12,14 @@ import pytest
 from support.claim_cases import CASES, PENALTIES, PRIORS
 from support.claim_tables import curve, results, rows
 
-from pondering.claims.claims import load_claims
+from pondering.claims.claims import load_register
 from pondering.claims.measures.evidence import Evidence
 from pondering.claims.power import Published, Redrawn, by_criteria, repeated
 from pondering.claims.verdicts import judge, weigh
 from pondering.results.results import Results
 
-CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).parents[2] / "claims.yaml")}
+REGISTER = load_register(Path(__file__).parents[2] / "claims.yaml")
+CLAIMS = {claim.id: claim for claim in REGISTER.claims}
 NAME = "parity_interpolation"
 
 

@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner
 from support.claim_tables import curve, results, rows
 
-from pondering.claims.claims import load_claims
+from pondering.claims.claims import load_register
 from pondering.cli.power import lines, power_command
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
-CLAIMS = {claim.id: claim for claim in load_claims(ROOT / "claims.yaml")}
+CLAIMS = {claim.id: claim for claim in load_register(ROOT / "claims.yaml").claims}
 NAME = "parity_interpolation"
 RUN = f"{NAME}-pondernet"
 
