@@ -83,6 +83,16 @@ def test_none_where_the_verdict_is_a_toss_up(layout: Layout) -> None:
     assert "in 80% of the draws: none up to 80 seeds." in text
 
 
+def test_it_says_where_more_seeds_repeat_it_less_often(layout: Layout) -> None:
+    """Of few draws the shares go up and down."""
+    text = printed("B5", settled((3.0, 3.0, 3.0, 9.0, 9.0)), layout)
+    shares = {n: int(share.strip("%")) for n, (share, *_) in table_of(text).items()}
+    first = min(n for n, share in shares.items() if n >= 5 and share >= 80)
+    later = [n for n, share in shares.items() if n > first and share < 80]
+    assert later and f"draws: {first} seeds of each setting, " in text
+    assert f"core-hours; with {later[-1]} in only {shares[later[-1]]}%.\n" in text
+
+
 def test_where_seeds_alone_are_wanting_the_criteria_speak(layout: Layout) -> None:
     text = printed("B5", settled((3.0, 3.0, 3.0)), layout)
     assert text.splitlines()[1].endswith("Seeds of a setting: 3; 5 are needed.")

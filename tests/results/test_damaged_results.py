@@ -21,6 +21,7 @@ from pondering.evaluate.standings import standings
 from pondering.project.paths import Layout
 from pondering.report.pages import build_index
 from pondering.report.pages.provenance import origins
+from pondering.results import submission
 from pondering.results.results import Results
 
 CLAIMS = Path(__file__).parents[2] / "claims.yaml"
@@ -46,6 +47,11 @@ LOADERS: dict[str, tuple[Load, ...]] = {
     "reports/quick/tables/parity.csv": (
         read_all,
         lambda root: standings(Layout(root, "quick"), "parity"),
+        lambda root: submission.load(
+            [root / "reports/quick/tables/parity.csv"],
+            [root / "reports/quick/cards/parity.json"],
+            "quick",
+        ),
     ),
     "reports/quick/curves/parity-act.csv": (read_all,),
     "reports/quick/traces/sort.json": (read_all,),

@@ -88,19 +88,21 @@ def lines(claim: Claim, results: Results, layout: Layout, draws: int = DRAWS) ->
     costs = {run: _cost(results, layout, run) for run in judged.runs}
     yield ""
     yield f"{'seeds':>5}  {'same verdict':>12}  {'core-hours':>10}"
-    enough = None
+    enough, later = None, ""
     for each in repeated(claim, results, draws):
         hours = sum(count * costs[run][0] for run, count in each.networks.items()) / 3600
         few = each.seeds < claim.minimum_seeds
         note = f"  fewer than the claim asks for ({claim.minimum_seeds})" if few else ""
         cost = f"{hours:.2g}" if hours < 10 else f"{hours:,.0f}"
         yield f"{each.seeds:5}  {each.share:12.0%}  {cost:>10}{note}"
+        if enough and each.share < ENOUGH:
+            later = f"; with {each.seeds} in only {each.share:.0%}"
         if enough is None and not few and each.share >= ENOUGH:
             enough = f"{each.seeds} seeds of each setting, {cost} core-hours"
     yield ""
     yield (
         f"First with “{judged.verdict}” in {ENOUGH:.0%} of the draws: "
-        f"{enough or f'none up to {COUNTS[-1]} seeds'}."
+        f"{enough or f'none up to {COUNTS[-1]} seeds'}{later}."
     )
     yield (
         f"Each share is of {draws} draws, with replacement, from the {judged.seeds} seeds that "
