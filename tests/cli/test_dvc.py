@@ -37,6 +37,7 @@ KEYS = {
     "datasets": "datasets/E",
     "train": "train/E-M",
     "evaluate": "evaluate/E",
+    "exits": "exits/E",
     "report": "report",
 }
 ITEM = {
@@ -95,7 +96,11 @@ def test_stages_hand_their_files_to_the_next() -> None:
     assert str(layout.raw) in paths("datasets", "deps")
     assert frozen in paths("train", "deps")
     assert {frozen, str(Path(run).parent)} <= set(paths("evaluate", "deps"))
-    read = {str(Path(file).parent) for file in (curves, table, str(layout.traces("E")), origin)}
+    assert str(layout.steps("E")) in paths("exits", "deps")
+    exits = str(layout.exits("E"))
+    assert paths("exits", "outs") == [exits]
+    files = (curves, table, str(layout.traces("E")), origin, exits)
+    read = {str(Path(file).parent) for file in files}
     assert read | {str(layout.card("E").parent), "claims.yaml"} <= set(paths("report", "deps"))
 
 
@@ -113,6 +118,9 @@ def test_the_matrix_covers_every_experiment() -> None:
         assert STAGES[name]["matrix"] == {"profile": profile, "experiment": experiments}
     for name in ("download", "report"):
         assert STAGES[name]["matrix"] == {"profile": profile}
+    vectors = [name for name, each in load_params(ROOT / "params.yaml").experiments.items()
+               if each.task["name"] in ("parity", "digits")]  # fmt: skip
+    assert STAGES["exits"]["matrix"] == {"profile": profile, "experiment": vectors}
     document = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
     blocks = {key for key, value in document.items() if "common" in str(value)[:20]}
     assert blocks == set(document["experiments"])
@@ -249,6 +257,7 @@ def test_dvc_itself_sees_these_stages(copy: Path, profile: str) -> None:
     experiments = load_params(copy / "params.yaml").experiments
     stages = seen(copy)
     wanted = {f"{name}@{profile}-{e}" for name in ("datasets", "evaluate") for e in experiments}
+    wanted |= {f"exits@{profile}-{e}" for e in STAGES["exits"]["matrix"]["experiment"]}
     wanted |= {f"train@{profile}-{e}-{m}" for e in experiments for m in experiments[e].mechanisms}
     assert set(stages) == wanted | {"keys", f"download@{profile}", f"report@{profile}"}
     named = {str(name) for stage in stages.values() for p in stage.params for name in p.params}
@@ -270,7 +279,7 @@ def test_the_keys_stand_for_the_parameters() -> None:
 
 
 CHANGES: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "task.bits": ({"task": {"bits": 4}}, {"datasets", "train", "evaluate"}),
+    "task.bits": ({"task": {"bits": 4}}, {"datasets", "train", "evaluate", "exits"}),
     "evaluation.examples": ({"evaluation": {"examples": 11}}, {"datasets", "evaluate"}),
     "evaluation.trace": ({"evaluation": {"trace": {"tau": 0.01}}}, {"evaluate"}),
     "network.hidden": ({"network": {"hidden": 17}}, {"datasets", "train"}),  # the card says it

@@ -227,7 +227,9 @@ def test_the_keys_are_written_for_the_stages_of_the_profile(tmp_path: Path) -> N
     trainings = {name: {"key": key} for name, key in BEFORE.items()}
     assert trainings.items() <= written.items()
     others = {
-        f"{stage}/{name}" for stage in ("datasets", "evaluate") for name in PARAMS.experiments
+        f"{stage}/{name}"
+        for stage in ("datasets", "evaluate", "exits")
+        for name in PARAMS.experiments
     }
     assert set(written) == EVERY | others | {"download", "report"}
 

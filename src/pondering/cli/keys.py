@@ -42,6 +42,7 @@ def all_keys(params: Params, code: Program) -> dict[str, str]:
     for name, config in params.experiments.items():
         found[f"datasets/{name}"] = _datasets_key(config, params.about.get(name), code)
         found[f"evaluate/{name}"] = _evaluate_key(config, code)
+        found[f"exits/{name}"] = _exits_key(config, code)
         for mechanism in config.mechanisms:
             found[f"train/{name}-{mechanism}"] = keys.training_key(config, mechanism, code)
     return found
@@ -62,6 +63,13 @@ def _evaluate_key(config: ExperimentConfig, code: Program) -> str:
     evaluation = config.evaluation.model_dump(mode="json", exclude_defaults=True)
     read = keys.task_values(config, code), evaluation, traced, named
     return provenance.hash_values((_of_experiment("evaluate", config, named, code), read))
+
+
+def _exits_key(config: ExperimentConfig, code: Program) -> str:
+    """What stops an experiment's networks; no stage reads that of an experiment on sequences."""
+    named = tuple(config.mechanisms)
+    read = keys.task_values(config, code), named
+    return provenance.hash_values((_of_experiment("exits", config, named, code), read))
 
 
 def report_key(code: Program) -> str:

@@ -81,6 +81,10 @@ class Layout:
         """What every step showed, for exit rules; outside of git."""
         return self.root / "data" / "steps" / self.profile / f"{experiment}.npz"
 
+    def exits(self, experiment: str) -> Path:
+        """Error and steps by every exit rule."""
+        return self.report / "exits" / f"{experiment}.csv"
+
 
 def is_training(record: str) -> bool:
     """Whether a record of that name, its suffix left out, is a training's or an evaluation's.
