@@ -172,7 +172,8 @@ def argmax(shown: Shown) -> Outcome:
 def oracle(shown: Shown) -> Outcome:
     """The first step from which the answer is right and stays right; N where it never is.
 
-    It looks at the targets: no rule can do better than it and not stop sooner.
+    It looks at the targets. Of networks that keep a right answer no rule has fewer errors; where
+    answers are lost again after the step that training has them stop at, other rules beat it.
     """
     lasting = np.logical_and.accumulate(shown.error[::-1] == 0, axis=0)[::-1]
     lasting[-1] = True

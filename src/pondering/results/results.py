@@ -20,17 +20,19 @@ TABLE_NUMBERS = (
     "remainder",
 )  # fmt: skip
 SEEN = ("seen", "error_seen", "error_unseen")  # earlier tables lack them
+EXIT_TEXT = ("experiment", "mechanism", "split", "rule", "status")
+EXIT_NUMBERS = ("setting", "seed", "threshold", "ponder_time", "error", "examples")
 CURVE_TEXT = ("experiment", "mechanism")
 CURVE_NUMBERS = (
     "setting", "seed", "update", "loss", "error", "ponder_time", "remainder",
     "computed_steps",
 )  # fmt: skip
 MAY_BE_BLANK = frozenset(
-    ("loss", "error", "ponder_time", "ponder_sd", "remainder", "computed_steps", *SEEN)
+    ("loss", "error", "ponder_time", "ponder_sd", "remainder", "computed_steps", "threshold", *SEEN)
 )
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
 KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}
-READ = {"tables": "csv", "curves": "csv", "traces": "json", "cards": "json"}
+READ = {"tables": "csv", "curves": "csv", "exits": "csv", "traces": "json", "cards": "json"}
 TRACE_KEYS = ("mechanism", "setting", "seed", "kind", "steps")
 
 
@@ -87,6 +89,7 @@ class Results:
         cards: experiment -> data card.
         hashes: experiment -> hash of the files that its figures are drawn from.
         published: experiment -> mechanism -> setting and seed of the network that is published.
+        exits: experiment -> error and steps by every exit rule.
     """
 
     profile: str
@@ -96,6 +99,7 @@ class Results:
     cards: dict[str, Card] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     published: dict[str, dict[str, tuple[float, int]]] = field(default_factory=dict)
+    exits: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     @classmethod
     def load(cls, reports_folder: Path, profile: str) -> Results:
@@ -103,7 +107,7 @@ class Results:
 
         Args:
             reports_folder: holds PROFILE/tables, PROFILE/curves, PROFILE/traces, PROFILE/cards,
-                PROFILE/models.
+                PROFILE/models, PROFILE/exits.
             profile: quick, reduced or paper.
 
         Returns:
@@ -133,6 +137,11 @@ class Results:
             rows = read_table(path)
             if len(rows):
                 tables[path.stem] = rows
+        exits: dict[str, pd.DataFrame] = {}
+        for path in sorted((folder / "exits").glob("*.csv")):
+            rows = _read_csv(path, EXIT_TEXT, EXIT_NUMBERS)
+            if len(rows):
+                exits[path.stem] = rows
         parts: dict[str, list[pd.DataFrame]] = {}
         for path in sorted((folder / "curves").glob("*-*.csv")):
             rows = _read_csv(path, CURVE_TEXT, CURVE_NUMBERS)
@@ -143,7 +152,7 @@ class Results:
         cards = {path.stem: read_card(path) for path in _json_files(folder / "cards")}
         indices = sorted((folder / "models").glob("*/index.json"))
         published = {path.parent.name: _read_published(path) for path in indices}
-        return cls(profile, tables, curves, traces, cards, _hashes(folder), published)
+        return cls(profile, tables, curves, traces, cards, _hashes(folder), published, exits)
 
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""

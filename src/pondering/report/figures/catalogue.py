@@ -11,6 +11,7 @@ from pondering.report.figures import (
     by_difficulty,
     digits,
     error_by_penalty,
+    exits,
     extrapolation,
     fixed_repeat,
     gallery,
@@ -222,6 +223,14 @@ FIGURES = (
     _beyond(
         "ways", ("comparison",), "One task, every way to halt", across_tasks,
         "None: each mechanism has been published on tasks of its own.", experiments=("comparison",),
+    ),
+    _beyond(
+        "exits", ("comparison",), "Parity: exit rules compared", exits,
+        "None: a rule is published with the mechanism it was made for.", experiment="comparison",
+    ),
+    _beyond(
+        "exits-mnist", ("mnist",), "Digits: exit rules compared", exits,
+        "None: a rule is published with the mechanism it was made for.", experiment="mnist",
     ),
 )  # fmt: skip
 """Every figure of the report, in its order."""

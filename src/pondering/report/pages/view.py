@@ -204,6 +204,7 @@ def _figure(spec: FigureSpec, results: Results, drawing: str | None) -> FigureVi
         present=tuple(present),
         commands=(*commands, f"dvc repro report@{profile}"),
         data=tuple(f"tables/{name}.csv" for name in present)
+        + tuple(f"exits/{name}.csv" for name in present if name in results.exits)
         + tuple(f"curves/{run}.csv" for run in runs if _has_curves(results, run)),
     )
 

@@ -1,0 +1,114 @@
+"""`pondering exits`: what each exit rule makes of trained networks, in the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pondering.cli import options
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.ranges import setting_text
+from pondering.params.read import load_params
+from pondering.project.command import completed, stage
+from pondering.project.errors import UserError
+from pondering.project.paths import Layout
+
+if TYPE_CHECKING:  # loaded where the command runs: help comes at once
+    import pandas as pd
+
+STEPS = (2, 3, 4)
+WIDTH = 80
+NOTHING = "decides nothing"
+LEGEND = (
+    "Errors are means over seeds, on straight lines between thresholds that were chosen on a "
+    "validation set. Best fixed n: of the n that take no more steps, the one with the lowest "
+    f"error here; a rule above it at all of these steps {NOTHING}. The oracle sees the targets: it "
+    "stops at the first step from which the answer is right and stays right to the last step, so "
+    "that rules beat it where right answers are lost again."
+)
+
+
+def _tables() -> list[str]:
+    return sorted({path.stem for path in Path("reports").glob("*/exits/*.csv")})
+
+
+@click.command("exits")
+@click.argument("experiment", shell_complete=completed(_tables))
+@options.profile
+@options.root
+def exits_command(experiment: str, profile: str | None, root: Path) -> None:
+    """Compare exit rules on the networks of EXPERIMENT at equal mean steps.
+
+    \b
+    pondering exits comparison
+    pondering exits mnist --profile reduced
+    """
+    with stage():
+        from pondering.results.results import Results
+
+        params = load_params(root / "params.yaml", profile)
+        params.experiment(experiment)
+        results, name = Results.load(root / "reports", params.profile), params.profile
+        if experiment not in results.exits or experiment not in results.tables:
+            path = Layout(root, name).exits(experiment)
+            raise UserError(
+                f"{path}: no rows; of tasks of single vectors `dvc repro exits@{name}-{experiment}`"
+                " makes them"
+            )
+        click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
+        for line in lines(results.exits[experiment], results.tables[experiment]):
+            click.echo(line)
+        click.echo("")
+        click.echo("\n".join(textwrap.wrap(LEGEND, WIDTH)))
+
+
+def lines(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
+    """A block for each mechanism at its best setting, in lines of at most 80 characters.
+
+    Args:
+        rows: the table of exit rules of one experiment.
+        table: its evaluation.
+    """
+    from pondering.results.exits import at_best_settings
+
+    for mechanism, own in at_best_settings(rows, table).items():
+        entry, seeds = MECHANISMS[mechanism], own["seed"].nunique()
+        setting = f"{entry.setting} {setting_text(float(own['setting'].iloc[0]))}"
+        yield ""
+        yield f"{entry.title}, {setting}, {seeds} seed{'s' if seeds > 1 else ''}"
+        yield from _block(own)
+
+
+def _block(own: pd.DataFrame) -> Iterator[str]:
+    """The rules of one mechanism, the two references first."""
+    from pondering.results import exits
+
+    known = [exits.best_fixed(own, steps)[1] for steps in STEPS]
+    n, error = exits.best_fixed(own, float("inf"))
+    yield _line("", [f"{steps} steps" for steps in STEPS], "")
+    yield _line("best fixed n", map(_percent, known), f"{_percent(error)} at n = {n:g}")
+    for rule in (each for each in exits.WITHOUT_THRESHOLD if (own["rule"] == each).any()):
+        steps, error = exits.point(own, rule)
+        worse = rule != "oracle" and error > exits.best_fixed(own, steps)[1]
+        note = f"{_percent(error)} at {steps:.1f} steps" + (f", {NOTHING}" if worse else "")
+        yield _line(rule, [""] * len(STEPS), note)
+    for rule in exits.with_curve(own):
+        errors = exits.error_at(own, rule, STEPS)
+        reached = [each for each in zip(STEPS, errors, known, strict=True) if each[1] == each[1]]
+        loses = [str(steps) for steps, error, best in reached if error > best]
+        note = f"loses at {', '.join(loses)}" if loses else ""
+        every = loses and len(loses) == len(reached)
+        yield _line(rule, map(_percent, errors), NOTHING if every else note)
+
+
+def _line(name: str, cells: Iterable[str], note: str) -> str:
+    return f"  {name:<14}{''.join(f'{each:>9}' for each in cells)}   {note}".rstrip()
+
+
+def _percent(error: float) -> str:
+    """Nothing where there is none."""
+    return f"{100 * error:.1f}%" if error == error else "-"

@@ -1,0 +1,126 @@
+"""Exit rules on the same trained networks: error against mean steps, a curve a rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from pondering.report.figures import style
+from pondering.report.figures.shapes.methods import Method
+from pondering.results.exits import (
+    WITHOUT_THRESHOLD,
+    at_best_settings,
+    best_fixed,
+    error_at,
+    fixed,
+    point,
+    with_curve,
+)
+from pondering.results.results import Results
+
+CURVES = ("cumulated", "threshold", "patience", "state", "divergence", "certainty")
+LOOKS = dict(zip(CURVES, style.line_styles(range(len(CURVES))).values(), strict=True))
+POINTS = {"oracle": "*", "sampled": "P", "expected": "X", "argmax": "d"}
+POINTS_ON_A_CURVE = 80
+
+
+def draw(results: Results, experiment: str) -> Figure | None:
+    """A panel a mechanism, at its best setting; one scale of errors for all."""
+    found = _shown(results, experiment)
+    if not found:
+        return None
+    columns = 2 if len(found) > 1 else 1
+    rows = -(-len(found) // columns)
+    size = (style.WIDTH, 2.1 * rows + 1.1)
+    figure = Figure(figsize=size, layout="constrained")
+    cells = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+    for axes, (mechanism, own) in zip(cells, found.items(), strict=False):
+        _panel(axes, own)
+        axes.set_title(_method(mechanism, own).legend)
+    for number, axes in enumerate(cells):
+        if number >= len(found):
+            axes.set_axis_off()
+            continue
+        style.from_zero(axes)
+        if number % columns == 0:
+            axes.set_ylabel("error")
+        if number >= len(found) - columns:
+            axes.set_xlabel("mean steps")
+    there = {str(rule) for own in found.values() for rule in own["rule"]}
+    handles = [
+        Line2D([], [], color=look.colour, marker=look.marker, label=rule)
+        for rule, look in LOOKS.items()
+        if rule in there
+    ]
+    handles += [
+        Line2D([], [], color=style.INK, marker=marker, ls="", label=rule)
+        for rule, marker in POINTS.items()
+        if rule in there
+    ]
+    ring = Line2D([], [], color=style.GREY, ls=":", marker="o", mfc=style.PAPER, ms=8)
+    ring.set_label("fixed n, best")
+    handles.append(ring)
+    style.bottom_legend(figure, handles, 3)
+    return figure
+
+
+def words(results: Results, experiment: str) -> str:
+    """The oracle, the best fixed n and the best rule at three mean steps, by mechanism."""
+    parts = []
+    for mechanism, own in _shown(results, experiment).items():
+        known = {rule: float(error_at(own, rule, [3.0])[0]) for rule in with_curve(own)}
+        known = {rule: error for rule, error in known.items() if np.isfinite(error)}
+        steps, error = point(own, "oracle")
+        told = [f"best fixed n {best_fixed(own, 3.0)[1]:.3g}"]
+        if known:
+            best = min(known, key=lambda rule: known[rule])
+            told.append(f"best rule {known[best]:.3g} ({best})")
+        told.append(f"oracle {error:.3g} with {style.in_steps(steps)}")
+        parts.append(f"{_method(mechanism, own).legend}: {', '.join(told)}")
+    return f"Error at three mean steps: {'; '.join(parts)}." if parts else ""
+
+
+def caption(results: Results, experiment: str) -> str:
+    """What is drawn."""
+    return (
+        "Error against mean steps of the same trained networks under each exit rule, each "
+        "mechanism at the setting with the lowest mean error by its own readout. Curves: "
+        "thresholds chosen on a validation set for each network, straight lines between them, "
+        "means over seeds. Dotted: every row stops at n; the circle is the n with the lowest error "
+        "on these examples. A rule above the dotted line's lowest point so far decides nothing. "
+        "Sampled halting is the mean over all draws; expected is the mean output under the halting "
+        "distribution, at its mean steps. The oracle looks at the targets and stops at the first "
+        "step from which the answer is right and stays right to the last; where networks lose "
+        "right answers after they would have halted, rules beat it."
+    )
+
+
+def _shown(results: Results, experiment: str) -> dict[str, pd.DataFrame]:
+    """The rows of each mechanism."""
+    if experiment not in results.exits or experiment not in results.tables:
+        return {}
+    return at_best_settings(results.exits[experiment], results.tables[experiment])
+
+
+def _method(mechanism: str, own: pd.DataFrame) -> Method:
+    return Method(mechanism, mechanism, float(own["setting"].iloc[0]))
+
+
+def _panel(axes: Axes, own: pd.DataFrame) -> None:
+    """The curves and points of one mechanism, the best fixed n under them."""
+    depths = fixed(own)
+    axes.plot(depths.index, depths, ":", color=style.GREY, lw=1.4, zorder=1)
+    best, error = best_fixed(own, float("inf"))
+    axes.plot(best, error, "o", color=style.GREY, mfc=style.PAPER, ms=8, zorder=1)
+    most = float(depths.index.max()) if len(depths) else 1.0
+    grid = np.geomspace(1, most, POINTS_ON_A_CURVE)
+    for number, (rule, look) in enumerate(LOOKS.items()):
+        if rule in with_curve(own):
+            axes.plot(grid, error_at(own, rule, grid), color=look.colour, marker=look.marker,
+                      lw=1.2, ms=3.5, markevery=(3 * number, 20))  # fmt: skip
+    for rule in WITHOUT_THRESHOLD:
+        axes.plot(*point(own, rule), POINTS[rule], color=style.INK, ms=6, zorder=4, mew=0)
+    style.steps_axis(axes, most)

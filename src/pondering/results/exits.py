@@ -1,0 +1,96 @@
+"""From the table of exit rules to errors at equal mean steps, and the best fixed n beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.results.tables import best_setting, headline, per_seed, splits_of
+
+WITHOUT_THRESHOLD = ("oracle", "sampled", "expected", "argmax")
+"""Rules with one point a network; the others have a curve, `fixed` one of whole steps."""
+
+
+def at_best_settings(rows: pd.DataFrame, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows of each mechanism without options at its best setting, on the split that counts.
+
+    Args:
+        rows: the table of exit rules of one experiment.
+        table: its evaluation, by which the best setting is chosen: that of the lowest mean error
+            over seeds by the mechanism's own readout.
+
+    Returns:
+        By mechanism, in the order of tables.
+    """
+    seeds, found = per_seed(headline(table)), {}
+    for mechanism in MECHANISMS:
+        same = rows["setting"] == best_setting(seeds, mechanism)
+        own = rows[same & (rows["mechanism"] == mechanism) & (rows["split"] == splits_of(table)[0])]
+        if len(own):
+            found[mechanism] = own
+    return found
+
+
+def with_curve(rows: pd.DataFrame) -> list[str]:
+    """The rules that have thresholds, in the order of the table."""
+    found = dict.fromkeys(map(str, rows["rule"]))
+    return [rule for rule in found if rule not in (*WITHOUT_THRESHOLD, "fixed")]
+
+
+def error_at(rows: pd.DataFrame, rule: str, steps: ArrayLike) -> NDArray[np.float64]:
+    """Mean error over seeds of a rule with thresholds, at so many mean steps of each network.
+
+    Args:
+        rows: of one mechanism, setting and split.
+        rule: one of `with_curve`.
+        steps: mean steps, [points]; between thresholds the error lies on a straight line, as it
+            does where rows take either threshold by chance.
+
+    Returns:
+        [points], NaN where the thresholds of a seed do not reach. A seed that diverged has the
+        worst error at any steps.
+    """
+    wanted, of_seeds = np.asarray(steps, float), []
+    for _, own in rows[rows["rule"] == rule].groupby("seed"):
+        line = own.sort_values("ponder_time", kind="stable")
+        place, error = line["ponder_time"].to_numpy(), line["error"].to_numpy()
+        if np.isnan(place).any():
+            of_seeds.append(np.full(wanted.shape, error[0]))
+        else:
+            of_seeds.append(np.interp(wanted, place, error, left=np.nan, right=np.nan))
+    found: NDArray[np.float64] = np.mean(of_seeds, axis=0)
+    return found
+
+
+def point(rows: pd.DataFrame, rule: str) -> tuple[float, float]:
+    """Mean steps and error over seeds of a rule without threshold; NaN without rows."""
+    own = rows[rows["rule"] == rule]
+    return float(own["ponder_time"].mean()), float(own["error"].mean())
+
+
+def fixed(rows: pd.DataFrame) -> pd.Series:
+    """Mean error over seeds of stopping at n whatever is seen, by n.
+
+    A seed that diverged has the worst error at every n.
+    """
+    own = rows[rows["rule"] == "fixed"]
+    lost = own[own["ponder_time"].isna()]
+    alive = own.dropna(subset=["ponder_time"])
+    count = alive["seed"].nunique() + len(lost)
+    found: pd.Series = (alive.groupby("ponder_time")["error"].sum() + lost["error"].sum()) / count
+    return found
+
+
+def best_fixed(rows: pd.DataFrame, steps: float) -> tuple[float, float]:
+    """The best n that takes no more than so many steps, and its mean error over seeds.
+
+    It is chosen on the test, as the oracle is: a rule is held against the best there is. NaN where
+    no n is that small.
+    """
+    known = fixed(rows)
+    known = known[known.index <= steps + 1e-9]
+    if known.empty:
+        return float("nan"), float("nan")
+    return float(known.idxmin()), float(known.min())
