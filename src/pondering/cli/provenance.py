@@ -50,7 +50,7 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     Raises:
         UserError: no such figure, or a record that is no JSON object.
     """
-    from pondering.report.figures import FIGURES
+    from pondering.report.figures import FIGURES, exits
     from pondering.report.pages.provenance import NAMES, origins
 
     known = {spec.id: spec for spec in FIGURES}
@@ -62,7 +62,7 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     yield ""
     yield f"Its stages, in order (profile: {params.profile} in params.yaml; `dvc repro STAGE`):"
     experiments = [name for name in spec.experiment if name in params.experiments]
-    stages = list(_stages(root, params, experiments))
+    stages = list(_stages(root, params, experiments, ruled=spec.family is exits))
     width = max(len(name) for name, _ in stages)
     yield from (f"  {name:{width}}  {command}" for name, command in stages)
     runs = [f"{name}-{each}" for name in experiments for each in params.experiment(name).mechanisms]
@@ -83,8 +83,14 @@ def _heading(spec: FigureSpec, layout: Layout) -> Iterator[str]:
     yield str(drawn) if drawn.is_file() else f"{drawn}: not drawn yet"
 
 
-def _stages(root: Path, params: Params, experiments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Name and command of each stage that makes the figure, as dvc.yaml says it."""
+def _stages(
+    root: Path, params: Params, experiments: Sequence[str], ruled: bool
+) -> Iterator[tuple[str, str]]:
+    """Name and command of each stage that makes the figure, as dvc.yaml says it.
+
+    Args:
+        ruled: whether it reads the tables of exit rules.
+    """
     profile, stages = params.profile, read(root)
 
     def stage_of(name: str, **item: str) -> tuple[str, str]:
@@ -103,4 +109,6 @@ def _stages(root: Path, params: Params, experiments: Sequence[str]) -> Iterator[
             yield stage_of("train", profile=profile, experiment=name, mechanism=mechanism)
     for name in experiments:
         yield stage_of("evaluate", profile=profile, experiment=name)
+    for name in experiments if ruled else ():
+        yield stage_of("exits", profile=profile, experiment=name)
     yield stage_of("report", profile=profile)

@@ -1,0 +1,70 @@
+"""`pondering exits`: a block a mechanism, at most 80 characters wide."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.argv import run
+from support.synthetic_results import FEW, card_of, exits_of, table_of
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The parameters, and the tables of one experiment."""
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    folder = tmp_path / "reports/quick"
+    for name in ("tables", "exits", "cards"):
+        (folder / name).mkdir(parents=True)
+    table_of("comparison", FEW, 3).to_csv(folder / "tables/comparison.csv", index=False)
+    exits_of("comparison", FEW, 3).to_csv(folder / "exits/comparison.csv", index=False)
+    (folder / "cards/comparison.json").write_text(json.dumps(asdict(card_of("comparison"))))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def shown() -> str:
+    done = run("exits", "comparison", "--profile", "quick")
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+    return done.stdout
+
+
+def test_each_rule_has_its_errors_at_two_three_and_four_steps(project: Path) -> None:
+    text = shown()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "PonderNet, lambda_p 0.1, 3 seeds" in text
+    lines = {words[0]: " ".join(words[1:]) for each in text.splitlines() if (words := each.split())}
+    # of three seeds one diverged: 0.4 / n + 0.02 a rule + 0.005 a seed, and 1
+    assert lines["best"] == "fixed n 59.0% 54.6% 52.3% 50.1% at n = 6"
+    assert lines["cumulated"] == "51.0% 46.6% 44.3%"
+    assert lines["oracle"] == "53.7% at 4.0 steps"
+
+
+def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
+    path = project / "reports/quick/exits/comparison.csv"
+    rows = pd.read_csv(path)
+    rows.loc[rows["rule"].isin(["state", "sampled"]), "error"] += 0.3
+    late = (rows["rule"] == "patience") & (rows["ponder_time"] >= 4)
+    rows.loc[late, "error"] = 0.9
+    rows.to_csv(path, index=False)
+    text = shown()
+    marked = re.findall(r"^  (\w+).*decides nothing$", text, re.MULTILINE)
+    assert marked == ["sampled", "state"]
+    assert re.search(r"^  patience .*   loses at 4$", text, re.MULTILINE)
+
+
+def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
+    done = run("exits", "logic", "--profile", "quick")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: reports/quick/exits/logic.csv: no rows; of tasks of single vectors `dvc repro "
+        "exits@quick-logic` makes them\n"
+    )
+    assert "did you mean 'comparison'" in run("exits", "comparision").stderr
