@@ -11,7 +11,7 @@ from support.synthetic_results import exits_of, table_of
 
 from pondering.results import exits
 
-COLUMNS = ["rule", "seed", "ponder_time", "error"]
+COLUMNS = ["rule", "seed", "threshold", "ponder_time", "error"]
 
 
 def small() -> pd.DataFrame:
@@ -21,10 +21,15 @@ def small() -> pd.DataFrame:
         ("state", 1): [(2, 0.4), (4, 0.2), (6, 0.2)],
         ("fixed", 0): [(1, 0.5), (2, 0.1), (3, 0.4)],
         ("fixed", 1): [(1, 0.5), (2, 0.3), (3, 0.2)],
+        ("argmax", 0): [(2, 0.1)], ("argmax", 1): [(2, 0.1)],
         ("oracle", 0): [(1.5, 0.0)], ("oracle", 1): [(2.5, 0.2)],
     }  # fmt: skip
-    rows = [(rule, seed, *each) for (rule, seed), line in lines.items() for each in line]
-    rows += [(rule, 2, math.nan, 1.0) for rule in ("state", "fixed", "oracle")]
+    without = ("argmax", "oracle")
+    rows = [
+        (rule, seed, math.nan if rule in without else 0.7, *each)
+        for (rule, seed), line in lines.items() for each in line
+    ]  # fmt: skip
+    rows += [(rule, 2, math.nan, math.nan, 1.0) for rule in ("state", "fixed", *without)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -51,6 +56,7 @@ def test_the_best_fixed_n_takes_no_more_steps() -> None:
 def test_a_rule_without_threshold_is_a_point() -> None:
     assert exits.point(small(), "oracle") == (2.0, pytest.approx(0.4))
     assert exits.with_curve(small()) == ["state"]
+    assert exits.with_point(small()) == ["oracle", "argmax"]
 
 
 def test_each_mechanism_at_the_setting_of_the_lowest_mean_error_without_options() -> None:

@@ -91,9 +91,9 @@ def _block(own: pd.DataFrame) -> Iterator[str]:
     n, error = exits.best_fixed(own, float("inf"))
     yield _line("", [f"{steps} steps" for steps in STEPS], "")
     yield _line("best fixed n", map(_percent, known), f"{_percent(error)} at n = {n:g}")
-    for rule in (each for each in exits.WITHOUT_THRESHOLD if (own["rule"] == each).any()):
+    for rule in exits.with_point(own):
         steps, error = exits.point(own, rule)
-        worse = rule != "oracle" and error > exits.best_fixed(own, steps)[1]
+        worse = rule != exits.ORACLE and error > exits.best_fixed(own, steps)[1]
         note = f"{_percent(error)} at {steps:.1f} steps" + (f", {NOTHING}" if worse else "")
         yield _line(rule, [""] * len(STEPS), note)
     for rule in exits.with_curve(own):

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from pondering.params.mechanisms import MECHANISMS
 from pondering.results.tables import best_setting, headline, per_seed, splits_of
 
-WITHOUT_THRESHOLD = ("oracle", "sampled", "expected", "argmax")
-"""Rules with one point a network; the others have a curve, `fixed` one of whole steps."""
+ORACLE, FIXED = "oracle", "fixed"
+"""The two references."""
 
 
 def at_best_settings(rows: pd.DataFrame, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -34,9 +34,18 @@ def at_best_settings(rows: pd.DataFrame, table: pd.DataFrame) -> dict[str, pd.Da
 
 
 def with_curve(rows: pd.DataFrame) -> list[str]:
-    """The rules that have thresholds, in the order of the table."""
-    found = dict.fromkeys(map(str, rows["rule"]))
-    return [rule for rule in found if rule not in (*WITHOUT_THRESHOLD, "fixed")]
+    """The rules that have thresholds, in the order of the table; `fixed` is none of them."""
+    return [rule for rule in _rules(rows[rows["threshold"].notna()]) if rule != FIXED]
+
+
+def with_point(rows: pd.DataFrame) -> list[str]:
+    """The rules without threshold, one point a network: the oracle first."""
+    others = {*with_curve(rows), FIXED}
+    return sorted((each for each in _rules(rows) if each not in others), key=ORACLE.__ne__)
+
+
+def _rules(rows: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(map(str, rows["rule"])))
 
 
 def error_at(rows: pd.DataFrame, rule: str, steps: ArrayLike) -> NDArray[np.float64]:
@@ -75,7 +84,7 @@ def fixed(rows: pd.DataFrame) -> pd.Series:
 
     A seed that diverged has the worst error at every n.
     """
-    own = rows[rows["rule"] == "fixed"]
+    own = rows[rows["rule"] == FIXED]
     lost = own[own["ponder_time"].isna()]
     alive = own.dropna(subset=["ponder_time"])
     count = alive["seed"].nunique() + len(lost)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import cycle
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
 from pondering.report.figures.shapes.methods import Method
+from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.exits import (
-    WITHOUT_THRESHOLD,
+    ORACLE,
     at_best_settings,
     best_fixed,
     error_at,
     fixed,
     point,
     with_curve,
+    with_point,
 )
 from pondering.results.results import Results
 
-CURVES = ("cumulated", "threshold", "patience", "state", "divergence", "certainty")
-LOOKS = dict(zip(CURVES, style.line_styles(range(len(CURVES))).values(), strict=True))
-POINTS = {"oracle": "*", "sampled": "P", "expected": "X", "argmax": "d"}
+MARKERS = ("*", "P", "X", "d", "h", "p")
+"""Of the rules without threshold, the oracle's first."""
 POINTS_ON_A_CURVE = 80
 
 
@@ -37,8 +42,12 @@ def draw(results: Results, experiment: str) -> Figure | None:
     size = (style.WIDTH, 2.1 * rows + 1.1)
     figure = Figure(figsize=size, layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+    every = pd.concat(found.values())
+    curves, points = with_curve(every), with_point(every)
+    looks = dict(zip(curves, style.line_styles(range(len(curves))).values(), strict=True))
+    markers = dict(zip(points, cycle(MARKERS), strict=False))
     for axes, (mechanism, own) in zip(cells, found.items(), strict=False):
-        _panel(axes, own)
+        _panel(axes, own, looks, markers)
         axes.set_title(_method(mechanism, own).legend)
     for number, axes in enumerate(cells):
         if number >= len(found):
@@ -49,16 +58,13 @@ def draw(results: Results, experiment: str) -> Figure | None:
             axes.set_ylabel("error")
         if number >= len(found) - columns:
             axes.set_xlabel("mean steps")
-    there = {str(rule) for own in found.values() for rule in own["rule"]}
     handles = [
         Line2D([], [], color=look.colour, marker=look.marker, label=rule)
-        for rule, look in LOOKS.items()
-        if rule in there
+        for rule, look in looks.items()
     ]
     handles += [
         Line2D([], [], color=style.INK, marker=marker, ls="", label=rule)
-        for rule, marker in POINTS.items()
-        if rule in there
+        for rule, marker in markers.items()
     ]
     ring = Line2D([], [], color=style.GREY, ls=":", marker="o", mfc=style.PAPER, ms=8)
     ring.set_label("fixed n, best")
@@ -73,7 +79,7 @@ def words(results: Results, experiment: str) -> str:
     for mechanism, own in _shown(results, experiment).items():
         known = {rule: float(error_at(own, rule, [3.0])[0]) for rule in with_curve(own)}
         known = {rule: error for rule, error in known.items() if np.isfinite(error)}
-        steps, error = point(own, "oracle")
+        steps, error = point(own, ORACLE)
         told = [f"best fixed n {best_fixed(own, 3.0)[1]:.3g}"]
         if known:
             best = min(known, key=lambda rule: known[rule])
@@ -84,7 +90,7 @@ def words(results: Results, experiment: str) -> str:
 
 
 def caption(results: Results, experiment: str) -> str:
-    """What is drawn."""
+    """What is drawn, and whether the mechanisms were trained equally long."""
     return (
         "Error against mean steps of the same trained networks under each exit rule, each "
         "mechanism at the setting with the lowest mean error by its own readout. Curves: "
@@ -94,7 +100,8 @@ def caption(results: Results, experiment: str) -> str:
         "Sampled halting is the mean over all draws; expected is the mean output under the halting "
         "distribution, at its mean steps. The oracle looks at the targets and stops at the first "
         "step from which the answer is right and stays right to the last; where networks lose "
-        "right answers after they would have halted, rules beat it."
+        "right answers after they would have halted, rules beat it. "
+        f"{unequal_training(results, (experiment,), tuple(MECHANISMS))}"
     )
 
 
@@ -109,7 +116,12 @@ def _method(mechanism: str, own: pd.DataFrame) -> Method:
     return Method(mechanism, mechanism, float(own["setting"].iloc[0]))
 
 
-def _panel(axes: Axes, own: pd.DataFrame) -> None:
+def _panel(
+    axes: Axes,
+    own: pd.DataFrame,
+    looks: Mapping[str, style.LineStyle],
+    markers: Mapping[str, str],
+) -> None:
     """The curves and points of one mechanism, the best fixed n under them."""
     depths = fixed(own)
     axes.plot(depths.index, depths, ":", color=style.GREY, lw=1.4, zorder=1)
@@ -117,10 +129,10 @@ def _panel(axes: Axes, own: pd.DataFrame) -> None:
     axes.plot(best, error, "o", color=style.GREY, mfc=style.PAPER, ms=8, zorder=1)
     most = float(depths.index.max()) if len(depths) else 1.0
     grid = np.geomspace(1, most, POINTS_ON_A_CURVE)
-    for number, (rule, look) in enumerate(LOOKS.items()):
-        if rule in with_curve(own):
+    for number, (rule, look) in enumerate(looks.items()):
+        if (own["rule"] == rule).any():
             axes.plot(grid, error_at(own, rule, grid), color=look.colour, marker=look.marker,
                       lw=1.2, ms=3.5, markevery=(3 * number, 20))  # fmt: skip
-    for rule in WITHOUT_THRESHOLD:
-        axes.plot(*point(own, rule), POINTS[rule], color=style.INK, ms=6, zorder=4, mew=0)
+    for rule, marker in markers.items():
+        axes.plot(*point(own, rule), marker, color=style.INK, ms=6, zorder=4, mew=0)
     style.steps_axis(axes, most)
