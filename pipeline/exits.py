@@ -1,4 +1,4 @@
-"""Stage `exits`: where each exit rule would have stopped an experiment's trained networks."""
+"""Stage `exits`: trained networks stopped by each exit rule, and read in four ways."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from pondering.project.command import Command, stage
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 @click.option("--experiment", required=True, help="A name in params.yaml, a task of vectors.")
 def main(profile: str, experiment: str) -> None:
-    """Write the table of every rule at each of its thresholds."""
+    """Write the table of every rule at each of its thresholds, and the audit of the readout."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.evaluate.exits import run
+        from pondering.evaluate import exits, readout
+        from pondering.evaluate.stage import plan
         from pondering.params.read import load_params
 
-        run(load_params(Path("params.yaml"), profile), experiment, Path())
+        work = plan(load_params(Path("params.yaml"), profile), experiment, Path())
+        exits.run(work)
+        readout.run(work)
 
 
 if __name__ == "__main__":

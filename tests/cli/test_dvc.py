@@ -96,9 +96,10 @@ def test_stages_hand_their_files_to_the_next() -> None:
     assert str(layout.raw) in paths("datasets", "deps")
     assert frozen in paths("train", "deps")
     assert {frozen, str(Path(run).parent)} <= set(paths("evaluate", "deps"))
-    assert str(layout.steps("E")) in paths("exits", "deps")
+    needed = {frozen, str(layout.steps("E")), str(Path(run).parent)}
+    assert needed <= set(paths("exits", "deps"))
     exits = str(layout.exits("E"))
-    assert paths("exits", "outs") == [exits]
+    assert paths("exits", "outs") == [exits, str(layout.readout("E"))]
     files = (curves, table, str(layout.traces("E")), origin, exits)
     read = {str(Path(file).parent) for file in files}
     assert read | {str(layout.card("E").parent), "claims.yaml"} <= set(paths("report", "deps"))

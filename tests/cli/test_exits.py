@@ -25,6 +25,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).mkdir(parents=True)
     table_of("comparison", FEW, 3).to_csv(folder / "tables/comparison.csv", index=False)
     exits_of("comparison", FEW, 3).to_csv(folder / "exits/comparison.csv", index=False)
+    audit = pd.DataFrame({
+        "experiment": "comparison", "mechanism": "pondernet", "setting": [0.1, 0.1, 0.3],
+        "seed": [0, 1, 0], "split": "test", "own": [0.1, 0.2, 0.9], "single": 0.25, "depth": 0.5,
+        "refitted": [0.3, float("nan"), 0.3], "examples": 1600, "fitted": 900,
+        "status": "finished",
+    })  # fmt: skip
+    audit.to_csv(folder / "exits/comparison-readout.csv", index=False)
     (folder / "cards/comparison.json").write_text(json.dumps(asdict(card_of("comparison"))))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -45,6 +52,7 @@ def test_each_rule_has_its_errors_at_two_three_and_four_steps(project: Path) -> 
     assert lines["best"] == "fixed n 59.0% 54.6% 52.3% 50.1% at n = 6"
     assert lines["cumulated"] == "51.0% 46.6% 44.3%"
     assert lines["oracle"] == "53.7% at 4.0 steps"
+    assert lines["readout"] == "own 15.0%, single 25.0%, depth 50.0%, refitted 30.0%"
 
 
 def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:

@@ -131,7 +131,7 @@ def test_a_statistic_of_one_value_stops_at_once_or_never(rule: str, steps: int) 
 
 def table_of(work: Evaluation) -> pd.DataFrame:
     run(work)
-    exits.run(work.params, work.experiment, work.layout.root)
+    exits.run(work)
     return pd.read_csv(work.layout.exits("tiny"))
 
 

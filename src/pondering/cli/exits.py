@@ -28,7 +28,9 @@ LEGEND = (
     "validation set. Best fixed n: of the n that take no more steps, the one with the lowest "
     f"error here; a rule above it at all of these steps {NOTHING}. The oracle sees the targets: it "
     "stops at the first step from which the answer is right and stays right to the last step, so "
-    "that rules beat it where right answers are lost again."
+    "that rules beat it where right answers are lost again. Readout: as the mechanism halts by "
+    "itself; by the last of these steps alone; by the last step of all; by that step's states with "
+    "a head fitted anew."
 )
 
 
@@ -53,34 +55,40 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
         params = load_params(root / "params.yaml", profile)
         params.experiment(experiment)
         results, name = Results.load(root / "reports", params.profile), params.profile
-        if experiment not in results.exits or experiment not in results.tables:
+        rows, table = results.exits.get(experiment), results.tables.get(experiment)
+        if rows is None or table is None:
             path = Layout(root, name).exits(experiment)
             raise UserError(
                 f"{path}: no rows; of tasks of single vectors `dvc repro exits@{name}-{experiment}`"
                 " makes them"
             )
         click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
-        for line in lines(results.exits[experiment], results.tables[experiment]):
+        for line in lines(rows, table, results.readouts.get(experiment)):
             click.echo(line)
         click.echo("")
         click.echo("\n".join(textwrap.wrap(LEGEND, WIDTH)))
 
 
-def lines(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
+def lines(rows: pd.DataFrame, table: pd.DataFrame, audit: pd.DataFrame | None) -> Iterator[str]:
     """A block for each mechanism at its best setting, in lines of at most 80 characters.
 
     Args:
         rows: the table of exit rules of one experiment.
-        table: its evaluation.
+        table: its evaluation; audit: its audit of the readout.
     """
     from pondering.results.exits import at_best_settings
 
+    read = {} if audit is None else at_best_settings(audit, table)
     for mechanism, own in at_best_settings(rows, table).items():
         entry, seeds = MECHANISMS[mechanism], own["seed"].nunique()
         setting = f"{entry.setting} {setting_text(float(own['setting'].iloc[0]))}"
         yield ""
         yield f"{entry.title}, {setting}, {seeds} seed{'s' if seeds > 1 else ''}"
         yield from _block(own)
+        if mechanism in read:
+            means = read[mechanism][["own", "single", "depth", "refitted"]].mean()
+            each = [f"{name} {_percent(error)}" for name, error in means.items()]
+            yield f"  {'readout':<14}{', '.join(each)}"
 
 
 def _block(own: pd.DataFrame) -> Iterator[str]:

@@ -81,7 +81,7 @@ def differences(root: Path, profile: str, exactly: bool) -> Iterator[Difference]
     files = [Path(name) for name in answer.stdout.splitlines()]
     if not files:
         raise UserError(f"{folder}: nothing is committed there to compare with")
-    kinds = ("tables", "curves", "metrics", "traces") if exactly else ("tables",)
+    kinds = ("tables", "curves", "exits", "metrics", "traces") if exactly else ("tables",)
     for path in files:
         if path.parent.name not in kinds and not (exactly and path.name == "claims.json"):
             continue

@@ -20,7 +20,6 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,11 +29,9 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 
 from pondering.data.frozen import read_arrays
+from pondering.evaluate.stage import Evaluation
 from pondering.model.halting import EXITS
-from pondering.params.read import Params
 from pondering.project.atomic import atomic_write
-from pondering.project.paths import Layout
-from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
 from pondering.train.build import make_halting
 
@@ -239,23 +236,22 @@ RULES = {
 # --- the table -----------------------------------------------------------------------------------
 
 
-def run(params: Params, experiment: str, root: Path) -> None:
+def run(work: Evaluation) -> None:
     """Write the table of an experiment's rules; its heading alone where no steps are stored.
 
     Raises:
-        UserError: no such experiment; its stored steps are missing or damaged.
+        UserError: the stored steps are missing or damaged.
     """
-    config, layout = params.experiment(experiment), Layout(root, params.profile)
-    task = make_task(config.task, experiment, layout.frozen(experiment))
-    stored = read_arrays(layout.steps(experiment))
+    config, layout = work.config, work.layout
+    stored = read_arrays(layout.steps(work.experiment))
     allowed = {
         mechanism: make_halting(config, config.replicas(mechanism)).exits
         for mechanism in config.mechanisms
         if f"{mechanism}/status" in stored
     }
-    rows = [{"experiment": experiment} | row for row in table_rows(stored, allowed, task)]
+    rows = [{"experiment": work.experiment} | r for r in table_rows(stored, allowed, work.task)]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    atomic_write(layout.exits(experiment), table.to_csv(index=False, float_format="%.6g"))
+    atomic_write(layout.exits(work.experiment), table.to_csv(index=False, float_format="%.6g"))
 
 
 def table_rows(
@@ -300,11 +296,17 @@ def _means(
 ) -> Iterator[dict[str, float]]:
     """A rule's mean steps and error at each threshold."""
     thresholds = rule.thresholds(validation)
-    _, place, count = np.unique(difficulty, return_inverse=True, return_counts=True)
-    shares = 1 / (len(count) * count[place])
+    shares = weights(difficulty)
     steps, error = (each @ shares for each in rule.outcome(test, thresholds))
     for threshold, mean, wrong in zip(thresholds, steps, error, strict=True):
         yield {"threshold": threshold, "ponder_time": mean, "error": wrong}
+
+
+def weights(difficulty: Array) -> Array:
+    """Of each example in a mean over difficulties with equal weight, (B,)."""
+    _, place, count = np.unique(difficulty, return_inverse=True, return_counts=True)
+    found: Array = 1 / (len(count) * count[place])
+    return found
 
 
 def _of_replica(stored: Mapping[str, Array], place: str, k: int, task: Task) -> Shown:

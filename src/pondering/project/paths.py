@@ -85,6 +85,10 @@ class Layout:
         """Error and steps by every exit rule."""
         return self.report / "exits" / f"{experiment}.csv"
 
+    def readout(self, experiment: str) -> Path:
+        """Error by four readouts of the same networks."""
+        return self.report / "exits" / f"{experiment}-readout.csv"
+
 
 def is_training(record: str) -> bool:
     """Whether a record of that name, its suffix left out, is a training's or an evaluation's.

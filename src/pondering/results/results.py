@@ -22,13 +22,26 @@ TABLE_NUMBERS = (
 SEEN = ("seen", "error_seen", "error_unseen")  # earlier tables lack them
 EXIT_TEXT = ("experiment", "mechanism", "split", "rule", "status")
 EXIT_NUMBERS = ("setting", "seed", "threshold", "ponder_time", "error", "examples")
+READOUT_TEXT = ("experiment", "mechanism", "split", "status")
+READINGS = ("own", "single", "depth", "refitted")
+READOUT_NUMBERS = ("setting", "seed", *READINGS, "examples")
 CURVE_TEXT = ("experiment", "mechanism")
 CURVE_NUMBERS = (
     "setting", "seed", "update", "loss", "error", "ponder_time", "remainder",
     "computed_steps",
 )  # fmt: skip
 MAY_BE_BLANK = frozenset(
-    ("loss", "error", "ponder_time", "ponder_sd", "remainder", "computed_steps", "threshold", *SEEN)
+    (
+        "loss",
+        "error",
+        "ponder_time",
+        "ponder_sd",
+        "remainder",
+        "computed_steps",
+        "threshold",
+        "refitted",
+        *SEEN,
+    )
 )
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
 KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}
@@ -90,6 +103,7 @@ class Results:
         hashes: experiment -> hash of the files that its figures are drawn from.
         published: experiment -> mechanism -> setting and seed of the network that is published.
         exits: experiment -> error and steps by every exit rule.
+        readouts: experiment -> error by four readouts of the same networks.
     """
 
     profile: str
@@ -100,6 +114,7 @@ class Results:
     hashes: dict[str, str] = field(default_factory=dict)
     published: dict[str, dict[str, tuple[float, int]]] = field(default_factory=dict)
     exits: dict[str, pd.DataFrame] = field(default_factory=dict)
+    readouts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     @classmethod
     def load(cls, reports_folder: Path, profile: str) -> Results:
@@ -138,10 +153,13 @@ class Results:
             if len(rows):
                 tables[path.stem] = rows
         exits: dict[str, pd.DataFrame] = {}
+        readouts: dict[str, pd.DataFrame] = {}
         for path in sorted((folder / "exits").glob("*.csv")):
-            rows = _read_csv(path, EXIT_TEXT, EXIT_NUMBERS)
+            name, _, audit = path.stem.partition("-")
+            columns = (READOUT_TEXT, READOUT_NUMBERS) if audit else (EXIT_TEXT, EXIT_NUMBERS)
+            rows = _read_csv(path, *columns)
             if len(rows):
-                exits[path.stem] = rows
+                (readouts if audit else exits)[name] = rows
         parts: dict[str, list[pd.DataFrame]] = {}
         for path in sorted((folder / "curves").glob("*-*.csv")):
             rows = _read_csv(path, CURVE_TEXT, CURVE_NUMBERS)
@@ -152,7 +170,9 @@ class Results:
         cards = {path.stem: read_card(path) for path in _json_files(folder / "cards")}
         indices = sorted((folder / "models").glob("*/index.json"))
         published = {path.parent.name: _read_published(path) for path in indices}
-        return cls(profile, tables, curves, traces, cards, _hashes(folder), published, exits)
+        return cls(
+            profile, tables, curves, traces, cards, _hashes(folder), published, exits, readouts
+        )
 
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""

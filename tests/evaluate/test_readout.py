@@ -1,0 +1,98 @@
+"""The audit of the readout, against single networks walked step by step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from support.untrained import read_back, stage_of
+
+from pondering.evaluate import readout, steps
+from pondering.evaluate.measure import measure
+from pondering.evaluate.stage import Evaluation
+from pondering.model.stacking import select
+from pondering.tasks.base import Batch
+
+PARITY = {
+    "name": "parity", "layout": "scattered", "bits": 10, "train_nonzero": [1, 6],
+    "test_nonzero": {"test": [3, 4], "beyond": [7, 8]},
+}  # fmt: skip
+ONE_ELEMENT = {"bits": 3, "train_nonzero": [1, 1], "test_nonzero": {"test": [1, 1]}}
+LOGIC = {"name": "logic", "gates": 2, "length": [1, 3], "test_length": 3}
+STORED = 30
+
+
+def table_of(work: Evaluation) -> pd.DataFrame:
+    readout.run(work)
+    return pd.read_csv(work.layout.readout("tiny"))
+
+
+def walked(network: Any, batch: Batch, count: int) -> tuple[Any, Any]:
+    """Outputs and states of one network's first steps, (N, B, 1) and (N, B, H)."""
+    drive = network.cell.embed(batch.inputs[0])
+    state = tuple(drive.new_zeros(len(drive), size) for size in network.cell.state_sizes)
+    outputs, states = [], []
+    for n in range(1, count + 1):
+        state = network.cell.step(drive, state, n == 1)
+        outputs.append(network.heads.of(state)[0])
+        states.append(state[0])
+    return torch.stack(outputs).numpy(), torch.stack(states).numpy()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
+def test_each_reading_is_that_of_a_network_alone(tmp_path: Path, mechanism: str) -> None:
+    work = stage_of(tmp_path, PARITY, evaluation={"stored": STORED, "examples": 40})
+    table, trained = table_of(work), read_back(work, mechanism)
+    k, split = 2, "beyond"
+    own = table[(table["mechanism"] == mechanism) & (table["split"] == split)].iloc[k]
+    test = steps.first(work.sets[split], STORED)
+    other = work.task.evaluation_sets(STORED, "validation")[split].torch()
+    known = {tuple(row) for row in test.inputs[0].tolist()}
+    new = [b for b, row in enumerate(other.inputs[0].tolist()) if tuple(row) not in known]
+    other = other.take(torch.tensor(new))
+    assert (own["examples"], own["fitted"]) == (2 * STORED, len(new))
+    network = select(trained.network, k, trained.network.halting)
+    y, s = walked(network, test, 4)
+    right = test.targets[0].numpy() > 0
+    assert own["depth"] == pytest.approx(((y[3, :, 0] > 0) != right).mean(), abs=1e-5)
+    fit = walked(network, other, 4)[1][3]
+    middle, spread = fit.mean(0), fit.std(0)
+    head = LogisticRegression(max_iter=1000).fit((fit - middle) / spread, other.targets[0])
+    said = head.predict((s[3] - middle) / spread) > 0
+    assert own["refitted"] == pytest.approx((said != right).mean(), abs=1.5 / len(right))
+    if mechanism == "act":
+        halting = trained.network.halting
+        found = measure(trained.network, halting, work.task, test, len(trained.replicas), 16)
+        assert own["own"] == pytest.approx(found.error[k].mean(), abs=1e-5)
+        at = found.ponder_time[k].astype(int) - 1
+        alone = np.take_along_axis(y[..., 0], at[None], 0)[0] > 0
+        assert own["single"] == pytest.approx((alone != right).mean(), abs=1e-5)
+    else:
+        assert own["single"] == own["own"], "a sampled step is read alone"
+
+
+def test_a_diverged_replica_has_the_worst_error_and_a_repeat_no_row(tmp_path: Path) -> None:
+    work = stage_of(tmp_path, PARITY, [(0.6, 7)], evaluation={"stored": 5})
+    table = table_of(work)
+    assert tuple(table.columns) == readout.COLUMNS
+    assert set(table["mechanism"]) == {"act", "pondernet"}
+    lost = table[table["status"] == "diverged"]
+    assert len(lost) == 2 and (lost[list(readout.READINGS)] == 1).all(axis=None)
+
+
+def test_nothing_is_fitted_on_inputs_of_the_test(tmp_path: Path) -> None:
+    """All six vectors with one element of three are in both sets."""
+    work = stage_of(tmp_path, PARITY | ONE_ELEMENT, evaluation={"examples": 99})
+    table = table_of(work)
+    assert (table["fitted"] == 0).all() and table["refitted"].isna().all()
+    assert table["depth"].notna().all()
+
+
+def test_of_sequences_the_audit_has_its_heading_alone(tmp_path: Path) -> None:
+    assert table_of(stage_of(tmp_path, LOGIC)).empty
