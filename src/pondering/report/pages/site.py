@@ -21,6 +21,7 @@ from pondering.report.figures.current import figure_key, read_seals, seal
 from pondering.report.figures.style import paths_of
 from pondering.report.pages import names
 from pondering.report.pages.markdown import code, escaped
+from pondering.report.pages.playable import playable
 from pondering.report.pages.provenance import origins
 from pondering.report.pages.searches import searches
 from pondering.report.pages.view import Page, page_of
@@ -107,10 +108,11 @@ def build(
 def build_index(folder: Path) -> None:
     """Rewrite reports/index.html, a view over the profiles that have a report.
 
-    It leads to the largest profile that is finished: everything run, to the end of its plan.
+    It opens with two published networks that think, and leads to the largest profile that is
+    finished: everything run, to the end of its plan.
 
     Args:
-        folder: reports/, which holds PROFILE/claims.json.
+        folder: reports/, which holds PROFILE/claims.json and PROFILE/models.
 
     Raises:
         UserError: a claims.json cannot be read.
@@ -127,7 +129,9 @@ def build_index(folder: Path) -> None:
         for claim in report["claims"]:
             titles.setdefault(claim["id"], claim["title"])
     page = _environment(html=True, title_of=str).get_template("index.html.j2")
-    content = page.render(reports=reports, titles=titles, profiles=names.PROFILES)
+    content = page.render(
+        reports=reports, titles=titles, profiles=names.PROFILES, play=playable(folder)
+    )
     atomic_write(folder / "index.html", content)
 
 
@@ -188,6 +192,8 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
     environment.globals |= {
         "style": _asset("style.css"),
         "script": _asset("text.js"),
+        "play_style": _asset("playable.css"),
+        "play_script": _asset("playable.js"),
         "verdicts": VERDICTS,
         "meanings": MEANINGS,
         "kinds": VERDICT_CLASS,
