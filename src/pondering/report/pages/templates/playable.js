@@ -83,7 +83,6 @@ function think(network, signs) {
 const count = (signs, sign) => signs.split(sign).length - 1;
 const parity = (odd) => (odd ? "odd" : "even");
 const answer = (odd) => parity(odd > 0.5);
-const counted = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 // A share in percent, never rounded to all or nothing.
 function percent(share) {
@@ -110,7 +109,7 @@ function verdict(right) {
 }
 
 function stopsAt(network, { stop, expected }) {
-  if (network.mechanism === "act") return `stops after ${counted(stop, "step")}`;
+  if (network.mechanism === "act") return `stops after ${stop} step${stop === 1 ? "" : "s"}`;
   return `takes ${expected.toFixed(1)} steps on average, most likely ${stop},`;
 }
 
@@ -140,7 +139,8 @@ function summary(signs, thoughts, odd) {
     const says = answer(thoughts[index].odd);
     return `${network.title} ${stopsAt(network, thoughts[index])} and says ${says}: ${says === parity(odd) ? "right" : "wrong"}.`;
   });
-  return `${counted(count(signs, "+"), "square")} of ${signs.length} ${count(signs, "+") === 1 ? "is" : "are"} +1, so the truth is ${parity(odd)}. ${told.join(" ")}`;
+  const positive = count(signs, "+");
+  return `${positive} of ${signs.length} squares ${positive === 1 ? "is" : "are"} +1, so the truth is ${parity(odd)}. ${told.join(" ")}`;
 }
 
 const section = document.getElementById("play");
