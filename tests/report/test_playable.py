@@ -154,7 +154,7 @@ def test_the_page_says_who_is_right_and_where_each_stops(opened: Opener) -> None
     assert (act["answer"] > 0.5, pondernet["answer"] > 0.5) == (False, True)
     assert page.locator(SENTENCE).text_content() == (
         "9 of 12 squares are +1, so the truth is odd. "
-        f"ACT stops after {act['stop']} steps and says even: wrong. "
+        "ACT is stopped after 20 steps, the most it may take, and says even: wrong. "
         f"PonderNet takes {pondernet['expected']:.1f} steps on average, "
         f"most likely {pondernet['stop']}, and says odd: right."
     )

@@ -109,8 +109,9 @@ function verdict(right) {
 }
 
 function stopsAt(network, { stop, expected }) {
-  if (network.mechanism === "act") return `stops after ${stop} step${stop === 1 ? "" : "s"}`;
-  return `takes ${expected.toFixed(1)} steps on average, most likely ${stop},`;
+  if (network.mechanism === "pondernet") return `takes ${expected.toFixed(1)} steps on average, most likely ${stop},`;
+  if (stop === network.max_steps) return `is stopped after ${stop} steps, the most it may take,`;
+  return `stops after ${stop} step${stop === 1 ? "" : "s"}`;
 }
 
 function row({ p, odd }, n, stops) {
