@@ -147,31 +147,31 @@ def test_a_tap_changes_the_address_and_the_sentence_and_the_address_restores_bot
     assert again.locator(SENTENCE).text_content() == seen[0]
 
 
-def test_the_page_says_who_is_right_and_where_each_stops(opened: Opener) -> None:
-    page = opened(at="#+++++--+-+++")  # one of the few that ACT gets wrong
-    inputs = ["+++++--+-+++"]
-    act, pondernet = (by_python("reduced", each, inputs)[0] for each in MECHANISMS)
-    assert (act["answer"] > 0.5, pondernet["answer"] > 0.5) == (False, True)
-    assert page.locator(SENTENCE).text_content() == (
-        "9 of 12 squares are +1, so the truth is odd. "
-        "ACT is stopped after 20 steps, the most it may take, and says even: wrong. "
-        f"PonderNet takes {pondernet['expected']:.1f} steps on average, "
-        f"most likely {pondernet['stop']}, and says odd: right."
-    )
-    for mechanism, wanted, words in (
-        ("act", act, "evenwrong"),
-        ("pondernet", pondernet, "oddright"),
-    ):
+@pytest.mark.parametrize("signs", ["+++++--+-+++", "--00+000-000"])  # ACT errs; it does not
+def test_the_page_says_who_is_right_and_where_each_stops(opened: Opener, signs: str) -> None:
+    page = opened(at=f"#{signs}")
+    truth = ("even", "odd")[signs.count("+") % 2]
+    sentence = page.locator(SENTENCE).text_content() or ""
+    assert f"so the truth is {truth}. " in sentence
+    for mechanism, title in zip(MECHANISMS, ("ACT", "PonderNet"), strict=True):
+        wanted = by_python("reduced", mechanism, [signs])[0]
+        stop = wanted["stop"]
+        said = ("even", "odd")[wanted["answer"] > 0.5]
+        judged = "right" if said == truth else "wrong"
+        stops = {
+            "pondernet": f"takes {wanted['expected']:.1f} steps on average, most likely {stop},",
+            "act": f"stops after {stop} steps"
+            if stop < 20
+            else "is stopped after 20 steps, the most it may take,",
+        }[mechanism]
+        assert f"{title} {stops} and says {said}: {judged}." in sentence
         part = page.locator(f"#play-{mechanism}")
-        assert part.locator(".answer").text_content() == words
+        assert part.locator(".answer").text_content() == said + judged
         stopped = part.locator("tr.stop")
-        assert stopped.locator("th").text_content() == f"{wanted['stop']}, stops here"
-        bar = stopped.locator(".bar span").bounding_box()
-        whole = stopped.locator(".bar").bounding_box()
+        assert stopped.locator("th").text_content() == f"{stop}, stops here"
+        bar, whole = (stopped.locator(each).bounding_box() for each in (".bar span", ".bar"))
         assert bar and whole
-        assert bar["width"] / whole["width"] == pytest.approx(
-            wanted["p"][wanted["stop"] - 1], abs=0.02
-        )
+        assert bar["width"] / whole["width"] == pytest.approx(wanted["p"][stop - 1], abs=0.02)
 
 
 def test_an_input_unlike_training_is_said_to_be(opened: Opener) -> None:
