@@ -93,3 +93,14 @@ def test_a_file_in_the_way_of_tracking_is_one_line(tmp_path: Path) -> None:
     result = run("track")
     assert result.exit_code == 1
     assert re.fullmatch(r"error: \S*\.tracking\S*: a file stands [^\n]+\n", result.stderr)
+
+
+def test_back_needs_a_commit_and_else_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    done = run("back")
+    assert done.exit_code == 2
+    assert done.stderr == "error: there is no commit here to go back to; run it in a checkout\n"
+    assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,7 @@ import click
 
 from pondering.project.command import stage
 from pondering.project.errors import UserError
+from pondering.project.provenance import git_commit
 
 RESTORED = ("params.yaml", "dvc.lock", "reports")
 
@@ -22,6 +23,8 @@ def back() -> None:
     """
     from pondering.cli import pipeline  # DVC takes a second to import
 
+    if git_commit(Path()) == "unknown":
+        raise UserError("there is no commit here to go back to; run it in a checkout")
     with stage(), pipeline.opened(Path()) as repo:
         for _ in repo.brancher(revs=["HEAD"], workspace=False):
             outs = [out for out in repo.index.outs if out.use_cache]
