@@ -31,13 +31,10 @@ OUTSIDE = {
 IDLE = {
     "pondering.model.halting.contract Halting.*": "the contract: mechanisms have their own",
     "pondering.model.halting.dact DACT._settled": "for evaluation, where rows stop early",
-    "pondering.model.halting.pondernet PonderNet._reversed": "for `kl: prior_p`",
     "pondering.model.network Network._nothing": "for a batch without any input",
     "pondering.model.network batch_first": "for the library's users: here time is first",
     "pondering.model.paths.fast.every_step _last": "for PonderNet with `carry: last`",
     "pondering.model.paths.compiled.loops.forward keep": "for ACT with `carry: last`",
-    "pondering.train.build _of_replicas": "for settings with options",
-    "pondering.model.paths.compiled.loops.tape grown": "for more rows than there is room for",
     "pondering.model.paths.compiled.operations _in_python": "for networks of many hidden units",
     "pondering.model.paths.compiled.operations _product": "for networks of many hidden units",
     "pondering.model.paths.compiled.operations _pool": "for more threads than one",
