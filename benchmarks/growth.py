@@ -26,7 +26,7 @@ from page import table
 from processes import together
 from subjects import SETTINGS, capped, configuration
 
-from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
+from pondering.params.read import ExperimentConfig, load_params
 from pondering.params.replica import Replica
 from pondering.project import provenance
 from pondering.project.atomic import atomic_write, write_json
@@ -215,7 +215,7 @@ def main(quick: bool, device: str, out: Path | None) -> None:
     experiments = load_params(HERE.parent / "params.yaml", "paper").experiments
     paper = []
     for experiment in list(experiments)[: 2 if quick else None]:
-        for mechanism in MECHANISMS:
+        for mechanism in experiments[experiment].mechanisms:
             names = {"experiment": experiment, "mechanism": mechanism}
             paper.append(names | estimated(*names.values(), machine, quick))
             click.echo(f"growth: paper: {paper[-1]}", err=True)

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 import torch
 from support import another_device, trained_project
+from support.stages import MECHANISMS
 
 from pondering.data.frozen import freeze
-from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import load_params
 from pondering.project.paths import Layout
 from pondering.tasks import make_task

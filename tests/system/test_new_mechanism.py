@@ -135,7 +135,7 @@ def test_it_is_on_the_page_and_in_the_figures(project: Path) -> None:
         assert "Threshold" in written
     assert len(re.findall(r"^\| Threshold \| θ = 0\.[46] ", text, re.MULTILINE)) == 4
     figure = (reports / "figures/beyond-pondernet.svg").read_text()
-    assert "Threshold" in figure and "#cc79a7" in figure.lower()
+    assert "Threshold" in figure and "#e69f00" in figure.lower()
     spared = (reports / "figures/beyond-repeat-parity.svg").read_text()  # ACT's own comparison
     assert "Threshold" not in spared
     assert "threshold" in (reports / "provenance.html").read_text()

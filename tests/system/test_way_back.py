@@ -130,7 +130,7 @@ def test_the_walk_through(first: tuple[Path, str], clone: Path) -> None:
     assert run.endswith("then: dvc metrics diff\n")
     assert re.findall(r"^repro: (train@\S+) begins$", run, re.MULTILINE) == [PONDERNET]
     assert "tiny.quick.pondernet.lambda_p" in params and "[0.3, 0.9]" in params
-    rows = re.findall(r"pondernet lambda_p=(\S+)\.(?:error|ponder_time)", metrics)
+    rows = re.findall(r"pondernet lambda_p=(\S+)\.(?:mean_error|ponder_time)", metrics)
     assert sorted(rows) == ["0.6", "0.6", "0.9", "0.9"]
     assert len(metrics.splitlines()) == 1 + len(rows)
     shell(clone, back[1])
