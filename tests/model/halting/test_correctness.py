@@ -42,29 +42,31 @@ def test_rows_stop_where_the_halting_unit_says_right() -> None:
     assert {1, STEPS} < found
 
 
-def test_exploring_rows_take_at_least_as_many_steps_as_were_drawn() -> None:
-    halting = Correctness(max_steps=STEPS, explore=0.5)
-    present = torch.ones(4000, dtype=torch.bool)
-    least = halting.at_update(3).start(present).least
-    share = float((least > 1).float().mean())
-    assert share == pytest.approx(0.5, abs=0.03)
-    drawn = least[least > 1]
-    assert set(drawn.tolist()) == {2.0, 3.0, 4.0, 5.0}
-    assert float(drawn.mean()) == pytest.approx(3.5, abs=0.1)
-    assert torch.equal(least, halting.at_update(3).start(present).least)
-    assert not torch.equal(least, halting.at_update(4).start(present).least)
-    always = torch.full((4000,), 9.0)
-    state = halting.at_update(3).start(present)
+def stopped(halting: Correctness, rows: tuple[int, ...]) -> torch.Tensor:
+    """Steps of rows whose halting unit says right from the first step on."""
+    state, always = halting.start(torch.ones(rows, dtype=torch.bool)), torch.full(rows, 9.0)
     for n in range(1, STEPS + 1):
         _, state = halting.step(n, always, state)
-    assert torch.equal(state.steps, least)
-    inference = halting.at_inference().start(present).least
-    assert not inference.any()
+    return state.steps
+
+
+def test_at_each_step_some_rows_may_not_stop_yet() -> None:
+    """P(on at step n) = explore P(U > n) = 0.5 (N - n) / (N - 1), drawn anew at each step."""
+    halting = Correctness(max_steps=STEPS, explore=0.5)
+    steps = stopped(halting.at_update(3), (20_000,))
+    on = 1.0
+    for n in range(1, STEPS + 1):
+        stays = 0.5 * (STEPS - n) / (STEPS - 1) if n < STEPS else 0.0
+        assert float((steps == n).float().mean()) == pytest.approx(on * (1 - stays), abs=0.01), n
+        on *= stays
+    assert torch.equal(steps, stopped(halting.at_update(3), (20_000,)))
+    assert not torch.equal(steps, stopped(halting.at_update(4), (20_000,)))
+    assert (stopped(halting.at_inference(), (64,)) == 1).all()
 
 
 def test_replicas_of_a_stack_explore_alike() -> None:
-    least = Correctness(explore=0.5).at_update(0).start(torch.ones(3, 64, dtype=torch.bool)).least
-    assert torch.equal(least[0], least[2])
+    steps = stopped(Correctness(max_steps=STEPS, explore=0.5).at_update(0), (3, 64))
+    assert torch.equal(steps[0], steps[2])
 
 
 def test_detached_a_step_teaches_the_steps_before_nothing() -> None:

@@ -18,7 +18,7 @@ from pondering.model.halting.contract import (
     Setting,
     per_row,
 )
-from pondering.model.halting.correctness import Correctness, CorrectnessState
+from pondering.model.halting.correctness import Correctness
 from pondering.model.halting.dact import DACT, DACTState
 from pondering.model.halting.exits import (
     Exit,
@@ -41,7 +41,6 @@ __all__ = [
     "Certainty",
     "CertaintyState",
     "Correctness",
-    "CorrectnessState",
     "DACTState",
     "Exit",
     "ExitState",

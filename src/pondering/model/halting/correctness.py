@@ -26,13 +26,6 @@ from pondering.model.halting.readout import rightness
 
 
 @dataclass(frozen=True)
-class CorrectnessState(HaltingState):
-    """Where each row stands, and how many steps it takes at least; all (..., B)."""
-
-    least: Tensor
-
-
-@dataclass(frozen=True)
 class Correctness(MeanField):
     """A row stops at the first step whose halting logit says that the answer is right.
 
@@ -43,7 +36,8 @@ class Correctness(MeanField):
     Args:
         weight: of the halting unit's cross entropy, from 0 on, a number or (K,).
         max_steps: N, where every row stops.
-        explore: probability with which a row in training takes at least U{2..N} steps.
+        explore: probability with which, at each step of training, a row may stop only from a step
+            drawn from U{2..N} on.
         detach: whether the gradient is cut between steps, as both sources have it.
         generator: what `explore` draws from. None: torch's default one; training draws by
             `at_update`, so that it can be resumed.
@@ -79,22 +73,11 @@ class Correctness(MeanField):
         """With draws of this update's own."""
         return replace(self, generator=Generator().manual_seed(update))
 
-    def start(self, running: Tensor) -> CorrectnessState:
-        """Draw for rows (..., B) how many steps they take at least."""
-        zero = torch.zeros(running.shape, device=running.device)
-        if not self.explore or self.max_steps == 1:
-            return CorrectnessState(running, zero, zero, zero, least=zero)
-        draws = torch.rand(2, running.shape[-1], generator=self.generator).to(running.device)
-        least = 2 + (draws[1] * (self.max_steps - 1)).floor()
-        least = torch.where(draws[0] < self.explore, least, 1.0)
-        return CorrectnessState(running, zero, zero, zero, least=least.expand(running.shape))
-
-    def step(
-        self, n: int, halt_logit: Tensor, state: CorrectnessState
-    ) -> tuple[Tensor, CorrectnessState]:
-        """Stop where a_n > 0, from the least number of steps on."""
-        running = state.running
-        enough = (halt_logit > 0) & (n >= state.least)
+    def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
+        """Stop where a_n > 0, unless the row explores."""
+        running, enough = state.running, halt_logit > 0
+        if self.explore:
+            enough = enough & ~self._explores(n, running)
         stops = running if n == self.max_steps else running & enough
         weight = stops.to(halt_logit.dtype)
         return weight, replace(
@@ -103,6 +86,12 @@ class Correctness(MeanField):
             steps=state.steps + running,
             expected_steps=state.expected_steps + n * weight,
         )
+
+    def _explores(self, n: int, running: Tensor) -> Tensor:
+        """Which rows (B,) a draw of this step forbids to stop at step n < N."""
+        draws = torch.rand(2, running.shape[-1], generator=self.generator).to(running.device)
+        least = 2 + (draws[1] * (self.max_steps - 1)).floor()
+        return (draws[0] < self.explore) & (least > n)
 
     def cuts(self, n: int) -> bool | Tensor:
         """Between any two steps of an input, where `detach`."""
