@@ -32,7 +32,6 @@ FIRST = (
     "params/test_profiles.py",
     "report/test_site.py",
     "evaluate/test_stages.py",
-    "train/test_keys_executed.py",
     "train/test_local.py",
     "train/test_screen.py",
     "train/test_neighbours.py",
