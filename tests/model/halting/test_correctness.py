@@ -149,3 +149,9 @@ def test_a_record_without_the_steps_is_refused() -> None:
     record = network(torch.zeros(1, 2, 2))._replace(halt_logits=None)
     with pytest.raises(ValueError, match="halting logits"):
         HALTING.objective(score_of(labels_for(1, 2)), record)
+
+
+def test_only_the_pass_of_an_update_explores() -> None:
+    halting = Correctness(max_steps=STEPS, explore=1.0)
+    assert (stopped(halting, (64,)) == 1).all()
+    assert (stopped(halting.at_update(0), (64,)) > 1).any()

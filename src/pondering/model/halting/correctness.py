@@ -39,8 +39,7 @@ class Correctness(MeanField):
         explore: probability with which, at each step of training, a row may stop only from a step
             drawn from U{2..N} on.
         detach: whether the gradient is cut between steps, as both sources have it.
-        generator: what `explore` draws from. None: torch's default one; training draws by
-            `at_update`, so that it can be resumed.
+        generator: what `explore` draws from, as `at_update` sets it. None: no row explores.
 
     Raises:
         ValueError: weight < 0, explore outside [0, 1], max_steps < 1; from `objective`, a record
@@ -76,7 +75,7 @@ class Correctness(MeanField):
     def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
         """Stop where a_n > 0, unless the row explores."""
         running, enough = state.running, halt_logit > 0
-        if self.explore:
+        if self.generator is not None:
             enough = enough & ~self._explores(n, running)
         stops = running if n == self.max_steps else running & enough
         weight = stops.to(halt_logit.dtype)
@@ -113,4 +112,4 @@ class Correctness(MeanField):
 
     def at_inference(self, generator: Generator | None = None) -> Correctness:
         """The same without exploration."""
-        return replace(self, explore=0.0)
+        return replace(self, generator=None)
