@@ -18,6 +18,7 @@ from pondering.model.halting.contract import (
     per_row,
     refuse_no_count,
     refuse_unless,
+    stopped,
     where_present,
 )
 from pondering.model.halting.readout import log_probabilities, refuse_no_classes
@@ -95,13 +96,7 @@ class Certainty(MeanField):
         sure = state.certain > per_row(self.theta, state.certain)
         ends = torch.full_like(running, n == self.max_steps)
         stops = running & (ends | sure if self.stops else ends)
-        weight = stops.to(halt_logit.dtype)
-        return weight, replace(
-            state,
-            running=running & ~stops,
-            steps=state.steps + running,
-            expected_steps=state.expected_steps + n * weight,
-        )
+        return stopped(n, stops, halt_logit, state)
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """(min_n CE_n + CE of the most certain step) / 2."""

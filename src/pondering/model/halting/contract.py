@@ -16,8 +16,8 @@ rho) are numbers, or tensors (K,) with one value per replica.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, get_args
 
 import torch
 from torch import Generator, Tensor
@@ -52,6 +52,9 @@ class HaltingState:
     def cost(self) -> Tensor:
         """What the mechanism's objective penalises, in its own unit; here nothing, zero."""
         return torch.zeros_like(self.steps)
+
+
+S = TypeVar("S", bound=HaltingState)
 
 
 class Pondered(NamedTuple):
@@ -195,6 +198,22 @@ class MeanField:
     def ponder_time(self, pondered: Pondered) -> Tensor:
         """N(t), the steps until the row halted, (T, ..., B)."""
         return pondered.ponder_time
+
+
+def stopped(n: int, stops: Tensor, halt_logit: Tensor, state: S) -> tuple[Tensor, S]:
+    """A step n that ends rows with all their weight: p_n, 1 where a row stops, and the state.
+
+    Args:
+        stops: (..., B) bool, of rows that are running.
+        halt_logit: (..., B), whose precision p_n has.
+    """
+    weight = stops.to(halt_logit.dtype)
+    return weight, replace(
+        state,
+        running=state.running & ~stops,
+        steps=state.steps + state.running,
+        expected_steps=state.expected_steps + n * weight,
+    )
 
 
 def where_present(loss: Tensor, pondered: Pondered) -> Tensor:

@@ -20,6 +20,7 @@ from pondering.model.halting.contract import (
     per_row,
     refuse_no_count,
     refuse_unless,
+    stopped,
     where_present,
 )
 from pondering.model.halting.readout import rightness
@@ -78,13 +79,7 @@ class Correctness(MeanField):
         if self.generator is not None:
             enough = enough & ~self._explores(n, running)
         stops = running if n == self.max_steps else running & enough
-        weight = stops.to(halt_logit.dtype)
-        return weight, replace(
-            state,
-            running=running & ~stops,
-            steps=state.steps + running,
-            expected_steps=state.expected_steps + n * weight,
-        )
+        return stopped(n, stops, halt_logit, state)
 
     def _explores(self, n: int, running: Tensor) -> Tensor:
         """Which rows (B,) a draw of this step forbids to stop at step n < N."""

@@ -20,6 +20,7 @@ from pondering.model.halting.contract import (
     Pondered,
     Score,
     refuse_no_count,
+    stopped,
     where_present,
 )
 
@@ -84,14 +85,7 @@ class Exit(MeanField):
         seen = state.seen._replace(halt_logits=(*state.seen.halt_logits, halt_logit))
         running = state.running
         stops = running if n == self.max_steps else running & self.rule(seen)
-        weight = stops.to(halt_logit.dtype)
-        return weight, ExitState(
-            running=running & ~stops,
-            steps=state.steps + running,
-            remainder=state.remainder,
-            expected_steps=state.expected_steps + n * weight,
-            seen=seen,
-        )
+        return stopped(n, stops, halt_logit, replace(state, seen=seen))
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """The score of the output at which each row stopped."""

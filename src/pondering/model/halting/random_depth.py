@@ -16,6 +16,7 @@ from pondering.model.halting.contract import (
     Setting,
     refuse_no_count,
     refuse_unless,
+    stopped,
     where_present,
 )
 
@@ -76,13 +77,7 @@ class RandomDepth(MeanField):
         depth = self.max_steps if self.depth is None else self.depth
         ends = _of_rows(torch.as_tensor(depth, device=running.device) <= n)
         stops = running & ends
-        weight = stops.to(halt_logit.dtype)
-        return weight, replace(
-            state,
-            running=running & ~stops,
-            steps=state.steps + running,
-            expected_steps=state.expected_steps + n * weight,
-        )
+        return stopped(n, stops, halt_logit, state)
 
     def cuts(self, n: int) -> bool | Tensor:
         """Before the first step that has a gradient, n + 1."""
