@@ -9,7 +9,6 @@ import csv
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -28,6 +27,7 @@ from pondering.model.halting import (
     RandomDepth,
 )
 from pondering.model.network import Network
+from pondering.project.errors import close_to
 
 REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
 SHARED = ("max_steps", "carry")  # arguments that stand in the block `halting` of a record
@@ -138,8 +138,8 @@ def _unknown(name: str, home: Path) -> str:
     there = [path.parent.relative_to(home).as_posix() for path in home.glob("*/*/run.json")]
     if not there:
         return f"{home}: no published networks; `folder` is reports/PROFILE/models of a checkout"
-    near = get_close_matches(name, there, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
+    near = close_to(name, there)
+    meant = f"did you mean {near}? " if near else ""
     return f"{name}: is not published; {meant}There are: {', '.join(sorted(there))}"
 
 
