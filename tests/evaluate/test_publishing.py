@@ -6,9 +6,9 @@ import csv
 import json
 import shutil
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
-from typing import Any, cast
 
 import pytest
 from safetensors.torch import load_file
@@ -17,8 +17,9 @@ from support.trained_project import shown
 from support.untrained import stage_of
 
 from pondering.evaluate import publish
-from pondering.evaluate.load import Trained, load_trained
-from pondering.evaluate.publish import chosen
+from pondering.evaluate.kept import Kept
+from pondering.evaluate.load import load_trained
+from pondering.evaluate.publish import in_line
 from pondering.evaluate.stage import run
 from pondering.evaluate.standings import Standing, Standings, standings
 from pondering.params.read import PROFILES, load_params
@@ -84,33 +85,31 @@ def test_it_is_one_of_the_trained_replicas_and_nothing_besides(clone: Path, mech
     assert index[mechanism] == replica | {"bytes": size, "published": True}
 
 
-def sweep(*replicas: Replica, diverged: tuple[int, ...] = ()) -> Trained:
-    """A sweep without networks."""
-    status = ["diverged" if k in diverged else "finished" for k in range(len(replicas))]
-    return Trained(cast(Any, None), list(replicas), status)
-
-
-def did(trained: Trained, *errors: float) -> Standings:
-    """How its replicas did, in their order."""
-    pairs = zip(trained.replicas, errors, strict=True)
+def did(status: Mapping[Replica, str], *errors: float) -> Standings:
+    """How replicas did, in their order."""
+    pairs = zip(status, errors, strict=True)
     return {replica.text(): Standing(error, 2.0) for replica, error in pairs}
 
 
 def test_which_one_is_published() -> None:
-    act = [Replica("act", tau, seed) for tau in (0.001, 0.003, 0.01) for seed in (5, 2)]
+    names = [Replica("act", tau, seed) for tau in (0.001, 0.003, 0.01) for seed in (5, 2)]
+    act = dict.fromkeys(names, "finished")
     # the one solver of all is of the setting with the larger mean
     errors = (0.0, 0.5, 0.1, 0.12, 0.3, 0.3)
-    assert chosen(sweep(*act), did(sweep(*act), *errors)) == 3  # lowest seed, not the better one
-    gone = sweep(*act, diverged=(3,))
-    assert chosen(gone, did(gone, *errors)) == 2
-    assert chosen(gone, did(gone, *errors[:3], 1.0, *errors[4:])) == 1  # a failure weighs
-    alone = sweep(*act[:2], diverged=(0, 1))
-    assert chosen(alone, did(alone, 1.0, 1.0)) == 1  # shown as what it is
-    repeat = [Replica("repeat", 2, 0), Replica("repeat", 1, 0)]
+    assert in_line(act, did(act, *errors)) == [names[3], names[2]]  # by seed, not the better first
+    gone = act | {names[3]: "diverged"}
+    assert in_line(gone, did(gone, *errors)) == [names[2], names[3]]
+    assert (
+        in_line(gone, did(gone, *errors[:3], 1.0, *errors[4:]))[0] == names[1]
+    )  # a failure weighs
+    alone = dict.fromkeys(names[:2], "diverged")
+    assert in_line(alone, did(alone, 1.0, 1.0))[0] == names[1]  # shown as what it is
+    repeat = dict.fromkeys([Replica("repeat", 2, 0), Replica("repeat", 1, 0)], "finished")
     for errors, place in (((0.1, 0.2), 0), ((0.2, 0.1), 1), ((0.1, 0.1), 1)):
-        assert chosen(sweep(*repeat), did(sweep(*repeat), *errors)) == place
+        assert in_line(repeat, did(repeat, *errors)) == [list(repeat)[place]]
     biased = [Replica("act", 0.1, 0, (("halt_bias", -3.0),)), Replica("act", 0.1, 0)]
-    assert chosen(sweep(*biased), did(sweep(*biased), 0.0, 0.9)) == 1
+    both = dict.fromkeys(biased, "finished")
+    assert in_line(both, did(both, 0.0, 0.9)) == biased[1:]
 
 
 def test_large_networks_are_left_out_and_the_plain_one_first(
@@ -126,7 +125,7 @@ def test_large_networks_are_left_out_and_the_plain_one_first(
         copies = publish.Copies(Layout(tmp_path, "quick"), "tiny", values)
         for mechanism in MECHANISMS:
             trained = load_trained(layout, params, "tiny", mechanism, task)
-            copies.add(trained, standings(layout, "tiny"))
+            copies.add(mechanism, trained, standings(layout, "tiny"), Kept((), {}))
         files = copies.files()
         index = json.loads(files.pop(tmp_path / "reports/quick/models/tiny/index.json"))
         names = {path.parent.name for path in files}
@@ -156,7 +155,7 @@ def test_an_evaluation_removes_what_it_did_not_publish(tmp_path: Path) -> None:
     old.parent.mkdir(parents=True)
     old.touch()
     run(stage)
-    assert not old.exists() and len(list(stage.layout.published("tiny").rglob("*.*"))) == 7
+    assert not old.exists() and len(list(stage.layout.published("tiny").rglob("*.*"))) == 8
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -54,7 +54,7 @@ def test_the_files_are_those_of_the_layout(project: Path) -> None:
     train = {f"reports/quick/{f}/tiny-{m}" for m in MECHANISMS for f in ("curves", "provenance")}
     train.add("reports/quick/provenance/tiny")
     models = {f.replace("data/runs/quick", "reports/quick/models") for f in runs}
-    models.add("reports/quick/models/tiny/index")
+    models |= {f"reports/quick/models/tiny/{name}" for name in ("index", "measured")}
     assert found == reports | runs | train | models | {f"data/{f}/quick/tiny" for f in DATA}
 
 
@@ -229,7 +229,7 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
     shell("evaluate")
     ours = {name: data for name, data in contents(folder).items() if "provenance" not in name}
     theirs = contents(project)
-    assert len(ours) == 2 * 3 + 1 + 2 + 4 + 2 * 3 + 1
+    assert len(ours) == 2 * 3 + 1 + 2 + 4 + 2 * 3 + 2
     for name, data in ours.items():
         assert data == theirs[name], name
 

@@ -250,7 +250,7 @@ def run(work: Evaluation) -> None:
         if f"{mechanism}/status" in stored
     }
     rows = [{"experiment": work.experiment} | r for r in table_rows(stored, allowed, work.task)]
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table = work.kept.rows(pd.DataFrame(rows, columns=list(COLUMNS)), layout.exits(work.experiment))
     atomic_write(layout.exits(work.experiment), table.to_csv(index=False, float_format="%.6g"))
 
 

@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pondering.evaluate.exits import weights
-from pondering.evaluate.load import Trained, load_trained
+from pondering.evaluate.load import Trained
 from pondering.evaluate.measure import chunks, modes
 from pondering.evaluate.stage import Evaluation
 from pondering.evaluate.steps import first
@@ -59,15 +59,13 @@ class Read(NamedTuple):
 
 def run(work: Evaluation) -> None:
     """Write the audit of an experiment; its heading alone on sequences."""
-    rows = []
+    rows, path = [], work.layout.readout(work.experiment)
     vectors = all(len(batch.mask) == 1 for batch in work.sets.values())
-    for mechanism in work.config.mechanisms if vectors else ():
+    for mechanism, trained in work.trained().items() if vectors else ():
         if mechanism != "repeat":
-            place = work.layout, work.params, work.experiment, mechanism, work.task, work.device
-            rows += list(table_rows(load_trained(*place), work))
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    content = table.to_csv(index=False, float_format="%.6g")
-    atomic_write(work.layout.readout(work.experiment), content)
+            rows += list(table_rows(trained, work))
+    table = work.kept.rows(pd.DataFrame(rows, columns=list(COLUMNS)), path, by=("split",))
+    atomic_write(path, table.to_csv(index=False, float_format="%.6g"))
 
 
 def table_rows(trained: Trained, work: Evaluation) -> Iterator[dict[str, Any]]:

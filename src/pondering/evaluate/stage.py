@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ import torch
 
 from pondering.data.frozen import packed, read_arrays, unpack
 from pondering.evaluate import measure, publish, seen, steps, traces
-from pondering.evaluate.load import load_trained
+from pondering.evaluate.kept import Kept, kept
+from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.measure import table_rows
 from pondering.evaluate.standings import standings_of
 from pondering.params.ranges import setting_text
 from pondering.params.read import SETTING_NAMES, ExperimentConfig, Params
-from pondering.params.replica import read_variant
+from pondering.params.replica import Replica, read_variant
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.paths import Layout
@@ -59,6 +61,21 @@ class Evaluation:
         """Where its files lie."""
         return Layout(self.root, self.params.profile)
 
+    @cached_property
+    def kept(self) -> Kept:
+        """The replicas that are published and not here."""
+        return kept(self.layout, self.params, self.experiment)
+
+    def trained(self) -> dict[str, Trained]:
+        """The replicas that are here, by mechanism.
+
+        Raises:
+            UserError: missing, damaged, or trained with other parameters than these.
+        """
+        place = self.layout, self.params, self.experiment
+        here = (each for each in self.config.mechanisms if not self.kept.whole(each))
+        return {each: load_trained(*place, each, self.task, self.device) for each in here}
+
 
 def plan(params: Params, experiment: str, root: Path) -> Evaluation:
     """Read what an evaluation needs besides the trained replicas.
@@ -86,22 +103,26 @@ def run(work: Evaluation) -> None:
     most = max(updates.values())
     counted = most * batch <= seen.MOST_DRAWN
     first = seen.first_draws(work.task, work.sets, seeds, batch, most if counted else 0)
-    for mechanism, planned in updates.items():
-        trained = load_trained(layout, work.params, name, mechanism, work.task, work.device)
+    every = work.trained()
+    for mechanism, trained in every.items():
         measured = measure.every(trained, work.task, work.sets)
         for (split, mode), each in measured.items():
             names = {"experiment": name, "split": split, "prediction": mode}
-            known = seen.seen(first, split, trained.replicas, planned)
+            known = seen.seen(first, split, trained.replicas, updates[mechanism])
             means = table_rows(each, trained, work.task.worst_error, known)
             rows += [names | row for row in means]
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
         kept = work.config.evaluation.stored
         stored |= steps.of_mechanism(trained, work.task, work.sets, kept)
-        copies.add(trained, standings_of(pd.DataFrame(rows)))
-    table = pd.DataFrame(rows)[list(measure.COLUMNS)]
+    table = pd.DataFrame(rows, columns=list(measure.COLUMNS))
     if not counted:
         table[list(SEEN)] = np.nan
-    document = {"experiment": name, "traces": found}
+    table = work.kept.rows(table, layout.table(name), by=("split", "prediction"))
+    did = standings_of(table)
+    for mechanism in work.config.mechanisms:
+        copies.add(mechanism, every.get(mechanism), did, work.kept)
+    copies.list(replicas_of(work))
+    document = {"experiment": name, "traces": work.kept.traces(found, layout.traces(name))}
     seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
     write_together(
         {
@@ -114,6 +135,29 @@ def run(work: Evaluation) -> None:
         | copies.files()
     )
     copies.prune()
+
+
+def replicas_of(work: Evaluation) -> dict[str, Any]:
+    """Every replica with the key of its training, and what measured it: `finished.published`."""
+    layout, key = work.layout, work.layout.stage_key("evaluate", work.experiment)
+    found: dict[str, Any] = {}
+    for mechanism in work.config.mechanisms:
+        path = layout.run(work.experiment, mechanism) / "run.json"
+        here = json.loads(path.read_text(encoding="utf-8"))["replicas"]
+        records = dict(work.kept.records)
+        for each in here:
+            replica = Replica.of_record(mechanism, each)
+            records[replica] = replica.record() | {
+                name: each.get(name) for name in ("status", "key")
+            }
+        found[mechanism] = [
+            records[each] for each in work.config.replicas(mechanism) if each in records
+        ]
+    return {
+        "key": json.loads(key.read_text(encoding="utf-8"))["key"] if key.is_file() else None,
+        "data": sha256_file(layout.frozen(work.experiment)),
+        "replicas": found,
+    }
 
 
 def origin(work: Evaluation) -> dict[str, Any]:

@@ -259,6 +259,9 @@ class ComputeConfig(_Model):
     path: Literal["readable", "fast", "compiled"] = Field(
         "compiled", description="see docs/speed.md"
     )
+    published: Literal["train", "keep"] = Field(
+        "train", description="keep: replicas with published results are not trained again"
+    )
     executor: Literal["local", "ray"] = Field("local", description="where shards train")
     ray_address: StrictStr | None = Field(
         None, description="None: that of the environment, else a cluster on this machine"

@@ -32,6 +32,10 @@ class Layout:
         """The evaluation sets and prepared data of an experiment."""
         return self.tasks / f"{experiment}.npz"
 
+    def stage_key(self, stage: str, experiment: str) -> Path:
+        """The key of an experiment's stage, which changes where its program or values do."""
+        return self.root / "data" / "keys" / stage / f"{experiment}.json"
+
     def card(self, experiment: str) -> Path:
         """Its data card."""
         return self.report / "cards" / f"{experiment}.json"
@@ -47,6 +51,10 @@ class Layout:
     def published(self, experiment: str) -> Path:
         """The published replicas of an experiment, and which they are."""
         return self.report / "models" / experiment
+
+    def measured(self, experiment: str) -> Path:
+        """Every replica that its evaluation has measured, with the key of its training."""
+        return self.published(experiment) / "measured.json"
 
     def checkpoints(self, experiment: str, mechanism: str) -> Path:
         """Unfinished work, outside of what DVC owns: it deletes its outputs before each run."""

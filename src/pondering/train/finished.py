@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor
 
 from pondering.params.replica import Replica
+from pondering.project.atomic import sha256_file
 from pondering.project.paths import Layout
 from pondering.train import checkpoint
 
@@ -34,7 +36,7 @@ class Finished:
         replicas: as the rows of the curves name them.
         keys: of each; see `keys.replica_keys`.
         status: of each.
-        parameters: (K, ...) each.
+        parameters: (K, ...) each; none of replicas that are published, which `joined` puts aside.
         curves: their rows, as text.
         origins: a record of each training that contributed; `replicas` names its own, or all.
     """
@@ -45,6 +47,11 @@ class Finished:
     parameters: Mapping[str, Tensor]
     curves: pd.DataFrame
     origins: Sequence[Mapping[str, Any]]
+
+    def records(self) -> dict[Replica, dict[str, Any]]:
+        """What a list of replicas says of each."""
+        known = zip(self.replicas, self.status, self.keys, strict=True)
+        return {each: each.record() | {"status": s, "key": k} for each, s, k in known}
 
     def whole(self) -> frozenset[str]:
         """The keys of those whose training has come to its end."""
@@ -82,10 +89,40 @@ def read(layout: Layout, experiment: str, mechanism: str) -> Finished | None:
     return Finished(replicas, keys, status, tensors, _read(curves.decode()), origins)
 
 
+def published(layout: Layout, experiment: str, mechanism: str) -> Finished | None:
+    """The replicas whose results are published, without their parameters.
+
+    None where the evaluation would measure them in another way by now, or as others.
+    """
+    try:
+        measured = _json(layout.measured(experiment))
+        records = measured["replicas"][mechanism]
+        training = _json(layout.provenance(experiment, mechanism))
+        curves = layout.curves(experiment, mechanism).read_text(encoding="utf-8")
+        today = _json(layout.stage_key("evaluate", experiment))["key"]
+        same = measured["key"] == today and measured["data"] == sha256_file(
+            layout.frozen(experiment)
+        )
+        replicas = [Replica.of_record(mechanism, each) for each in records]
+        known = [each["key"] for each in records], [each["status"] for each in records]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    if not same:
+        return None
+    origins = [*training.pop("earlier", []), training]
+    return Finished(replicas, *known, {}, _read(curves), origins)
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def joined(
     replicas: Sequence[Replica], keys: Sequence[str], experiment: str, parts: Sequence[Finished]
 ) -> Finished:
     """Some replicas, each from the last part that has it.
+
+    Its parameters are those of the replicas that `here` tells.
 
     Args:
         replicas: which, in this order.
@@ -96,6 +133,7 @@ def joined(
     """
     home = {key: (part, k) for part in parts for k, key in enumerate(part.keys)}
     found = [home[key] for key in keys]
+    here = [(part, k) for part, k in found if part.parameters]
     order = {key: number for number, key in enumerate(keys)}
     variants = [each.variant for each in replicas]
     tables, origins = [], []
@@ -112,11 +150,17 @@ def joined(
         origins += _restricted(part.origins, [replicas[number].text() for number in own])
     table = pd.concat(tables).sort_values(["point", "place"]).drop(columns=["point", "place"])
     tensors = {
-        name: torch.stack([part.parameters[name][k].detach().cpu() for part, k in found])
-        for name in parts[0].parameters
+        name: torch.stack([part.parameters[name][k].detach().cpu() for part, k in here])
+        for name in (here[0][0].parameters if here else ())
     }
     status = [part.status[k] for part, k in found]
     return Finished(replicas, keys, status, tensors, table, origins)
+
+
+def here(keys: Sequence[str], parts: Sequence[Finished]) -> list[bool]:
+    """Of which of some replicas the parameters are here, in this order."""
+    held = {key for part in parts if part.parameters for key in part.keys}
+    return [key in held for key in keys]
 
 
 def _restricted(

@@ -207,6 +207,15 @@ class Plan:
         return found | {"key": self.key}
 
 
+def earlier(params: Params, experiment: str, mechanism: str, root: Path) -> list[finished.Finished]:
+    """What earlier trainings have left: published, where that is to be kept, and here."""
+    layout = Layout(root, params.profile)
+    found = [finished.read(layout, experiment, mechanism)]
+    if params.compute.published == "keep":
+        found.insert(0, finished.published(layout, experiment, mechanism))
+    return [each for each in found if each]
+
+
 def plan(params: Params, experiment: str, mechanism: str, root: Path) -> Plan:
     """The training of an experiment with a mechanism; what earlier ones left of it is kept.
 
@@ -223,6 +232,6 @@ def plan(params: Params, experiment: str, mechanism: str, root: Path) -> Plan:
     task = make_task(config.task, experiment, frozen)
     data_hash = provenance.data_hash(task, frozen)
     wanted = keys.replica_keys(config, mechanism, data_hash)
-    left = finished.read(Layout(root, params.profile), experiment, mechanism)
-    done = frozenset(wanted) & (left.whole() if left else frozenset())
+    whole = (part.whole() for part in earlier(params, experiment, mechanism, root))
+    done = frozenset(wanted).intersection(frozenset().union(*whole))
     return Plan(params, experiment, mechanism, root, device, path, task, data_hash, wanted, done)

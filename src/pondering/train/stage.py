@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from pondering.project.atomic import json_text, write_together
 from pondering.project.errors import UserError
 from pondering.project.progress import duration
 from pondering.train import checkpoint, finished, local, ray
-from pondering.train.plan import Plan
+from pondering.train.plan import Plan, earlier
 from pondering.train.shards import ShardResult, gathered
 from pondering.train.sweep import Row
 
@@ -63,15 +64,12 @@ def write(plan: Plan, outcome: ShardResult | None = None) -> None:
         outcome: of those that were missing; None where none was.
     """
     now = plan.origin()
-    before = finished.read(plan.layout, plan.experiment, plan.mechanism)
-    parts = [before] if before else []
+    parts = earlier(plan.params, plan.experiment, plan.mechanism, plan.root)
     if outcome is not None:
         parts.append(_trained(plan, outcome, now))
     whole = finished.joined(plan.replicas, plan.keys, plan.experiment, parts)
-    replicas = [
-        each.record() | {"status": status, "key": key}
-        for each, status, key in zip(plan.replicas, whole.status, plan.keys, strict=True)
-    ]
+    here = finished.here(plan.keys, parts)
+    replicas = list(itertools.compress(whole.records().values(), here))
     content = checkpoint.parameters(whole.parameters, len(replicas))
     curves = whole.curves.to_csv(index=False).encode()
     sha256 = finished.hashes(content, curves)

@@ -1,0 +1,101 @@
+"""Seeds added to published results where none of the networks are: only they are trained."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import stages, tiny
+from support.stages import MECHANISMS, QUICK
+
+from pondering.project.atomic import write_json
+from pondering.project.paths import Layout
+
+SAME = ("tables/tiny.csv", "exits/tiny.csv", "exits/tiny-readout.csv", "traces/tiny.json")
+
+
+def project(folder: Path, published: str, seeds: list[int], settings: dict[str, Any]) -> Path:
+    """A tiny project, not yet run."""
+    values = tiny.document(seeds=seeds, **settings)
+    values["compute"]["published"] = published
+    tiny.write(folder, values)
+    key = Layout(folder, "quick").stage_key("evaluate", "tiny")
+    key.parent.mkdir(parents=True, exist_ok=True)
+    write_json(key, {"key": "of today"})
+    return folder
+
+
+def run(folder: Path) -> list[str]:
+    """Every stage; what each training said."""
+    said = []
+    assert not stages.run(folder, "datasets", *QUICK).status
+    for mechanism in MECHANISMS:
+        done = stages.run(folder, "train", *QUICK, "--mechanism", mechanism)
+        assert not done.status, done.err
+        said.append(done.out)
+    for name in ("evaluate", "exits"):
+        done = stages.run(folder, name, *QUICK)
+        assert not done.status, done.err
+    return said
+
+
+def clone(source: Path, folder: Path) -> Path:
+    """What git holds of a project."""
+    stages.new_project(folder)
+    shutil.copytree(source / "reports", folder / "reports")
+    return folder
+
+
+def test_added_seeds_and_settings_give_what_one_whole_run_gives(tmp_path: Path) -> None:
+    first = run_in(tmp_path / "first", "train", [0, 7], {"act": {"tau": [0.01]}})
+    more = project(
+        clone(first, tmp_path / "more"), "keep", [0, 7, 9], {"act": {"tau": [0.01, 0.1]}}
+    )
+    run(more)
+    whole = run_in(tmp_path / "whole", "train", [0, 7, 9], {"act": {"tau": [0.01, 0.1]}})
+    for name in (*SAME, *(f"curves/tiny-{each}.csv" for each in MECHANISMS)):
+        ours, theirs = ((each / "reports/quick" / name).read_text() for each in (more, whole))
+        assert ours == theirs, name
+    for name in ("measured.json", "index.json"):
+        ours, theirs = (
+            json.loads((each / "reports/quick/models/tiny" / name).read_text())
+            for each in (more, whole)
+        )
+        assert ours == theirs, name
+    trained = json.loads((more / "data/runs/quick/tiny/repeat/run.json").read_text())["replicas"]
+    assert {each["seed"] for each in trained} == {9}
+
+
+def run_in(folder: Path, published: str, seeds: list[int], settings: dict[str, Any]) -> Path:
+    """A tiny project with every stage run."""
+    run(project(stages.new_project(folder), published, seeds, settings))
+    return folder
+
+
+def test_what_is_published_in_full_trains_nothing(tmp_path: Path) -> None:
+    first = run_in(tmp_path / "first", "train", [0, 7], {})
+    again = project(clone(first, tmp_path / "again"), "keep", [0, 7], {})
+    assert all("trained before" in each for each in run(again))
+    for name in (*SAME, "models/tiny/measured.json", "models/tiny/act/run.json"):
+        ours, theirs = ((each / "reports/quick" / name).read_bytes() for each in (again, first))
+        assert ours == theirs, name
+
+
+@pytest.mark.parametrize("when", ["before", "between"])
+def test_results_of_another_program_are_not_mixed(tmp_path: Path, when: str) -> None:
+    first = run_in(tmp_path / "first", "train", [0, 7], {})
+    more = project(clone(first, tmp_path / "more"), "keep", [0, 7, 9], {})
+    key = Layout(more, "quick").stage_key("evaluate", "tiny")
+    if when == "before":
+        write_json(key, {"key": "another"})
+        run(more)
+        run_json = more / "data/runs/quick/tiny/act/run.json"
+        assert {each["seed"] for each in json.loads(run_json.read_text())["replicas"]} == {0, 7, 9}
+        return
+    run(more)
+    write_json(key, {"key": "another"})
+    done = stages.run(more, "evaluate", *QUICK)
+    assert done.status == 2 and "compute.published: train" in done.err
