@@ -14,10 +14,11 @@ from pondering.project.command import Command, stage
 def main(profile: str) -> None:
     """Write reports/PROFILE and rewrite reports/index.html, from whatever has been run."""
     with stage():  # imports take seconds: Ctrl-C may come among them
+        from pondering.data.encoding import encodings
         from pondering.report.pages import publish
         from pondering.track import log_results
 
-        verdicts = publish(Path(), profile)
+        verdicts = publish(Path(), profile, encodings())
         log_results(Path(), profile)
         click.echo(f"report: open reports/{profile}/index.html ({verdicts})")
 

@@ -17,8 +17,9 @@ from pondering.project.paths import Layout
 def report(profile: str | None) -> None:
     """Draw the report again from the tables there are, finished or not."""
     with stage():
+        from pondering.data.encoding import encodings
         from pondering.report.pages import publish
 
         chosen = load_params(profile=profile).profile
-        verdicts = publish(Path(), chosen)
+        verdicts = publish(Path(), chosen, encodings())
         click.echo(f"report: open {Layout(Path(), chosen).report / 'index.html'} ({verdicts})")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pondering.claims.claims import load_register
 from pondering.params.read import load_params
@@ -13,8 +15,13 @@ from pondering.results.results import Results
 __all__ = ["build", "build_index", "publish"]
 
 
-def publish(root: Path, profile: str) -> str:
+def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]) -> str:
     """Write a profile's report from whatever has been run, and the page that leads to all.
+
+    Args:
+        root: the project.
+        profile: quick, reduced or paper.
+        encodings: by task, what its inputs are made of; see `data/encoding.py`.
 
     Returns:
         how many claims have which verdict, in words.
@@ -24,5 +31,5 @@ def publish(root: Path, profile: str) -> str:
     results = Results.load(root / "reports", profile)
     register = load_register(root / "claims.yaml")
     page = build(results, register, Layout(root, profile).report, params.experiments)
-    build_index(root / "reports")
+    build_index(root / "reports", encodings)
     return ", ".join(f"{count} {words}" for words, count in page.counts.items() if count)

@@ -1,66 +1,177 @@
-"""Two published networks in a form that the first page can run: `templates/playable.js` does."""
+"""Published networks in a form that the first page can run: `templates/playable*.js` do.
+
+The page has the first game's networks in itself. All else lies in small scripts that it loads when
+they are asked for, because a page that is opened from a file can fetch nothing.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from safetensors.numpy import load_file
 
+from pondering.params.read import SETTING_NAMES
 from pondering.report.pages import names
 
-EXPERIMENT = "parity_interpolation"
+GAMES = {
+    "parity": "parity_interpolation",
+    "logic": "logic",
+    "wikipedia": "wikipedia",
+    "digits": "mnist_rotated",
+    "addition": "addition",
+}
+"""Task -> the experiment whose networks play it; the first is on the page itself."""
+
+UPRIGHT = "mnist"
+"""The experiment whose traced digits are the examples to turn."""
+
 MECHANISMS = ("act", "pondernet")
 PROFILES = ("reduced", "quick")
-"""Whose networks are taken, the first that has them: `paper` has too many squares to tap."""
+"""Whose networks are taken, the first that has both: `paper` has too many squares to tap."""
+
+COMPUTED = {"cell": ("tanh_rnn", "lstm", "conv_mlp"), "reads": ("h",), "carry": ("mean_field",)}
+"""What the page can compute."""
+
+GREYS = 15
+"""The largest grey of a picture on the page, a hexadecimal digit."""
 
 
-def playable(reports: Path) -> dict[str, Any] | None:
-    """The networks that a visitor of the first page plays with.
+class Playable(NamedTuple):
+    """What a visitor of the first page plays with.
+
+    Attributes:
+        games: of each game its `name`, its `networks` and `what` they were trained on.
+        scripts: by name: each game without its task's own script, and each run's parameters.
+        begun: the names of the scripts that the first game begins with.
+    """
+
+    games: list[dict[str, Any]]
+    scripts: dict[str, str]
+    begun: list[str]
+
+
+def playable(reports: Path, encodings: Mapping[str, Mapping[str, Any]]) -> Playable | None:
+    """The published networks of both mechanisms that the page can compute.
 
     Args:
-        reports: holds PROFILE/models/EXPERIMENT/MECHANISM.
+        reports: holds PROFILE/models/EXPERIMENT/MECHANISM, PROFILE/cards and PROFILE/traces.
+        encodings: by task, what its inputs are made of; see `data/encoding.py`.
 
     Returns:
-        for JSON: `bits`, the size of an input; `trained`, the fewest and most elements that were
-        not 0 in training; `networks`, one a mechanism. None where no profile has published both
-        with a cell that the page can compute.
+        None where the first game lacks its networks or its encoding.
     """
-    for profile in PROFILES:
-        folders = [reports / profile / "models" / EXPERIMENT / each for each in MECHANISMS]
-        if not all((folder / "run.json").is_file() for folder in folders):
-            continue
-        records = [json.loads((each / "run.json").read_text("utf-8")) for each in folders]
-        if all(each["config"]["network"]["cell"] == "tanh_rnn" for each in records):
-            task = records[0]["config"]["task"]
-            return {
-                "bits": task["bits"],
-                "trained": task["train_nonzero"],
-                "networks": list(map(_network, folders, records)),
-            }
-    return None
+    games, scripts = [], {}
+    for name in (name for name in GAMES if name in encodings):
+        profile = next((each for each in PROFILES if _has_both(reports / each, name)), None)
+        if profile is not None:
+            game, parameters = _game(reports / profile, name, encodings[name])
+            games.append(game)
+            scripts[name] = f"GAMES.{name} = {_json(game)};\n"
+            for file, own in parameters.items():
+                scripts[file] = f"arrived({_json(file)}, {_json(own)});\n"
+    first = next(iter(GAMES))
+    if not games or games[0]["name"] != first:
+        return None
+    begun = [first, *(network["runs"][0]["file"] for network in games[0]["networks"])]
+    return Playable(games, scripts, begun)
 
 
-def _network(folder: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """One network: where it stops, and its parameters as base64 of float32, row by row.
+def _folders(report: Path, name: str) -> list[Path]:
+    return [report / "models" / GAMES[name] / mechanism for mechanism in MECHANISMS]
 
-    Half as many bits would move p_n by some 0.002.
+
+def _record(folder: Path) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
+    return record
+
+
+def _has_both(report: Path, name: str) -> bool:
+    """Whether a profile has published both mechanisms, with what the page can compute."""
+    folders = _folders(report, name)
+    if not all((folder / "run.json").is_file() for folder in folders):
+        return False
+    configs = [_record(folder)["config"] for folder in folders]
+    return all(
+        (config["network"] | config["halting"]).get(key, allowed[0]) in allowed
+        for config in configs
+        for key, allowed in COMPUTED.items()
+    )
+
+
+def _game(
+    report: Path, name: str, encoding: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """One game for JSON, and by file the parameters of its runs."""
+    folders = _folders(report, name)
+    facts = _record(folders[0])["config"]["task"] | encoding
+    if name == "digits":
+        facts["examples"] = _examples(report / "traces" / f"{UPRIGHT}.json")
+    networks, parameters = [], dict[str, Any]()
+    for folder in folders:
+        network, own = _network(folder)
+        networks.append(network)
+        parameters |= own
+    card = report / "cards" / f"{GAMES[name]}.json"
+    what = json.loads(card.read_text("utf-8"))["what"] if card.is_file() else ""
+    return {"name": name, "what": what, "facts": facts, "networks": networks}, parameters
+
+
+def _network(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    """A mechanism's network: where it stops, and its runs; by file the parameters of each run.
+
+    Parameters are base64 of float32, row by row. Half as many bits would move p_n by some 0.002.
     """
-    mechanism, config = folder.name, record["config"]
-    common, own = config["halting"], config[mechanism]
-    # A null of PonderNet's own: the common number of steps, and no end before it.
-    epsilon = common["epsilon"] if mechanism == "act" else own["epsilon"] or 0
+    mechanism, record = folder.name, _record(folder)
+    common, own = record["config"]["halting"], record["config"][mechanism]
+    runs = [
+        {
+            "setting": replica["setting"],
+            "seed": replica["seed"],
+            "file": f"{folder.parent.name}-{mechanism}-{replica['setting']:g}-{replica['seed']}",
+        }
+        for replica in record["replicas"]
+    ]
     tensors = load_file(folder / "parameters.safetensors")
-    return {
+    parameters = {
+        run["file"]: {
+            name: base64.b64encode(stacked[k].astype("<f4").tobytes()).decode()
+            for name, stacked in tensors.items()
+        }
+        for k, run in enumerate(runs)
+    }
+    network = {
         "mechanism": mechanism,
         "title": names.TITLES[mechanism],
-        "setting": f"{record['replicas'][0]['setting']:g}",
+        "setting": SETTING_NAMES[mechanism],
+        "cell": record["config"]["network"]["cell"],
         "max_steps": own.get("max_steps") or common["max_steps"],
-        "epsilon": epsilon,
-        "parameters": {
-            name: base64.b64encode(tensor.astype("<f4").tobytes()).decode()
-            for name, tensor in tensors.items()
-        },
+        # A null of PonderNet's own: the common number of steps, and no end before it.
+        "epsilon": common["epsilon"] if mechanism == "act" else own["epsilon"] or 0,
+        "runs": runs,
     }
+    return network, parameters
+
+
+def _examples(traces: Path) -> dict[str, str]:
+    """By digit a traced picture of it, hexadecimal greys row by row; none without the file."""
+    if not traces.is_file():
+        return {}
+    shown = {
+        each["label"]: each["pixels"] for each in json.loads(traces.read_text("utf-8"))["traces"]
+    }
+    return {
+        str(digit): "".join(
+            f"{grey:x}" for grey in np.rint(np.ravel(shown[digit]) * (GREYS / 255)).astype(int)
+        )
+        for digit in sorted(shown)
+    }
+
+
+def _json(value: Any) -> str:
+    """A value as a script may hold it, in a page too."""
+    return json.dumps(value).replace("<", "\\u003c")

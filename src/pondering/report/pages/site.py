@@ -14,14 +14,14 @@ from markupsafe import Markup, escape
 from pondering.claims.claims import Register
 from pondering.claims.verdicts import MEANINGS, VERDICTS, Verdict, claims_json, judge_all
 from pondering.params.read import ExperimentConfig
-from pondering.project.atomic import atomic_write, json_text, write_json, write_together
+from pondering.project.atomic import json_text, write_json, write_together
 from pondering.project.errors import UserError
 from pondering.report.figures import FIGURES, save
 from pondering.report.figures.current import figure_key, read_seals, seal
 from pondering.report.figures.style import paths_of
 from pondering.report.pages import names
 from pondering.report.pages.markdown import code, escaped
-from pondering.report.pages.playable import playable
+from pondering.report.pages.playable import Playable, playable
 from pondering.report.pages.provenance import origins
 from pondering.report.pages.searches import searches
 from pondering.report.pages.view import Page, page_of
@@ -105,14 +105,16 @@ def build(
     return page
 
 
-def build_index(folder: Path) -> None:
-    """Rewrite reports/index.html, a view over the profiles that have a report.
+def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    """Rewrite reports/index.html, a view over the profiles that have a report, and reports/play/.
 
     It opens with two published networks that think, and leads to the largest profile that is
-    finished: everything run, to the end of its plan.
+    finished: everything run, to the end of its plan. In play/ lie the scripts that it loads when
+    more networks are asked for.
 
     Args:
         folder: reports/, which holds PROFILE/claims.json and PROFILE/models.
+        encodings: by task, what its inputs are made of; None: no network thinks.
 
     Raises:
         UserError: a claims.json cannot be read.
@@ -128,11 +130,22 @@ def build_index(folder: Path) -> None:
     for report in reports:
         for claim in report["claims"]:
             titles.setdefault(claim["id"], claim["title"])
+    play = playable(folder, encodings or {})
     page = _environment(html=True, title_of=str).get_template("index.html.j2")
-    content = page.render(
-        reports=reports, titles=titles, profiles=names.PROFILES, play=playable(folder)
-    )
-    atomic_write(folder / "index.html", content)
+    content = page.render(reports=reports, titles=titles, profiles=names.PROFILES, play=play)
+    scripts = _scripts(folder / "play", play) if play else {}
+    write_together({folder / "index.html": content} | scripts)
+    for path in (folder / "play").glob("*.js"):
+        if path not in scripts:
+            path.unlink()
+
+
+def _scripts(folder: Path, play: Playable) -> dict[Path, bytes | str]:
+    """What the page loads when it is asked for; a game brings its task's own script along."""
+    later = {name: text for name, text in play.scripts.items() if name not in play.begun}
+    for name in (game["name"] for game in play.games[1:]):
+        later[name] = (TEMPLATES / f"playable_{name}.js").read_text("utf-8") + later[name]
+    return {folder / f"{name}.js": text for name, text in later.items()}
 
 
 def _draw(results: Results, folder: Path) -> dict[str, str]:
@@ -193,7 +206,9 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         "style": _asset("style.css"),
         "script": _asset("text.js"),
         "play_style": _asset("playable.css"),
-        "play_script": _asset("playable.js"),
+        "play_script": _asset("playable_think.js")
+        + _asset("playable.js")
+        + _asset("playable_parity.js"),
         "verdicts": VERDICTS,
         "meanings": MEANINGS,
         "kinds": VERDICT_CLASS,

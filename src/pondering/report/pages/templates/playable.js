@@ -1,88 +1,65 @@
-// Two trained networks that think about the squares which a visitor taps. Numbers are doubles.
+// The games of the first page: what a visitor gives to two networks, what they do with it, step by step, and the address
+// that keeps it. All but the first game, and each network, are script files in play/, loaded when they are asked for.
 "use strict";
 
-const PLAY = JSON.parse(document.getElementById("networks").textContent);
-const VALUES = { "+": 1, "-": -1, "0": 0 };
-const AFTER = { "0": "+", "+": "-", "-": "0" };
-const NAMES = { "+": "+1", "-": "−1", "0": "0" };
-const FIRST = "+-0+00-+0-+0"; // what is shown before anything is tapped
+const TASKS = {}; // by name: facts => how inputs are written, read and asked for (playable_NAME.js)
+const GAMES = {}; // by name: the facts of its task, and its networks with all their published runs
+const PARAMETERS = {}; // by file: those of a run
+const PLAY = {}; // by name: the games that are open
+const FILES = {}; // by file: its loading
 
-for (const network of PLAY.networks) {
-  for (const [name, text] of Object.entries(network.parameters)) network.parameters[name] = floats(text);
+// What a file of play/ calls.
+function arrived(file, parameters) {
+  PARAMETERS[file] = Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, floats(text)]));
 }
 
-// The float32 numbers that base64 text holds.
-function floats(text) {
-  return new Float32Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer);
-}
-
-// W v + b for a matrix W whose rows lie one after the other.
-function affine(W, v, b) {
-  return Array.from(b, (bias, row) => v.reduce((sum, each, column) => sum + W[row * v.length + column] * each, bias));
-}
-
-const sigmoid = (x) => 1 / (1 + Math.exp(-x));
-
-// s_n = tanh(W_x x + b + W_s s_(n-1)), with the flag's weights added at step 1; of each step the
-// output y_n and h_n, the halting unit: [[y_1, h_1], ...].
-function ponder(network, x) {
-  const own = network.parameters;
-  const drive = affine(own["cell.input.weight"], x, own["cell.input.bias"]);
-  let state = drive.map(() => 0);
-  return Array.from({ length: network.max_steps }, (_, step) => {
-    const flagged = step || !own["cell.flag"] ? drive : drive.map((each, row) => each + own["cell.flag"][row]);
-    state = affine(own["cell.recurrent"], state, flagged).map(Math.tanh);
-    const [y, logit] = affine(own["heads.weight"], state, own["heads.bias"]);
-    return [y, sigmoid(logit)];
+function load(file) {
+  FILES[file] ??= new Promise((done, failed) => {
+    const script = element("script", { src: `play/${file}.js` });
+    script.addEventListener("load", done);
+    script.addEventListener("error", failed);
+    document.head.append(script);
   });
+  return FILES[file];
 }
 
-// Each function gives p_n of every step, and what the network would say had it stopped there.
-const HALTING = {
-  // p_n = h_n until less than epsilon is unspent; the last step gets the rest (Graves 2016, Eqs. 5-8).
-  act(outputs, epsilon) {
-    const steps = [];
-    let unspent = 1, mixed = 0;
-    for (const [y, h] of outputs) {
-      const last = steps.length + 1 === outputs.length || h >= unspent - epsilon;
-      const p = last ? unspent : h;
-      steps.push({ p, said: mixed + unspent * y });
-      if (last) break;
-      mixed += p * y;
-      unspent -= p;
-    }
-    return steps;
-  },
-  // p_n = lambda_n prod (1 - lambda_j); the last step gets the rest (Banino 2021, Eq. 2).
-  pondernet(outputs, epsilon) {
-    const steps = [];
-    let left = 1;
-    for (const [y, lambda] of outputs) {
-      const after = left * (1 - lambda);
-      const last = steps.length + 1 === outputs.length || after < epsilon;
-      steps.push({ p: last ? left : left * lambda, said: y });
-      if (last) break;
-      left = after;
-    }
-    return steps;
-  },
-};
-
-// What a network does with squares such as "+0-00": its steps, each with its weight p and the
-// probability of "odd" had it stopped there; where it stops; how sure it then is of "odd".
-function think(network, signs) {
-  const x = Array.from(signs, (sign) => VALUES[sign]);
-  const steps = HALTING[network.mechanism](ponder(network, x), network.epsilon)
-    .map(({ p, said }) => ({ p, odd: sigmoid(said) }));
-  const likeliest = steps.reduce((best, each, index) => (each.p > steps[best].p ? index : best), 0);
-  const stop = network.mechanism === "act" ? steps.length : likeliest + 1;
-  const expected = steps.reduce((sum, each, index) => sum + (index + 1) * each.p, 0);
-  return { steps, stop, expected, odd: steps[stop - 1].odd };
+function element(name, attributes = {}, ...inside) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...inside);
+  return made;
 }
 
-const count = (signs, sign) => signs.split(sign).length - 1;
-const parity = (odd) => (odd ? "odd" : "even");
-const answer = (odd) => parity(odd > 0.5);
+function button(words, press, attributes = {}) {
+  const made = element("button", { type: "button", ...attributes }, words);
+  made.addEventListener("click", press);
+  return made;
+}
+
+// Buttons in a row are one stop of the tab key; the arrow keys walk through them.
+function walk(event, buttons) {
+  const here = buttons.indexOf(document.activeElement);
+  const moves = { ArrowRight: here + 1, ArrowDown: here + 1, ArrowLeft: here - 1, ArrowUp: here - 1, Home: 0, End: buttons.length - 1 };
+  const next = buttons[moves[event.key]];
+  if (!next) return null;
+  event.preventDefault();
+  for (const each of buttons) each.tabIndex = each === next ? 0 : -1;
+  next.focus();
+  return next;
+}
+
+// The probabilities of classes.
+function softmax(logits) {
+  const most = Math.max(...logits), powers = logits.map((each) => Math.exp(each - most));
+  const sum = powers.reduce((total, each) => total + each, 0);
+  return powers.map((each) => each / sum);
+}
+
+// The likeliest class, and how sure of it a network is.
+function likeliest(logits) {
+  const shares = softmax(logits), sure = Math.max(...shares);
+  return { index: shares.indexOf(sure), sure };
+}
 
 // A share in percent, never rounded to all or nothing.
 function percent(share) {
@@ -91,13 +68,16 @@ function percent(share) {
   return `${Math.round(100 * share)}%`;
 }
 
-const sure = (odd) => percent(Math.max(odd, 1 - odd));
+const counted = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
 
-function element(name, attributes = {}, ...inside) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...inside);
-  return made;
+// What network k does with an input: of each of its vectors the steps, each with its weight p, what the network would
+// say had it stopped there and how sure it would be; where it stops, and what it says then.
+function thought({ task, networks, runs }, k, text) {
+  const network = { ...networks[k], parameters: PARAMETERS[runs[k].file] };
+  return think(network, task.inputs(text)).map(({ steps, stop, expected }) => {
+    const told = steps.map(({ p, said }) => ({ p, ...task.says(said) }));
+    return { steps: told, stop, expected, answer: told[stop - 1] };
+  });
 }
 
 // The sign and the word that the other pages have for a verdict.
@@ -110,91 +90,180 @@ function verdict(right) {
 
 function stopsAt(network, { stop, expected }) {
   if (network.mechanism === "pondernet") return `takes ${expected.toFixed(1)} steps on average, most likely ${stop},`;
-  if (stop === network.max_steps) return `is stopped after ${stop} steps, the most it may take,`;
-  return `stops after ${stop} step${stop === 1 ? "" : "s"}`;
+  if (stop === network.max_steps) return `is stopped after ${counted(stop, "step")}, the most it may take,`;
+  return `stops after ${counted(stop, "step")}`;
 }
 
-function row({ p, odd }, n, stops) {
+function row({ p, text, sure }, n, stops) {
   const bar = element("span", { class: "bar" }, element("span", { style: `--p: ${100 * p}%` }));
   const number = element("th", { scope: "row" }, `${n}`);
   if (stops) number.append(element("span", { class: "hidden" }, ", stops here"));
   return element("tr", { class: stops ? "stop" : "", style: `--n: ${n}` }, number,
-    element("td", {}, bar), element("td", { class: "number" }, percent(p)), element("td", { class: "says" }, `${answer(odd)}, ${sure(odd)}`));
+    element("td", {}, bar), element("td", { class: "number" }, percent(p)), element("td", { class: "says" }, `${text}, ${percent(sure)}`));
+}
+
+// A sequence, each of its vectors tinted by the steps it took; the one that is pressed is shown step by step.
+function strip(game, k, moments, truths) {
+  const { mechanism, max_steps: most } = game.networks[k], box = game.parts[k].querySelector(".strip");
+  const inside = box.contains(document.activeElement);
+  const cells = moments.map(({ stop, expected, answer }, t) => {
+    const { name, shown } = game.task.cell(game.input, t), steps = mechanism === "act" ? stop : expected;
+    const judged = truths[t] === null ? "" : answer.text === truths[t] ? ", right" : ", wrong";
+    return button(shown, () => change(game, game.input, t), {
+      class: `l${Math.round(10 * (steps - 1) / Math.max(most - 1, 1))}`, "aria-pressed": t === game.at, tabindex: t === game.at ? 0 : -1,
+      "aria-label": `${name}: ${counted(Number(steps.toFixed(1)), "step")}, says ${answer.text}${judged}`,
+    });
+  });
+  box.replaceChildren(...cells);
+  if (inside) cells[game.at].focus();
 }
 
 // One network's part of the page. Of a tail without weight there is one line.
-function show(network, thought, odd) {
-  const part = document.getElementById(`play-${network.mechanism}`);
-  const { steps, stop } = thought;
+function showNetwork(game, k, moments, truths) {
+  const network = game.networks[k], part = game.parts[k], run = game.runs[k];
+  const { steps, stop, expected, answer } = moments[game.at], truth = truths[game.at];
   const shown = steps.reduce((last, { p }, index) => (p >= 0.005 ? index + 1 : last), stop);
-  part.querySelector(".answer").replaceChildren(answer(thought.odd), verdict(answer(thought.odd) === parity(odd)));
-  part.querySelector(".stops").textContent = `It ${stopsAt(network, thought)} and is ${sure(thought.odd)} sure.`;
+  const of = network.runs.filter((each) => each.setting === run.setting);
+  game.sliders[k][0].show([...new Set(network.runs.map((each) => each.setting))].sort((a, b) => a - b), run.setting);
+  game.sliders[k][1].show(of.map((each) => each.seed).sort((a, b) => a - b), run.seed);
+  if (game.task.cell) strip(game, k, moments, truths);
+  part.querySelector(".answer").replaceChildren(answer.text, ...(truth === null ? [] : [verdict(answer.text === truth)]));
+  part.querySelector(".stops").textContent = `It ${stopsAt(network, { stop, expected })} and is ${percent(answer.sure)} sure.`;
   part.querySelector("tbody").replaceChildren(...steps.slice(0, shown).map((each, index) => row(each, index + 1, index + 1 === stop)));
   const tail = steps.slice(shown).reduce((sum, { p }) => sum + p, 0);
   part.querySelector(".rest").textContent = shown < steps.length ? `Steps ${shown + 1} to ${steps.length}: ${percent(tail)} together.` : "";
 }
 
-// The sentence that is read aloud after every tap.
-function summary(signs, thoughts, odd) {
-  const told = PLAY.networks.map((network, index) => {
-    const says = answer(thoughts[index].odd);
-    return `${network.title} ${stopsAt(network, thoughts[index])} and says ${says}: ${says === parity(odd) ? "right" : "wrong"}.`;
+// Show a game's input and what its networks do with it; the sentence is read aloud.
+function show(game) {
+  const { task, input, networks, section } = game, truths = task.truths(input);
+  const thoughts = networks.map((_, k) => thought(game, k, input)), truth = truths[game.at];
+  task.draw(input);
+  thoughts.forEach((moments, k) => showNetwork(game, k, moments, truths));
+  const told = networks.map((network, k) => {
+    const moment = thoughts[k][game.at], { text } = moment.answer;
+    const judged = truth === null ? "" : `: ${text === truth ? "right" : "wrong"}`;
+    return `${network.title} ${stopsAt(network, moment)} and says ${text}${judged}.`;
   });
-  const positive = count(signs, "+");
-  return `${positive} of ${signs.length} squares ${positive === 1 ? "is" : "are"} +1, so the truth is ${parity(odd)}. ${told.join(" ")}`;
+  section.querySelector(".summary").textContent = [task.sentence(input, game.at), ...told].join(" ");
+  const unlike = task.unlike(input), note = section.querySelector(".note");
+  note.textContent = `Neither network was trained on this: ${unlike}.`;
+  note.hidden = !unlike;
 }
 
-const section = document.getElementById("play");
-const squares = [...section.querySelectorAll(".squares button")];
-let current = "";
-
-// Show squares and what the networks think of them.
-function set(signs) {
-  current = signs;
-  squares.forEach((square, index) => {
-    square.dataset.sign = signs[index];
-    square.textContent = NAMES[signs[index]];
-    square.setAttribute("aria-label", `Square ${index + 1} of ${squares.length}: ${NAMES[signs[index]]}`);
+// The address names the first game by its squares, any other by its name; and whatever is not as at first.
+function address({ name, input, at, networks, runs, task }) {
+  const first = name === FIRST, more = new URLSearchParams(first ? {} : { input });
+  if (at !== task.truths(input).length - 1) more.set("at", at + 1);
+  networks.forEach(({ mechanism, runs: [usual] }, k) => {
+    if (runs[k] !== usual) more.set(mechanism, `${runs[k].setting},${runs[k].seed}`);
   });
-  const odd = count(signs, "+") % 2 === 1;
-  const thoughts = PLAY.networks.map((network) => think(network, signs));
-  PLAY.networks.forEach((network, index) => show(network, thoughts[index], odd));
-  const there = signs.length - count(signs, "0"), [fewest, most] = PLAY.trained;
-  section.querySelector(".summary").textContent = summary(signs, thoughts, odd);
-  section.querySelector(".note").hidden = there >= fewest && there <= most;
+  return `#${first ? input : name}${`${more}` && `?${more}`}`;
 }
 
-// The squares that the address names, zeros added at the end; null where it names none.
+// The game that the address names, and what it says of it.
 function addressed() {
-  const signs = location.hash.slice(1).replaceAll("%2B", "+");
-  return /^[-+0]+$/.test(signs) && signs.length <= PLAY.bits ? signs.padEnd(PLAY.bits, "0") : null;
+  const [head, query] = location.hash.slice(1).split("?"), wish = new URLSearchParams(query ?? "");
+  const name = NAMES.includes(head) ? head : FIRST;
+  if (name === FIRST) wish.set("input", head.replaceAll("%2B", "+"));
+  return { name, wish };
 }
 
-// A change of the visitor's: it goes into the address, in place of the last one.
-function change(signs) {
-  history.replaceState(null, "", `#${signs}`);
-  set(signs);
+// A change of the visitor's, shown as soon as its networks are there, goes into the address in place of the last one.
+async function change(game, input, at = Infinity, runs = game.runs) {
+  Object.assign(game, { input, runs, at: Math.min(at, game.task.truths(input).length - 1) });
+  await Promise.all(runs.map(({ file }) => PARAMETERS[file] ?? load(file)));
+  if (game.runs !== runs) return; // others have been chosen meanwhile
+  show(game);
+  history.replaceState(null, "", address(game));
 }
 
-// The squares are one stop of the tab key; the arrow keys walk through them.
-function walk(event) {
-  const here = squares.indexOf(document.activeElement);
-  const moves = { ArrowRight: here + 1, ArrowDown: here + 1, ArrowLeft: here - 1, ArrowUp: here - 1, Home: 0, End: squares.length - 1 };
-  const next = squares[moves[event.key]];
-  if (!next) return;
-  event.preventDefault();
-  squares.forEach((square) => { square.tabIndex = square === next ? 0 : -1; });
-  next.focus();
+// A slider over values, of which no others can be chosen; of a single value there are only words.
+function slider(name, choose) {
+  const range = element("input", { type: "range", min: 0, step: 1 }), said = element("output");
+  let values = [];
+  range.addEventListener("input", () => choose(values[range.value]));
+  return {
+    label: element("label", {}, `${name} = `, said, range),
+    show(all, value) {
+      values = all;
+      Object.assign(range, { max: all.length - 1, value: all.indexOf(value), hidden: all.length === 1 });
+      range.setAttribute("aria-valuetext", value);
+      said.textContent = value;
+    },
+  };
 }
 
-squares.forEach((square, index) => {
-  square.tabIndex = index ? -1 : 0;
-  square.addEventListener("keydown", walk);
-  square.addEventListener("click", () => change(current.slice(0, index) + AFTER[current[index]] + current.slice(index + 1)));
-});
-section.querySelector(".draw").addEventListener("click", () => {
-  change(squares.map(() => "+-0"[Math.floor(3 * Math.random())]).join(""));
-});
-addEventListener("hashchange", () => { if (addressed()) set(addressed()); });
-section.hidden = false;
-set(addressed() ?? FIRST.slice(0, PLAY.bits));
+// The sliders of network k: its setting, and the seed among those that were published with that.
+function sliders(game, k) {
+  const { runs, setting, title } = game.networks[k];
+  const choose = (wanted) => {
+    const fits = runs.filter((each) => each.setting === wanted.setting);
+    const found = fits.find(({ seed }) => seed === wanted.seed) ?? fits[0];
+    change(game, game.input, game.at, game.runs.with(k, found));
+  };
+  const made = [
+    slider(setting, (value) => choose({ ...game.runs[k], setting: value })),
+    slider("seed", (value) => choose({ ...game.runs[k], seed: value })),
+  ];
+  const only = runs.length === 1 ? [element("span", { class: "soft" }, "the only run that is published")] : [];
+  game.parts[k].querySelector(".runs").replaceChildren(...made.map(({ label }) => label), ...only);
+  game.parts[k].querySelector(".strip")?.addEventListener("keydown", (event) => {
+    walk(event, [...event.currentTarget.children])?.click();
+  });
+  return made;
+}
+
+// A game, with the part of the page that it plays in.
+function made(name) {
+  const section = document.getElementById(`play-${name}`), { facts, networks } = GAMES[name];
+  const game = { name, networks, section, parts: [...section.querySelectorAll(".thinker")] };
+  game.task = TASKS[name](facts, section.querySelector(".controls"), (input, at) => change(game, input, at));
+  game.sliders = networks.map((_, k) => sliders(game, k));
+  return game;
+}
+
+// Play what the address says, or else a game's own first input.
+async function play(name) {
+  const section = document.getElementById(`play-${name}`), { name: named, wish } = addressed();
+  try {
+    if (!GAMES[name]) await load(name);
+    const game = (PLAY[name] ??= made(name)), own = named === name ? wish : new URLSearchParams();
+    const runs = game.networks.map(({ mechanism, runs: all }, k) => {
+      return all.find(({ setting, seed }) => `${setting},${seed}` === own.get(mechanism)) ?? game.runs?.[k] ?? all[0];
+    });
+    const input = game.task.read(own.get("input") ?? "") ?? game.input ?? game.task.first, length = game.task.truths(input).length;
+    Object.assign(game, { input, runs, at: Math.min(Math.max(1, parseInt(own.get("at"), 10) || length), length) - 1 });
+    await Promise.all(runs.map(({ file }) => PARAMETERS[file] ?? load(file)));
+    show(game);
+  } catch (problem) {
+    if (!(problem instanceof Event)) throw problem;
+    section.querySelector(".summary").textContent = "The networks are files in the folder play beside this page, and one of them is not there.";
+  }
+}
+
+const NAMES = [...document.querySelectorAll(".game")].map(({ id }) => id.replace("play-", "")), FIRST = NAMES[0];
+
+// Play the game that the address names, and open the part of the page that it is in.
+function follow() {
+  const { name, wish } = addressed(), folded = document.getElementById(`play-${name}`).closest("details");
+  if (folded && !folded.open) {
+    folded.open = true; // and then as if a visitor had opened it
+    folded.scrollIntoView();
+  } else if (PLAY[name].task.read(wish.get("input") ?? "") !== null) play(name); // no other place of the page
+}
+
+function begin() {
+  for (const name of NAMES.slice(1)) {
+    const folded = document.getElementById(`play-${name}`).closest("details");
+    folded.addEventListener("toggle", async () => {
+      if (!folded.open) return;
+      await play(name);
+      if (PLAY[name]) history.replaceState(null, "", address(PLAY[name]));
+    });
+  }
+  document.getElementById("play").hidden = false;
+  addEventListener("hashchange", follow);
+  play(FIRST);
+  if (addressed().name !== FIRST) follow();
+}

@@ -1,0 +1,47 @@
+// Addition: numbers, each a vector of its digits from the left; the answer is the digits of their sum so far, then marks of the end.
+TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit }, box, change) => {
+  const words = (text) => text.split(/[\s+]+/).filter(Boolean);
+  const read = (text) => {
+    const found = words(text);
+    const fits = found.length > 0 && found.length <= limit && found.every((word) => /^[0-9]+$/.test(word) && word.length <= digits);
+    return fits ? found.join(" + ") : null;
+  };
+  const sums = (text) => words(text).reduce((all, word) => [...all, Number(word) + (all.at(-1) ?? 0)], []);
+  const field = element("input", { type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": "play-addition-help" });
+  const help = `1 to ${limit} numbers of 1 to ${digits} digits, with + between them.`;
+  const said = element("p", { class: "soft small", id: "play-addition-help" }, help), encoded = element("p", { class: "soft small" });
+  field.addEventListener("input", () => {
+    const fits = read(field.value) !== null;
+    field.setAttribute("aria-invalid", !fits);
+    if (fits) change(read(field.value));
+  });
+  const random = () => {
+    const drawn = () => Array.from({ length: 1 + Math.floor(digits * Math.random()) }, () => Math.floor(10 * Math.random())).join("");
+    change(Array.from({ length: most }, drawn).join(" + "));
+  };
+  box.append(element("p", { class: "tools" }, element("label", {}, "Numbers to add ", field), button("Draw at random", random)), said, encoded);
+  return {
+    first: Array.from({ length: most }, (_, t) => `${59 - 21 * t}`.slice(0, digits)).join(" + "),
+    read,
+    inputs: (text) => words(text).map((word) => {
+      const x = Array(10 * digits).fill(0);
+      Array.from(word).forEach((digit, place) => { x[10 * place + Number(digit)] = 1; });
+      return x;
+    }),
+    truths: (text) => sums(text).map((sum, t) => (t ? `${sum}` : null)), // the first number alone asks for nothing
+    says(logits) {
+      const places = Array.from({ length: digits + 1 }, (_, place) => likeliest(logits.slice(place * classes, (place + 1) * classes)));
+      const text = places.map(({ index }) => (index === end ? "*" : index)).join("").replace(/\*+$/, "");
+      return { text: text || "nothing", sure: places.reduce((all, { sure }) => all * sure, 1) };
+    },
+    cell: (text, t) => ({ name: `Number ${t + 1}, ${words(text)[t]}`, shown: `${t ? "+ " : ""}${words(text)[t]}` }),
+    sentence: (text, at) => (at ? `After number ${at + 1} the sum is ${sums(text)[at]}.` : "After the first number nothing is asked."),
+    unlike: (text) => (words(text).length > most ? `in training ${fewest} to ${most} numbers were added` : ""),
+    draw(text) {
+      if (read(field.value) !== text) field.value = text;
+      field.setAttribute("aria-invalid", false);
+      const places = words(text).map((word) => Array.from(word.padEnd(digits, "·")).join(" "));
+      encoded.textContent = `The networks read ${digits} places a number, from the left: ${places.join(", then ")}. They write ${digits + 1} places.`;
+    },
+  };
+};

@@ -1,0 +1,118 @@
+// Digits: a picture in 16 greys, drawn or taken from the examples, and turned; written PICTURE.ANGLE.DIGIT.
+TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box, change) => {
+  const GREYS = 15, MARGIN = 4, BRUSH = 1.6; // the frame around MNIST's digits, and a pen's width, in pixels
+  // A picture as hexadecimal greys, row by row; g to z stand for 1 to 20 zeros.
+  const write = (greys) => greys.map((grey) => grey.toString(16)).join("").replace(/0{1,20}/g, (zeros) => String.fromCharCode(102 + zeros.length));
+  const greysOf = (text) => Array.from(text.replace(/[g-z]/g, (run) => "0".repeat(run.charCodeAt(0) - 102)), (grey) => parseInt(grey, 16));
+  const parse = (text) => {
+    const [picture, angle, digit] = text.split(".");
+    return { greys: greysOf(picture), angle: Number(angle), digit };
+  };
+  const joined = ({ greys, angle, digit }) => `${write(greys)}.${angle}.${digit}`;
+  // The picture turned about its centre, counter-clockwise as it is seen, bilinearly; what comes from outside is 0.
+  function turned({ greys, angle }) {
+    const centre = (side - 1) / 2, cos = Math.cos(angle * Math.PI / 180), sin = Math.sin(angle * Math.PI / 180);
+    const at = (x, y) => (x >= 0 && x < side && y >= 0 && y < side ? greys[y * side + x] / GREYS : 0);
+    return greys.map((_, index) => {
+      const right = index % side - centre, down = Math.floor(index / side) - centre;
+      const x = cos * right - sin * down + centre, y = sin * right + cos * down + centre;
+      const left = Math.floor(x), top = Math.floor(y), a = x - left, b = y - top;
+      return (1 - b) * ((1 - a) * at(left, top) + a * at(left + 1, top)) + b * ((1 - a) * at(left, top + 1) + a * at(left + 1, top + 1));
+    });
+  }
+  let own = { greys: [], angle: 0, digit: "" };
+  const pen = { x: side / 2, y: side / 2 };
+  const paper = element("canvas", { width: side, height: side, class: "paper", tabindex: 0, role: "application", "aria-label": "Paper: the arrow keys move the pen, with Shift they draw" });
+  const seen = element("canvas", { width: side, height: side, role: "img", "aria-label": "The picture as it is turned" });
+  const range = element("input", { type: "range", min: -180, max: 180, step: 1 }), degrees = element("output");
+  const drawn = element("select", {}, element("option", { value: "" }, "not said"), ...Array.from({ length: 10 }, (_, digit) => element("option", { value: digit }, `${digit}`)));
+  const sample = element("select", {}, element("option", { value: "" }, "choose"), ...Object.keys(examples).map((digit) => element("option", { value: digit }, digit)));
+  const tell = (part) => change(joined({ ...own, ...part }));
+  // Ink around the pen, less of it towards the brush's edge.
+  function ink(x, y) {
+    own.greys = own.greys.map((grey, index) => {
+      const away = Math.hypot(index % side + 0.5 - x, Math.floor(index / side) + 0.5 - y);
+      return Math.max(grey, Math.round(GREYS * Math.min(1, Math.max(0, BRUSH + 0.4 - away))));
+    });
+  }
+  // A stroke to a point, in steps of less than half a pixel.
+  function stroke(x, y) {
+    const from = { ...pen }, steps = Math.ceil(2.5 * Math.hypot(x - from.x, y - from.y)) || 1;
+    for (let step = 1; step <= steps; step += 1) ink(from.x + (x - from.x) * step / steps, from.y + (y - from.y) * step / steps);
+    Object.assign(pen, { x, y });
+    tell({});
+  }
+  const place = (event) => {
+    const { left, top, width } = paper.getBoundingClientRect();
+    return [(event.clientX - left) * side / width, (event.clientY - top) * side / width];
+  };
+  paper.addEventListener("pointerdown", (event) => {
+    paper.setPointerCapture(event.pointerId);
+    [pen.x, pen.y] = place(event);
+    stroke(pen.x, pen.y);
+  });
+  paper.addEventListener("pointermove", (event) => { if (event.buttons) stroke(...place(event)); });
+  paper.addEventListener("keydown", (event) => {
+    const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const [x, y] = [pen.x + move[0], pen.y + move[1]].map((each) => Math.min(side - 0.5, Math.max(0.5, each)));
+    if (event.shiftKey) stroke(x, y);
+    Object.assign(pen, { x, y });
+    paint(paper, own.greys.map((grey) => grey / GREYS), true);
+  });
+  range.addEventListener("input", () => tell({ angle: Number(range.value) }));
+  drawn.addEventListener("change", () => tell({ digit: drawn.value }));
+  sample.addEventListener("change", () => { if (sample.value) tell({ greys: greysOf(examples[sample.value]), digit: sample.value }); });
+  const clear = button("Clear", () => tell({ greys: Array(side ** 2).fill(0), digit: "" }));
+  // A picture of values from 0 to 1, bright on dark; on the paper the frame that digits fill, and the pen.
+  function paint(canvas, values, guided = false) {
+    const context = canvas.getContext("2d"), image = context.createImageData(side, side);
+    values.forEach((value, index) => {
+      const x = index % side, y = Math.floor(index / side), edge = [x, y].some((each) => each === MARGIN - 1 || each === side - MARGIN);
+      const inside = [x, y].every((each) => each >= MARGIN - 1 && each <= side - MARGIN);
+      const grey = Math.round(255 * value), marked = guided && x === Math.floor(pen.x) && y === Math.floor(pen.y) && document.activeElement === paper;
+      image.data.set(marked ? [230, 120, 40, 255] : Array(3).fill(Math.max(grey, guided && edge && inside ? 45 : 0)).concat(255), 4 * index);
+    });
+    context.putImageData(image, 0, 0);
+  }
+  box.append(
+    element("div", { class: "pictures" }, element("figure", {}, paper, element("figcaption", {}, "Draw here")), element("figure", {}, seen, element("figcaption", {}, "The networks see"))),
+    element("p", { class: "tools" }, element("label", {}, "Turned by ", degrees, " degrees", range)),
+    element("p", { class: "tools" }, clear, element("label", {}, "An example ", sample), element("label", {}, "What you drew ", drawn)),
+  );
+  return {
+    first: examples[7] ? joined({ greys: greysOf(examples[7]), angle: 0, digit: 7 }) : joined({ greys: Array(side ** 2).fill(0), angle: 0, digit: "" }),
+    read(text) {
+      const found = parse(text);
+      const fits = found.greys.length === side ** 2 && !found.greys.some(Number.isNaN) && Math.abs(found.angle) <= 180 && /^[0-9]?$/.test(found.digit ?? "x");
+      return fits ? joined(found) : null;
+    },
+    inputs: (text) => [turned(parse(text)).map((value) => (value - mean) / deviation)],
+    truths: (text) => [parse(text).digit || null],
+    says(logits) {
+      const { index, sure } = likeliest(logits);
+      return { text: `${index}`, sure };
+    },
+    sentence(text) {
+      const { angle, digit } = parse(text);
+      return `${digit ? `This is a ${digit}` : "This is a digit"}${angle ? `, turned by ${angle} degrees` : ""}.`;
+    },
+    unlike(text) {
+      const { greys, angle } = parse(text);
+      const outside = greys.some((grey, index) => grey && [index % side, Math.floor(index / side)].some((each) => each < MARGIN || each >= side - MARGIN));
+      if (!greys.some(Boolean)) return "every picture in training showed a digit";
+      if (Math.abs(angle) > limit) return `in training digits were turned by at most ${limit} degrees`;
+      return outside ? "in training digits stayed within the frame" : "";
+    },
+    draw(text) {
+      own = parse(text);
+      paint(paper, own.greys.map((grey) => grey / GREYS), true);
+      paint(seen, turned(own));
+      range.value = own.angle;
+      degrees.textContent = own.angle;
+      drawn.value = own.digit;
+      sample.value = "";
+    },
+  };
+};
