@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,36 +14,64 @@ import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Browser, Page
+from safetensors.numpy import load_file, save_file
 from support.published import ROOT
 
 from pondering import from_pretrained
+from pondering.data.encoding import encodings
 from pondering.model.halting import ACT
 from pondering.report.pages import build_index
-from pondering.report.pages.playable import EXPERIMENT, MECHANISMS, PROFILES, playable
+from pondering.report.pages.playable import GAMES, MECHANISMS, PROFILES, playable
+from pondering.tasks import make_task
+from pondering.tasks.addition import CLASSES
+from pondering.tasks.base import Batch, Task, concatenate
+from pondering.tasks.digits.files import SIDE
+from pondering.tasks.digits.task import DEVIATION, MEAN, rotate
 
-SIGNS = {"+": 1.0, "-": -1.0, "0": 0.0}
-SENTENCE = ".summary"
+ENCODINGS = cache(encodings)
+COUNT = {"parity": 200}  # inputs of a game, if not 40
+SPOKEN = {"\n": "line break", " ": "space", "": "nothing"}
+LATER = [game for game in GAMES if game != "parity"]
+OFFERED = [
+    (profile, game)
+    for profile in PROFILES
+    for game, experiment in GAMES.items()
+    if all((ROOT / "reports" / profile / "models" / experiment / m).is_dir() for m in MECHANISMS)
+]
 
 
 def reports(folder: Path, *profiles: str) -> Path:
     """A folder with the published networks of these profiles, and the page over them."""
     for profile in profiles:
-        own = Path(profile) / "models" / EXPERIMENT
-        shutil.copytree(ROOT / "reports" / own, folder / own)
-    build_index(folder)
+        for own in (*(f"models/{each}" for each in GAMES.values()), "traces/mnist.json", "cards"):
+            place = Path(profile) / own
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copy if place.suffix else shutil.copytree
+            copy(ROOT / "reports" / place, folder / place)
+    build_index(folder, ENCODINGS())
     return folder
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The page over the networks of some profiles, made once."""
+    return cache(lambda *profiles: reports(tmp_path_factory.mktemp("reports"), *profiles))
 
 
 Opener = Callable[..., Page]
 
 
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
-    """Opens the page of a profile's networks; whatever goes wrong on it fails the test."""
+def opened(browser: Browser, site: Callable[..., Path]) -> Iterator[Opener]:
+    """Opens the page of some profiles' networks; whatever goes wrong on it fails the test.
+
+    A game that the address names is waited for.
+    """
     contexts, wrong = [], []
 
-    def opener(profile: str = "reduced", width: int = 1280, at: str = "", **more: Any) -> Page:
-        page_path = reports(tmp_path / f"{profile}-{width}", profile) / "index.html"
+    def opener(*profiles: str, width: int = 1280, at: str = "", folder: Path | None = None,
+               **more: Any) -> Page:  # fmt: skip
+        page_path = (folder or site(*profiles or PROFILES)) / "index.html"
         assert page_path.stat().st_size < 300_000
         options: Any = {"viewport": {"width": width, "height": 900}, "reduced_motion": "reduce"}
         contexts.append(browser.new_context(**options, offline=True, **more))
@@ -51,6 +81,9 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
         page.on("request", lambda request: wrong.append(request.url)
                 if not request.url.startswith(("file:", "data:")) else None)  # fmt: skip
         page.goto(page_path.as_uri() + at)
+        game = at[1:].split("?")[0]
+        if game in LATER:
+            shown(page, game)
         return page
 
     yield opener
@@ -59,71 +92,146 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
     assert wrong == []
 
 
-def drawn(bits: int) -> list[str]:
-    """200 inputs, every square 0, +1 or -1 by chance."""
-    draws = np.random.default_rng(0).integers(0, 3, (200, bits))
-    return ["".join("+-0"[each] for each in row) for row in draws]
+def shown(page: Page, game: str) -> str:
+    """What the page says of a game, once its networks are there."""
+    page.locator(f"#play-{game} tbody tr.stop").first.wait_for()
+    return page.locator(f"#play-{game} .summary").text_content() or ""
+
+
+def drawn(game: str, task: Task) -> tuple[list[str], Batch]:
+    """Inputs drawn by chance: as they are written on the page, and as a batch."""
+    rng, count = np.random.default_rng(0), COUNT.get(game, 40)
+    if game in ("logic", "addition"):
+        batch = task.draw(rng, count)  # type: ignore[attr-defined]
+        no_answers = torch.zeros(*batch.mask.shape, task.output_size)
+        told = [task.describe(no_answers, batch, row) for row in range(count)]
+        joint = {"logic": "; ", "addition": " + "}[game]
+        return [joint.join(word["input"] for word in words) for words in told], batch.torch()
+    if game == "digits":
+        greys = rng.integers(0, 16, (count, SIDE, SIDE)) * (rng.random((count, SIDE, SIDE)) < 0.2)
+        angles = rng.integers(-180, 181, count)
+        images = (rotate(greys / 15, angles) - MEAN) / DEVIATION
+        texts = [
+            f"{''.join(f'{each:x}' for each in picture.ravel())}.{angle}."
+            for picture, angle in zip(greys, angles, strict=True)
+        ]
+        there = np.ones((1, count), bool)
+        flat = images.astype(np.float32).reshape(1, count, -1)
+        return texts, Batch(flat, np.zeros((1, count)), there, ~there, np.zeros(count)).torch()
+    signs = "+-0" if game == "parity" else "".join(map(chr, range(32, 127))) + "\n"
+    size = task.input_size if game == "parity" else 16
+    draws = rng.integers(0, len(signs), (count, size))
+    texts = ["".join(signs[each] for each in row) for row in draws]
+    return texts, concatenate([task.parse(text) for text in texts]).torch()
 
 
 @torch.no_grad()
-def by_python(profile: str, mechanism: str, inputs: list[str]) -> list[dict[str, Any]]:
-    """What `think` of the page shall give, by the network of the library."""
-    network, _ = from_pretrained(f"{EXPERIMENT}/{mechanism}", profile=profile)
-    x = torch.tensor([[[SIGNS[sign] for sign in signs] for signs in inputs]])
-    halting = network.halting
-    whole = network(x, halting=halting)
-    if isinstance(halting, ACT):  # had it stopped at n: the same with n as the limit
-        limited = (replace(halting, max_steps=n + 1) for n in range(len(whole.weights)))
-        outputs = torch.stack([network(x, halting=each).mixture for each in limited])
-    else:
-        outputs = whole.outputs
-    odd = outputs[:, 0, :, 0].sigmoid()
-    found = []
-    for row in range(len(inputs)):
-        steps = int(whole.ponder_time[0, row])
-        p = whole.weights[:steps, 0, row]
-        stop = steps if mechanism == "act" else int(p.argmax()) + 1
-        found.append({"p": p.tolist(), "odd": odd[:steps, row].tolist(), "stop": stop,
-                      "answer": float(odd[stop - 1, row]),
-                      "expected": float(whole.expected_steps[0, row])})  # fmt: skip
+def by_python(game: str, profile: str, mechanism: str, batch: Batch) -> list[list[dict[str, Any]]]:
+    """What `thought` of the page shall give of each input's vectors, by the library's network."""
+    network, card = from_pretrained(f"{GAMES[game]}/{mechanism}", profile=profile)
+    task, halting, state = make_task(dict(card.task), game), network.halting, None
+    found: list[list[dict[str, Any]]] = [[] for _ in batch.difficulty]
+    for t in range(len(batch.mask)):
+        now = Batch._make([*(part[t : t + 1] for part in batch[:-1]), batch.difficulty])
+        now = now._replace(scored=now.mask)
+
+        def run(halting: Any, now: Batch = now, state: Any = state) -> Any:
+            return network(now.inputs, now.mask, state=state, keep_state=True, halting=halting)
+
+        whole = run(halting)
+        if isinstance(halting, ACT):  # had it stopped at n: the same with n as the limit
+            limits = range(1, len(whole.weights) + 1)
+            outputs = torch.stack([run(replace(halting, max_steps=n)).mixture for n in limits])
+        else:
+            outputs = whole.outputs
+        state, sure = whole.state, certain(task, outputs)
+        for row in np.flatnonzero(now.mask[0]):
+            steps = int(whole.ponder_time[0, row])
+            p = whole.weights[:steps, 0, row]
+            told = [task.describe(each, now, row)[0] for each in outputs[:steps]]
+            found[row].append(
+                {
+                    "p": p.tolist(),
+                    "text": [spoken(game, each["prediction"]) for each in told],
+                    "sure": sure[:steps, 0, row].tolist(),
+                    "stop": steps if mechanism == "act" else int(p.argmax()) + 1,
+                    "expected": float(whole.expected_steps[0, row]),
+                    "truth": spoken(game, told[0]["target"]) if batch.scored[t, row] else None,
+                }
+            )
     return found
 
 
+@cache
+def library(game: str, profile: str) -> tuple[list[str], dict[str, Any]]:
+    """Inputs drawn by chance, and by mechanism what `by_python` says of them."""
+    _, card = from_pretrained(f"{GAMES[game]}/act", profile=profile)
+    inputs, batch = drawn(game, make_task(dict(card.task), game))
+    return inputs, {each: by_python(game, profile, each, batch) for each in MECHANISMS}
+
+
+def certain(task: Task, outputs: torch.Tensor) -> torch.Tensor:
+    """The probability of the likeliest answer: (..., C) to (...)."""
+    if task.output_size == 1:
+        odd = outputs[..., 0].sigmoid()
+        return torch.maximum(odd, 1 - odd)
+    classes = CLASSES if task.name == "addition" else task.output_size
+    return outputs.unflatten(-1, (-1, classes)).softmax(-1).amax(-1).prod(-1)
+
+
+def spoken(game: str, answer: str) -> str:
+    """An answer as the page says it."""
+    return SPOKEN.get(answer, f"“{answer}”" if game == "wikipedia" else answer)
+
+
 @pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("profile", PROFILES)
-def test_the_page_thinks_what_the_library_thinks(opened: Opener, profile: str, width: int) -> None:
-    page = opened(profile, width)
-    inputs = drawn(page.locator(".squares button").count())
+@pytest.mark.parametrize(("profile", "game"), OFFERED)
+def test_the_page_thinks_what_the_library_thinks(
+    opened: Opener, profile: str, game: str, width: int
+) -> None:
+    page = opened(profile, width=width, at="" if game == "parity" else f"#{game}")
+    inputs, by_library = library(game, profile)
     for k, mechanism in enumerate(MECHANISMS):
         there = page.evaluate(
-            "([k, inputs]) => inputs.map(signs => think(PLAY.networks[k], signs))", [k, inputs]
+            """([game, k, inputs]) => inputs.map((text) => {
+              const truths = PLAY[game].task.truths(text);
+              return thought(PLAY[game], k, text).map((each, t) => ({ ...each, truth: truths[t] }));
+            })""",
+            [game, k, inputs],
         )
-        for own, wanted in zip(there, by_python(profile, mechanism, inputs), strict=True):
-            assert [step["p"] for step in own["steps"]] == pytest.approx(wanted["p"], abs=1e-4)
-            assert [step["odd"] for step in own["steps"]] == pytest.approx(wanted["odd"], abs=1e-4)
-            assert own["odd"] == pytest.approx(wanted["answer"], abs=1e-4)
-            assert own["expected"] == pytest.approx(wanted["expected"], abs=1e-4)
-            assert own["stop"] == wanted["stop"]
+        for own, wanted in zip(there, by_library[mechanism], strict=True):
+            if game == "wikipedia":  # the page reads the last byte too, which asks for one more
+                assert own.pop()["truth"] is None
+            for said, right in zip(own, wanted, strict=True):
+                for name, values in (("p", right["p"]), ("sure", right["sure"])):
+                    shares = [step[name] for step in said["steps"]]
+                    assert shares == pytest.approx(values, abs=1e-4)
+                assert [step["text"] for step in said["steps"]] == right["text"]
+                assert said["expected"] == pytest.approx(right["expected"], abs=1e-4)
+                assert said["stop"] == right["stop"]
+                assert said["answer"] == said["steps"][said["stop"] - 1]
+                assert said["truth"] == right["truth"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1440])
-def test_nothing_is_cut_off_and_the_squares_are_large(
-    opened: Opener, width: int, scheme: str
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (768, "dark"), (1440, "light")])
+@pytest.mark.parametrize("at", ["#--00+000-000", *(f"#{game}" for game in LATER)])
+def test_nothing_is_cut_off_and_what_one_taps_is_large(
+    opened: Opener, at: str, width: int, scheme: str
 ) -> None:
-    page = opened(width=width, at="#--00+000-000", color_scheme=scheme)
+    page = opened(width=width, at=at, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    squares = page.locator(".squares button").all()
-    assert len(squares) == 12
-    for box in (square.bounding_box() for square in squares):
+    part = page.locator(f"#play-{at[1:] if at[1:] in LATER else 'parity'}")
+    taps = part.locator(".controls :is(button, select, input, textarea)").all()
+    assert taps
+    for box in (tap.bounding_box() for tap in taps if tap.is_visible()):
         assert box and min(box["width"], box["height"]) >= 44
     cut = page.evaluate(
         """() => [...document.querySelectorAll(".play *")]
-             .filter(one => !one.closest(".hidden") && one.clientWidth)
+             .filter(one => !one.closest(".hidden, textarea") && one.clientWidth)
              .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML)"""
     )
     assert cut == []
-    first, second = (page.locator(".thinker").nth(k).bounding_box() for k in range(2))
+    first, second = (part.locator(".thinker").nth(k).bounding_box() for k in range(2))
     assert first and second and (first["y"] == second["y"]) == (width > 360)
 
 
@@ -131,11 +239,11 @@ def test_a_tap_changes_the_address_and_the_sentence_and_the_address_restores_bot
     opened: Opener,
 ) -> None:
     page = opened(at="#+-0+")
-    square, sentence = page.locator(".squares button"), page.locator(SENTENCE)
+    square, sentence = page.locator(".squares button"), page.locator("#play-parity .summary")
     seen = []
     for sign in ("+", "-", "0"):
         square.nth(2).click()
-        assert page.evaluate("location.hash") == f"#+-{sign}+00000000"
+        page.wait_for_function("hash => location.hash === hash", arg=f"#+-{sign}+00000000")
         seen.append(sentence.text_content())
     assert seen[0] is not None and "3 of 12 squares are +1, so the truth is odd." in seen[0]
     assert seen[2] is not None and "2 of 12 squares are +1, so the truth is even." in seen[2]
@@ -143,20 +251,25 @@ def test_a_tap_changes_the_address_and_the_sentence_and_the_address_restores_bot
     page.wait_for_function("document.querySelector('.summary').textContent.startsWith('3 of')")
     assert square.nth(2).get_attribute("aria-label") == "Square 3 of 12: +1"
     assert sentence.text_content() == seen[0]
+    page.evaluate("location.hash = '#content'")  # the skip link
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert sentence.text_content() == seen[0]
     again = opened(width=1000, at="#%2B-%2B%2B00000000")
-    assert again.locator(SENTENCE).text_content() == seen[0]
+    assert again.locator("#play-parity .summary").text_content() == seen[0]
 
 
 @pytest.mark.parametrize("signs", ["+++++--+-+++", "--00+000-000"])  # ACT errs; it does not
 def test_the_page_says_who_is_right_and_where_each_stops(opened: Opener, signs: str) -> None:
     page = opened(at=f"#{signs}")
+    _, card = from_pretrained(f"{GAMES['parity']}/act")
+    batch = make_task(dict(card.task), "parity").parse(signs).torch()  # type: ignore[attr-defined]
     truth = ("even", "odd")[signs.count("+") % 2]
-    sentence = page.locator(SENTENCE).text_content() or ""
+    sentence = page.locator("#play-parity .summary").text_content() or ""
     assert f"so the truth is {truth}. " in sentence
     for mechanism, title in zip(MECHANISMS, ("ACT", "PonderNet"), strict=True):
-        wanted = by_python("reduced", mechanism, [signs])[0]
+        ((wanted,),) = by_python("parity", "reduced", mechanism, batch)
         stop = wanted["stop"]
-        said = ("even", "odd")[wanted["answer"] > 0.5]
+        said = wanted["text"][stop - 1]
         judged = "right" if said == truth else "wrong"
         stops = {
             "pondernet": f"takes {wanted['expected']:.1f} steps on average, most likely {stop},",
@@ -165,7 +278,7 @@ def test_the_page_says_who_is_right_and_where_each_stops(opened: Opener, signs: 
             else "is stopped after 20 steps, the most it may take,",
         }[mechanism]
         assert f"{title} {stops} and says {said}: {judged}." in sentence
-        part = page.locator(f"#play-{mechanism}")
+        part = page.locator(f"#play-parity-{mechanism}")
         assert part.locator(".answer").text_content() == said + judged
         stopped = part.locator("tr.stop")
         assert stopped.locator("th").text_content() == f"{stop}, stops here"
@@ -174,13 +287,115 @@ def test_the_page_says_who_is_right_and_where_each_stops(opened: Opener, signs: 
         assert bar["width"] / whole["width"] == pytest.approx(wanted["p"][stop - 1], abs=0.02)
 
 
-def test_an_input_unlike_training_is_said_to_be(opened: Opener) -> None:
-    page = opened(at="#0")
-    note = page.locator('[role="status"] .note')
-    assert "Neither network was trained on this: in training 1 to 12" in (note.text_content() or "")
+def test_a_game_is_loaded_when_it_is_opened_and_not_before(opened: Opener) -> None:
+    page, asked = opened(), []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    assert page.evaluate("document.querySelectorAll('script[src]').length") == 0
+    for game, title in (("logic", "A chain of logic gates"), ("addition", "A sum of numbers")):
+        asked.clear()
+        page.get_by_text(title).focus()
+        page.keyboard.press("Enter")
+        assert shown(page, game)
+        files = [
+            each["file"]
+            for k in range(2)
+            for each in page.evaluate(f"PLAY.{game}.networks[{k}].runs")
+        ]
+        assert asked == [f"{game}.js", *(f"{file}.js" for file in files)]
+        page.wait_for_function("game => location.hash.startsWith(`#${game}?input=`)", arg=game)
+
+
+def test_a_game_whose_files_are_not_there_says_so(
+    browser: Browser, site: Callable[..., Path], tmp_path: Path
+) -> None:
+    shutil.copy(site(*PROFILES) / "index.html", tmp_path)
+    page = browser.new_page()
+    page.goto((tmp_path / "index.html").as_uri() + "#logic")
+    page.get_by_text("files in the folder play beside this page").wait_for()
+    page.close()
+
+
+@pytest.mark.parametrize("game", LATER)
+def test_what_one_does_is_in_the_address_and_comes_back_from_it(opened: Opener, game: str) -> None:
+    page = opened(at=f"#{game}")
+    part = page.locator(f"#play-{game}")
+    if game == "logic":
+        part.get_by_label("Vector 1, bit 2: 1").click()
+        part.get_by_label("Vector 2, gate 2").select_option("AND")
+        part.get_by_role("button", name="Remove the last vector").click()
+        part.get_by_label("Vector 1, gate 3").select_option("OR")
+        written, at, sentence = "00 XOR AND OR; 1 NOR AND XOR", 0, "of vector 1 the last bit is 0."
+    elif game == "addition":
+        part.get_by_label("Numbers to add").fill("12+7+ 500")
+        part.locator(".strip button").nth(1).click()
+        written, at, sentence = "12 + 7 + 500", 1, "After number 2 the sum is 19."
+    elif game == "wikipedia":
+        part.get_by_label("Write here").fill("Lout <é&+# mas")
+        part.locator(".strip button").nth(2).press("ArrowLeft")
+        written, at, sentence = "Lout <é&+# mas", 1, "After “Lo” comes “u”."
+    else:
+        part.get_by_role("button", name="Clear").click()
+        part.locator("canvas.paper").focus()
+        for move in ("ArrowUp", "Shift+ArrowUp", "Shift+ArrowUp", "ArrowLeft", "Shift+ArrowDown"):
+            part.locator("canvas.paper").press(move)
+        part.get_by_label("Turned by").fill("-20")
+        part.get_by_label("What you drew").select_option("1")
+        written, at, sentence = ".-20.1", 0, "This is a 1, turned by -20 degrees."
+    kept = "PLAY[game].input.endsWith(text) && location.hash === address(PLAY[game])"
+    page.wait_for_function(f"([game, text]) => {kept}", arg=[game, written])
+    assert page.evaluate(f"PLAY.{game}.at") == at
+    assert sentence in shown(page, game)
+    again = opened(width=500, at=page.evaluate("location.hash"))
+    assert again.evaluate(f"[PLAY.{game}.input, PLAY.{game}.at]") == page.evaluate(
+        f"[PLAY.{game}.input, PLAY.{game}.at]"
+    )
+    assert shown(again, game) == shown(page, game)
+
+
+def test_a_digit_is_drawn_with_the_mouse(opened: Opener) -> None:
+    page = opened(at="#digits")
+    page.locator("#play-digits").get_by_role("button", name="Clear").click()
+    paper = page.locator("canvas.paper").bounding_box()
+    assert paper
+    x, y, size = paper["x"], paper["y"], paper["width"]
+    page.mouse.move(x + size / 2, y + size / 4)
+    page.mouse.down()
+    page.mouse.move(x + size / 2, y + size * 3 / 4)
+    page.mouse.up()
+    page.mouse.move(x + size / 4, y + size / 2)
+    ink = page.evaluate("PLAY.digits.task.inputs(PLAY.digits.input)[0]")
+    picture = np.reshape(ink, (SIDE, SIDE)) * DEVIATION + MEAN
+    assert picture[7:21, 14] == pytest.approx(1, abs=1e-6)
+    assert picture[:, :11] == pytest.approx(0, abs=1e-6) and picture[:4] == pytest.approx(
+        0, abs=1e-6
+    )
+    assert "says 1" in shown(page, "digits")
+
+
+@pytest.mark.parametrize(
+    ("at", "why"),
+    [
+        ("#0", "in training 1 to 12 of the squares were not 0"),
+        ("#logic?input=01 OR; 1 OR; 1 OR; 1 OR", "in training sequences had 1 to 3 vectors"),
+        ("#addition?input=1 2 3", "in training 1 to 2 numbers were added"),
+        ("#wikipedia?input=zoo", "in training “z” was never read"),
+        (f"#wikipedia?input={'a' * 41}", "in training sequences had 40 bytes, this one has 41"),
+        ("#digits?input=" + "0" * 784 + ".0.", "every picture in training showed a digit"),
+        ("#digits?input=ff" + "0" * 782 + ".0.", "in training digits lay in the middle"),
+        ("#digits?input=" + "5" * 784 + ".23.", "in training digits were turned by at most 22.5"),
+    ],
+)
+def test_an_input_unlike_training_is_said_to_be(opened: Opener, at: str, why: str) -> None:
+    page = opened(at=at)
+    game = at[1:].split("?")[0]
+    note = page.locator(f"#play-{game if game in LATER else 'parity'} [role='status'] .note")
+    assert f"Neither network was trained on this: {why}" in (note.text_content() or "")
     assert note.is_visible()
-    page.locator(".squares button").first.click()
-    assert not note.is_visible()
+
+
+@pytest.mark.parametrize("at", ["#+00000000000", *(f"#{game}" for game in LATER)])
+def test_an_input_as_in_training_is_not(opened: Opener, at: str) -> None:
+    assert opened(at=at).locator(".note:visible").count() == 0
 
 
 def test_the_keyboard_reaches_everything(opened: Opener) -> None:
@@ -204,21 +419,69 @@ def test_the_keyboard_reaches_everything(opened: Opener) -> None:
     assert (page.evaluate(label) or "").startswith("Square 12 of 12")
 
 
-def test_without_a_script_the_page_is_as_without_networks(opened: Opener) -> None:
+def test_only_runs_that_are_published_can_be_chosen(
+    opened: Opener, site: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Three runs of one network: the published one, and two with its numbers doubled and halved."""
+    models = shutil.copytree(site("reduced") / "reduced", tmp_path / "reduced") / "models/logic"
+    record = models / "act/run.json"
+    told = json.loads(record.read_text())
+    (own,) = told["replicas"]
+    others = [(own["setting"], 3), (0.1, 3)]
+    told["replicas"] += [own | {"setting": setting, "seed": seed} for setting, seed in others]
+    record.write_text(json.dumps(told))
+    file = models / "act/parameters.safetensors"
+    stacks = {name: np.concatenate([x, 2 * x, x / 2]) for name, x in load_file(file).items()}
+    save_file(stacks, file)
+    build_index(tmp_path, ENCODINGS())
+    page = opened(folder=tmp_path, at="#logic")
+    part, first = page.locator("#play-logic-act"), shown(page, "logic")
+    tau, seed = (part.get_by_label(name) for name in ("tau", "seed"))
+    assert not page.locator("#play-logic-pondernet input[type=range]:visible").count()
+    assert [tau.get_attribute("max"), seed.get_attribute("max")] == ["1", "1"]
+    for press, chosen in ((seed, f"{own['setting']},3"), (tau, "0.1,3")):
+        press.press("ArrowRight")
+        page.wait_for_function(
+            "text => location.hash.endsWith(encodeURIComponent(text))", arg=chosen
+        )
+    assert tau.get_attribute("aria-valuetext") == "0.1" and not seed.is_visible()
+    own_p = "thought(PLAY.logic, 0, '01 XOR').map(({ steps }) => steps.map(({ p }) => p))[0]"
+    tensors = {name: torch.tensor(x[2]) for name, x in stacks.items()}
+    network, _ = from_pretrained("logic/act")
+    network.load_state_dict(tensors)
+    _, card = from_pretrained("logic/act")
+    batch = make_task(dict(card.task), "logic").parse("01 XOR").torch()  # type: ignore[attr-defined]
+    with torch.no_grad():
+        weights = network(
+            batch.inputs, batch.mask, halting=network.halting, path="readable"
+        ).weights
+    assert page.evaluate(own_p) == pytest.approx(weights[:, 0, 0].tolist(), abs=1e-4)
+    again = opened(folder=tmp_path, at=page.evaluate("location.hash"))
+    assert shown(again, "logic") == shown(page, "logic") and first
+    assert again.evaluate(own_p) == page.evaluate(own_p)
+
+
+def test_without_a_script_the_page_says_what_it_lacks(opened: Opener) -> None:
     page = opened(java_script_enabled=False)
     assert not page.locator(".play").is_visible()
+    assert page.locator("noscript .note").is_visible()
     assert page.locator(".lead").is_visible()
 
 
 def test_reduced_comes_first_and_only_what_the_page_can_compute(tmp_path: Path) -> None:
-    both = playable(reports(tmp_path, "quick", "reduced"))
-    assert both is not None and both["bits"] == 12 and both["trained"] == [1, 12]
-    assert [each["title"] for each in both["networks"]] == ["ACT", "PonderNet"]
-    record = tmp_path / "reduced/models" / EXPERIMENT / "act/run.json"
+    reports(tmp_path, "quick", "reduced")
+    both = playable(tmp_path, ENCODINGS())
+    assert both is not None and [game["name"] for game in both.games] == list(GAMES)
+    facts = {game["name"]: game["facts"] for game in both.games}
+    assert facts["parity"]["bits"] == 12 and facts["wikipedia"]["source"] == "generated"
+    assert [each["title"] for each in both.games[0]["networks"]] == ["ACT", "PonderNet"]
+    record = tmp_path / "reduced/models" / GAMES["parity"] / "act/run.json"
     record.write_text(record.read_text().replace("tanh_rnn", "gru"))
-    small = playable(tmp_path)
-    assert small is not None and small["bits"] == 8
+    small = playable(tmp_path, ENCODINGS())
+    assert small is not None and small.games[0]["facts"]["bits"] == 8
+    stale = tmp_path / "play/wikipedia.js"
+    assert stale.is_file()
     shutil.rmtree(tmp_path / "quick")
-    assert playable(tmp_path) is None
-    build_index(tmp_path)
-    assert "<script" not in (tmp_path / "index.html").read_text()
+    assert playable(tmp_path, ENCODINGS()) is None
+    build_index(tmp_path, ENCODINGS())
+    assert "<script" not in (tmp_path / "index.html").read_text() and not stale.exists()

@@ -180,7 +180,7 @@ async function change(game, input, at = Infinity, runs = game.runs) {
 
 // A slider over values, of which no others can be chosen; of a single value there are only words.
 function slider(name, choose) {
-  const range = element("input", { type: "range", min: 0, step: 1 }), said = element("output");
+  const range = element("input", { type: "range", min: 0, step: 1 }), said = element("span");
   let values = [];
   range.addEventListener("input", () => choose(values[range.value]));
   return {

@@ -1,6 +1,6 @@
 // Digits: a picture in 16 greys, drawn or taken from the examples, and turned; written PICTURE.ANGLE.DIGIT.
 TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box, change) => {
-  const GREYS = 15, MARGIN = 4, BRUSH = 1.6; // the frame around MNIST's digits, and a pen's width, in pixels
+  const GREYS = 15, MARGIN = 4, BRUSH = 1.6, OFF = 3; // in pixels: where to draw, a pen's width, how far from the middle digits lay
   // A picture as hexadecimal greys, row by row; g to z stand for 1 to 20 zeros.
   const write = (greys) => greys.map((grey) => grey.toString(16)).join("").replace(/0{1,20}/g, (zeros) => String.fromCharCode(102 + zeros.length));
   const greysOf = (text) => Array.from(text.replace(/[g-z]/g, (run) => "0".repeat(run.charCodeAt(0) - 102)), (grey) => parseInt(grey, 16));
@@ -24,7 +24,7 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
   const pen = { x: side / 2, y: side / 2 };
   const paper = element("canvas", { width: side, height: side, class: "paper", tabindex: 0, role: "application", "aria-label": "Paper: the arrow keys move the pen, with Shift they draw" });
   const seen = element("canvas", { width: side, height: side, role: "img", "aria-label": "The picture as it is turned" });
-  const range = element("input", { type: "range", min: -180, max: 180, step: 1 }), degrees = element("output");
+  const range = element("input", { type: "range", min: -180, max: 180, step: 1 }), degrees = element("span");
   const drawn = element("select", {}, element("option", { value: "" }, "not said"), ...Array.from({ length: 10 }, (_, digit) => element("option", { value: digit }, `${digit}`)));
   const sample = element("select", {}, element("option", { value: "" }, "choose"), ...Object.keys(examples).map((digit) => element("option", { value: digit }, digit)));
   const tell = (part) => change(joined({ ...own, ...part }));
@@ -65,7 +65,7 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
   drawn.addEventListener("change", () => tell({ digit: drawn.value }));
   sample.addEventListener("change", () => { if (sample.value) tell({ greys: greysOf(examples[sample.value]), digit: sample.value }); });
   const clear = button("Clear", () => tell({ greys: Array(side ** 2).fill(0), digit: "" }));
-  // A picture of values from 0 to 1, bright on dark; on the paper the frame that digits fill, and the pen.
+  // A picture of values from 0 to 1, bright on dark; on the paper a frame to draw in, and the pen.
   function paint(canvas, values, guided = false) {
     const context = canvas.getContext("2d"), image = context.createImageData(side, side);
     values.forEach((value, index) => {
@@ -100,10 +100,11 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
     },
     unlike(text) {
       const { greys, angle } = parse(text);
-      const outside = greys.some((grey, index) => grey && [index % side, Math.floor(index / side)].some((each) => each < MARGIN || each >= side - MARGIN));
-      if (!greys.some(Boolean)) return "every picture in training showed a digit";
-      if (Math.abs(angle) > limit) return `in training digits were turned by at most ${limit} degrees`;
-      return outside ? "in training digits stayed within the frame" : "";
+      const ink = greys.reduce((sum, grey) => sum + grey, 0);
+      const middle = [(index) => index % side, (index) => Math.floor(index / side)].map((of) => greys.reduce((sum, grey, index) => sum + grey * of(index), 0) / ink);
+      if (!ink) return "every picture in training showed a digit";
+      if (Math.abs(angle) > limit) return limit ? `in training digits were turned by at most ${limit} degrees` : "in training digits were upright";
+      return middle.some((each) => Math.abs(each - (side - 1) / 2) > OFF) ? "in training digits lay in the middle" : "";
     },
     draw(text) {
       own = parse(text);
