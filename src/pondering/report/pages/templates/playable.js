@@ -36,11 +36,18 @@ function button(words, press, attributes = {}) {
   return made;
 }
 
+// A choice of one of several words, each with its value.
+function choice(pairs, choose, attributes = {}) {
+  const made = element("select", attributes, ...pairs.map(([value, words]) => element("option", { value }, words)));
+  made.addEventListener("change", () => choose(made.value));
+  return made;
+}
+
 // Buttons in a row are one stop of the tab key; the arrow keys walk through them.
 function walk(event, buttons) {
   const here = buttons.indexOf(document.activeElement);
-  const moves = { ArrowRight: here + 1, ArrowDown: here + 1, ArrowLeft: here - 1, ArrowUp: here - 1, Home: 0, End: buttons.length - 1 };
-  const next = buttons[moves[event.key]];
+  const moves = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -here, End: buttons.length - 1 - here };
+  const next = buttons[here + moves[event.key]];
   if (!next) return null;
   event.preventDefault();
   for (const each of buttons) each.tabIndex = each === next ? 0 : -1;
@@ -98,8 +105,9 @@ function row({ p, text, sure }, n, stops) {
   const bar = element("span", { class: "bar" }, element("span", { style: `--p: ${100 * p}%` }));
   const number = element("th", { scope: "row" }, `${n}`);
   if (stops) number.append(element("span", { class: "hidden" }, ", stops here"));
+  const told = element("td", { class: "says" }, `${text}, ${percent(sure)}`);
   return element("tr", { class: stops ? "stop" : "", style: `--n: ${n}` }, number,
-    element("td", {}, bar), element("td", { class: "number" }, percent(p)), element("td", { class: "says" }, `${text}, ${percent(sure)}`));
+    element("td", {}, bar), element("td", { class: "number" }, percent(p)), told);
 }
 
 // A sequence, each of its vectors tinted by the steps it took; the one that is pressed is shown step by step.
@@ -110,7 +118,9 @@ function strip(game, k, moments, truths) {
     const { name, shown } = game.task.cell(game.input, t), steps = mechanism === "act" ? stop : expected;
     const judged = truths[t] === null ? "" : answer.text === truths[t] ? ", right" : ", wrong";
     return button(shown, () => change(game, game.input, t), {
-      class: `l${Math.round(10 * (steps - 1) / Math.max(most - 1, 1))}`, "aria-pressed": t === game.at, tabindex: t === game.at ? 0 : -1,
+      class: `l${Math.round(10 * (steps - 1) / Math.max(most - 1, 1))}`,
+      "aria-pressed": t === game.at,
+      tabindex: t === game.at ? 0 : -1,
       "aria-label": `${name}: ${counted(Number(steps.toFixed(1)), "step")}, says ${answer.text}${judged}`,
     });
   });
@@ -127,11 +137,13 @@ function showNetwork(game, k, moments, truths) {
   game.sliders[k][0].show([...new Set(network.runs.map((each) => each.setting))].sort((a, b) => a - b), run.setting);
   game.sliders[k][1].show(of.map((each) => each.seed).sort((a, b) => a - b), run.seed);
   if (game.task.cell) strip(game, k, moments, truths);
-  part.querySelector(".answer").replaceChildren(answer.text, ...(truth === null ? [] : [verdict(answer.text === truth)]));
+  const judged = truth === null ? [] : [verdict(answer.text === truth)];
+  part.querySelector(".answer").replaceChildren(answer.text, ...judged);
   part.querySelector(".stops").textContent = `It ${stopsAt(network, { stop, expected })} and is ${percent(answer.sure)} sure.`;
-  part.querySelector("tbody").replaceChildren(...steps.slice(0, shown).map((each, index) => row(each, index + 1, index + 1 === stop)));
-  const tail = steps.slice(shown).reduce((sum, { p }) => sum + p, 0);
-  part.querySelector(".rest").textContent = shown < steps.length ? `Steps ${shown + 1} to ${steps.length}: ${percent(tail)} together.` : "";
+  const rows = steps.slice(0, shown).map((each, index) => row(each, index + 1, index + 1 === stop));
+  part.querySelector("tbody").replaceChildren(...rows);
+  const tail = percent(steps.slice(shown).reduce((sum, { p }) => sum + p, 0));
+  part.querySelector(".rest").textContent = shown < steps.length ? `Steps ${shown + 1} to ${steps.length}: ${tail} together.` : "";
 }
 
 // Show a game's input and what its networks do with it; the sentence is read aloud.
@@ -169,13 +181,32 @@ function addressed() {
   return { name, wish };
 }
 
-// A change of the visitor's, shown as soon as its networks are there, goes into the address in place of the last one.
-async function change(game, input, at = Infinity, runs = game.runs) {
-  Object.assign(game, { input, runs, at: Math.min(at, game.task.truths(input).length - 1) });
+// Show a game once the networks that it has chosen are there.
+async function settle(game) {
+  const { runs } = game;
   await Promise.all(runs.map(({ file }) => PARAMETERS[file] ?? load(file)));
-  if (game.runs !== runs) return; // others have been chosen meanwhile
-  show(game);
-  history.replaceState(null, "", address(game));
+  if (game.runs === runs) show(game); // else others have been chosen meanwhile
+}
+
+// What a game says when a file could not be loaded.
+const missing = (section) => (problem) => {
+  if (!(problem instanceof Event)) throw problem;
+  const words = "The networks are files in the folder play beside this page, and one of them is not there.";
+  section.querySelector(".summary").textContent = words;
+};
+
+// Put a game into the address once its visitor rests: browsers refuse to change it with every stroke of a pen.
+let resting = 0;
+function share(game) {
+  clearTimeout(resting);
+  resting = setTimeout(() => history.replaceState(null, "", address(game)), 100);
+}
+
+// A change of the visitor's.
+function change(game, input, at = Infinity, runs = game.runs) {
+  Object.assign(game, { input, runs, at: Math.min(at, game.task.truths(input).length - 1) });
+  settle(game).catch(missing(game.section));
+  share(game);
 }
 
 // A slider over values, of which no others can be chosen; of a single value there are only words.
@@ -223,26 +254,22 @@ function made(name) {
   return game;
 }
 
-// Play what the address says, or else a game's own first input.
+// Play what the address says, or else what the game showed last, or its own first input.
 async function play(name) {
-  const section = document.getElementById(`play-${name}`), { name: named, wish } = addressed();
-  try {
-    if (!GAMES[name]) await load(name);
-    const game = (PLAY[name] ??= made(name)), own = named === name ? wish : new URLSearchParams();
-    const runs = game.networks.map(({ mechanism, runs: all }, k) => {
-      return all.find(({ setting, seed }) => `${setting},${seed}` === own.get(mechanism)) ?? game.runs?.[k] ?? all[0];
-    });
-    const input = game.task.read(own.get("input") ?? "") ?? game.input ?? game.task.first, length = game.task.truths(input).length;
-    Object.assign(game, { input, runs, at: Math.min(Math.max(1, parseInt(own.get("at"), 10) || length), length) - 1 });
-    await Promise.all(runs.map(({ file }) => PARAMETERS[file] ?? load(file)));
-    show(game);
-  } catch (problem) {
-    if (!(problem instanceof Event)) throw problem;
-    section.querySelector(".summary").textContent = "The networks are files in the folder play beside this page, and one of them is not there.";
-  }
+  if (!GAMES[name]) await load(name);
+  const game = (PLAY[name] ??= made(name)), { name: named, wish } = addressed();
+  const own = named === name ? wish : new URLSearchParams();
+  const runs = game.networks.map(({ mechanism, runs: all }, k) => {
+    return all.find(({ setting, seed }) => `${setting},${seed}` === own.get(mechanism)) ?? game.runs?.[k] ?? all[0];
+  });
+  const input = game.task.read(own.get("input") ?? "") ?? game.input ?? game.task.first;
+  const length = game.task.truths(input).length, at = parseInt(own.get("at"), 10) || length;
+  Object.assign(game, { input, runs, at: Math.min(Math.max(1, at), length) - 1 });
+  await settle(game);
 }
 
-const NAMES = [...document.querySelectorAll(".game")].map(({ id }) => id.replace("play-", "")), FIRST = NAMES[0];
+const NAMES = [...document.querySelectorAll(".game")].map(({ id }) => id.replace("play-", ""));
+const FIRST = NAMES[0];
 
 // Play the game that the address names, and open the part of the page that it is in.
 function follow() {
@@ -256,10 +283,8 @@ function follow() {
 function begin() {
   for (const name of NAMES.slice(1)) {
     const folded = document.getElementById(`play-${name}`).closest("details");
-    folded.addEventListener("toggle", async () => {
-      if (!folded.open) return;
-      await play(name);
-      if (PLAY[name]) history.replaceState(null, "", address(PLAY[name]));
+    folded.addEventListener("toggle", () => {
+      if (folded.open) play(name).then(() => share(PLAY[name]), missing(folded));
     });
   }
   document.getElementById("play").hidden = false;

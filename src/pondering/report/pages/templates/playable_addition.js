@@ -16,10 +16,12 @@ TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit
     if (fits) change(read(field.value));
   });
   const random = () => {
-    const drawn = () => Array.from({ length: 1 + Math.floor(digits * Math.random()) }, () => Math.floor(10 * Math.random())).join("");
+    const below = (limit) => Math.floor(limit * Math.random());
+    const drawn = () => Array.from({ length: 1 + below(digits) }, () => below(10)).join("");
     change(Array.from({ length: most }, drawn).join(" + "));
   };
-  box.append(element("p", { class: "tools" }, element("label", {}, "Numbers to add ", field), button("Draw at random", random)), said, encoded);
+  const tools = element("p", { class: "tools" }, element("label", {}, "Numbers to add ", field), button("Draw at random", random));
+  box.append(tools, said, encoded);
   return {
     first: Array.from({ length: most }, (_, t) => `${59 - 21 * t}`.slice(0, digits)).join(" + "),
     read,
@@ -30,7 +32,8 @@ TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit
     }),
     truths: (text) => sums(text).map((sum, t) => (t ? `${sum}` : null)), // the first number alone asks for nothing
     says(logits) {
-      const places = Array.from({ length: digits + 1 }, (_, place) => likeliest(logits.slice(place * classes, (place + 1) * classes)));
+      const place = (_, index) => likeliest(logits.slice(index * classes, (index + 1) * classes));
+      const places = Array.from({ length: digits + 1 }, place);
       const text = places.map(({ index }) => (index === end ? "*" : index)).join("").replace(/\*+$/, "");
       return { text: text || "nothing", sure: places.reduce((all, { sure }) => all * sure, 1) };
     },
@@ -41,7 +44,8 @@ TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit
       if (read(field.value) !== text) field.value = text;
       field.setAttribute("aria-invalid", false);
       const places = words(text).map((word) => Array.from(word.padEnd(digits, "·")).join(" "));
-      encoded.textContent = `The networks read ${digits} places a number, from the left: ${places.join(", then ")}. They write ${digits + 1} places.`;
+      const shown = `The networks read ${digits} places a number, from the left: ${places.join(", then ")}.`;
+      encoded.textContent = `${shown} They write ${digits + 1} places.`;
     },
   };
 };

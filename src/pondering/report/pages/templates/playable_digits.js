@@ -1,9 +1,12 @@
 // Digits: a picture in 16 greys, drawn or taken from the examples, and turned; written PICTURE.ANGLE.DIGIT.
 TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box, change) => {
-  const GREYS = 15, MARGIN = 4, BRUSH = 1.6, OFF = 3; // in pixels: where to draw, a pen's width, how far from the middle digits lay
+  // In pixels: where to draw, a pen's width, how far from the middle a digit may lie.
+  const GREYS = 15, MARGIN = 4, BRUSH = 1.6, OFF = 3;
+  const column = (index) => index % side, line = (index) => Math.floor(index / side);
   // A picture as hexadecimal greys, row by row; g to z stand for 1 to 20 zeros.
-  const write = (greys) => greys.map((grey) => grey.toString(16)).join("").replace(/0{1,20}/g, (zeros) => String.fromCharCode(102 + zeros.length));
-  const greysOf = (text) => Array.from(text.replace(/[g-z]/g, (run) => "0".repeat(run.charCodeAt(0) - 102)), (grey) => parseInt(grey, 16));
+  const zeros = (run) => String.fromCharCode(102 + run.length), ofZeros = (letter) => "0".repeat(letter.charCodeAt(0) - 102);
+  const write = (greys) => greys.map((grey) => grey.toString(16)).join("").replace(/0{1,20}/g, zeros);
+  const greysOf = (text) => Array.from(text.replace(/[g-z]/g, ofZeros), (grey) => parseInt(grey, 16));
   const parse = (text) => {
     const [picture, angle, digit] = text.split(".");
     return { greys: greysOf(picture), angle: Number(angle), digit };
@@ -14,31 +17,36 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
     const centre = (side - 1) / 2, cos = Math.cos(angle * Math.PI / 180), sin = Math.sin(angle * Math.PI / 180);
     const at = (x, y) => (x >= 0 && x < side && y >= 0 && y < side ? greys[y * side + x] / GREYS : 0);
     return greys.map((_, index) => {
-      const right = index % side - centre, down = Math.floor(index / side) - centre;
+      const right = column(index) - centre, down = line(index) - centre;
       const x = cos * right - sin * down + centre, y = sin * right + cos * down + centre;
       const left = Math.floor(x), top = Math.floor(y), a = x - left, b = y - top;
-      return (1 - b) * ((1 - a) * at(left, top) + a * at(left + 1, top)) + b * ((1 - a) * at(left, top + 1) + a * at(left + 1, top + 1));
+      const between = (row) => (1 - a) * at(left, row) + a * at(left + 1, row);
+      return (1 - b) * between(top) + b * between(top + 1);
     });
   }
+  const blank = Array(side ** 2).fill(0);
   let own = { greys: [], angle: 0, digit: "" };
   const pen = { x: side / 2, y: side / 2 };
-  const paper = element("canvas", { width: side, height: side, class: "paper", tabindex: 0, role: "application", "aria-label": "Paper: the arrow keys move the pen, with Shift they draw" });
-  const seen = element("canvas", { width: side, height: side, role: "img", "aria-label": "The picture as it is turned" });
+  const canvas = (words, role, more) => element("canvas", { width: side, height: side, role, "aria-label": words, ...more });
+  const keys = "Paper: the arrow keys move the pen, with Shift they draw";
+  const paper = canvas(keys, "application", { class: "paper", tabindex: 0 }), seen = canvas("The picture as it is turned", "img");
   const range = element("input", { type: "range", min: -180, max: 180, step: 1 }), degrees = element("span");
-  const drawn = element("select", {}, element("option", { value: "" }, "not said"), ...Array.from({ length: 10 }, (_, digit) => element("option", { value: digit }, `${digit}`)));
-  const sample = element("select", {}, element("option", { value: "" }, "choose"), ...Object.keys(examples).map((digit) => element("option", { value: digit }, digit)));
   const tell = (part) => change(joined({ ...own, ...part }));
+  const drawn = choice([["", "not said"], ...Array.from("0123456789", (digit) => [digit, digit])], (digit) => tell({ digit }));
+  const sample = choice([["", "choose"], ...Object.keys(examples).map((digit) => [digit, digit])], (digit) => {
+    if (digit) tell({ greys: greysOf(examples[digit]), digit });
+  });
   // Ink around the pen, less of it towards the brush's edge.
   function ink(x, y) {
     own.greys = own.greys.map((grey, index) => {
-      const away = Math.hypot(index % side + 0.5 - x, Math.floor(index / side) + 0.5 - y);
+      const away = Math.hypot(column(index) + 0.5 - x, line(index) + 0.5 - y);
       return Math.max(grey, Math.round(GREYS * Math.min(1, Math.max(0, BRUSH + 0.4 - away))));
     });
   }
   // A stroke to a point, in steps of less than half a pixel.
   function stroke(x, y) {
     const from = { ...pen }, steps = Math.ceil(2.5 * Math.hypot(x - from.x, y - from.y)) || 1;
-    for (let step = 1; step <= steps; step += 1) ink(from.x + (x - from.x) * step / steps, from.y + (y - from.y) * step / steps);
+    for (let part = 1 / steps; part < 1 + 0.5 / steps; part += 1 / steps) ink(from.x + (x - from.x) * part, from.y + (y - from.y) * part);
     Object.assign(pen, { x, y });
     tell({});
   }
@@ -62,31 +70,31 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
     paint(paper, own.greys.map((grey) => grey / GREYS), true);
   });
   range.addEventListener("input", () => tell({ angle: Number(range.value) }));
-  drawn.addEventListener("change", () => tell({ digit: drawn.value }));
-  sample.addEventListener("change", () => { if (sample.value) tell({ greys: greysOf(examples[sample.value]), digit: sample.value }); });
-  const clear = button("Clear", () => tell({ greys: Array(side ** 2).fill(0), digit: "" }));
+  const clear = button("Clear", () => tell({ greys: blank, digit: "" }));
   // A picture of values from 0 to 1, bright on dark; on the paper a frame to draw in, and the pen.
   function paint(canvas, values, guided = false) {
     const context = canvas.getContext("2d"), image = context.createImageData(side, side);
     values.forEach((value, index) => {
-      const x = index % side, y = Math.floor(index / side), edge = [x, y].some((each) => each === MARGIN - 1 || each === side - MARGIN);
-      const inside = [x, y].every((each) => each >= MARGIN - 1 && each <= side - MARGIN);
-      const grey = Math.round(255 * value), marked = guided && x === Math.floor(pen.x) && y === Math.floor(pen.y) && document.activeElement === paper;
-      image.data.set(marked ? [230, 120, 40, 255] : Array(3).fill(Math.max(grey, guided && edge && inside ? 45 : 0)).concat(255), 4 * index);
+      const x = column(index), y = line(index), last = side - MARGIN, pens = document.activeElement === paper;
+      const frame = Math.max(Math.abs(x - (side - 1) / 2), Math.abs(y - (side - 1) / 2)) === last - (side - 1) / 2;
+      const grey = Math.max(Math.round(255 * value), guided && frame ? 45 : 0);
+      const marked = guided && pens && x === Math.floor(pen.x) && y === Math.floor(pen.y);
+      image.data.set(marked ? [230, 120, 40, 255] : [grey, grey, grey, 255], 4 * index);
     });
     context.putImageData(image, 0, 0);
   }
+  const figure = (picture, words) => element("figure", {}, picture, element("figcaption", {}, words));
   box.append(
-    element("div", { class: "pictures" }, element("figure", {}, paper, element("figcaption", {}, "Draw here")), element("figure", {}, seen, element("figcaption", {}, "The networks see"))),
+    element("div", { class: "pictures" }, figure(paper, "Draw here"), figure(seen, "The networks see")),
     element("p", { class: "tools" }, element("label", {}, "Turned by ", degrees, " degrees", range)),
     element("p", { class: "tools" }, clear, element("label", {}, "An example ", sample), element("label", {}, "What you drew ", drawn)),
   );
   return {
-    first: examples[7] ? joined({ greys: greysOf(examples[7]), angle: 0, digit: 7 }) : joined({ greys: Array(side ** 2).fill(0), angle: 0, digit: "" }),
+    first: joined(examples[7] ? { greys: greysOf(examples[7]), angle: 0, digit: 7 } : { greys: blank, angle: 0, digit: "" }),
     read(text) {
       const found = parse(text);
-      const fits = found.greys.length === side ** 2 && !found.greys.some(Number.isNaN) && Math.abs(found.angle) <= 180 && /^[0-9]?$/.test(found.digit ?? "x");
-      return fits ? joined(found) : null;
+      const pictured = found.greys.length === side ** 2 && !found.greys.some(Number.isNaN);
+      return pictured && Math.abs(found.angle) <= 180 && /^[0-9]?$/.test(found.digit ?? "x") ? joined(found) : null;
     },
     inputs: (text) => [turned(parse(text)).map((value) => (value - mean) / deviation)],
     truths: (text) => [parse(text).digit || null],
@@ -100,10 +108,10 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
     },
     unlike(text) {
       const { greys, angle } = parse(text);
-      const ink = greys.reduce((sum, grey) => sum + grey, 0);
-      const middle = [(index) => index % side, (index) => Math.floor(index / side)].map((of) => greys.reduce((sum, grey, index) => sum + grey * of(index), 0) / ink);
-      if (!ink) return "every picture in training showed a digit";
-      if (Math.abs(angle) > limit) return limit ? `in training digits were turned by at most ${limit} degrees` : "in training digits were upright";
+      const all = greys.reduce((sum, grey) => sum + grey, 0);
+      const middle = [column, line].map((of) => greys.reduce((sum, grey, index) => sum + grey * of(index), 0) / all);
+      if (!all) return "every picture in training showed a digit";
+      if (Math.abs(angle) > limit) return `in training digits were turned by at most ${limit} degrees`;
       return middle.some((each) => Math.abs(each - (side - 1) / 2) > OFF) ? "in training digits lay in the middle" : "";
     },
     draw(text) {

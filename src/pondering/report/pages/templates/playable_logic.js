@@ -2,7 +2,8 @@
 TASKS.logic = ({ gates: slots, length: [fewest, most], names, truth }, box, change) => {
   const parse = (text) => text.split(";").map((each) => {
     const [bits, ...gates] = each.trim().split(/\s+/);
-    return { bits: Array.from(bits, Number), gates: gates.map((gate) => names.findIndex((name) => name.toLowerCase() === gate.toLowerCase())) };
+    const lower = names.map((name) => name.toLowerCase());
+    return { bits: Array.from(bits, Number), gates: gates.map((gate) => lower.indexOf(gate.toLowerCase())) };
   });
   const write = (vectors) => vectors.map(({ bits, gates }) => [bits.join(""), ...gates.map((gate) => names[gate])].join(" ")).join("; ");
   const fits = ({ bits, gates }, t) => bits.length === (t ? 1 : 2) && bits.every((bit) => bit === 0 || bit === 1)
@@ -27,15 +28,13 @@ TASKS.logic = ({ gates: slots, length: [fewest, most], names, truth }, box, chan
   function fieldset(t) {
     const bits = vectors[t].bits.map((_, index) => button("", () => { vectors[t].bits[index] ^= 1; told(t); }));
     const choices = Array.from({ length: slots }, (_, place) => {
-      const options = ["–", ...names].map((name, index) => element("option", { value: index - 1 }, name));
-      const select = element("select", { "aria-label": `Vector ${t + 1}, gate ${place + 1}` }, ...options);
-      select.addEventListener("change", () => {
+      const options = ["–", ...names].map((name, index) => [index - 1, name]);
+      return choice(options, (value) => {
         const own = vectors[t].gates;
-        if (select.value >= 0) own[place] = Number(select.value);
+        if (value >= 0) own[place] = Number(value);
         else if (own.length > 1) own.splice(place, 1);
         told(t);
-      });
-      return select;
+      }, { "aria-label": `Vector ${t + 1}, gate ${place + 1}` });
     });
     const last = element("strong");
     const made = element("fieldset", { class: "vector" }, element("legend", {}, `Vector ${t + 1}`), ...bits, ...choices, last);

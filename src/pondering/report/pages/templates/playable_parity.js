@@ -7,7 +7,8 @@ TASKS.parity = ({ bits, train_nonzero: [fewest, most], signs }, box, change) => 
   const squares = Array.from({ length: bits }, (_, index) => button("", () => {
     change(current.slice(0, index) + AFTER[current[index]] + current.slice(index + 1));
   }, { tabindex: index ? -1 : 0 }));
-  const group = element("div", { class: "squares", role: "group", "aria-label": "Squares", style: `--all: ${bits}; --half: ${Math.ceil(bits / 2)}` }, ...squares);
+  const style = `--all: ${bits}; --half: ${Math.ceil(bits / 2)}`;
+  const group = element("div", { class: "squares", role: "group", "aria-label": "Squares", style }, ...squares);
   group.addEventListener("keydown", (event) => walk(event, squares));
   const random = () => change(squares.map(() => "+-0"[Math.floor(3 * Math.random())]).join(""));
   box.append(group, element("p", { class: "tools" }, button("Draw at random", random)));

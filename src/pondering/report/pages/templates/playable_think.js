@@ -66,7 +66,8 @@ const CELLS = {
       const first = convolved(image, Math.sqrt(image.length), own["cell.filters1"], own["cell.bias1"]);
       const side = Math.sqrt(first.length / own["cell.bias1"].length);
       const maps = convolved(first, side, own["cell.filters2"], own["cell.bias2"]);
-      return affine(own["cell.join.weight"], relu(affine(own["cell.embedding.weight"], maps, own["cell.embedding.bias"])), own["cell.join.bias"]);
+      const embedded = relu(affine(own["cell.embedding.weight"], maps, own["cell.embedding.bias"]));
+      return affine(own["cell.join.weight"], embedded, own["cell.join.bias"]);
     },
     step(own, drive, [h]) {
       const joined = plus(drive, affine(own["cell.recurrent.weight"], h, own["cell.recurrent.bias"]));
