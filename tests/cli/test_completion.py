@@ -32,7 +32,7 @@ def completed(*words: str) -> list[str]:
     ("words", "names"),
     [
         ([""], list(COMMANDS)),
-        (["c"], ["check", "claims"]),
+        (["c"], ["check", "claims", "compare"]),
         (["--v"], ["--version"]),
         (["show", ""], list(load_params(ROOT / "params.yaml").experiments)),
         (["show", "parity_i"], ["parity_interpolation"]),
@@ -47,6 +47,7 @@ def completed(*words: str) -> list[str]:
         (["power", "G1"], [name for name in IDS if name.startswith("G1")]),
         (["power", ""], [claim.id for claim in REGISTER.claims]),
         (["power", "G1", "--profile", ""], list(PROFILES)),
+        (["compare", "HEAD", "parity_i"], ["parity_interpolation"]),
         (["report", "--profile", "p"], ["paper"]),
     ],
 )

@@ -127,7 +127,7 @@ def test_the_walk_through(first: tuple[Path, str], clone: Path) -> None:
     before = whole(clone)
     edit(clone, 0.9)
     run, params, metrics = (shell(clone, command) for command in commands)
-    assert run.endswith("then: dvc metrics diff\n")
+    assert run.endswith("then: pondering compare\n")
     assert re.findall(r"^repro: (train@\S+) begins$", run, re.MULTILINE) == [PONDERNET]
     assert "tiny.quick.pondernet.lambda_p" in params and "[0.3, 0.9]" in params
     rows = re.findall(r"pondernet lambda_p=(\S+)\.(?:mean_error|ponder_time)", metrics)

@@ -15,6 +15,7 @@ COMMANDS = {  # module, name in it, what help says: the module is imported when 
     "back": ("pondering.cli.back", "back", "Go back to what the last commit has, without a run."),
     "check": ("pondering.cli.check", "check", "Check params.yaml whole."),
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
+    "compare": ("pondering.cli.compare", "compare_command", "Say what an edit did to the results."),
     "exits": ("pondering.cli.exits", "exits_command", "Compare exit rules at equal mean steps."),
     "judge": ("pondering.cli.judge", "judge_command", "Judge the claims by tables of your own."),
     "next": ("pondering.cli.next", "whats_next", "Say where to look after a run."),

@@ -23,7 +23,7 @@ def whats_next() -> None:
         page = Layout(Path(), profile).report / "index.html"
         click.echo(f"The report: open {page} (as text: {page.with_name('report.md')})")
         click.echo(f"The runs: make ui. The verdicts: pondering claims --profile {profile}")
-        click.echo("Change a line of params.yaml, make repro again, then: dvc metrics diff")
+        click.echo("Change a line of params.yaml, make repro again, then: pondering compare")
         for line in _elsewhere(Path()):
             click.echo(line)
 

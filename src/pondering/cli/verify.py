@@ -43,9 +43,9 @@ class Difference(NamedTuple):
     what: str
 
 
-def committed(root: Path, path: Path) -> str | None:
-    """A file's text at HEAD; None if it is not committed."""
-    command = ["git", "-C", str(root), "show", f"HEAD:{path.as_posix()}"]
+def committed(root: Path, path: Path, revision: str = "HEAD") -> str | None:
+    """A file's text at a commit; None if it is not in it."""
+    command = ["git", "-C", str(root), "show", f"{revision}:{path.as_posix()}"]
     answer = subprocess.run(command, capture_output=True)
     return answer.stdout.decode() if answer.returncode == 0 else None
 

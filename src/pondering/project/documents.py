@@ -10,14 +10,19 @@ from ruamel.yaml import YAML
 from pondering.project.errors import UserError
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path, text: str | None = None) -> dict[str, Any]:
     """A file's mapping, by YAML 1.2: 1e-3 is a number.
+
+    Args:
+        path: the file.
+        text: its content, where it does not lie there now; messages name `path` all the same.
 
     Raises:
         UserError: one line: no such file, no YAML, or no mapping.
     """
     try:
-        document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+        content = path.read_text(encoding="utf-8") if text is None else text
+        document = YAML(typ="safe", pure=True).load(content)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run from the project's root") from None
     except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises

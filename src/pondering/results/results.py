@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -202,22 +203,31 @@ def _json_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json"))
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, text: str | None = None) -> pd.DataFrame:
     """The tidy evaluation rows of a file.
+
+    Args:
+        path: the file.
+        text: its content, where it does not lie there now; messages name `path` all the same.
 
     Raises:
         UserError: it cannot be parsed, lacks a column or a value, or holds text where a number
             belongs.
     """
-    return _read_csv(path, TABLE_TEXT, TABLE_NUMBERS, SEEN)
+    source = path if text is None else io.StringIO(text)
+    return _read_csv(path, TABLE_TEXT, TABLE_NUMBERS, SEEN, source)
 
 
 def _read_csv(
-    path: Path, text: Sequence[str], numbers: Sequence[str], later: Sequence[str] = ()
+    path: Path,
+    text: Sequence[str],
+    numbers: Sequence[str],
+    later: Sequence[str] = (),
+    source: Path | io.StringIO | None = None,
 ) -> pd.DataFrame:
     """A table with these columns; of `later`, numbers too, one that it lacks is left blank."""
     try:
-        rows = pd.read_csv(path, dtype={name: str for name in text})
+        rows = pd.read_csv(source or path, dtype={name: str for name in text})
     except (ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
         reason = " ".join(str(problem).split())
         raise UserError(f"{path}: not a readable CSV table ({reason})") from problem

@@ -35,6 +35,7 @@ from pondering.report.figures.style.panels import (
     new_figure,
     paths_of,
     save,
+    write,
 )
 from pondering.report.figures.style.text import (
     PLAIN,
@@ -90,4 +91,5 @@ __all__ = [
     "steps_axis",
     "style",
     "whole_numbers",
+    "write",
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 
 from pondering.project.atomic import atomic_write
 from pondering.report.figures.style.look import GREY, INK, WIDTH, style
@@ -63,8 +63,10 @@ def _clipped(text: str, width: int, most: int = 3) -> list[str]:
     return textwrap.wrap(text, width, max_lines=most, placeholder=" …") if text else []
 
 
-def bottom_legend(figure: Figure, handles: Sequence[Any], columns: int, title: str = "") -> None:
-    """A legend under all panels, where it covers no data."""
+def bottom_legend(
+    figure: FigureBase, handles: Sequence[Any], columns: int, title: str = ""
+) -> None:
+    """A legend under all panels of a figure or a part of one, where it covers no data."""
     figure.legend(
         handles=list(handles), loc="outside lower center", ncols=columns, title=title or None,
         title_fontsize=8.0, handlelength=1.8, columnspacing=1.2, handletextpad=0.5,
@@ -92,14 +94,19 @@ def save(figure: Figure, path_stem: str | Path) -> tuple[Path, Path]:
     Raises:
         OSError: the folder cannot be written.
     """
-    paths = paths_of(path_stem)
+    svg, png = paths_of(path_stem)
+    write(figure, svg)
+    write(figure, png)
+    return svg, png
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Write one file of a figure, SVG or PNG by the ending of its name; see `save`."""
+    kind, content = path.suffix[1:], io.BytesIO()
+    metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
     with style():
-        for path, metadata in zip(paths, ({"Date": None}, {"Software": None}), strict=True):
-            content = io.BytesIO()
-            kind = path.suffix[1:]
-            figure.savefig(content, format=kind, dpi=180, metadata=metadata)
-            atomic_write(path, content.getvalue())
-    return paths
+        figure.savefig(content, format=kind, dpi=180, metadata=metadata)
+    atomic_write(path, content.getvalue())
 
 
 def paths_of(path_stem: str | Path) -> tuple[Path, Path]:

@@ -1,0 +1,135 @@
+"""`pondering compare`: a table and a figure of what changed since a commit."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.argv import run
+from support.synthetic_results import FEW, card_of, table_of
+
+ROOT = Path(__file__).parents[2]
+TABLES = Path("reports/quick/tables")
+PARITY, SORT = TABLES / "parity.csv", TABLES / "sort.csv"
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two experiments whose tables are committed; another commit before has none."""
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet")
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    edit(r"^profile: \w+", "profile: quick")
+    commit()
+    for path in (PARITY, SORT):
+        card = tmp_path / "reports/quick/cards" / f"{path.stem}.json"
+        for folder in (path.parent, card.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        card.write_text(json.dumps(asdict(card_of(path.stem))))
+        table_of(path.stem, FEW, 3).assign(error=0.2).to_csv(path, index=False)
+    commit()
+
+
+def git(*words: str) -> None:
+    me = ("-c", "user.name=me", "-c", "user.email=me@example.org")
+    subprocess.run(["git", *me, *words], check=True)
+
+
+def commit() -> None:
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "x")
+
+
+def edit(old: str, new: str) -> None:
+    path = Path("params.yaml")
+    text, count = re.subn(old, new, path.read_text(), count=1, flags=re.MULTILINE)
+    assert count == 1
+    path.write_text(text)
+
+
+def rerun(path: Path = PARITY) -> None:
+    """ACT's highest penalty is another; errors rise by 10, 20 and 30 points."""
+    rows = pd.read_csv(path)
+    own = (rows["mechanism"] == "act") & (rows["setting"] == 0.1)
+    rows.loc[own, "setting"] = 0.2
+    rows.loc[own, "error"] += 0.1 * (1 + rows["seed"])
+    rows.to_csv(path, index=False)
+
+
+def test_the_setting_that_replaced_another_has_its_paired_difference() -> None:
+    rerun()
+    edit(r"act: \{tau: \[0.001, 0.01, 0.1\]", "act: {tau: [0.001, 0.01, 0.2]")
+    done = run("compare")
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+    first, blank, head, title, setting, error, steps, *_, last = done.stdout.splitlines()
+    assert first == "parity.quick.act.tau: [0.001, 0.01, 0.1] → [0.001, 0.01, 0.2]"
+    assert (blank, head.split()) == ("", ["before", "after", "difference"])
+    assert (title, setting) == ("Parity: test", "  ACT, tau 0.1 → tau 0.2; seeds: 3")
+    # Student's t of two degrees of freedom: 4.303 times 10 points by the root of three
+    cells = ["error", "20.0% (20.0 to 20.0)", "40.0% (15.2 to 64.8)", "20.0 points (-4.8 to 44.8)"]
+    assert re.split(r"  +", error.strip().replace("\N{MINUS SIGN}", "-")) == cells
+    assert steps.endswith("0.00 (0.00 to 0.00)")
+    assert last == "The figure: open reports/compare.svg"
+    assert "before (HEAD)" in Path("reports/compare.svg").read_text()
+
+
+def test_an_experiment_a_commit_and_a_file_can_be_named() -> None:
+    rerun()
+    rerun(SORT)
+    done = run("compare", "HEAD", "sort", "--out", "figures/sort.png")
+    assert "Sort: test" in done.stdout and "Parity" not in done.stdout
+    assert "no value of params.yaml changed" in done.stdout
+    assert Path("figures/sort.png").read_bytes().startswith(b"\x89PNG")
+    commit()
+    assert "Sort: test" in run("compare", "HEAD~1").stdout
+    assert run("compare").stdout.startswith("compare: the errors and steps of profile quick are")
+
+
+def test_without_other_numbers_a_line_says_what_to_do() -> None:
+    same = "compare: the errors and steps of parity are those of HEAD; "
+    done = run("compare", "HEAD", "parity")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == f"{same}edit params.yaml and run `make repro`, or name an older commit\n"
+    edit(r"updates: 1500", "updates: 1600")
+    said = run("compare", "HEAD", "parity").stdout
+    assert said == f"{same}run `make repro`, or name an older commit\n"
+    assert not Path("reports/compare.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "nowhere",
+            "REV: git knows no commit 'nowhere'; `git log --oneline` lists those there are",
+        ),
+        ("parity", "REV: git knows no commit 'parity'; `pondering compare HEAD parity` compares"),
+        (
+            "HEAD~1",
+            "HEAD~1 has no reports/quick/tables; `git log --oneline -- reports/quick/tables`",
+        ),
+        ("HEAD~1 sort", "HEAD~1 has no reports/quick/tables/sort.csv; `git log"),
+        ("HEAD logic", "reports/quick/tables/logic.csv: no table; `make repro` makes it"),
+        ("HEAD partiy", "did you mean 'parity'?"),
+        ("--out figure.pdf", "--out: figure.pdf must end in .svg or .png"),
+    ],
+)
+def test_a_mistake_is_one_line(words: str, said: str) -> None:
+    refused(words.split(), said)
+
+
+def test_without_git_there_is_nothing_to_compare_with() -> None:
+    shutil.rmtree(".git")
+    refused([], "there is no commit here to compare with; run it in a checkout")
+
+
+def refused(words: list[str], said: str) -> None:
+    done = run("compare", *words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert re.fullmatch(r"error: [^\n]+\n", done.stderr) and said in done.stderr, done.stderr
