@@ -27,7 +27,7 @@ from pondering.report.figures.style import INK, MECHANISM_NAME, SKY, SYMBOL, sty
 from pondering.report.figures.style.look import ORANGE
 from pondering.tasks import make_task
 from pondering.train.build import make_network
-from pondering.train.sweep import Schedule, Sweep
+from pondering.train.trainer import Schedule, Trainer
 
 EXPERIMENT = "parity_interpolation"  # of `quick`: learned in seconds, and only by pondering
 SETTINGS = {"act": 0.01, "pondernet": 0.4}
@@ -49,7 +49,7 @@ def curves(mechanism: str, path: PathName, updates: int, kind: str) -> dict[str,
     network.path = path
     training = config.training
     schedule = Schedule(updates, training.batch, training.learning_rate, training.clip, 40)
-    sweep = Sweep(network, task, replicas, schedule)
+    sweep = Trainer(network, task, replicas, schedule)
     sweep.run(lambda _: None, lambda: False)
     points = [point[:, (0, 2)].tolist() for point in sweep.curves]
     updates_at = [point[0][0] for point in points]

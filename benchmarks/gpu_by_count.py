@@ -27,7 +27,7 @@ from pondering.params.replica import Replica
 from pondering.project.machine import settle
 from pondering.tasks import make_task
 from pondering.train.build import make_halting, make_network
-from pondering.train.sweep import Schedule, Sweep
+from pondering.train.trainer import Schedule, Trainer
 
 OPERATIONS, BYTES = 67e12, 3.35e12  # a second: float32 without TF32, memory; of an H100
 LAUNCH, WAIT = 5e-6, 10e-6  # seconds; guess: what is usual
@@ -83,7 +83,7 @@ def _count(case: Case, config: ExperimentConfig, unit: HaltingUnit, path: PathNa
     network = stack([select(single, 0, single.halting)] * len(replicas), halting)
     network.path = path
     schedule = Schedule(10**9, training.batch, STILL, training.clip, 1)
-    sweep = Sweep(network, task, replicas, schedule)
+    sweep = Trainer(network, task, replicas, schedule)
     sweep.stream.batch(0)  # a GPU's batches are drawn by the CPU, once for a block
     counter, tolist = Counter(), Tensor.tolist
 

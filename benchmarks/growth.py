@@ -35,7 +35,7 @@ from pondering.report.figures.style import style
 from pondering.report.figures.style.look import PALETTE
 from pondering.tasks import make_task
 from pondering.train.build import make_network, path_of
-from pondering.train.sweep import Schedule, Sweep
+from pondering.train.trainer import Schedule, Trainer
 
 ENOUGH = {False: 1.0, True: 0.02}  # seconds timed at least, or one update; True: `--quick`
 LARGEST_STACK = {128: 16, 512: 4}  # replicas timed at once, by hidden units; beyond, one
@@ -61,7 +61,7 @@ AXES = (
 
 def made(
     config: ExperimentConfig, experiment: str, mechanism: str, replicas: int, device: torch.device
-) -> Sweep:
+) -> Trainer:
     """An untrained sweep on the default path."""
     task = make_task(config.task, experiment)
     setting = SETTINGS.get(mechanism, config.replicas(mechanism)[0].setting)
@@ -69,7 +69,7 @@ def made(
     network = make_network(config, task, stacked, device)
     network.path = path_of("compiled", config, mechanism, device)
     schedule = Schedule(10**9, config.training.batch, STILL, config.training.clip, 1)
-    return Sweep(network, task, stacked, schedule)
+    return Trainer(network, task, stacked, schedule)
 
 
 def changed(axis: Axis, value: int, quick: bool) -> tuple[ExperimentConfig, int]:

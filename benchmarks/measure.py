@@ -37,7 +37,7 @@ from pondering.tasks import make_task
 from pondering.train.batches import AT_ONCE, Stream
 from pondering.train.build import make_halting, make_network
 from pondering.train.shards import COPIES, FLOATS_KEPT, free_memory
-from pondering.train.sweep import Schedule, Sweep
+from pondering.train.trainer import Schedule, Trainer
 
 STILL = 1e-8  # a learning rate at which ponder stays as it was set
 UPDATES = 4  # different batches of one group that are gone through again and again ...
@@ -149,7 +149,7 @@ class Bench:
         self.cost = count_ponder(network, [self.stream(self.seeds[:1]).batch(0)])
         return select(network, 0, network.halting)
 
-    def _stacked(self, single: Network) -> Sweep:
+    def _stacked(self, single: Network) -> Trainer:
         """K times the same network, each on the batches of its own seed."""
         replicas = [Replica(self.case.mechanism, self.setting, seed) for seed in self.seeds]
         halting = make_halting(self.config, replicas, self.device)
@@ -157,7 +157,7 @@ class Bench:
         schedule = Schedule(10**9, training.batch, STILL, training.clip, 1)
         network = stack([single] * len(replicas), halting)
         network.path = self.case.path
-        return Sweep(network, self.task, replicas, schedule)
+        return Trainer(network, self.task, replicas, schedule)
 
     def _refuse(self, single: Network) -> None:
         """Before anything large is made, from one batch of one replica."""

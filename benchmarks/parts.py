@@ -21,7 +21,7 @@ from pondering.model.network import Network
 from pondering.model.paths.fast import every_step, sequence
 from pondering.params.read import ExperimentConfig
 from pondering.project.machine import settle
-from pondering.train import sweep
+from pondering.train import trainer
 from pondering.train.adam import StackedAdam
 from pondering.train.batches import Stream
 
@@ -79,14 +79,14 @@ def places() -> list[tuple[str, Any, str]]:
         ("embedding", Network, "_embed"),
         ("loops forward", paths, "sequence"),
         ("loops forward", paths, "ponder"),
-        ("heads, loss", sweep, "forward"),
+        ("heads, loss", trainer, "forward"),
         *(("loops backward", each, "backward") for each in (*gradients, every_step._Mean)),
         ("rest of backward", torch.autograd, "backward"),
-        ("norms, clipping", sweep, "gradient_norms"),
+        ("norms, clipping", trainer, "gradient_norms"),
         ("norms, clipping", StackedAdam, "clip"),
         ("Adam", StackedAdam, "step"),
         ("Adam", StackedAdam, "zero_grad"),
-        ("logging", sweep.Sweep, "_accumulate"),
+        ("logging", trainer.Trainer, "_accumulate"),
     ]
 
 

@@ -24,7 +24,7 @@ from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task, random_stream
 from pondering.train.batches import Stream
 from pondering.train.build import make_network
-from pondering.train.sweep import forward
+from pondering.train.trainer import forward
 
 FOLDER = Path(pondering.__file__).resolve().parents[2] / "benchmarks"
 MODULES = (

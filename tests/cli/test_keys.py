@@ -74,12 +74,12 @@ def of_mechanism(*mechanisms: str) -> set[str]:
 
 
 SAME = {
-    "a comment": ("train/sweep.py", "import torch\n", "import torch  # what counts\n"),
+    "a comment": ("train/trainer.py", "import torch\n", "import torch  # what counts\n"),
     "a docstring": ("model/halting/act.py", '"""Adaptive Computation Time', '"""ACT'),
     "an annotation": ("model/stacking.py", "replica: int", "replica: Any"),
     "a line break": ("train/adam.py", "\n\n\n", "\n\n\n\n\n"),
     "an import of another name": (
-        "train/sweep.py", "from torch import Tensor\n", "from torch import Tensor, nn\n",
+        "train/trainer.py", "from torch import Tensor\n", "from torch import Tensor, nn\n",
     ),
     "a title": ("params/mechanisms.py", '"Fixed repeat"', '"Repeat"'),
     "words about a task": ("tasks/logic.py", "for bit in vector[:2]", "for bit in vector[:1]"),
@@ -118,7 +118,7 @@ DIFFERENT = {
     "which numbers count as zero": (
         "project/machine.py", "set_flush_denormal(True)", "set_flush_denormal(False)", EVERY,
     ),
-    "the loop": ("train/sweep.py", "self.update += 1", "self.update += 2", EVERY),
+    "the loop": ("train/trainer.py", "self.update += 1", "self.update += 2", EVERY),
     "how a training is planned": (
         "train/plan.py", "config.training.clip", "None", EVERY,
     ),
@@ -172,7 +172,7 @@ def test_a_moved_and_renamed_function_changes_nothing(package: Path) -> None:
     moved = text[start:end].replace("gradient_norms", "norms")
     (package / "model/norms.py").write_text(f"{head}{moved}\n")
     source.write_text(text[:start] + text[end:])
-    loop = package / "train/sweep.py"
+    loop = package / "train/trainer.py"
     old = "from pondering.model.stacking import gradient_norms"
     edit(loop, old, "from pondering.model.norms import norms as gradient_norms")
     assert changed(package) == set()

@@ -16,7 +16,7 @@ from pondering.params.read import PROFILES, load_params
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train.build import make_network
-from pondering.train.sweep import Schedule, Sweep
+from pondering.train.trainer import Schedule, Trainer
 
 ROOT = Path(__file__).parents[2]
 PAPER = load_params(ROOT / "params.yaml", "paper").experiments
@@ -51,7 +51,7 @@ def test_every_paper_stage_runs_two_updates_of_two_replicas(
     network = make_network(config, task, replicas)
     before = {name: p.detach().clone() for name, p in network.named_parameters()}
     schedule = Schedule(2, 4, config.learning_rate(mechanism), None, 2)
-    sweep = Sweep(network, task, replicas, schedule)
+    sweep = Trainer(network, task, replicas, schedule)
     sweep.run(lambda _: None, lambda: False)
     assert sweep.status() == ["finished", "finished"]
     for row in sweep.rows():

@@ -140,11 +140,11 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
     from pondering.params.read import load_params
     from pondering.project.errors import Interrupted
     from pondering.train import plan as planning
-    from pondering.train import sweep
+    from pondering.train import trainer
     from pondering.train.stage import run
 
     planning.pick_device = evaluation.pick_device = lambda wanted: device
-    forward = sweep.forward
+    forward = trainer.forward
 
     def ill(*arguments: Any) -> Any:
         losses, pondered = forward(*arguments)
@@ -154,7 +154,7 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
 
     params = load_params(root / "params.yaml")
     for number, experiment in enumerate(params.experiments):
-        sweep.forward = forward if number else ill
+        trainer.forward = forward if number else ill
         for mechanism in params.experiment(experiment).mechanisms:
             with contextlib.suppress(Interrupted):
                 stage = planning.plan(params, experiment, mechanism, root)

@@ -13,7 +13,7 @@ from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 from pondering.train.plateau import Plateau
-from pondering.train.sweep import Schedule, Sweep
+from pondering.train.trainer import Schedule, Trainer
 
 BLOCK: dict[str, Any] = {
     "common": {
@@ -106,7 +106,7 @@ def sweep(
     mechanism: str = "act",
     replicas: list[Replica] | None = None,
     plateau: Plateau | None = None,
-) -> Sweep:
+) -> Trainer:
     """An untrained sweep of an experiment; by default all its replicas."""
     chosen = list(values.replicas(mechanism)) if replicas is None else replicas
     task = make_task(values.task, "tiny")
@@ -115,10 +115,10 @@ def sweep(
         training.updates, training.batch, training.learning_rate, training.clip,
         training.log_points, training.decay, training.halting_rate,
     )  # fmt: skip
-    return Sweep(make_network(values, task, chosen), task, chosen, schedule, plateau)
+    return Trainer(make_network(values, task, chosen), task, chosen, schedule, plateau)
 
 
-def train(sweep: Sweep, updates: int | None = None) -> Sweep:
+def train(sweep: Trainer, updates: int | None = None) -> Trainer:
     """Train to the end, or until `updates` are done."""
     sweep.run(lambda _: None, lambda: updates is not None and sweep.update >= updates)
     return sweep

@@ -24,7 +24,7 @@ from pondering.project.errors import UserError
 from pondering.tasks import make_task
 from pondering.train import checkpoint
 from pondering.train.plateau import Plateau
-from pondering.train.sweep import Sweep
+from pondering.train.trainer import Trainer
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> ExperimentConfig:
     return tiny.config(tmp_path_factory.mktemp("tiny"))
 
 
-def make(config: ExperimentConfig, updates: int = 0) -> Sweep:
+def make(config: ExperimentConfig, updates: int = 0) -> Trainer:
     batch = make_task(config.task, "tiny").training_block(9, 0, 4).torch()
     return tiny.train(tiny.sweep(config, plateau=Plateau(batch, 5, 0.5, 2, 9, 4)), updates)
 
@@ -58,7 +58,7 @@ def refused(config: ExperimentConfig, path: Path, key: str = "key") -> str:
     return message
 
 
-def check_is_as_saved(sweep: Sweep, before: Sweep) -> None:
+def check_is_as_saved(sweep: Trainer, before: Trainer) -> None:
     assert sweep.update == sweep.optimiser.updates == 7
     assert sweep.seconds == 12.5
     for name, parameter in before.parameters.items():

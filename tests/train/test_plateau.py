@@ -13,9 +13,9 @@ from pondering.params.read import ExperimentConfig
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch
 from pondering.train import checkpoint
-from pondering.train import sweep as training
+from pondering.train import trainer as training
 from pondering.train.plateau import Plateau
-from pondering.train.sweep import Sweep, validation_error
+from pondering.train.trainer import Trainer, validation_error
 
 RATE = 0.01
 # Validation errors by replica and validation, every third update.
@@ -39,11 +39,11 @@ def validation_batch(config: ExperimentConfig, size: int = 20) -> Batch:
     return Batch._make([*(part[:, :size] for part in block[:-1]), block.difficulty[:size]])
 
 
-def scripted(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+def scripted(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
     return ERRORS[:, sweep.update // 3 - 1]
 
 
-def make(config: ExperimentConfig) -> Sweep:
+def make(config: ExperimentConfig) -> Trainer:
     plateau = Plateau(validation_batch(config), 3, 0.5, 1, 4, 4)
     return tiny.sweep(config, plateau=plateau)
 
@@ -143,7 +143,7 @@ def test_the_validation_error_counts_mistakes(config: ExperimentConfig, mechanis
     assert float(got.min()) > 0
 
 
-def stalling(config: ExperimentConfig) -> Sweep:
+def stalling(config: ExperimentConfig) -> Trainer:
     """Validated at every update; a replica stops when three in a row are no better."""
     return tiny.sweep(config, plateau=Plateau(validation_batch(config), 1, 0.5, 9, 3, 4))
 
@@ -151,7 +151,7 @@ def stalling(config: ExperimentConfig) -> Sweep:
 def stall(replicas: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """These replicas are never better than at first, the others always."""
 
-    def errors(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+    def errors(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
         found = torch.full((4,), 0.9 - 0.01 * sweep.update)
         found[replicas] = 0.5
         return found

@@ -18,7 +18,7 @@ from pondering.tasks import make_task
 from pondering.tasks.base import Batch
 from pondering.train import checkpoint
 from pondering.train.batches import Stream
-from pondering.train.sweep import Schedule, Sweep, forward
+from pondering.train.trainer import Schedule, Trainer, forward
 
 UPDATES = 12
 TAU = 0.1
@@ -126,7 +126,7 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
         training={"updates": UPDATES, "decay": decay, "halting_rate": 0.1},
     )  # fmt: skip
 
-    def run(stops: range) -> Sweep:
+    def run(stops: range) -> Trainer:
         sweep = tiny.sweep(config, mechanism)
         for stop in stops:
             checkpoint.save(tiny.train(sweep, stop), tmp_path / "c", "key")

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
-from pondering.train.sweep import Sweep
+from pondering.train.trainer import Trainer
 
 _COUNTERS = ("alive", "diverged", "window", "computed_steps")  # of a sweep, beside its parameters
 
 
-def save(sweep: Sweep, path: Path, key: str) -> None:
+def save(sweep: Trainer, path: Path, key: str) -> None:
     """Write everything the sweep needs to go on exactly from here.
 
     Args:
@@ -39,7 +39,7 @@ def save(sweep: Sweep, path: Path, key: str) -> None:
     atomic_write(path, _content(tensors, metadata | {"sha256": _checksum(tensors, metadata)}))
 
 
-def load(sweep: Sweep, path: Path, key: str) -> None:
+def load(sweep: Trainer, path: Path, key: str) -> None:
     """Bring a fresh sweep to where `save` left it.
 
     Raises:

@@ -22,7 +22,7 @@ from pondering.project.code import Place, Program
 PACKAGE = Path(__file__).parents[1]
 TOP = PACKAGE.name
 LOOP = (
-    (f"{TOP}.train.sweep", "Sweep"),
+    (f"{TOP}.train.trainer", "Trainer"),
     (f"{TOP}.train.build", "make_network"),
     (f"{TOP}.project.machine", "tune"),  # which numbers count as zero
 )

@@ -15,7 +15,7 @@ from pondering.project.errors import Interrupted
 from pondering.project.progress import ProgressBar
 from pondering.train.plan import Plan
 from pondering.train.shards import Shard, ShardResult, Watch, stop_flag, train
-from pondering.train.sweep import Row, Sweep
+from pondering.train.trainer import Row, Trainer
 
 Listener = Callable[[list[Row]], None]
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -53,7 +53,7 @@ class _Here(Watch):
         self._bar: ProgressBar | None = None
         self._leader = locks.Leader()
 
-    def start(self, sweep: Sweep) -> None:
+    def start(self, sweep: Trainer) -> None:
         if sweep.curves:
             self._tell(sweep.rows())
         if sweep.finished:
@@ -62,12 +62,12 @@ class _Here(Watch):
             print(f"{self._label}: going on from update {sweep.update:,}", flush=True)
         self._bar = ProgressBar(self._label, sweep.schedule.updates, sweep.update)
 
-    def point(self, sweep: Sweep, since: int) -> None:
+    def point(self, sweep: Trainer, since: int) -> None:
         self._tell(sweep.rows(since))
         if self._bar:
             self._bar.show(sweep.update, sweep.summary())
 
-    def update(self, sweep: Sweep) -> None:
+    def update(self, sweep: Trainer) -> None:
         if self._bar:
             self._bar.tick(sweep.update)
 
@@ -85,10 +85,10 @@ class _Child(Watch):
     def __init__(self, parent: int, pipe: Any) -> None:
         self._parent, self._pipe = parent, pipe
 
-    def start(self, sweep: Sweep) -> None:
+    def start(self, sweep: Trainer) -> None:
         self.point(sweep, 0)
 
-    def point(self, sweep: Sweep, since: int) -> None:
+    def point(self, sweep: Trainer, since: int) -> None:
         if not self.wants_end():
             self._pipe.send((sweep.update, sweep.rows(since), sweep.summary()))
 

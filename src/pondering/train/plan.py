@@ -33,7 +33,7 @@ from pondering.train.shards import (
     outcome,
     size_begun,
 )
-from pondering.train.sweep import Row, Schedule, Sweep
+from pondering.train.trainer import Row, Schedule, Trainer
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Plan:
         """Where this run's checkpoints lie, also after its end."""
         return self.layout.checkpoints(self.experiment, self.mechanism) / self.key[:16]
 
-    def sweep(self, first: int = 0, last: int | None = None) -> Sweep:
+    def sweep(self, first: int = 0, last: int | None = None) -> Trainer:
         """The untrained sweep of what is missing, or its replicas `first` to `last - 1`."""
         config = self.config
         replicas = self.missing[first:last]
@@ -111,7 +111,7 @@ class Plan:
             config.training.decay,
             config.training.halting_rate,
         )
-        return Sweep(network, self.task, replicas, schedule, self._plateau(len(replicas)))
+        return Trainer(network, self.task, replicas, schedule, self._plateau(len(replicas)))
 
     @cached_property
     def processes(self) -> int:

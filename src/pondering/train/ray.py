@@ -22,7 +22,7 @@ from pondering.project.errors import Interrupted, UserError
 from pondering.project.progress import ProgressBar
 from pondering.train.plan import Plan, plan
 from pondering.train.shards import Shard, ShardResult, Watch, train
-from pondering.train.sweep import Row, Sweep
+from pondering.train.trainer import Row, Trainer
 
 ATTEMPTS = 3  # of a shard
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -79,13 +79,13 @@ class _Away(Watch):
     home: Any
     number: int
 
-    def start(self, sweep: Sweep) -> None:
+    def start(self, sweep: Trainer) -> None:
         self._tell(sweep, 0)
 
-    def point(self, sweep: Sweep, since: int) -> None:
+    def point(self, sweep: Trainer, since: int) -> None:
         self._tell(sweep, since)
 
-    def _tell(self, sweep: Sweep, since: int) -> None:
+    def _tell(self, sweep: Trainer, since: int) -> None:
         rows = sweep.rows(since)
         self.home.tell.remote(self.number, sweep.update, rows, sweep.summary())
 

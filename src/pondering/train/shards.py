@@ -23,7 +23,7 @@ from pondering.model.halting.readout import LossRefusedError
 from pondering.params.replica import Replica
 from pondering.project.errors import Interrupted, UserError
 from pondering.train import checkpoint
-from pondering.train.sweep import Row, Sweep
+from pondering.train.trainer import Row, Trainer
 
 NAME = "checkpoint.safetensors"
 FLOATS_KEPT = 14  # about so many numbers per hidden unit and ponder step are kept for the gradient
@@ -56,13 +56,13 @@ class ShardResult(NamedTuple):
 class Watch:
     """Callbacks during training. This base class ignores them."""
 
-    def start(self, sweep: Sweep) -> None:
+    def start(self, sweep: Trainer) -> None:
         """Before the first update, after a checkpoint was read."""
 
-    def point(self, sweep: Sweep, since: int) -> None:
+    def point(self, sweep: Trainer, since: int) -> None:
         """There are logging points from number `since` on."""
 
-    def update(self, sweep: Sweep) -> None:
+    def update(self, sweep: Trainer) -> None:
         """Another update follows."""
 
     def wants_end(self) -> bool:
@@ -100,7 +100,7 @@ def size_begun(folder: Path) -> int | None:
     return max((int(b) - int(a) + 1 for a, b in bounds), default=None)
 
 
-def fitting(sweep: Sweep, steps: int) -> int:
+def fitting(sweep: Trainer, steps: int) -> int:
     """How many replicas fit into the memory that is free, judged by a sweep of one.
 
     Args:
@@ -126,7 +126,7 @@ def free_memory(device: torch.device) -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> ShardResult:
+def train(sweep: Trainer, path: Path, key: str, every: float, watch: Watch) -> ShardResult:
     """Train an untrained sweep to its end, from its last checkpoint if there is one.
 
     Args:
@@ -144,7 +144,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Sha
     watch.start(sweep)
     told, began = len(sweep.curves), time.monotonic()
 
-    def on_point(sweep: Sweep) -> None:
+    def on_point(sweep: Trainer) -> None:
         nonlocal told
         watch.point(sweep, told)
         told = len(sweep.curves)
@@ -180,7 +180,7 @@ def train(sweep: Sweep, path: Path, key: str, every: float, watch: Watch) -> Sha
     return outcome(sweep)
 
 
-def outcome(sweep: Sweep) -> ShardResult:
+def outcome(sweep: Trainer) -> ShardResult:
     """What a finished sweep leaves."""
     return ShardResult(sweep.parameters, sweep.rows(), sweep.status(), sweep.update, sweep.seconds)
 

@@ -35,7 +35,7 @@ class Sweep:
     library train by their fast paths, any other is mapped over the networks by torch
     (`cells.mapped.Mapped`), so it may hold layers of torch.
 
-    The pipeline's sweep (`train.sweep`) has what takes hours in addition: batches drawn by seed,
+    The pipeline's `train.trainer.Trainer` has what takes hours in addition: batches drawn by seed,
     curves, decay and early stopping, checkpoints that go on bit by bit, shards.
 
     Args:

@@ -17,7 +17,7 @@ from pondering.project.progress import duration
 from pondering.train import checkpoint, finished, local, ray
 from pondering.train.plan import Plan, earlier
 from pondering.train.shards import ShardResult, gathered
-from pondering.train.sweep import Row
+from pondering.train.trainer import Row
 
 Listener = Callable[[list[Row]], None]
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from pondering.model.network import PathName
 from pondering.params.read import MECHANISMS, ExperimentConfig
 from pondering.train import checkpoint
-from pondering.train.sweep import COLUMNS, Schedule, Sweep
+from pondering.train.trainer import COLUMNS, Schedule, Trainer
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def config(tmp_path: Path) -> ExperimentConfig:
     return tiny.config(tmp_path)
 
 
-def kept(sweep: Sweep, chosen: list[int]) -> dict[str, Tensor]:
+def kept(sweep: Trainer, chosen: list[int]) -> dict[str, Tensor]:
     """All that a sweep knows of some replicas."""
     names = {f"parameter {n}": p.detach()[chosen] for n, p in sweep.parameters.items()}
     names |= {f"adam {n}": t[chosen] for n, t in sweep.optimiser.state().items()}
@@ -41,7 +41,7 @@ def assert_identical(a: dict[str, Tensor], b: dict[str, Tensor]) -> None:
         )
 
 
-def poison(sweep: Sweep, replica: int) -> None:
+def poison(sweep: Trainer, replica: int) -> None:
     with torch.no_grad():
         for parameter in sweep.parameters.values():
             parameter[replica] = torch.nan
@@ -164,7 +164,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
 ) -> None:
     """Stopped at a logging point, before and after one; replica 3 diverges on the way."""
 
-    def run(stops: tuple[int, ...]) -> Sweep:
+    def run(stops: tuple[int, ...]) -> Trainer:
         sweep = tiny.sweep(config, mechanism)
         for stop in stops:
             tiny.train(sweep, stop)

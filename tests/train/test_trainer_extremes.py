@@ -14,12 +14,12 @@ from support import stages, tiny
 from torch import Tensor
 
 from pondering.params.read import ExperimentConfig
-from pondering.train.sweep import Sweep
+from pondering.train.trainer import Trainer
 
 BIAS = {"never": -60.0, "at once": 60.0}
 STEPS = {"never": 4.0, "at once": 1.0}  # the most there are, and one
 SICK, HEALTHY = 1, [0, 2, 3]  # of two settings and two seeds
-SHARE = 5  # the column of `Sweep.curves` that the whole sweep shares
+SHARE = 5  # the column of `Trainer.curves` that the whole sweep shares
 
 
 @pytest.fixture(params=["vector", "sequence"])
@@ -29,7 +29,7 @@ def config(request: pytest.FixtureRequest, tmp_path: Path) -> ExperimentConfig:
     return tiny.config_of_sequences(tmp_path)
 
 
-def trained(config: ExperimentConfig, mechanism: str, bias: float | None) -> Sweep:
+def trained(config: ExperimentConfig, mechanism: str, bias: float | None) -> Trainer:
     """All replicas, one of them with a halting unit of its own from the start."""
     sweep = tiny.sweep(config, mechanism)
     if bias is not None:
@@ -38,7 +38,7 @@ def trained(config: ExperimentConfig, mechanism: str, bias: float | None) -> Swe
     return tiny.train(sweep)
 
 
-def kept(sweep: Sweep) -> dict[str, Tensor]:
+def kept(sweep: Trainer) -> dict[str, Tensor]:
     """All that a sweep knows of the healthy replicas by themselves."""
     names = {name: p.detach()[HEALTHY] for name, p in sweep.parameters.items()}
     names |= {f"adam {name}": t[HEALTHY] for name, t in sweep.optimiser.state().items()}

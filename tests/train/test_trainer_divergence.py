@@ -13,8 +13,8 @@ from torch import Tensor
 
 from pondering.model.halting import Pondered
 from pondering.params.read import ExperimentConfig
-from pondering.train import sweep
-from pondering.train.sweep import Sweep
+from pondering.train import trainer
+from pondering.train.trainer import Trainer
 
 SICK = 2
 
@@ -26,7 +26,7 @@ def config(tmp_path: Path) -> ExperimentConfig:
 
 def add_to_loss(value: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """A constant, which leaves the gradients alone."""
-    forward = sweep.forward
+    forward = trainer.forward
     more = torch.zeros(4, 1)
     more[SICK] = value
 
@@ -34,10 +34,10 @@ def add_to_loss(value: float, monkeypatch: pytest.MonkeyPatch) -> None:
         losses, pondered = forward(*arguments)
         return losses + more, pondered
 
-    monkeypatch.setattr(sweep, "forward", changed)
+    monkeypatch.setattr(trainer, "forward", changed)
 
 
-def set_gradient(sweep: Sweep, value: float) -> None:
+def set_gradient(sweep: Trainer, value: float) -> None:
     """One number of the gradient, which leaves the loss alone."""
 
     def changed(gradient: Tensor) -> Tensor:
@@ -48,7 +48,7 @@ def set_gradient(sweep: Sweep, value: float) -> None:
     sweep.parameters["heads.bias"].register_hook(changed)
 
 
-def poison(sweep: Sweep, replicas: list[int]) -> None:
+def poison(sweep: Trainer, replicas: list[int]) -> None:
     with torch.no_grad():
         for parameter in sweep.parameters.values():
             parameter[replicas] = torch.nan

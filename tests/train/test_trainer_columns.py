@@ -11,7 +11,7 @@ import torch
 from support import tiny
 
 from pondering.params.read import ExperimentConfig
-from pondering.train.sweep import COLUMNS, Sweep
+from pondering.train.trainer import COLUMNS, Trainer
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def sequences(tmp_path: Path) -> ExperimentConfig:
     return tiny.config_of_sequences(tmp_path)
 
 
-def by_hand(sweep: Sweep) -> dict[str, list[float]]:
+def by_hand(sweep: Trainer) -> dict[str, list[float]]:
     """One update's columns per replica, loop by loop, from the readable path."""
     network, batch = copy.deepcopy(sweep.network), sweep.stream.batch(sweep.update)
     network.path = "readable"

@@ -69,8 +69,8 @@ def forward(
 
 
 @dataclass
-class Sweep:
-    """A sweep in training: everything that a checkpoint holds, and the loop over it.
+class Trainer:
+    """Trains a sweep: everything that a checkpoint holds, and the loop over it.
 
     Args:
         network: K stacked replicas.
@@ -112,7 +112,7 @@ class Sweep:
             self._any_dead and not bool(self.alive.any())
         )
 
-    def run(self, on_point: Callable[[Sweep], None], should_stop: Callable[[], bool]) -> None:
+    def run(self, on_point: Callable[[Trainer], None], should_stop: Callable[[], bool]) -> None:
         """Train until finished or told to stop, which is asked before every update.
 
         Args:
@@ -208,7 +208,7 @@ class Sweep:
 
 
 @torch.no_grad()
-def validation_error(sweep: Sweep, batch: Batch, rows: int = 1000) -> Tensor:
+def validation_error(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
     """Error of every replica on a batch without replica axis, (K,), `rows` examples at a time."""
     count = len(sweep.replicas)
     total = torch.zeros(count, device=batch.targets.device)
