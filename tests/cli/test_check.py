@@ -1,14 +1,21 @@
-"""`pondering check` on copies of the real params.yaml with one mistake each."""
+"""`pondering check`: the real params.yaml with one mistake each, and mechanisms with one."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
+import torch
 from click.testing import CliRunner
+from support import tiny
+from torch import Tensor
 
 from pondering.cli.main import main
+from pondering.model.halting import ACT
+from pondering.params.mechanisms import MECHANISMS
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,3 +57,49 @@ def test_a_mistake_is_one_line_before_any_work(
     assert status == 2
     assert len(output.strip().splitlines()) == 1
     assert re.search(said, output), output
+
+
+class Wrong(ACT):
+    """Its step makes the mistake that `mistake` names."""
+
+    mistake: ClassVar[str] = ""
+
+    def step(self, n: int, halt_logit: Tensor, state: Any) -> Any:
+        weight, after = super().step(n, halt_logit, state)
+        match self.mistake:
+            case "one weight":
+                return weight.sum(), after
+            case "less than all":
+                return weight / 2, after
+            case "no state":
+                return weight, None
+            case "a setting without its axis":
+                return weight * torch.as_tensor(self.tau).sign(), after
+        return weight, after
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        ("one weight", r"p_n is \(\); \(K, B\) is due, here \(4, 5\)$"),
+        ("less than all", r"p_n sums to 0\.5 in a row, and to 0 in one without input; 1 and 0"),
+        ("no state", r"'NoneType' object has no attribute 'running' \(.*check\.py, line \d+\)$"),
+        (
+            "a setting without its axis",
+            r"size of tensor a \(5\) .* \(.*test_check\.py, line \d+\)$",
+        ),
+    ],
+)
+def test_a_wrong_step_of_a_mechanism_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistake: str, said: str
+) -> None:
+    document = tiny.document()
+    document["tiny"]["reduced"] = document["tiny"]["quick"]
+    tiny.write(tmp_path, document)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Wrong, "mistake", mistake)
+    monkeypatch.setitem(MECHANISMS, "act", replace(MECHANISMS["act"], path=f"{__name__}:Wrong"))
+    done = CliRunner().invoke(main, ["check"])
+    assert (done.exit_code, len(done.output.splitlines())) == (2, 1), done.output
+    assert done.output.startswith(f"error: {__name__}:Wrong: step: ")
+    assert re.search(said, done.output.strip()), done.output
