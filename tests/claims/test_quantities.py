@@ -25,9 +25,17 @@ T15, T5 = 2.131450, 2.570582
 """Student's t at 97.5%, of 15 and 5 degrees of freedom."""
 
 
+def mean(counted: np.ndarray) -> np.ndarray:
+    """Of counts and sums [..., 2]."""
+    count, total = np.moveaxis(counted, -1, 0)
+    found: np.ndarray = total / np.where(count > 0, count, math.nan)
+    return found
+
+
 def width(sample: np.ndarray) -> float:
     """Of the interval of the mean over [items, seeds]."""
-    found = over_items_and_seeds("any", "", "steps", lambda drawn: float(drawn.mean()), sample)
+    counted = np.stack([np.ones_like(sample), sample], axis=-1)
+    found = over_items_and_seeds("any", "", "steps", mean, counted)
     assert found.low is not None and found.high is not None
     assert found.low < found.value < found.high and found.seeds == sample.shape[1]
     return found.high - found.low
@@ -46,13 +54,13 @@ def test_seeds_that_read_alike_are_no_further_evidence_and_seeds_that_differ_wid
 
 
 def test_a_single_item_has_no_interval() -> None:
-    found = over_items_and_seeds("any", "", "steps", lambda drawn: 2.0, np.ones((1, 3)))
+    found = over_items_and_seeds("any", "", "steps", mean, np.array([[(1.0, 2.0)] * 3]))
     assert (found.value, found.low, found.high, found.seeds) == (2.0, None, None, 3)
 
 
 def test_an_item_that_cannot_be_left_out_gives_no_interval() -> None:
-    sample = np.array([[math.nan, math.nan], [1.0, 2.0]])
-    found = over_items_and_seeds("any", "", "steps", lambda v: float(v[-1].mean()), sample)
+    sample = np.array([[(0.0, 0.0), (0.0, 0.0)], [(1.0, 1.0), (1.0, 2.0)]])
+    found = over_items_and_seeds("any", "", "steps", mean, sample)
     assert (found.value, found.low, found.high) == (1.5, None, None)
 
 

@@ -103,9 +103,12 @@ def jackknife_variance(
             for place in range(count)
         ]
     )
-    if not np.isfinite(values).all():
-        return float("nan")
-    return float((count - 1) * values.var())
+    return variance_left_out(values)
+
+
+def variance_left_out(values: NDArray[Any]) -> float:
+    """The jackknife's variance of a statistic, from its values without each place in turn."""
+    return float((len(values) - 1) * values.var()) if np.isfinite(values).all() else float("nan")
 
 
 def student(estimate: float, variance: float, freedom: float) -> tuple[float, float]:

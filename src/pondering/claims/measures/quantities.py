@@ -14,11 +14,11 @@ from pondering.claims.measures.arrays import Array
 from pondering.results.statistics import (
     Interval,
     interval,
-    jackknife_variance,
     mean_interval,
     median_interval,
     rate_difference,
     student,
+    variance_left_out,
     wilson,
 )
 
@@ -154,7 +154,7 @@ def solved_settings_gap(name: str, label: str, first: ArrayLike, second: ArrayLi
 
 
 def over_items_and_seeds(
-    name: str, label: str, unit: Unit, statistic: Callable[[Array], float], sample: Array
+    name: str, label: str, unit: Unit, statistic: Callable[[Array], Any], sample: Array
 ) -> Quantity:
     """A statistic of items that every seed has met, with the chance of both in its interval.
 
@@ -165,8 +165,9 @@ def over_items_and_seeds(
 
     Args:
         name, label, unit: as of `mean_over_seeds`.
-        statistic: takes the sample and gives a number; NaN where there is none.
-        sample: [items, seeds, ...].
+        statistic: takes counts and sums over items and seeds, [...] or several of them
+            [places, ...], and gives a number, or [places]; NaN where there is none.
+        sample: [items, seeds, ...], the counts and sums of each.
 
     Returns:
         The quantity with its interval, None below two items and where the statistic is NaN without
@@ -175,10 +176,12 @@ def over_items_and_seeds(
     Source: A. B. Owen 2007, "The pigeonhole bootstrap", for the sum of the two variances.
     """
     items, seeds = sample.shape[:2]
-    value, axes = float(statistic(sample)), range(2 if seeds > 1 else 1)
+    whole = sample.sum(axis=(0, 1))
+    value, axes = float(statistic(whole)), range(2 if seeds > 1 else 1)
     bounds = float("nan"), float("nan")
     if items > 1:
-        variance = sum(jackknife_variance(statistic, [sample], axis) for axis in axes)
+        without = (whole - sample.sum(axis=1 - axis) for axis in axes)
+        variance = sum(variance_left_out(statistic(each)) for each in without)
         bounds = student(value, variance, min(sample.shape[axis] for axis in axes) - 1)
     return _quantity(name, label, unit, Interval(value, *bounds, seeds))
 

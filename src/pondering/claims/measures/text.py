@@ -153,18 +153,20 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else float("nan")
 
 
-def _contrast(kinds: Sequence[str], against: str, column: int, windows: Array) -> float:
+def _contrast(kinds: Sequence[str], against: str, column: int, counted: Array) -> Array:
     chosen, other = ([KINDS.index(kind) for kind in each] for each in (kinds, (against,)))
-    return _mean(windows[:, :, chosen, column]) - _mean(windows[:, :, other, column])
+    return _mean(counted[..., chosen, column, :]) - _mean(counted[..., other, column, :])
 
 
-def _spread(windows: Array) -> float:
+def _spread(counted: Array) -> Array:
     """Standard deviation of the steps at all characters."""
-    variance = _mean(windows[:, :, :, 4]) - _mean(windows[:, :, :, 3]) ** 2
-    return float(np.sqrt(max(variance, 0.0)))
+    variance = _mean(counted[..., 4, :]) - _mean(counted[..., 3, :]) ** 2
+    spread: Array = np.sqrt(np.maximum(variance, 0.0))
+    return spread
 
 
-def _mean(counted: Array) -> float:
-    """The mean behind counts and sums [..., (count, sum)]; NaN where nothing was counted."""
-    count, total = counted.reshape(-1, 2).sum(axis=0)
-    return float(total / count) if count else float("nan")
+def _mean(counted: Array) -> Array:
+    """The mean of all kinds, of counts and sums [..., kinds, 2]; NaN where nothing was counted."""
+    count, total = np.moveaxis(counted.sum(axis=-2), -1, 0)
+    mean: Array = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return mean
