@@ -58,7 +58,7 @@ class Store:
                 else self.client.create_experiment(
                     full,
                     artifact_location=(self.artifacts / profile / name).as_uri(),
-                    tags=view_tags() | self._described(profile, name),
+                    tags=self._tags(profile, name),
                 )
             )
         return self._experiments[full]
@@ -154,10 +154,13 @@ class Store:
         rows.tags(run, tags)
         database.write(self.root, rows)
 
-    def _described(self, profile: str, name: str) -> dict[str, str]:
-        """What the list of experiments says of one, from its data card."""
+    def _tags(self, profile: str, name: str) -> dict[str, str]:
+        """An experiment's view, and what the list of experiments says of it, from its data card."""
         card = read_card(Layout(self.root, profile), name)
-        return {} if card is None else {"mlflow.note.content": f"{card['question']} {card['what']}"}
+        if card is None:
+            return view_tags(())
+        note = {"mlflow.note.content": f"{card['question']} {card['what']}"}
+        return view_tags(card["splits"]) | note
 
     def _parents(self, stage: Stage, query: str) -> list[Run]:
         """The parent runs of a stage that a query finds."""

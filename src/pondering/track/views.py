@@ -5,17 +5,21 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Iterable
 
 KEY = "pondering"  # names the view in the UI's addresses
-_SPLITS = ("test", "interpolation", "extrapolation", "heldout", "range", "angle")
 _PARAMS = ("mechanism", "setting", "seed")
-_METRICS = tuple(f"{split}_{measure}" for split in _SPLITS for measure in ("error", "ponder_time"))
 
 
-def view_tags() -> dict[str, str]:
-    """Tags of an MLflow experiment that save a view of it under the name "replicas"."""
+def view_tags(splits: Iterable[str]) -> dict[str, str]:
+    """Tags of an MLflow experiment that save a view of it under the name "replicas".
+
+    Args:
+        splits: what it is evaluated on.
+    """
     params = [f"params.`{name}`" for name in _PARAMS]
-    metrics = [f"metrics.`{name}`" for name in ("error", "ponder_time", "loss", *_METRICS)]
+    measured = [f"{split}_{each}" for split in splits for each in ("error", "ponder_time")]
+    metrics = [f"metrics.`{name}`" for name in ("error", "ponder_time", "loss", *measured)]
     state = {
         "searchFilter": "tags.kind = 'replica'",
         # Sorted by start time, the UI would fold the replicas away under their parents.
