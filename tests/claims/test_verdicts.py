@@ -17,7 +17,8 @@ from support.nothing_learned import AS_LARGE_AS_THE_PAPERS, SMALLER, nothing_lea
 from pondering.claims.claims import Criterion, load_register
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
-from pondering.claims.verdicts import MEANINGS, VERDICTS, claims_json, judge, judge_all
+from pondering.claims.record import claims_json
+from pondering.claims.verdicts import MEANINGS, VERDICTS, judge, judge_all
 from pondering.results.results import Results
 
 OPEN = "cannot be judged at this scale"

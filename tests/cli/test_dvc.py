@@ -17,7 +17,8 @@ from support import tiny
 from support.claim_cases import CASES
 
 from pondering.claims.claims import load_register
-from pondering.claims.verdicts import claims_json, judge_all
+from pondering.claims.record import claims_json
+from pondering.claims.verdicts import judge_all
 from pondering.cli import keys
 from pondering.cli.stages import check_trainings
 from pondering.data.frozen import card, freeze

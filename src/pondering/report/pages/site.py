@@ -12,7 +12,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from pondering.claims.claims import Register
-from pondering.claims.verdicts import MEANINGS, VERDICTS, Verdict, claims_json, judge_all
+from pondering.claims.record import claims_json
+from pondering.claims.verdicts import MEANINGS, VERDICTS, Verdict, judge_all
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import json_text, write_json, write_together
 from pondering.project.errors import UserError

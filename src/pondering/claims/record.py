@@ -1,0 +1,74 @@
+"""Verdicts as plain data: what claims.json holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pondering.claims.measures.quantities import quantity_text
+from pondering.claims.verdicts import Judgement
+from pondering.results.results import Results
+
+
+def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, Any]:
+    """The verdicts as plain data for claims.json; equal results give equal data.
+
+    Args:
+        judgements: what `judge_all` returned.
+        results: the results they were judged on.
+
+    Returns:
+        profile, experiments, those unfinished, verdicts by id, claims.
+    """
+    tables = results.tables
+    running = [name for name, table in tables.items() if (table["status"] == "running").any()]
+    return {
+        "profile": results.profile,
+        "experiments": sorted(tables),
+        "unfinished": sorted(running),
+        "verdicts": {j.claim.id: j.verdict for j in judgements},  # for `dvc metrics`
+        "claims": [_plain(judgement) for judgement in judgements],
+    }
+
+
+def _plain(judgement: Judgement) -> dict[str, Any]:
+    claim = judgement.claim
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "figure": claim.figure,
+        "figures": list(claim.figures),
+        "title": claim.title,
+        "statement": claim.statement,
+        "paper_value": claim.paper_value,
+        "measured": claim.measured,
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "judged_on_unfinished_runs": list(judgement.unfinished),
+        "seeds": judgement.seeds,
+        "replicas": judgement.replicas,
+        "diverged": judgement.diverged,
+        "runs": list(judgement.runs),
+        "difficulties": {name: list(size) for name, size in judgement.sizes.items()},
+        "estimates": [
+            {
+                "quantity": quantity.name,
+                "label": quantity.label,
+                "unit": quantity.unit,
+                "value": _finite(quantity.value),
+                "low": _finite(quantity.low),
+                "high": _finite(quantity.high),
+                "seeds": quantity.seeds,
+                "text": quantity_text(quantity),
+            }
+            for quantity in judgement.quantities
+        ],
+        "criteria": [asdict(finding) for finding in judgement.findings],
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    """Six significant digits: what is printed, without the last bits that differ by machine."""
+    return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None
