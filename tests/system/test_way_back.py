@@ -133,6 +133,9 @@ def test_the_walk_through(first: tuple[Path, str], clone: Path) -> None:
     rows = re.findall(r"pondernet lambda_p=(\S+)\.(?:mean_error|ponder_time)", metrics)
     assert sorted(rows) == ["0.6", "0.6", "0.9", "0.9"]
     assert len(metrics.splitlines()) == 1 + len(rows)
+    compared = shell(clone, "pondering compare --out compare.png")
+    assert "tiny.quick.pondernet.lambda_p: [0.3, 0.6] → [0.3, 0.9]\n" in compared
+    assert "  PonderNet, lambda_p 0.6 → lambda_p 0.9; seeds: 2\n" in compared
     shell(clone, back[1])
     assert whole(clone) == before
     assert "repro: everything is up to date" in shell(clone, "make repro")
