@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Ellipse
 from support.panels import drawn, line_with, seed_means
-from support.synthetic_results import only
+from support.synthetic_results import only, table_of
 
 from pondering.report.figures import FIGURES, learning
 from pondering.results.results import Results
@@ -19,8 +19,8 @@ def test_curves_count_a_diverged_seed_as_a_failure_and_ends_have_errors(results:
     upper, lower = drawn(learning.draw(results, "parity")).axes
     own = curves[(curves["mechanism"] == "act") & (curves["setting"] == 0.1)]
     updates = sorted(set(own["update"]))
-    mean = [own.loc[own["update"] == u, "error"].fillna(1.0).sum() / 3 for u in updates]
-    assert line_with(upper, updates, mean)
+    middle = [sorted(own.loc[own["update"] == u, "error"].fillna(1.0))[1] for u in updates]
+    assert line_with(upper, updates, middle) and upper.get_yscale() == "log"
     gone = own[own["seed"] == 1].dropna(subset=["error"])
     assert len(gone) == 30 and line_with(upper, gone["update"], gone["error"])
     plain = np.mean([e for e, _ in seed_means(results.tables["parity"], "repeat", 1)])
@@ -33,6 +33,15 @@ def test_curves_count_a_diverged_seed_as_a_failure_and_ends_have_errors(results:
     assert found.center[0] == pytest.approx(seeds[:, 1].mean())
     se = seeds.std(axis=0, ddof=1) / math.sqrt(3)
     assert (found.height, found.width) == (pytest.approx(2 * se[0]), pytest.approx(2 * se[1]))
+
+
+def test_one_lost_seed_does_not_flatten_the_others() -> None:
+    table = table_of("logic", {"repeat": [1.0], "act": [0.01]}, 12)
+    table["error"] = 0.1
+    table.loc[(table["mechanism"] == "act") & (table["seed"] == 3), "error"] = 0.9
+    lower = drawn(learning.draw(only("logic", tables={"logic": table}), "logic")).axes[1]
+    assert 0.3 <= lower.get_ylim()[1] < 0.4
+    assert [text.get_text() for text in lower.texts] == ["0.90"]
 
 
 def test_a_panel_without_data_says_so(results: Results) -> None:

@@ -16,7 +16,7 @@ from pondering.report.figures.shapes.methods import (
 )
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
-from pondering.results.tables import headline, per_seed, per_setting, plain, splits_of
+from pondering.results.tables import headline, per_seed, plain, splits_of
 
 
 def draw(results: Results, experiment: str) -> Figure | None:
@@ -27,8 +27,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: whose table.
 
     Returns:
-        The figure, axes linear: lines are means over seeds, bands one standard error either side.
-        None without rows.
+        The figure, axes linear: lines are medians over seeds, which no single lost seed moves,
+        bands lie between their quartiles. None without rows.
     """
     table = results.tables.get(experiment)
     if table is None:
@@ -46,12 +46,12 @@ def draw(results: Results, experiment: str) -> Figure | None:
         own = act[act["setting"] == setting]
         look = {"color": styles[setting].colour, "marker": styles[setting].marker}
         look["label"] = style.setting_name("act", setting)
-        lines_by_difficulty(upper, own, ponder, **look)
-        handles.append(lines_by_difficulty(lower, own, error, **look))
+        lines_by_difficulty(upper, own, ponder, median=True, **look)
+        handles.append(lines_by_difficulty(lower, own, error, median=True, **look))
     if len(plain(rows)):
         look = {"color": style.INK, "marker": "x", "ls": ":", "label": PLAIN}
-        lines_by_difficulty(upper, plain(rows), ponder, **look)
-        handles.append(lines_by_difficulty(lower, plain(rows), error, **look))
+        lines_by_difficulty(upper, plain(rows), ponder, median=True, **look)
+        handles.append(lines_by_difficulty(lower, plain(rows), error, median=True, **look))
     upper.set_ylabel("ponder: steps per input")
     label = card.difficulty[splits_of(table)[0]]
     lower.set(xlabel=f"difficulty: {label}", ylabel=card.unit, ylim=(0, None))
@@ -65,7 +65,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 
 def words(results: Results, experiment: str) -> str:
-    """Ponder and error at the easiest and the hardest inputs, best and highest penalty and plain.
+    """Medians at the easiest and the hardest inputs, best and highest penalty and plain.
 
     Where the error climbs is told by the difficulty from which on it has half its last value.
     """
@@ -79,10 +79,11 @@ def words(results: Results, experiment: str) -> str:
         methods.append(Method("act", "act", float(highest)))
     parts = []
     for method in methods:
-        means = per_setting(method.of(rows), by=["difficulty"])
-        first, last = means.iloc[0], means.iloc[-1]
-        below = means.loc[means["error"] <= last["error"] / 2, "difficulty"]
-        past = means.loc[means["difficulty"] > below.max(), "difficulty"]
+        medians = method.of(rows).groupby("difficulty", as_index=False)
+        medians = medians[["error", "ponder_time"]].median()
+        first, last = medians.iloc[0], medians.iloc[-1]
+        below = medians.loc[medians["error"] <= last["error"] / 2, "difficulty"]
+        past = medians.loc[medians["difficulty"] > below.max(), "difficulty"]
         climb = f", at least half of it from {past.min():g} on" if len(past) else ""
         parts.append(
             f"{method.legend}: from {style.in_steps(first['ponder_time'])} and error "
@@ -90,13 +91,13 @@ def words(results: Results, experiment: str) -> str:
             f"{style.in_steps(last['ponder_time'])} and error {last['error']:.3g} at "
             f"{last['difficulty']:g}{climb}"
         )
-    return f"{'; '.join(parts)}." if parts else ""
+    return f"Medians over seeds. {'; '.join(parts)}." if parts else ""
 
 
 def caption(results: Results, experiment: str) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
     return (
-        "Mean steps per input (above) and error (below) against difficulty, one line for each time "
-        "penalty; bands: one standard error over seeds either side; dotted: the plain network, "
-        f"without ACT. {unequal_training(results, (experiment,))}"
+        "Steps per input (above) and error (below) against difficulty, one line for each time "
+        "penalty: the median over seeds, in a band between their quartiles; dotted: the plain "
+        f"network, without ACT. {unequal_training(results, (experiment,))}"
     )

@@ -1,4 +1,7 @@
-"""Every figure of the report, a line each: what it reads, its family; `paper.py` has what the papers say there."""
+"""Every figure of the report, a line each: what it reads, and its family.
+
+`paper.py` has what the papers say there.
+"""
 
 from __future__ import annotations
 

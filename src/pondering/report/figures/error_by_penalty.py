@@ -12,7 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.report.figures import style
+from pondering.report.figures import paper, style
+from pondering.report.figures.shapes.methods import ENOUGH_FOR_A_BOX
+from pondering.report.figures.shapes.outliers import ceiling
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Card, Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
@@ -31,8 +33,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: whose table; means of a second split of it are diamonds over the bars.
 
     Returns:
-        The figure: bar heights are means over seeds, whiskers standard errors, points seeds; axes
-        linear. None without rows of ACT or the plain network.
+        The figure: bar heights are means over seeds, whiskers standard errors, points seeds, short
+        lines medians, hollow markers the paper's values; axes linear. An error that is no share has
+        no natural zero: its means are wide lines on an axis that begins where they do. None without
+        rows of ACT or the plain network.
     """
     table = results.tables.get(experiment)
     if table is None:
@@ -45,11 +49,19 @@ def draw(results: Results, experiment: str) -> Figure | None:
     means = per_setting(seeds)
     bars = _bar_order(means)
     figure, (axes,) = style.new_figure([2.7])
+    points: list[tuple[float, float]] = []
     for bar in bars:
         row = bar["row"]
-        axes.bar(bar["x"], row["error"], width=0.8 * bar["room"], color=bar["colour"], alpha=0.75)
         own = seeds[(seeds["mechanism"] == row["mechanism"]) & (seeds["setting"] == row["setting"])]
-        _seed_points(axes, bar["x"], own, crowded=len(bars) > CROWDED)
+        if card.is_share:
+            axes.bar(
+                bar["x"], row["error"], width=0.8 * bar["room"], color=bar["colour"], alpha=0.75
+            )
+            if len(own) >= ENOUGH_FOR_A_BOX:
+                _level(axes, bar, float(own["error"].median()), color=style.INK, lw=1.0)
+        else:
+            _level(axes, bar, row["error"], color=bar["colour"], lw=4)
+        points += _seed_points(axes, bar["x"], own, crowded=len(bars) > CROWDED)
     _whiskers(axes, [b["x"] for b in bars], [b["row"] for b in bars])
     if len(bars) <= 9:
         values = [f"{bar['row']['error']:{'.3f' if card.is_share else '.2f'}}" for bar in bars]
@@ -57,7 +69,13 @@ def draw(results: Results, experiment: str) -> Figure | None:
     handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()))
     for split in splits_of(table)[1:2]:
         handles += _second_means(axes, bars, table, split, card)
-    _bar_axes(axes, bars, card.unit)
+    handles += _of_the_paper(axes, bars, paper.ERRORS.get(experiment))
+    _bar_axes(axes, bars, card)
+    top = ceiling(seeds)
+    if np.isfinite(top):
+        ends = (means["error"] + means["error_se"].fillna(0)).max()
+        hollow = [value for marks in axes.lines for value in marks.get_ydata()]
+        style.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *hollow])), points)
     style.bottom_legend(figure, handles, 3)
     return figure
 
@@ -95,14 +113,63 @@ def caption(results: Results, experiment: str) -> str:
         return ""
     card = results.cards[experiment]
     worst = "as wholly wrong" if card.is_share else f"as {card.worst_error:g} {card.unit}"
+    drawn = "Bars" if card.is_share else "Wide lines"
+    also = "; black lines: medians of five seeds or more"
+    also = also if card.is_share else "; the axis does not start at zero"
     parts = [
-        f"Bars: mean {card.measure} over seeds by time penalty τ at the end of training, with "
-        "standard errors; points: seeds. Grey: the plain network, without ACT; green: every input "
-        f"processed a fixed number of times (not in the paper). A diverged seed counts {worst}.",
+        f"{drawn}: mean {card.measure} over seeds by time penalty τ at the end of training, with "
+        f"standard errors; points: seeds{also}. Grey: the plain network, without ACT; green: every "
+        "input processed a fixed number of times (not in the paper). A diverged seed counts "
+        f"{worst}.",
+        _beyond_the_axis(per_seed(headline(table))),
+        _hollow(experiment),
         *(f"Diamonds: means on {card.splits[split]}." for split in splits_of(table)[1:2]),
         unequal_training(results, (experiment,)),
     ]
     return " ".join(part for part in parts if part)
+
+
+def _beyond_the_axis(seeds: pd.DataFrame) -> str:
+    seeds = seeds[seeds["mechanism"].isin(["repeat", "act"])]
+    above = int((seeds["error"] > ceiling(seeds)).sum())
+    if not above:
+        return ""
+    which = "a seed lies" if above == 1 else f"{above} seeds lie"
+    return f"Triangle: {which} beyond the end of the axis, at the error written."
+
+
+def _hollow(experiment: str) -> str:
+    shown = paper.ERRORS.get(experiment)
+    if shown is None:
+        return ""
+    bound = " A triangle is a bound from above." if shown.is_bound else ""
+    best = " Its best penalty stands over ours." if shown.best is not None else ""
+    return f"{paper.hollow(experiment, 'its text')}{bound}{best}"
+
+
+def _of_the_paper(
+    axes: Axes, bars: Sequence[dict[str, Any]], shown: paper.Errors | None
+) -> list[Any]:
+    """Hollow markers at what the paper has for a bar; their legend entry, or nothing."""
+    act = [bar for bar in bars if bar["row"]["mechanism"] == "act"]
+    if shown is None:
+        return []
+    values = {bar["x"]: shown.plain for bar in bars if bar["colour"] == LOOKS["plain"]}
+    values |= {bar["x"]: shown.small for bar in act if 0 < bar["row"]["setting"] <= shown.most}
+    if shown.best is not None and act:
+        values[min(act, key=lambda bar: float(bar["row"]["error"]))["x"]] = shown.best
+    look = style.HOLLOW | ({} if len(bars) <= CROWDED else {"ms": 4})
+    for x, value in values.items():
+        below = shown.is_bound and value == shown.small
+        if value is not None:
+            axes.plot(x, value, **(look | ({"marker": "v"} if below else {})), clip_on=False)
+    return [Line2D([], [], **style.HOLLOW, label="Paper")]
+
+
+def _level(axes: Axes, bar: dict[str, Any], value: float, **look: Any) -> None:
+    """A level line as wide as a bar."""
+    half = 0.4 * bar["room"]
+    axes.plot([bar["x"] - half, bar["x"] + half], [value] * 2, solid_capstyle="butt", **look)
 
 
 def _bar_order(means: pd.DataFrame) -> list[dict[str, Any]]:
@@ -131,8 +198,10 @@ def _bar_order(means: pd.DataFrame) -> list[dict[str, Any]]:
     return bars
 
 
-def _seed_points(axes: Axes, x: float, own: pd.DataFrame, *, crowded: bool) -> None:
-    """The seeds of one bar, side by side in the order of their number."""
+def _seed_points(
+    axes: Axes, x: float, own: pd.DataFrame, *, crowded: bool
+) -> list[tuple[float, float]]:
+    """The seeds of one bar, side by side in the order of their number; returns their places."""
     places = x + np.linspace(-0.25, 0.25, len(own)) if len(own) > 1 else np.array([x])
     diverged = (own["status"] == "diverged").to_numpy()
     error = own["error"].to_numpy()
@@ -140,6 +209,7 @@ def _seed_points(axes: Axes, x: float, own: pd.DataFrame, *, crowded: bool) -> N
                  alpha=0.35 if crowded else 0.65, lw=0, zorder=3)  # fmt: skip
     axes.scatter(places[diverged], error[diverged], s=16, marker="x", color=style.INK, lw=1,
                  zorder=3)  # fmt: skip
+    return list(zip(places.tolist(), error.tolist(), strict=True))
 
 
 def _whiskers(axes: Axes, places: Sequence[float], rows: Sequence[Any]) -> None:
@@ -180,12 +250,14 @@ def _second_means(
                      mec=style.INK, ms=5 if len(bars) <= CROWDED else 2.5)  # fmt: skip
 
 
-def _bar_axes(axes: Axes, bars: Sequence[dict[str, Any]], unit: str) -> None:
-    axes.set(ylabel=unit, xlabel="time penalty τ", ylim=(0, None))
+def _bar_axes(axes: Axes, bars: Sequence[dict[str, Any]], card: Card) -> None:
+    axes.set(ylabel=card.unit, xlabel="time penalty τ")
+    if card.is_share:
+        axes.set_ylim(bottom=0)
     shown = style.sparse([bar["label"] if bar["colour"] == LOOKS["act"] else "" for bar in bars])
     labelled = [bar for bar, show in zip(bars, shown, strict=True) if show]
     axes.set_xticks([bar["x"] for bar in labelled], [bar["label"] for bar in labelled])
     longest = max(len(bar["label"]) for bar in labelled)
     if len(labelled) * longest > 46:
         axes.tick_params(axis="x", rotation=90)
-    axes.tick_params(axis="x", length=0)
+    axes.tick_params(axis="x", length=0, pad=6)

@@ -12,10 +12,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.curves import errors_by_update, mean_line, seed_lines
+from pondering.report.figures.shapes.curves import errors_by_update, median_line, seed_lines
+from pondering.report.figures.shapes.outliers import ceiling
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Card, Results
 from pondering.results.tables import headline, per_seed, per_setting, plain
+
+FLOOR = 1e-3
+"""Lowest error of a logarithmic axis; an error of none is drawn there."""
 
 PLAIN = style.MECHANISM_NAME["plain"]
 
@@ -28,10 +32,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: whose curves and table.
 
     Returns:
-        The figure, axes linear, but that of steps doubles from tick to tick where a seed took many:
-        above, faint lines are seeds and bold lines means; below, small points are seeds, large ones
-        means, the half axes of an ellipse the standard errors, the dotted line the plain network.
-        None without curves and rows.
+        The figure: above, faint lines are seeds and bold lines medians, shares on a logarithmic
+        axis; below, small points are seeds, large ones means, the half axes of an ellipse the
+        standard errors, the dotted line the plain network, and steps double from tick to tick where
+        a seed took many. None without curves and rows.
     """
     curves, table = results.curves.get(experiment), results.tables.get(experiment)
     chosen = None if curves is None else curves[curves["mechanism"].isin(["repeat", "act"])]
@@ -45,13 +49,13 @@ def draw(results: Results, experiment: str) -> Figure | None:
     figure, (upper, lower) = style.new_figure([2.3, 2.4])
     if chosen is not None and len(chosen):
         _learning(upper, chosen, card, {value: styles[value] for value in shown})
-    lowest = 0 if card.is_share else None
-    upper.set(xlabel="updates", ylabel=card.in_training, ylim=(lowest, None))
+    upper.set(xlabel="updates", ylabel=card.in_training)
     style.large_counts(upper)
+    if card.is_share:
+        style.share_log_axis(upper)
     if rows is not None and len(rows):
         _error_against_ponder(lower, per_seed(rows), styles)
-        if card.is_share:
-            style.from_zero(lower)
+        _vertical(lower, rows, card)
     lower.set(xlabel="ponder: mean steps per input", ylabel=card.unit)
     handles = [
         Line2D([], [], color=styles[s].colour, marker=styles[s].marker, markersize=5,
@@ -105,13 +109,14 @@ def caption(results: Results, experiment: str) -> str:
     if card.is_share:
         return (
             "Above: error in training, on sequences as training draws them, of every length and "
-            "difficulty; faint lines seeds and bold lines means. Below: error on the fixed test "
+            "difficulty, on a logarithmic axis; faint lines seeds and bold lines medians. Below: "
+            "error on the fixed test "
             "sequences after training, so that it need not be where the curves end, against mean "
             f"steps per input; {marks} {unequal}"
         )
     return (
-        f"Above: {card.unit} in training, faint lines seeds and bold lines means. Below: the same "
-        "on a fixed part of the training data after training, against mean steps per input; "
+        f"Above: {card.unit} in training, faint lines seeds and bold lines medians. Below: the "
+        "same on a fixed part of the training data after training, against mean steps per input; "
         f"{marks} Neither axis starts at zero. {unequal}"
     )
 
@@ -133,17 +138,32 @@ def subset_note(shown: Sequence[float], settings: Sequence[float]) -> str:
 def _learning(
     axes: Axes, curves: pd.DataFrame, card: Card, styles: dict[float, style.LineStyle]
 ) -> None:
-    """Faint seeds and bold means of each setting, and the mean of the plain network."""
-    failure = card.worst_error
+    """Faint seeds and bold medians of each setting, and the median of the plain network."""
+    failure, lowest = card.worst_error, FLOOR if card.is_share else 0.0
     for setting, look in styles.items():
         own = curves[(curves["mechanism"] == "act") & (curves["setting"] == setting)]
         for x, y in seed_lines(own):
-            axes.plot(x, y, color=look.colour, lw=0.5, alpha=0.3)
-        updates, mean = mean_line(errors_by_update(own, failure))
-        axes.plot(updates, mean, color=look.colour, lw=1.3)
+            axes.plot(x, np.maximum(y, lowest), color=look.colour, lw=0.5, alpha=0.3)
+        updates, middle = median_line(errors_by_update(own, failure))
+        axes.plot(updates, np.maximum(middle, lowest), color=look.colour, lw=1.3)
     if len(plain(curves)):
-        updates, mean = mean_line(errors_by_update(plain(curves), failure))
-        axes.plot(updates, mean, color=style.INK, lw=1.5, ls=":", zorder=5)
+        updates, middle = median_line(errors_by_update(plain(curves), failure))
+        axes.plot(updates, np.maximum(middle, lowest), color=style.INK, lw=1.5, ls=":", zorder=5)
+
+
+def _vertical(axes: Axes, rows: pd.DataFrame, card: Card) -> None:
+    """The axis of final errors: shares from zero on, up to where single lost seeds are left out."""
+    if not card.is_share:
+        return
+    style.from_zero(axes)
+    seeds = per_seed(rows)
+    act = seeds[seeds["mechanism"] == "act"]
+    top, means = ceiling(act), per_setting(act)
+    if np.isfinite(top):
+        ends = (means["error"] + means["error_se"].fillna(0)).max()
+        points = list(zip(act["ponder_time"], act["error"], strict=True))
+        style.cut_above(axes, max(top, 1.08 * ends), points)
+        axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])
 
 
 def _error_against_ponder(

@@ -32,9 +32,7 @@ SAID = {
     ),
     "graves-12": "Solved for every τ of the grid.",
     "graves-13": "Networks with high τ need fewer examples.",
-    "graves-14": (
-        "Ponder is about linear in the digits, with a slope near 1 for the highest τ."
-    ),
+    "graves-14": ("Ponder is about linear in the digits, with a slope near 1 for the highest τ."),
     "graves-15": (
         "Within a sequence ponder tracks the digits of the two numbers being summed (τ = 9e-4)."
     ),

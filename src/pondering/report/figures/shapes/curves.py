@@ -32,6 +32,11 @@ def mean_line(wide: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float
     return wide.index.to_numpy(dtype=float), wide.mean(axis=1).to_numpy(dtype=float)
 
 
+def median_line(wide: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Updates and the median error over the seeds, which no single lost seed moves."""
+    return wide.index.to_numpy(dtype=float), wide.median(axis=1).to_numpy(dtype=float)
+
+
 def seed_lines(
     curves: pd.DataFrame, across: str = "update", value: str = "error"
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:

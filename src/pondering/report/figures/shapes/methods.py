@@ -157,7 +157,11 @@ def boxes(
 
 
 def lines_by_difficulty(
-    axes: Axes, rows: pd.DataFrame, value: Callable[[pd.DataFrame], pd.Series], **look: Any
+    axes: Axes,
+    rows: pd.DataFrame,
+    value: Callable[[pd.DataFrame], pd.Series],
+    median: bool = False,
+    **look: Any,
 ) -> Line2D:
     """Mean over seeds against difficulty, a band of one standard error either side.
 
@@ -167,20 +171,24 @@ def lines_by_difficulty(
         axes: where to draw.
         rows: evaluation rows of one method and split.
         value: the quantity, from rows to a series.
+        median: the median over seeds in a band between their quartiles, in place of the mean.
         look: colour, marker, line style, label.
 
     Returns:
         The line, for a legend.
     """
     grouped = rows.assign(value=value(rows)).groupby("difficulty")["value"]
-    mean, error = grouped.mean(), grouped.sem()
-    x = mean.index.to_numpy(dtype=float)
+    middle, error = grouped.mean(), grouped.sem()
+    low, high = middle - error, middle + error
+    if median:
+        middle, low, high = grouped.median(), grouped.quantile(0.25), grouped.quantile(0.75)
+    x = middle.index.to_numpy(dtype=float)
     size = 4.5 if len(x) <= 24 else 0
-    (line,) = axes.plot(x, mean.to_numpy(), **{"markersize": size, **look})
+    (line,) = axes.plot(x, middle.to_numpy(), **{"markersize": size, **look})
     if look.get("ls") == "":
-        axes.errorbar(x, mean.to_numpy(), error.to_numpy(), fmt="none", ecolor=look["color"])
+        axes.errorbar(x, middle.to_numpy(), error.to_numpy(), fmt="none", ecolor=look["color"])
     else:
-        axes.fill_between(x, (mean - error).to_numpy(), (mean + error).to_numpy(),
+        axes.fill_between(x, low.to_numpy(), high.to_numpy(),
                           color=look["color"], alpha=0.1, linewidth=0)  # fmt: skip
     return line
 

@@ -2,10 +2,12 @@
 
 from pondering.report.figures.style.axes import (
     SQUEEZED,
+    cut_above,
     difficulty_axis,
     from_zero,
     large_counts,
     row_above,
+    share_log_axis,
     sparse,
     steps_axis,
     whole_numbers,
@@ -13,6 +15,7 @@ from pondering.report.figures.style.axes import (
 from pondering.report.figures.style.labels import name_points
 from pondering.report.figures.style.look import (
     GREY,
+    HOLLOW,
     INK,
     MECHANISM_COLOUR,
     MECHANISM_MARKER,
@@ -52,6 +55,7 @@ from pondering.report.figures.style.text import (
 
 __all__ = [
     "GREY",
+    "HOLLOW",
     "INK",
     "MECHANISM_COLOUR",
     "MECHANISM_MARKER",
@@ -68,6 +72,7 @@ __all__ = [
     "LineStyle",
     "bottom_legend",
     "count",
+    "cut_above",
     "difficulty_axis",
     "from_zero",
     "heading",
@@ -86,6 +91,7 @@ __all__ = [
     "setting_in_short",
     "setting_name",
     "setting_symbol",
+    "share_log_axis",
     "sparse",
     "spread",
     "steps_axis",

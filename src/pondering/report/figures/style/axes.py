@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from pondering.report.figures.style.look import INK
 from pondering.report.figures.style.text import count
 
 SQUEEZED = 8.0
@@ -60,6 +61,33 @@ def from_zero(axes: Axes) -> None:
     low, high = axes.get_ylim()
     low = min(0.0, low)
     axes.set_ylim(low, high + 0.04 * (high - low))
+
+
+def cut_above(
+    axes: Axes, top: float, points: Sequence[tuple[float, float]], share: bool = True
+) -> None:
+    """End the vertical axis at `top` and mark the points above it there, each with its value.
+
+    Args:
+        axes: the panel.
+        top: where it ends.
+        points: all points of the panel, of which those above are marked.
+        share: whether the values are shares.
+    """
+    axes.set_ylim(top=top)
+    for x, y in points:
+        if y > top:
+            axes.plot(x, top, marker="^", color=INK, ms=5, ls="", clip_on=False, zorder=6)
+            axes.annotate(f"{y:.{2 if share else 1}f}", (x, top), (4, -2), fontsize=7,
+                          textcoords="offset points", va="top")  # fmt: skip
+
+
+def share_log_axis(axes: Axes) -> None:
+    """A logarithmic vertical axis of shares, with ticks as 0.5, 0.2 and 0.1."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def sparse(labels: Sequence[str], most: int = 20) -> list[bool]:

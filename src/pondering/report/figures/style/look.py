@@ -44,6 +44,11 @@ MECHANISM_NAME |= {"plain": "Plain network"}
 
 SYMBOL = {name: each.symbol for name, each in MECHANISMS.items()}
 
+HOLLOW: Any = {
+    "marker": "o", "ls": "", "mfc": "none", "mec": INK, "mew": 1.2, "ms": 7, "zorder": 6,
+}  # fmt: skip
+"""Of a value that a paper shows."""
+
 WIDTH = 5.0
 """Inches: 360 points, so that text keeps its printed size on a telephone 360 pixels wide."""
 
