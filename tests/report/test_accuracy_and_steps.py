@@ -31,7 +31,7 @@ def test_methods_are_compared_at_their_best_sampled_setting(results: Results) ->
         right = [1 - e for e, _ in seed_means(table, *key)]
         own = stats.ttest_1samp(right, 0).confidence_interval()
         low, high = np.clip([own.low, own.high], 0, 1)
-        assert f"accuracy {np.mean(right):.3g} ({low:.3g} to {high:.3g})" in said
+        assert f"accuracy {np.mean(right):.3g} (95% interval {low:.3g} to {high:.3g})" in said
         np.testing.assert_allclose(bars.lines[2][0].get_segments()[0][:, 1], [low, high])
 
 
@@ -46,3 +46,25 @@ def test_extrapolation_keeps_the_settings_chosen_inside_the_trained_range() -> N
     heights = bar_heights(figure.axes[0])
     assert len(heights) == 6 and heights[3] == 0.5
     assert "τ = 1e-3" in figure.axes[1].get_xticklabels()[1].get_text()
+
+
+def test_the_papers_points_are_hollow_and_bounds_that_print_alike_are_not_told() -> None:
+    table = table_of("parity_extrapolation", FEW, 2)
+    table["error"] = 0.0
+    name, splits = "parity_extrapolation", ("interpolation", "extrapolation")
+    results = only(name, tables={name: table})
+    upper, lower = drawn(accuracy_and_steps.draw(results, name, splits)).axes
+    for axes, wanted in ((upper, [0.52, 0.93]), (lower, [2.1, 5.0])):
+        marks = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
+        assert [mark.get_ydata()[0] for mark in marks] == wanted
+    assert "accuracy 1, error below 5% in 2 of 2" in accuracy_and_steps.words(results, name, splits)
+
+
+def test_whiskers_of_steps_end_at_one() -> None:
+    name = "parity_interpolation"
+    table = table_of(name, FEW, 2)
+    table.loc[table["seed"] == 1, "ponder_time"] += 3
+    results = only(name, tables={name: table})
+    lower = drawn(accuracy_and_steps.draw(results, name, ("test",))).axes[1]
+    ends = [c.lines[2][0].get_segments()[0][0, 1] for c in lower.containers[1::2]]
+    assert min(ends) == 1.0

@@ -26,16 +26,17 @@ def uneven(results: Results) -> Results:
     return dataclasses.replace(results, curves=changed)
 
 
-def test_a_mean_line_ends_with_its_first_seed(uneven: Results) -> None:
+def test_a_mean_line_ends_with_its_last_seed_and_every_end_is_marked(uneven: Results) -> None:
     curves = uneven.curves[NAME].dropna(subset=["error"])
     ends = curves.groupby(["mechanism", "setting", "seed"])["computed_steps"].max()
     (axes,) = drawn(accuracy_by_compute.draw(uneven, NAME)).axes
-    means = [line for line in axes.lines if line.get_linewidth() > 1.5]
+    means = [line for line in axes.lines if line.get_linewidth() > 1.8]
+    marks = [line for line in axes.lines if line.get_marker() == "|"]
     chosen = [("repeat", 1), ("act", 1e-3), ("pondernet", 0.3)]
-    assert len(means) == len(chosen)
-    for line, (mechanism, setting) in zip(means, chosen, strict=True):
-        first = min(ends[mechanism, setting])
-        assert 0.95 * first <= max(line.get_xdata()) <= first * (1 + 1e-9)
+    assert len(means) == len(marks) == len(chosen)
+    for line, mark, key in zip(means, marks, chosen, strict=True):
+        assert max(line.get_xdata()) == pytest.approx(max(ends[key]))
+        assert mark.get_xdata() == pytest.approx(list(ends[key]))
 
 
 def test_compute_is_told_with_its_range(results: Results, uneven: Results) -> None:

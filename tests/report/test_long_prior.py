@@ -23,6 +23,8 @@ def test_the_mean_of_the_prior_is_that_of_the_prior_cut_at_n(results: Results) -
     for value in (mean, 10):
         assert line_with(upper, [0, 1], [value, value]), value
         assert line_with(lower, [value, value], [0, 1]), value
+    (mark,) = [line for line in lower.lines if line.get_marker() == "o"]
+    assert mark.get_xdata()[0] == 3.5, "the paper's median"
     said = long_prior.words(results, NAME)
     assert "prior mean 7.23 when cut at N = 20 (1/λp = 10)" in said
 

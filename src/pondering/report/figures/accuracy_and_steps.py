@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.report.figures import style
+from pondering.report.figures import paper, style
 from pondering.report.figures.shapes.methods import (
     BEST,
     COMPARED,
@@ -39,7 +41,8 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
 
     Returns:
         The figure: bars are means over seeds, whiskers 95% intervals (Student), points seeds, and
-        above each bar how many seeds solved it. None without rows.
+        above each bar how many seeds solved it, hollow markers the paper's values. None without
+        rows.
     """
     table = results.tables.get(experiment)
     if table is None:
@@ -59,10 +62,13 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
                 continue
             look: dict[str, Any] = {"colour": colour, "width": width, "hollow": position > 0}
             bars_with_seeds(upper, place, accuracy(own), limits=(0, 1), **look)
-            bars_with_seeds(lower, place, ponder(own), **look)
+            bars_with_seeds(lower, place, ponder(own), limits=(1, math.inf), **look)
             solved = solve_rate(own["error"].to_numpy())
             note = f"{round(solved.estimate * solved.count)}/{solved.count}"
             notes.append((place, note))
+            shown = paper.ACCURACY_AND_STEPS.get(split, {}).get(method.name)
+            if shown is not None:
+                _of_the_paper(upper, lower, place + 0.35 * width, shown)
     style.row_above(upper, "error<5%", [at for at, _ in notes], [text for _, text in notes], 8.0)
     upper.axhline(0.5, color=style.INK, ls=":", lw=1.2)
     upper.set(ylabel="accuracy", ylim=(0, 1.03), yticks=[0, 0.25, 0.5, 0.75, 1.0])
@@ -72,12 +78,13 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
     handles: list[Line2D | Patch] = [Line2D([], [], color=style.INK, ls=":", label="chance")]
     if len(splits) > 1:
         handles += _split_handles(splits)
+    handles.append(Line2D([], [], **style.HOLLOW, label="paper"))
     style.bottom_legend(figure, handles, 3)
     return figure
 
 
 def words(results: Results, experiment: str, splits: Sequence[str]) -> str:
-    """Accuracy with its interval, steps and solve rate of each method at its best setting."""
+    """Accuracy, its 95% interval, steps and solve rate of each method at its best setting."""
     table = results.tables.get(experiment)
     if table is None:
         return ""
@@ -107,16 +114,27 @@ def caption(results: Results, experiment: str, splits: Sequence[str]) -> str:
     return (
         f"Bars: mean over seeds, {BEST}; whiskers: 95% intervals (Student); points: seeds; above "
         "the bars the number of seeds with an error below 5%. Halting is sampled in PonderNet. "
+        f"{paper.hollow(experiment)} "
         f"{hatched if len(splits) > 1 else ''}"
         f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
     )
+
+
+def _of_the_paper(upper: Axes, lower: Axes, place: float, shown: paper.Point) -> None:
+    """Hollow markers at the paper's accuracy and steps, with the spread where it tells one."""
+    upper.plot(place, shown.accuracy, **style.HOLLOW)
+    lower.plot(place, shown.steps, **style.HOLLOW)
+    if shown.spread is not None:
+        lower.vlines(place, *shown.spread, color=style.INK, lw=1.0, ls=":", zorder=5)
 
 
 def _accuracy(own: pd.DataFrame) -> str:
     """Mean accuracy over seeds, its interval where there is one, and how many solved the task."""
     found = mean_interval(accuracy(own)).within(0, 1)
     solved = solve_rate(own["error"].to_numpy())
-    bounds = f" ({found.low:.3g} to {found.high:.3g})" if np.isfinite(found.low) else ""
+    low, high = f"{found.low:.3g}", f"{found.high:.3g}"
+    # bounds that print alike say nothing
+    bounds = f" (95% interval {low} to {high})" if np.isfinite(found.low) and low != high else ""
     return (
         f"accuracy {found.estimate:.3g}{bounds}, error below 5% in "
         f"{round(solved.estimate * solved.count)} of {solved.count} seeds"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.curves import accuracy_by_compute, first_end, seed_lines
+from pondering.report.figures.shapes.curves import accuracy_by_compute, last_points, seed_lines
 from pondering.report.figures.shapes.methods import BEST, COMPARED, TRAINED_FOR_IT, best_methods
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
@@ -28,10 +29,12 @@ def draw(results: Results, experiment: str) -> Figure | None:
         for x, y in seed_lines(own, "computed_steps"):
             axes.plot(x, 1 - y, color=colour, lw=0.6, alpha=0.3)
         dashes = {"plain": ":", "act": "--", "pondernet": "-"}[method.name]
-        spent, mean = accuracy_by_compute(own)
-        shown = spent <= first_end(own) * (1 + 1e-9)
-        handles += axes.plot(spent[shown], mean[shown], color=colour, ls=dashes, lw=1.9,
+        handles += axes.plot(*accuracy_by_compute(own), color=colour, ls=dashes, lw=1.9,
                              label=method.legend)  # fmt: skip
+        ends, reached = last_points(own)
+        axes.plot(ends, reached, ls="", marker="|", ms=9, mew=1.6, color=colour)
+    handles.append(Line2D([], [], ls="", marker="|", ms=9, mew=1.6, color=style.GREY,
+                          label="a seed's training ends"))  # fmt: skip
     axes.set(xlabel="forward passes of the step function, all examples", ylabel="accuracy")
     axes.set_ylim(top=1.02)
     style.large_counts(axes)
@@ -59,7 +62,8 @@ def caption(results: Results, experiment: str) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
     return (
         f"Accuracy in training against forward passes spent so far, {BEST}; faint lines: seeds; "
-        "bold lines: their mean, as far as the first of them goes. PonderNet computes all its N "
-        "steps for every example whatever it learns, ACT those until it halts: hence the gap. "
+        "bold lines: their mean, to which a seed whose training has ended gives its last accuracy. "
+        "A line that ends early has spent less on as many updates, it has not failed: PonderNet "
+        "computes all its N steps for every example whatever it learns, ACT those until it halts. "
         f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
     )

@@ -13,7 +13,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
 from pondering.report.figures.shapes.methods import CHOOSING, ORDER, Method, best_methods
 from pondering.report.figures.shapes.points import error_against_steps, variant_markers
-from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.report.figures.shapes.training_length import unequal_training, updates_in_short
 from pondering.results.results import Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, splits_of
 
@@ -38,7 +38,11 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
         _expectations(axes, table)
         if card.is_share:
             style.from_zero(axes)
-        axes.set(title=card.title, xlabel="mean steps per input", ylabel=card.unit)
+        axes.set(xlabel="mean steps per input", ylabel=card.unit)
+        spent = updates_in_short(results, name)
+        axes.set_title(f"{card.title}\n" if spent else card.title)
+        axes.annotate(spent, (0, 1), (0, 4), xycoords="axes fraction", fontsize=7.5,
+                      color=style.GREY, textcoords="offset points")  # fmt: skip
     for axes in cells[len(present) :]:
         axes.set_axis_off()
     there = {"plain"} | {str(n) for e in present for n in results.tables[e]["mechanism"]}

@@ -46,18 +46,19 @@ def draw(results: Results, experiment: str, split: str) -> Figure | None:
     if not methods:
         return None
     figure, (upper, lower) = style.new_figure([2.2, 2.0], sharex=True)
-    handles = []
+    handles, ticks = [], np.sort(rows["difficulty"].unique())
+    gap = float(np.diff(ticks).min()) if len(ticks) > 1 else 1.0
     for index, method in enumerate(methods):
-        own, look = method.of(rows), method.look
+        own = method.of(rows)
+        # side by side, or a line would hide another of the same accuracy
+        beside = own["difficulty"] + 0.2 * gap * (index - (len(methods) - 1) / 2)
+        own, look = own.assign(difficulty=beside), {**method.look, "ls": ":", "lw": 0.8}
         if split == "test":
-            # classes have no order: no line joins them, and the methods stand side by side
-            beside = own["difficulty"] + 0.2 * (index - (len(methods) - 1) / 2)
-            own, look = own.assign(difficulty=beside), {**look, "ls": ""}
+            look["ls"] = ""  # classes have no order: no line joins them
         lines_by_difficulty(upper, own, accuracy, **look)
         handles.append(lines_by_difficulty(lower, own, ponder, **look, label=method.legend))
     upper.set_ylabel("accuracy")
     lower.set(ylabel="ponder steps", xlabel=card.difficulty[split])
-    ticks = np.sort(rows["difficulty"].unique())
     if len(ticks) <= 10:
         lower.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     elif split == "angle":

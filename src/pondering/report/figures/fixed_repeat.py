@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from pondering.report.figures import style
+from pondering.report.figures import paper, style
 from pondering.report.figures.shapes.methods import Method, method_of
 from pondering.report.figures.shapes.points import error_against_steps
 from pondering.report.figures.shapes.training_length import unequal_training
@@ -32,9 +34,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: parity or addition.
 
     Returns:
-        The figure: above, means with standard errors both ways; below, seeds as points and medians
-        as bars, seeds that never solved it in the strip above. None without rows of ACT and of a
-        repeat count above 1.
+        The figure: above, means with standard errors both ways; below, on a logarithmic axis, seeds
+        as points, medians as bars and the values of Fojo et al. as hollow markers; in the strip
+        above, how many seeds never solved it. None without rows of ACT and of a repeat count above
+        1.
     """
     table, curves = results.tables.get(experiment), results.curves.get(experiment)
     if table is None:
@@ -52,12 +55,13 @@ def draw(results: Results, experiment: str) -> Figure | None:
         _name_settings(upper, known)
     upper.set(xlabel="mean steps per input", ylabel=results.cards[experiment].unit)
     if curves is not None:
-        _solved_at(lower, curves, means)
+        _solved_at(lower, curves, means, paper.SOLVED_AT[experiment])
     handles = [
         Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
         for name in ("plain", "repeat", "act")
     ]
-    style.bottom_legend(figure, handles, 3)
+    handles.append(Line2D([], [], **style.HOLLOW, label="Fojo et al."))
+    style.bottom_legend(figure, handles, 4)
     return figure
 
 
@@ -81,7 +85,10 @@ def caption(results: Results, experiment: str) -> str:
     return (
         "Above: final error against mean steps, standard errors both ways. Below: the first "
         "logged update with an error below 2% on training's own sequences, one point a seed, "
-        "bars at the medians; in the grey strip the seeds that never had one. "
+        "bars at the medians; in the grey strip how many seeds never had one. Hollow: Fojo et al. "
+        f"2018, one network each, {paper.FOJO_SIZES[experiment]}; in the strip those that never "
+        "solved it. On sequences they average losses and ponder over time where Graves adds them, "
+        "so that τ is not on his scale. "
         f"{unequal_training(results, (experiment,))}"
     )
 
@@ -114,32 +121,49 @@ def _name_settings(axes: Axes, known: pd.DataFrame) -> None:
     style.name_points(axes, points, lines)
 
 
-def _solved_at(axes: Axes, curves: pd.DataFrame, means: pd.DataFrame) -> None:
+def _solved_at(
+    axes: Axes,
+    curves: pd.DataFrame,
+    means: pd.DataFrame,
+    theirs: Mapping[tuple[str, float], int | None],
+) -> None:
     solved = updates_to_solve(curves[curves["mechanism"].isin(["repeat", "act"])])
     last = float(curves.loc[curves["mechanism"].isin(["repeat", "act"]), "update"].max())
-    never = 1.14 * last
+    known = [solved["update"].min(), last, *(update for update in theirs.values() if update)]
+    low, high = 0.7 * float(np.nanmin(known)), 1.15 * float(np.nanmax(known))
+    ours_never, theirs_never, top = (high * (high / low) ** part for part in (0.08, 0.21, 0.28))
     # the plain network is the repeat count of 1 and so comes first
     act = sorted(means.loc[means["mechanism"] == "act", "setting"])
     drawn = means[(means["mechanism"] != "act")
                   | means["setting"].isin(style.spread(act, style.MOST_LINES))]  # fmt: skip
-    order = drawn.sort_values(["mechanism", "setting"], ascending=[False, True])
-    labels = []
-    for place, row in enumerate(order.itertuples()):
-        own = solved[(solved["mechanism"] == row.mechanism) & (solved["setting"] == row.setting)]
-        look = method_of(str(row.mechanism), float(row.setting)).look
-        updates = own["update"].fillna(never).to_numpy()
-        beside = place + (np.linspace(-0.2, 0.2, len(own)) if len(own) > 1 else np.zeros(len(own)))
-        axes.plot(beside, updates, ls="", **look, ms=4.5 if len(own) <= 10 else 3, alpha=0.7, mew=0)
-        if len(own) and np.median(updates) < never:
-            axes.plot([place - 0.35, place + 0.35], [np.median(updates)] * 2, color=look["color"])
-        labels.append(style.setting_in_short(str(row.mechanism), float(row.setting)))
-    axes.axhspan(1.06 * last, 1.22 * last, color=style.GREY, alpha=0.12, lw=0, zorder=0)
-    axes.annotate(f"not within {style.count(last)} updates", (1, 1.22 * last), (0, 2), ha="right",
-                  xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=7.5,
+    ours = zip(drawn["mechanism"], drawn["setting"].round(9), strict=True)
+    order = sorted({*ours, *theirs}, key=lambda each: (each[0] == "act", each[1]))
+    for place, (mechanism, setting) in enumerate(order):
+        own = solved[(solved["mechanism"] == mechanism) & np.isclose(solved["setting"], setting)]
+        look = method_of(mechanism, setting).look
+        reached = own["update"].dropna()
+        beside = place + (
+            np.linspace(-0.25, 0.25, len(own)) if len(own) > 1 else np.zeros(len(own))
+        )
+        axes.plot(beside[own["update"].notna()], reached, ls="", **look, ms=3.5, alpha=0.7, mew=0)
+        if len(own) and (median := own["update"].fillna(np.inf).median()) < np.inf:
+            axes.plot([place - 0.35, place + 0.35], [median] * 2, color=look["color"])
+        if len(reached) < len(own):
+            axes.text(place, ours_never, f"{len(own) - len(reached)}/{len(own)}", fontsize=7,
+                      ha="center", va="center")  # fmt: skip
+        if (mechanism, setting) in theirs:
+            update = theirs[mechanism, setting] or theirs_never
+            axes.plot(place, update, **(style.HOLLOW | {"ms": 6}))
+    axes.axhspan(high, top, color=style.GREY, alpha=0.12, lw=0, zorder=0)
+    axes.annotate(f"seeds not within {style.count(last)} updates", (1, 1), (0, 2), ha="right",
+                  xycoords="axes fraction", textcoords="offset points", fontsize=7.5,
                   color=style.GREY)  # fmt: skip
+    labels = [style.setting_in_short(*each) for each in order]
     axes.set_xticks(range(len(labels)), labels, rotation=90 if len(labels) > 8 else 0)
-    axes.set(ylabel="updates until 98% right\nin training", ylim=(0, 1.22 * last))
-    ticks = MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, last)
-    kept = [tick for tick in ticks if 0 <= tick <= last]
-    axes.set_yticks(kept, [style.count(tick) for tick in kept])
+    axes.set(ylabel="updates until 98% right\nin training", yscale="log", ylim=(low, top))
+    subs = (1, 2, 5) if high < 50 * low else (1,)
+    ticks = LogLocator(subs=subs, numticks=12).tick_values(low, high)
+    axes.yaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: style.count(value)))
     axes.tick_params(axis="x", length=0)

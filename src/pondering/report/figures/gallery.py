@@ -23,7 +23,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: whose traces.
 
     Returns:
-        The figure: over each digit its steps and, where wrong, the prediction and the label. None
+        The figure: over each digit the prediction, where wrong with the label, and its steps. None
         without images.
     """
     chosen = gallery_traces(results.traces.get(experiment, []))
@@ -42,8 +42,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
             axes.imshow(np.asarray(images[column]["pixels"]), cmap="gray_r", vmin=0, vmax=255,
                         interpolation="nearest")  # fmt: skip
             wrong = step["prediction"] != step["target"]
-            title = f"{step['ponder_time']:.3g} steps\n{step['prediction']}"
-            title += f", is {step['target']}" if wrong else ""
+            title = f"says {step['prediction']}{', is ' + step['target'] if wrong else ''}"
+            title += f"\n{step['ponder_time']:.2f} steps"
             axes.set_title(title, loc="center", fontsize=8,
                            color=style.WRONG if wrong else style.INK)  # fmt: skip
         cells[row][0].annotate(which, (-0.12, 0.5), xycoords="axes fraction", rotation=90,
@@ -69,9 +69,8 @@ def words(results: Results, experiment: str) -> str:
 def caption(results: Results, experiment: str) -> str:
     """What is drawn, the same in every profile."""
     return (
-        "Test digits of one replica with their steps (of PonderNet the expected ones, under its "
-        "halting distribution) and the prediction; a wrong one is purple and says what the digit "
-        "is."
+        "Test digits of one replica: what it says they are (purple where wrong, with what they "
+        "are) and the steps it took, of PonderNet the expected ones under its halting distribution."
     )
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from pondering.report.figures import style
+from pondering.report.figures import paper, style
 from pondering.report.figures.shapes.curves import seed_lines
 from pondering.report.figures.shapes.methods import ENOUGH_FOR_A_BOX, Method, boxes
 from pondering.results.results import Results
@@ -19,6 +19,9 @@ from pondering.results.tables import headline, per_seed, plain
 
 PRIOR = 0.1
 """The lambda_p of Fig. 2c."""
+
+PAPER_PLACE = 1.55
+"""Height of the paper's marker, over the box at 1."""
 
 COLOUR = style.MECHANISM_COLOUR["pondernet"]
 
@@ -47,10 +50,21 @@ def draw(results: Results, experiment: str) -> Figure | None:
         Line2D([], [], color=COLOUR, label=f"{named}: mean over seeds"),
         Line2D([], [], color=COLOUR, lw=0.6, alpha=0.5, label="one seed"),
     ]
+    quarter, middle, three_quarters = paper.LONG_PRIOR
+    lower.hlines(PAPER_PLACE, quarter, three_quarters, color=style.INK, lw=1.2)
+    lower.plot(middle, PAPER_PLACE, **(style.HOLLOW | {"mfc": style.PAPER}))
+    handles.append(Line2D([], [], **style.HOLLOW, label="paper, 30 seeds"))
     handles += _prior_lines(upper, lower, setting, steps_unrolled(curves))
     upper.set_ylim(bottom=0.9)
-    lower.set(yticks=[], xlabel="sampled ponder steps at evaluation, one point a seed")
-    lower.set(xlim=(0.9, max(1 / setting, float(steps.max()) if len(steps) else 1.0) * 1.06))
+    lower.set(
+        yticks=[], ylim=(0.6, 1.75), xlabel="sampled ponder steps at evaluation, one point a seed"
+    )
+    lower.set(
+        xlim=(
+            0.9,
+            max(1 / setting, float(steps.max()) if len(steps) else 1.0, three_quarters) * 1.06,
+        )
+    )
     lower.grid(True, axis="x")
     style.bottom_legend(figure, handles, 2)
     return figure
@@ -90,7 +104,8 @@ def caption(results: Results, experiment: str) -> str:
     """What is drawn, the same in every profile."""
     return (
         "Above: expected steps during training, faint lines seeds. Below: sampled steps at "
-        f"evaluation over seeds, as in the paper. λp = {PRIOR:g}, or the smallest trained. Dashed: "
+        f"evaluation over seeds, as in the paper. λp = {PRIOR:g}, or the smallest trained. "
+        f"{paper.hollow(experiment)} Its line joins the quartiles. Dashed: "
         "the mean of the prior that training uses, cut at N steps and normalised; dotted: its mean "
         "1/λp without the cut, which the paper quotes."
     )

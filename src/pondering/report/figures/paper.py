@@ -182,6 +182,12 @@ SOLVED_AT = {
 """Fojo et al. 2018, their table: experiment -> mechanism and setting -> the update at which 98%
 were right; None where they never were."""
 
+FOJO_SIZES = {
+    "parity": "64 bits, RNN of 128",
+    "addition": "5 numbers of up to 5 digits, LSTM of 512",
+}
+"""Experiment -> the size at which Fojo et al. ran it."""
+
 
 def hollow(experiment: str, source: str = "its figure") -> str:
     """The sentence of a caption on the hollow markers: where they come from, of what size."""

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.report.figures import style
+from pondering.report.figures import paper, style
 from pondering.report.figures.shapes.methods import ENOUGH_FOR_A_BOX, boxes
 from pondering.results.results import Results
 from pondering.results.statistics import solve_rate
@@ -25,8 +25,9 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
         mechanism: act or pondernet.
 
     Returns:
-        The figure: points are seeds, boxes their quartiles, whiskers at most 1.5 times as long;
-        below, solve rates with Wilson 95% intervals. None without rows.
+        The figure: points are seeds, boxes their quartiles, whiskers at most 1.5 times as long,
+        hollow markers the paper's medians, at its settings; below, solve rates with Wilson 95%
+        intervals. None without rows.
     """
     table = results.tables.get(experiment)
     if table is None:
@@ -37,10 +38,14 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
         return None
     figure, (upper, lower) = style.new_figure([2.6, 1.2], sharex=True)
     colour = style.MECHANISM_COLOUR[mechanism]
-    settings = sorted(seeds["setting"].unique())
-    groups = [seeds.loc[seeds["setting"] == s, "error"].to_numpy() for s in settings]
-    places = list(range(len(settings)))
+    medians = paper.MEDIANS[mechanism]
+    ours = sorted(seeds["setting"].unique())
+    settings = sorted({round(value, 9) for value in (*ours, *medians)})
+    groups = [seeds.loc[seeds["setting"] == s, "error"].to_numpy() for s in ours]
+    places = [settings.index(round(value, 9)) for value in ours]
     boxes(upper, [1 - errors for errors in groups], places, colour)
+    upper.plot([settings.index(each) for each in medians], list(medians.values()),
+               **(style.HOLLOW | {"ms": 5}))  # fmt: skip
     rates = [solve_rate(errors) for errors in groups]
     middle = np.array([rate.estimate for rate in rates])
     bounds = np.array([[r.estimate - r.low, r.high - r.estimate] for r in rates]).T
@@ -51,9 +56,7 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
     upper.set(ylabel="accuracy", ylim=(lowest - 0.03, 1.03))
     lower.set(ylabel="share with\nerror < 5%", xlabel=LABELS[mechanism], ylim=(-0.06, 1.06))
     labels = [style.number(s) for s in settings]
-    shown = style.sparse(labels)
-    lower.set_xticks([p for p, show in zip(places, shown, strict=True) if show],
-                     [text for text, show in zip(labels, shown, strict=True) if show])  # fmt: skip
+    lower.set_xticks(range(len(settings)), labels)
     if len(settings) > 9:
         lower.tick_params(axis="x", rotation=90)
     handles: list[Line2D | Patch] = [
@@ -63,7 +66,8 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
     boxed = any(len(errors) >= ENOUGH_FOR_A_BOX for errors in groups)
     quartiles = Patch(color=colour, alpha=0.35, label="quartiles over seeds")
     handles.insert(0, quartiles if boxed else Line2D([], [], color=colour, label="median"))
-    style.bottom_legend(figure, handles, 3)
+    handles.append(Line2D([], [], **(style.HOLLOW | {"ms": 5}), label="paper's median"))
+    style.bottom_legend(figure, handles, 2)
     return figure
 
 
@@ -83,5 +87,6 @@ def caption(results: Results, experiment: str, mechanism: str) -> str:
     return (
         "Above: accuracy, points are seeds, boxes their quartiles (a line at the median of fewer "
         "than five seeds). Below: share of seeds that solved it, with an error below 5%, with "
-        "Wilson 95% intervals."
+        "Wilson 95% intervals. Settings without a box are the paper's alone. "
+        f"{paper.hollow(experiment)}"
     )

@@ -47,18 +47,11 @@ def seed_lines(
         yield thinned[across].to_numpy(dtype=float), thinned[value].to_numpy(dtype=float)
 
 
-def first_end(curves: pd.DataFrame) -> float:
-    """The forward passes at which the first seed of a setting ends, of those that did not diverge.
-
-    From there on a mean over seeds mixes seeds that still train with others that have ended.
-    Infinite where all diverged.
-    """
-    ends = [
-        float(own["computed_steps"].max())
-        for _, own in curves.groupby("seed")
-        if own[["computed_steps", "error"]].notna().all(axis=None)
-    ]
-    return min(ends, default=float("inf"))
+def last_points(curves: pd.DataFrame) -> tuple[list[float], list[float]]:
+    """Forward passes and accuracy at the end of every seed of a setting that did not diverge."""
+    ends = [own.sort_values("update").iloc[-1] for _, own in curves.groupby("seed", sort=True)]
+    kept = [end for end in ends if end[["computed_steps", "error"]].notna().all()]
+    return [float(end["computed_steps"]) for end in kept], [float(1 - end["error"]) for end in kept]
 
 
 def accuracy_by_compute(

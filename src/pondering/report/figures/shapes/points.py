@@ -26,7 +26,7 @@ def variant_markers(tables: Iterable[pd.DataFrame]) -> dict[str, str]:
 def error_against_steps(
     axes: Axes, means: pd.DataFrame, markers: Mapping[str, str] | None = None
 ) -> None:
-    """One point a setting, standard errors both ways.
+    """One point a setting, standard errors both ways; fixed repeats larger, under the others.
 
     Args:
         axes: where to draw.
@@ -40,8 +40,8 @@ def error_against_steps(
             look["marker"] = markers[str(row.mechanism)]
         axes.errorbar(
             row.ponder_time, row.error, xerr=_bar(row.ponder_se), yerr=_bar(row.error_se), ls="",
-            **look, ms=6, elinewidth=1, capsize=0, mec=style.INK, mew=0.5,
-            alpha=0.9,
+            **look, ms=9 if row.mechanism == "repeat" else 5.5, elinewidth=1, capsize=0,
+            mec=style.INK, mew=0.5, alpha=0.9, zorder=2 if row.mechanism == "repeat" else 3,
         )  # fmt: skip
     axes.margins(x=0.12, y=0.15)
 
