@@ -34,7 +34,8 @@ def test_catalogue_has_every_figure_of_both_papers_and_of_the_claims() -> None:
 def test_every_figure_is_drawn_and_put_into_words(spec: FigureSpec, results: Results) -> None:
     figure = drawn(spec.draw(results))
     said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    assert spec.title.split(":")[0] in said and "Profile quick, 3 seeds" in said
+    seeds = "1 seed" if spec.most_seeds == 1 else "3 seeds"
+    assert spec.title.split(":")[0] in said and f"Profile quick, {seeds}" in said
     words = alt_text(spec, results, spec.words(results))
     assert "No data" not in words and "nan" not in words and "\n" not in words
     assert re.search(r"\d", words.split(spec.title)[1])
@@ -44,6 +45,15 @@ def test_every_figure_is_drawn_and_put_into_words(spec: FigureSpec, results: Res
     assert alt_text(spec, Results("quick"), spec.words(Results("quick"))).endswith(
         "No data in this profile."
     )
+
+
+def test_the_seeds_told_are_those_of_the_figure(results: Results) -> None:
+    one_seed = results.tables["sort"].query("seed == 0")
+    fewer = dataclasses.replace(results, tables=results.tables | {"sort": one_seed})
+    figure = drawn(BY_ID["beyond-pondernet"].draw(fewer))
+    assert "Profile quick, 1 to 3 seeds" in {text.get_text() for text in figure.texts}
+    figure = drawn(BY_ID["graves-04"].draw(fewer))
+    assert any(text.get_text().startswith("Profile quick, 3 seeds") for text in figure.texts)
 
 
 @pytest.fixture

@@ -18,14 +18,18 @@ def test_accuracy_and_steps_by_angle(results: Results) -> None:
     means = own[own["split"] == "range"].groupby("difficulty")[["error", "ponder_time"]].mean()
     assert line_with(upper, [22.5, 45, 67.5, 90], 1 - means["error"])
     assert line_with(lower, [22.5, 45, 67.5, 90], means["ponder_time"])
+    # lines that coincide are seen, the widest below
+    widths = [line.get_linewidth() for line in upper.lines]
+    assert len(set(widths)) == 3 and widths == sorted(widths, reverse=True)
 
 
 def test_the_gallery_shows_pixels_steps_and_what_was_wrong(results: Results) -> None:
     cells = drawn(gallery.draw(results, "mnist")).axes
     traces = results.traces["mnist"]
     np.testing.assert_array_equal(cells[0].images[0].get_array(), traces[0]["pixels"])
-    assert cells[0].get_title() == "9 steps\n0" and cells[2].get_title() == "8 steps\n7, is 2"
-    assert cells[6].get_title().startswith("6 steps")
+    assert cells[0].get_title() == "says 0\n9.00 steps"
+    assert cells[2].get_title() == "says 7, is 2\n8.00 steps"
+    assert cells[6].get_title().endswith("6.00 steps")
     assert gallery.words(results, "mnist").startswith(f"{len(traces)} digits; most expected steps")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 
@@ -74,3 +75,19 @@ def test_equal_steps_are_said_to_be_equal(results: Results) -> None:
     said = running_text.words(two_seeds(results, 6.0), "wikipedia", 6e-3, markup=True)
     assert "seed 1: every character took 6 steps, the most of any seed" in said
     assert "seed 0" in said and "most at" in said.split("seed 1")[0]
+
+
+def test_a_seed_of_equal_steps_is_named_and_not_drawn(results: Results) -> None:
+    both = copy.deepcopy(two_seeds(results, 6.0))
+    figure = drawn(running_text.draw(both, "wikipedia", 6e-3, markup=True))
+    strips = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel().startswith("seed")]
+    assert set(strips) == {"seed 0"}
+    title = figure.legends[0].get_title().get_text()
+    assert title == "τ = 6e-3\nseed 1: 6 steps at every character"
+    # where none varies all are drawn
+    for trace in both.traces["wikipedia"]:
+        for step in trace["steps"]:
+            step["ponder_time"] = 6.0
+    figure = drawn(running_text.draw(both, "wikipedia", 6e-3, markup=True))
+    assert "every" not in figure.legends[0].get_title().get_text()
+    assert {axes.get_ylabel() for axes in figure.axes} >= {"seed 0", "seed 1"}

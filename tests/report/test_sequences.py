@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
-from support.panels import bar_heights, drawn
+from support.panels import bar_heights, drawn, line_with
 
 from pondering.report.figures import FIGURES, sequences, style
 from pondering.results.results import Results
@@ -33,6 +34,47 @@ def test_traces_are_acts_of_the_first_seed(results: Results) -> None:
     assert len(figure.axes) == 1
     told = sequences.caption(changed, "addition", 9e-4)
     assert told.endswith("Shown is τ = 1e-4, not the paper's 9e-4; seed 1.")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "wanted"),
+    [(["0", "0"], 0), (["315", "3"], 0), (["04", "467"], 1), (["970", "65"], 2), (["999", "1"], 3),
+     (["1", "2", "8"], 1)],
+)  # fmt: skip
+def test_carries_are_counted(numbers: list[str], wanted: int) -> None:
+    assert sequences.carries(numbers) == wanted
+
+
+def test_sums_with_the_most_carries_are_shown_with_targets_where_no_output_was_kept(
+    results: Results,
+) -> None:
+    base = results.traces["addition"][0]
+
+    def short(*numbers: str, seed: int = 0) -> dict[str, Any]:
+        steps = [{"input": n, "target": f"sum{i}" * (i > 0), "ponder_time": 2.0 + i}
+                 for i, n in enumerate(numbers)]  # fmt: skip
+        return {**base, "kind": "mixed", "seed": seed, "steps": steps}
+
+    full = {**base, "steps": base["steps"][:1]}
+    pool = [full, short("1", "1"), short("970", "65"), short("99", "9", seed=1), short("9", "1")]
+    changed = dataclasses.replace(results, traces={"addition": pool})
+    first, second, third = drawn(sequences.draw(changed, "addition", 9e-4)).axes
+    labels = [t.get_text() for t in first.get_xticklabels()]
+    assert labels == ["970", "65"], "two carries, and of the seed that is shown"
+    assert {t.get_text() for t in first.texts} == {"sum", "", "sum1"}
+    assert [t.get_text() for t in second.get_xticklabels()] == ["9", "1"]
+    assert "output" in {t.get_text() for t in third.texts}
+
+
+def test_what_is_asked_is_parted_from_what_is_read(results: Results) -> None:
+    (base, *_) = results.traces["sort"]
+    steps = [step | ({"input": ""} if step["target"] else {}) for step in base["steps"]]
+    changed = dataclasses.replace(results, traces={"sort": [{**base, "steps": steps}]})
+    (axes,) = drawn(sequences.draw(changed, "sort", 1e-3)).axes
+    labels = [t.get_text() for t in axes.get_xticklabels()]
+    assert labels[10:14] == ["1st", "2nd", "3rd", "4th"] and "." in labels[9]
+    assert line_with(axes, [9.5, 9.5], [0, 1])
+    assert "smallest number" in sequences.caption(changed, "sort", 1e-3)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import dataclasses
 
 import pandas as pd
 import pytest
+from support.panels import drawn
 
 from pondering.report.figures import FIGURES
 from pondering.results.results import Results
@@ -46,6 +47,14 @@ def test_pondernets_share_is_told_where_it_is_compared(results: Results) -> None
     assert told in BY_ID["banino-1a"].caption(short)
     assert "with PonderNet: parity 1,200 of 6,000" in BY_ID["beyond-pondernet"].caption(short)
     assert "Not trained" not in BY_ID["graves-04"].caption(short)
+
+
+def test_the_updates_stand_over_each_panel_where_they_differ(results: Results) -> None:
+    spec = BY_ID["beyond-pondernet"]
+    short = shortened(results, "pondernet", 0.2)
+    for source, told in ((results, []), (short, ["updates: PonderNet 1.2k; others 6k"] * 5)):
+        texts = [text.get_text() for axes in drawn(spec.draw(source)).axes for text in axes.texts]
+        assert [text for text in texts if text] == told
 
 
 def test_layouts_trained_for_different_times_are_told_apart(results: Results) -> None:

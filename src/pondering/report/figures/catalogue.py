@@ -30,6 +30,7 @@ from pondering.report.figures.spec import Family, FigureSpec
 
 INTERPOLATION, EXTRAPOLATION = "parity_interpolation", "parity_extrapolation"
 LAYOUTS = {"parity": "leading", "parity_scattered": "scattered"}
+MOST_SEEDS = {sequences: 1, gallery: 1, running_text: running_text.MOST_STRIPS}
 TASKS = ("parity", "logic", "addition", "sort", "wikipedia")
 
 
@@ -37,7 +38,17 @@ def _figure(
     name: str, source: str, number: str, reads: tuple[str, ...], title: str, family: Family,
     values: dict[str, Any],
 ) -> FigureSpec:  # fmt: skip
-    return FigureSpec(name, source, number, reads, title, paper.SAID[name], family, values)
+    return FigureSpec(
+        name,
+        source,
+        number,
+        reads,
+        title,
+        paper.SAID[name],
+        family,
+        values,
+        MOST_SEEDS.get(family, 0),
+    )
 
 
 def _graves(number: int, experiment: str, title: str, family: Family, **values: Any) -> FigureSpec:

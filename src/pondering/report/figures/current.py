@@ -37,7 +37,7 @@ def figure_key(spec: FigureSpec, results: Results) -> str | None:
     there = [name for name in spec.experiment if name in results.tables or name in results.hashes]
     if any(name not in results.hashes for name in there):
         return None
-    own = [spec.paper, spec.number, spec.title, spec.experiment, dict(spec.values)]
+    own = [spec.paper, spec.number, spec.title, spec.experiment, dict(spec.values), spec.most_seeds]
     read = [[name, results.hashes[name]] for name in there]
     program = _address(getattr(spec.family, "__name__"))  # noqa: B009, a module
     return hash_values([program, mpl.__version__, results.profile, own, read])

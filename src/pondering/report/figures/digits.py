@@ -21,6 +21,13 @@ from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
 from pondering.results.tables import evaluated, per_seed, per_setting
 
+NESTED = (
+    {"lw": 4.8, "markersize": 8.5, "alpha": 0.45},
+    {"lw": 2.7, "markersize": 5.5, "alpha": 0.75},
+    {"lw": 1.1, "markersize": 3.0},
+)
+"""Of three lines that nearly coincide each later one is thinner, so that none hides another."""
+
 
 def draw(results: Results, experiment: str, split: str) -> Figure | None:
     """Accuracy above and ponder steps below, for each method at its best setting.
@@ -46,19 +53,18 @@ def draw(results: Results, experiment: str, split: str) -> Figure | None:
     if not methods:
         return None
     figure, (upper, lower) = style.new_figure([2.2, 2.0], sharex=True)
-    handles, ticks = [], np.sort(rows["difficulty"].unique())
-    gap = float(np.diff(ticks).min()) if len(ticks) > 1 else 1.0
+    handles = []
     for index, method in enumerate(methods):
-        own = method.of(rows)
-        # side by side, or a line would hide another of the same accuracy
-        beside = own["difficulty"] + 0.2 * gap * (index - (len(methods) - 1) / 2)
-        own, look = own.assign(difficulty=beside), {**method.look, "ls": ":", "lw": 0.8}
+        own, look = method.of(rows), method.look | NESTED[index]
         if split == "test":
-            look["ls"] = ""  # classes have no order: no line joins them
+            # classes have no order: no line joins them, and the methods stand side by side
+            beside = own["difficulty"] + 0.2 * (index - (len(methods) - 1) / 2)
+            own, look = own.assign(difficulty=beside), {**method.look, "ls": ""}
         lines_by_difficulty(upper, own, accuracy, **look)
         handles.append(lines_by_difficulty(lower, own, ponder, **look, label=method.legend))
     upper.set_ylabel("accuracy")
     lower.set(ylabel="ponder steps", xlabel=card.difficulty[split])
+    ticks = np.sort(rows["difficulty"].unique())
     if len(ticks) <= 10:
         lower.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     elif split == "angle":

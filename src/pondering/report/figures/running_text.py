@@ -41,26 +41,29 @@ def draw(results: Results, experiment: str, setting: float, markup: bool) -> Fig
     Returns:
         The figure, axes linear, rows of text one under the other: a strip of bars a seed is its
         ponder, lines are loss and entropy of the first seed's prediction of the next character in
-        bits. None without such a trace.
+        bits. Seeds that took equally many steps at every character are named in the legend, unless
+        all did. None without such a trace.
     """
     strips, start = text_strips(results, experiment, markup)
     if not strips:
         return None
     strips = strips[:MOST_STRIPS]
-    every = [shown_steps(trace, start) for trace in strips]
-    count = len(every[0])
+    first_seed, most = shown_steps(strips[0], start), most_steps(strips)
+    drawn, level = fold(strips, start)
+    every = [shown_steps(trace, start) for trace in drawn]
+    count = len(first_seed)
     length = -(-count // -(-count // ROW_LENGTH))
     places = range(0, count, length)
-    group = [*[0.6 if len(strips) == 1 else 0.4] * len(strips), 0.8]
+    group = [*[0.6 if len(drawn) == 1 else 0.4] * len(drawn), 0.8]
     # the last of each group is left empty, so that rows of text stand apart
     figure, panels = style.new_figure(([*group, 0.08] * len(places))[:-1])
-    bits = np.nanmax([[_bits(step["loss"]), _bits(step["entropy"])] for step in every[0]])
+    bits = np.nanmax([[_bits(step["loss"]), _bits(step["entropy"])] for step in first_seed])
     for row, first in enumerate(places):
         own = panels[row * (len(group) + 1) :]
-        for axes, trace, steps in zip(own, strips, every, strict=False):
-            _strip(axes, trace, steps[first : first + length], most_steps(strips))
-        _guesses(own[0], every[0][first : first + length])
-        _bits_of_row(own[len(strips)], every[0][first : first + length], float(bits))
+        for axes, trace, steps in zip(own, drawn, every, strict=False):
+            _strip(axes, trace, steps[first : first + length], most)
+        _guesses(own[0], first_seed[first : first + length])
+        _bits_of_row(own[len(drawn)], first_seed[first : first + length], float(bits))
         for axes in own[: len(group)]:
             axes.set_xlim(-0.8, length - 0.2)
     for axes in panels[len(group) :: len(group) + 1]:
@@ -71,7 +74,8 @@ def draw(results: Results, experiment: str, setting: float, markup: bool) -> Fig
         Line2D([], [], color=style.INK, label="loss"),
         Line2D([], [], color=style.GREY, ls="--", label="entropy of the prediction"),
     ]
-    style.bottom_legend(figure, handles, 3, replica_name(strips[0]).partition(",")[0])
+    title = [replica_name(strips[0]).partition(",")[0], *level]
+    style.bottom_legend(figure, handles, 3, "\n".join(title))
     return figure
 
 
@@ -92,9 +96,10 @@ def words(results: Results, experiment: str, setting: float, markup: bool) -> st
 def caption(results: Results, experiment: str, setting: float, markup: bool) -> str:
     """What is drawn, of which time penalty and stretch of text."""
     return (
-        "Bars: steps of each seed at each character, dotted the most that any took; lines: loss "
+        "Bars: steps of each seed at each character, dotted the most that any took; a seed that "
+        "took equally many at all of them is named in the legend alone; lines: loss "
         "and entropy of the first seed's prediction of the next character in bits. Under each row "
-        "the text read, over it the next character as the first seed predicts it (purple where "
+        "the text read, over it the first seed's guess at the next character (purple where "
         f"wrong). The stretch of the evaluation text with the {'most' if markup else 'fewest'} "
         f"tags and digits. {setting_shown(results, experiment, 'text', setting)}"
     )
@@ -135,6 +140,26 @@ def text_strips(results: Results, experiment: str, markup: bool) -> tuple[list[T
         and [step["input"] for step in each["steps"]] == text
     }  # fmt: skip
     return [same[seed] for seed in sorted(same)], start
+
+
+def fold(strips: Sequence[Trace], start: int) -> tuple[list[Trace], list[str]]:
+    """The seeds whose steps vary on the stretch shown, and a line for each that has none to show.
+
+    Args:
+        strips: one trace a seed; start: the index of the first character shown.
+
+    Returns:
+        The traces to draw, all of them where none varies, and lines such as "seed 0: 6 steps at
+        every character".
+    """
+    steps = [{step["ponder_time"] for step in shown_steps(trace, start)} for trace in strips]
+    varied = [trace for trace, own in zip(strips, steps, strict=True) if len(own) > 1]
+    level = [
+        f"seed {trace['seed']}: {style.in_steps(own.pop())} at every character"
+        for trace, own in zip(strips, steps, strict=True)
+        if len(own) == 1
+    ]
+    return (varied, level) if varied else (list(strips), [])
 
 
 def shown_steps(trace: Trace, start: int) -> list[Trace]:
@@ -186,7 +211,7 @@ def _strip(axes: Axes, trace: Trace, steps: Sequence[Trace], most: float) -> Non
 def _guesses(axes: Axes, steps: Sequence[Trace]) -> None:
     """The predicted next characters over a panel, wrong ones in their colour."""
     texts = [_visible(step["prediction"]) for step in steps]
-    row = style.row_above(axes, "next?", range(len(steps)), texts, 7.0)
+    row = style.row_above(axes, "guess", range(len(steps)), texts, 7.0)
     for text, step in zip(row, steps, strict=True):
         text.set_fontfamily("monospace")
         text.set_color(style.INK if step["prediction"] == step["target"] else style.WRONG)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from pondering.report.figures import style
@@ -42,6 +43,7 @@ class FigureSpec:
         family: draws the panels, tells the values and writes the caption; see `Family`.
         values: what the family is told besides the results, for example the experiment.
         paper_value: what the paper shows or reports, in one sentence.
+        most_seeds: how many of the seeds it shows at most; 0 for all.
     """
 
     id: str
@@ -52,6 +54,7 @@ class FigureSpec:
     paper_value: str
     family: Family
     values: Mapping[str, Any]
+    most_seeds: int = 0
 
     def draw(self, results: Results) -> Figure | None:
         """The whole figure with title, profile and, where it applies, the note on stand-in data.
@@ -94,11 +97,12 @@ class FigureSpec:
         # data cards write "28x28"
         known = [re.sub(r"(?<=\d) ?x ?(?=\d)", style.TIMES, text) for text in dict.fromkeys(texts)]
         counts = [
-            results.tables[name]["seed"].nunique()
+            results.tables[name].groupby(["mechanism", "setting"])["seed"].nunique()
             for name in self.experiment
             if name in results.tables
         ]
-        seeds = f", {max(counts)} seed{'s' if max(counts) > 1 else ''}" if counts else ""
+        shown = pd.concat(counts).clip(upper=self.most_seeds or None) if counts else None
+        seeds = "" if shown is None else f", {style.seed_count(shown)}"
         profile = f"Profile {results.profile}{seeds}"
         return f"{profile}: {'; '.join(known)}" if 1 <= len(known) <= 2 else profile
 
