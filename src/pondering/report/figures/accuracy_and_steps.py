@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -132,11 +131,8 @@ def _accuracy(own: pd.DataFrame) -> str:
     """Mean accuracy over seeds, its interval where there is one, and how many solved the task."""
     found = mean_interval(accuracy(own)).within(0, 1)
     solved = solve_rate(own["error"].to_numpy())
-    low, high = f"{found.low:.3g}", f"{found.high:.3g}"
-    # bounds that print alike say nothing
-    bounds = f" (95% interval {low} to {high})" if np.isfinite(found.low) and low != high else ""
     return (
-        f"accuracy {found.estimate:.3g}{bounds}, error below 5% in "
+        f"accuracy {style.with_interval(found)}, error below 5% in "
         f"{round(solved.estimate * solved.count)} of {solved.count} seeds"
     )
 

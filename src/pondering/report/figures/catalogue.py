@@ -17,20 +17,23 @@ from pondering.report.figures import (
     exits,
     extrapolation,
     fixed_repeat,
+    front,
     gallery,
     layout,
     learning,
     long_prior,
     paper,
     running_text,
+    seeds_by_count,
     seeds_by_setting,
     sequences,
+    solved_networks,
 )
 from pondering.report.figures.spec import Family, FigureSpec
 
 INTERPOLATION, EXTRAPOLATION = "parity_interpolation", "parity_extrapolation"
 LAYOUTS = {"parity": "leading", "parity_scattered": "scattered"}
-MOST_SEEDS = {sequences: 1, gallery: 1, running_text: running_text.MOST_STRIPS}
+MOST_SEEDS: dict[Family, int] = {sequences: 1, gallery: 1, running_text: running_text.MOST_STRIPS}
 TASKS = ("parity", "logic", "addition", "sort", "wikipedia")
 
 
@@ -129,6 +132,15 @@ FIGURES = (
     _beyond("pondernet", TASKS, "PonderNet on Graves's tasks", across_tasks, experiments=TASKS),
     _beyond("ways", ("comparison",), "One task, every way to halt", across_tasks,
             experiments=("comparison",)),
+    _beyond("direction", (INTERPOLATION,), "Parity: which way steps go with difficulty",
+            solved_networks, experiment=INTERPOLATION, mechanisms=("act", "pondernet"),
+            question="Q1"),
+    _beyond("repetition", ("parity",), "Parity: does ACT learn to repeat?", solved_networks,
+            experiment="parity", mechanisms=("act",), question="Q2"),
+    _beyond("front", ("parity",), "Parity: a front that moves from bit to bit", front,
+            experiment="parity"),
+    _beyond("seeds", ("parity",), "Parity: three seeds against ten", seeds_by_count,
+            experiment="parity"),
     _beyond("exits", ("comparison",), "Parity: exit rules compared", exits,
             experiment="comparison"),
     _beyond("exits-mnist", ("mnist",), "Digits: exit rules compared", exits, experiment="mnist"),

@@ -74,8 +74,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
     top = ceiling(seeds)
     if np.isfinite(top):
         ends = (means["error"] + means["error_se"].fillna(0)).max()
-        hollow = [value for marks in axes.lines for value in marks.get_ydata()]
-        style.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *hollow])), points)
+        shown = [float(np.max(line.get_ydata())) for line in axes.lines]
+        style.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *shown])), points)
     style.bottom_legend(figure, handles, 3)
     return figure
 

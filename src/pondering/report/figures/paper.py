@@ -92,6 +92,16 @@ SAID = {
     ),
     "beyond-pondernet": "Banino 2021 does not report these tasks.",
     "beyond-ways": "None: each mechanism has been published on tasks of its own.",
+    "beyond-direction": (
+        "None of them by difficulty: Banino 2021 tells mean steps, Graves 2016 has ACT's rise with "
+        "the number of bits."
+    ),
+    "beyond-repetition": (
+        "Graves 2016 has ponder rising with the number of bits at intermediate τ; Fojo et al. 2018 "
+        "find repeating twice as good as ACT."
+    ),
+    "beyond-front": "None: both papers show errors at the end of training.",
+    "beyond-seeds": "Graves 2016 has 20 seeds a setting, Banino 2021 has 10.",
     "beyond-exits": "None: a rule is published with the mechanism it was made for.",
     "beyond-exits-mnist": "None: a rule is published with the mechanism it was made for.",
 }

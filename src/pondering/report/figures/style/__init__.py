@@ -51,6 +51,7 @@ from pondering.report.figures.style.text import (
     setting_in_short,
     setting_name,
     setting_symbol,
+    with_interval,
 )
 
 __all__ = [
@@ -97,5 +98,6 @@ __all__ = [
     "steps_axis",
     "style",
     "whole_numbers",
+    "with_interval",
     "write",
 ]

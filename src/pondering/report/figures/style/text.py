@@ -8,6 +8,7 @@ import pandas as pd
 from pondering.params.mechanisms import is_plain
 from pondering.params.replica import read_variant
 from pondering.report.figures.style.look import MECHANISM_NAME, SYMBOL
+from pondering.results.statistics import Interval
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 PLAIN = "plain"
@@ -51,6 +52,13 @@ def count(value: float) -> str:
 def plus_minus(mean: float, error: float) -> str:
     """A mean with its standard error, where there is one."""
     return f"{mean:.3g} ± {error:.1g}" if np.isfinite(error) else f"{mean:.3g}"
+
+
+def with_interval(found: Interval) -> str:
+    """An estimate with its 95% interval, where it has one that is wider than the print."""
+    low, high = f"{found.low:.3g}", f"{found.high:.3g}"
+    told = np.isfinite([found.low, found.high]).all() and low != high
+    return f"{found.estimate:.3g}" + (f" (95% interval {low} to {high})" if told else "")
 
 
 def in_steps(value: float) -> str:

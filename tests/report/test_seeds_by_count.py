@@ -1,0 +1,51 @@
+"""Subsets of the published seeds: their means, and how many of their seeds solve the task."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.panels import drawn
+from support.synthetic_results import only, table_of
+
+from pondering.report.figures import seeds_by_count
+from pondering.results.results import Results
+
+
+@pytest.fixture
+def uneven() -> Results:
+    """At one penalty seeds 0 to 2 of 4 solve the task, at the other all are mediocre."""
+    table = table_of("parity", {"repeat": [1.0], "act": [1e-3, 1e-2]}, 4)
+    table["error"] = 0.2
+    low = (table["mechanism"] == "act") & (table["setting"] == 1e-3)
+    table.loc[low, "error"] = np.where(table.loc[low, "seed"] < 3, 0.01, 0.45)
+    return only("parity", tables={"parity": table})
+
+
+def test_each_subset_chooses_its_own_best_penalty(uneven: Results) -> None:
+    errors, without = seeds_by_count.errors_by_seed(uneven, "parity")
+    assert errors.shape == (2, 4) and without[0] == pytest.approx([0.2] * 4)
+    means, best = seeds_by_count.subset_means(errors, 1)
+    assert means == pytest.approx([0.01, 0.01, 0.01, 0.2]) and best.tolist() == [0, 0, 0, 1]
+    means, _ = seeds_by_count.subset_means(errors, 2)
+    # pairs with the seed that fails take the other penalty
+    assert sorted(means) == pytest.approx([0.01] * 3 + [0.2] * 3)
+    means, best = seeds_by_count.subset_means(errors, 4)
+    assert means == pytest.approx([(0.03 + 0.45) / 4]) and best.tolist() == [0]
+
+
+def test_shares_are_of_subsets_in_which_every_seed_some_or_none_solves_it(uneven: Results) -> None:
+    errors, _ = seeds_by_count.errors_by_seed(uneven, "parity")
+    assert seeds_by_count.shares(errors, 1) == pytest.approx((0.75, 0, 0.25))
+    # three with the seed that fails have a mean of 0.157 at the lower penalty, below 0.2
+    assert seeds_by_count.shares(errors, 3) == pytest.approx((0.25, 0.75, 0))
+    assert seeds_by_count.shares(errors, 4) == pytest.approx((0, 1, 0))
+    upper, lower = drawn(seeds_by_count.draw(uneven, "parity")).axes
+    stacks = [patch.get_height() for patch in lower.patches]
+    assert stacks == pytest.approx([0.75, 0, 0.25, 0.5, 0, 0.5, 0.25, 0.75, 0, 0, 1, 0])
+    assert any(line.get_ydata()[0] == pytest.approx(0.05) for line in upper.lines)
+
+
+def test_the_words_tell_three_seeds_and_all(uneven: Results) -> None:
+    said = seeds_by_count.words(uneven, "parity")
+    assert "of 3 seeds 0.01 to 0.157" in said and "every seed solves it in 25%" in said
+    assert "of 4 seeds 0.12, every seed solves it in 0% of the subsets, some in 100%" in said

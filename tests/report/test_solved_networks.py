@@ -1,0 +1,63 @@
+"""Steps by difficulty in solved networks: which count, what they gain, what is said of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from support.panels import drawn, line_with
+from support.synthetic_results import only, table_of
+
+from pondering.report.figures import solved_networks
+from pondering.results.results import Results
+
+NAME, BOTH = "parity_interpolation", ("act", "pondernet")
+
+
+@pytest.fixture
+def turned() -> Results:
+    """ACT's steps rise from 2 to 2 + seed, PonderNet's fall; one network of each fails."""
+    table = table_of(NAME, {"act": [1e-3], "pondernet": [0.3]}, 4)
+    share = (table["difficulty"] - 1) / 15
+    sign = np.where(table["mechanism"] == "act", 1.0, -1.0)
+    table["ponder_time"] = 6 + sign * share * (1 + table["seed"])
+    table["error"] = np.where(table["seed"] == 3, 0.3, 0.01)
+    return only(NAME, tables={NAME: table})
+
+
+def test_lines_are_networks_and_the_bold_one_is_of_those_that_solve_it(turned: Results) -> None:
+    lower, act, pondernet = drawn(solved_networks.draw(turned, NAME, BOTH, "Q1")).axes
+    bits = list(range(1, 17))
+    for axes, sign in ((act, 1), (pondernet, -1)):
+        assert line_with(axes, bits, [6 + sign * 2 * (b - 1) / 15 for b in bits])
+        assert len(axes.lines) == 5 and "3 of 4 solve it" in axes.get_title()
+    means = [c.lines[0].get_xdata()[0] for c in lower.containers]
+    assert means == pytest.approx([2, -2])
+    own = stats.ttest_1samp([1, 2, 3], 0).confidence_interval()
+    ends = lower.containers[0].lines[2][0].get_segments()[0][:, 0]
+    assert ends == pytest.approx([own.low, own.high], abs=1e-3)
+
+
+def test_the_caption_says_what_the_intervals_show(turned: Results) -> None:
+    said = solved_networks.caption(turned, NAME, BOTH, "Q1")
+    assert "ACT shows no clear direction" in said, "2 steps more, give or take 2.5"
+    turned.tables[NAME]["ponder_time"] += turned.tables[NAME]["difficulty"]
+    said = solved_networks.caption(turned, NAME, BOTH, "Q1")
+    assert "ACT takes more steps on harder inputs; PonderNet takes more" in said
+    turned.tables[NAME]["ponder_time"] -= 2 * turned.tables[NAME]["difficulty"]
+    said = solved_networks.caption(turned, NAME, BOTH, "Q1")
+    assert "ACT takes fewer steps on harder inputs; PonderNet takes fewer" in said
+    assert "Question Q1 tests it on fresh seeds" in said
+    words = solved_networks.words(turned, NAME, BOTH, "Q1")
+    assert "ACT: 3 of 4 solve it" in words and "correlation of steps with difficulty -1" in words
+    turned.tables[NAME]["error"] = 0.5
+    assert "ACT has too few to tell" in solved_networks.caption(turned, NAME, BOTH, "Q1")
+    assert "ACT: 0 of 4 solve it; " in solved_networks.words(turned, NAME, BOTH, "Q1")
+
+
+def test_steps_that_never_vary_have_no_correlation(turned: Results) -> None:
+    turned.tables[NAME]["ponder_time"] = 2.0
+    words = solved_networks.words(turned, NAME, ("act",), "Q2")
+    assert "inputs 0" in words and "correlation" not in words
+    said = solved_networks.caption(turned, NAME, ("act",), "Q2")
+    assert "ACT takes as many steps whatever the input" in said
