@@ -16,7 +16,6 @@ from pondering.results.results import Results
 from pondering.results.statistics import SOLVED_ERROR, mean_interval, spearman
 from pondering.results.tables import REPLICA, headline, splits_of
 
-
 SAME = 0.5
 """Steps within which a mean gain counts as none."""
 

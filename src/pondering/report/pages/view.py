@@ -26,6 +26,7 @@ from pondering.report.pages.summary import (
 )
 from pondering.report.pages.svg import inline
 from pondering.report.pages.tint import TintedText, tinted_texts
+from pondering.report.pages.told import Told, told
 from pondering.results.results import Card, Results
 from pondering.results.tables import best_setting, headline, per_seed
 
@@ -40,6 +41,7 @@ class FigureView:
     alternative: str
     caption: str
     ours: str
+    told: tuple[Told, ...]
     stand_ins: tuple[str, ...]
     runs: tuple[str, ...]
     present: tuple[str, ...]
@@ -199,6 +201,7 @@ def _figure(spec: FigureSpec, results: Results, drawing: str | None) -> FigureVi
         alternative=alternative,
         caption=spec.caption(results),
         ours=words,
+        told=tuple(told(words)),
         stand_ins=tuple(results.stand_ins(spec.experiment)),
         runs=tuple(runs),
         present=tuple(present),
