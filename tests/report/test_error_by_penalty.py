@@ -66,7 +66,7 @@ def test_one_lost_seed_is_marked_at_the_end_of_the_axis() -> None:
     table.loc[(table["mechanism"] == "act") & (table["seed"] == 3), "error"] = 0.9
     axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
     assert 0.3 <= axes.get_ylim()[1] < 0.4
-    assert "0.90" in [text.get_text() for text in axes.texts]
+    assert "90%" in [text.get_text() for text in axes.texts]
     assert "Triangle: a seed lies beyond" in error_by_penalty.caption(results, "logic")
     # the median of twelve seeds stays where the others are
     assert line_with(axes, [1.6, 2.4], [0.1, 0.1])

@@ -47,7 +47,7 @@ def test_rows_are_networks_sorted_by_error_within_their_setting(moving: Results)
 
 def test_the_words_have_medians_and_how_far_the_front_still_moves(moving: Results) -> None:
     said = front.words(moving, "parity")
-    assert said.startswith("Median front of 16 bits: Plain network 5; ACT, τ = 0.1 5; ")
+    assert said.startswith("Median front of 16 bits: Plain network: 5; ACT, τ = 0.1: 5; ")
     # from the error 0.25 at half of training to 0.2 at its end
     (moved,) = [float(word) for word in said.split("front moves by ")[1].split() if word[0] == "1"]
     assert moved == pytest.approx(1.6, abs=0.05)

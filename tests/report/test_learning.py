@@ -41,7 +41,7 @@ def test_one_lost_seed_does_not_flatten_the_others() -> None:
     table.loc[(table["mechanism"] == "act") & (table["seed"] == 3), "error"] = 0.9
     lower = drawn(learning.draw(only("logic", tables={"logic": table}), "logic")).axes[1]
     assert 0.3 <= lower.get_ylim()[1] < 0.4
-    assert [text.get_text() for text in lower.texts] == ["0.90"]
+    assert [text.get_text() for text in lower.texts] == ["90%"]
 
 
 def test_a_panel_without_data_says_so(results: Results) -> None:

@@ -236,6 +236,21 @@ def test_stand_in_data_are_flagged_and_no_line_breaks_inside_a_number(html: str)
     assert re.search(r'τ = <span class="whole">\d+e-\d+</span>', html)
 
 
+def test_a_text_of_equal_steps_is_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("site", "view"):
+        monkeypatch.setattr(f"pondering.report.pages.{module}.FIGURES", ())
+    settings = load_params(ROOT / "params.yaml", "quick").experiments
+    results = hostile_results()
+    for steps in (None, 6.0):
+        for trace in results.traces["wikipedia"]:
+            changed = [s | {"ponder_time": steps or s["ponder_time"]} for s in trace["steps"]]
+            trace["steps"] = changed
+        build(results, REGISTER, tmp_path / "quick", settings)
+        html = (tmp_path / "quick/index.html").read_text()
+        assert ("<details><summary>Every character took 6 steps" in html) == (steps is not None)
+        assert html.count("<details") == html.count("</details>")
+
+
 def test_what_was_not_run_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = tuple(spec for spec in FIGURES if spec.id in ("graves-04", "graves-12"))
     for module in ("site", "view"):

@@ -187,7 +187,9 @@ def over_items_and_seeds(
 
 
 def quantity_text(quantity: Quantity) -> str:
-    """The value with its interval, as the tables print it: "4.1% (3.0 to 5.2)"."""
+    """The value with its interval, as the tables print it: "4.1% (3.0 to 5.2)"; one that is
+    narrower than the print is "no spread".
+    """
     unit, digits = quantity.unit, _digits(quantity.value, quantity.unit)
     value = number_text(quantity.value, unit, digits)
     if quantity.low is None or quantity.high is None:
@@ -195,7 +197,7 @@ def quantity_text(quantity: Quantity) -> str:
     if quantity.low == -math.inf:
         return f"{value} (no bound)"
     low, high = (_bare(bound, unit, digits) for bound in (quantity.low, quantity.high))
-    return f"{value} ({low} to {high})"
+    return f"{value} ({low} to {high})" if low != high else f"{value} (no spread)"
 
 
 def number_text(value: float, unit: Unit, digits: int | None = None) -> str:

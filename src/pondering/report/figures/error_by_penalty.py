@@ -64,7 +64,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         points += _seed_points(axes, bar["x"], own, crowded=len(bars) > CROWDED)
     _whiskers(axes, [b["x"] for b in bars], [b["row"] for b in bars])
     if len(bars) <= 9:
-        values = [f"{bar['row']['error']:{'.3f' if card.is_share else '.2f'}}" for bar in bars]
+        values = [f"{bar['row']['error']:{'.1%' if card.is_share else '.2f'}}" for bar in bars]
         style.row_above(axes, "mean", [bar["x"] for bar in bars], values)
     handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()))
     for split in splits_of(table)[1:2]:
@@ -75,7 +75,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if np.isfinite(top):
         ends = (means["error"] + means["error_se"].fillna(0)).max()
         shown = [float(np.max(line.get_ydata())) for line in axes.lines]
-        style.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *shown])), points)
+        style.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *shown])), points, card.is_share)
     style.bottom_legend(figure, handles, 3)
     return figure
 
@@ -89,17 +89,15 @@ def words(results: Results, experiment: str) -> str:
     means = per_setting(per_seed(headline(table)))
     act = means[means["mechanism"] == "act"]
     parts = [
-        f"plain network {style.plus_minus(r.error, r.error_se)}" for r in plain(means).itertuples()
+        f"plain network: {style.plus_minus(r.error, r.error_se)}" for r in plain(means).itertuples()
     ]
     if len(act):
         for word, place in (("lowest", act["error"].idxmin()), ("highest", act["error"].idxmax())):
             row = act.loc[place]
             value = style.plus_minus(row["error"], row["error_se"])
-            parts.append(
-                f"{word} with ACT {value} at {style.setting_symbol('act', row['setting'])}"
-            )
+            parts.append(f"{word} with ACT, {style.setting_symbol('act', row['setting'])}: {value}")
     repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
-    parts += [f"repeat {style.number(r.setting)} {style.plus_minus(r.error, r.error_se)}"
+    parts += [f"repeat {style.number(r.setting)}: {style.plus_minus(r.error, r.error_se)}"
               for r in repeat.itertuples()]  # fmt: skip
     seeds = style.seed_count(means["seeds"])
     of = f"Mean {card.measure} with standard error, over {seeds}"

@@ -71,7 +71,7 @@ def words(results: Results, experiment: str) -> str:
     parts = []
     for method in shown(rows):
         found = median_interval(front(method.of(seeds)["error"].to_numpy(), bits))
-        parts.append(f"{method.legend} {style.with_interval(found)}")
+        parts.append(f"{method.legend}: {style.with_interval(found)}")
     told = f"Median front of {bits:g} bits: {'; '.join(parts)}."
     if curves is None:
         return told

@@ -77,11 +77,11 @@ def words(results: Results, experiment: str) -> str:
     means = per_setting(per_seed(headline(table)))
     act = means[means["mechanism"] == "act"]
     parts = [
-        f"{style.setting_symbol('act', row['setting'])} ends at {row['error']:.3g} with "
+        f"{style.setting_symbol('act', row['setting'])}: {row['error']:.3g} with "
         f"{style.in_steps(row['ponder_time'])}"
         for row in (act.iloc[i] for i in sorted({0, len(act) - 1}) if len(act))
     ]
-    parts += [f"the plain network at {value:.3g}" for value in plain(means)["error"]]
+    parts += [f"plain network: {value:.3g}" for value in plain(means)["error"]]
     return f"Final {_final(card)}: {'; '.join(parts)}." if parts else ""
 
 

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
 
 from pondering.report.figures import style
 from pondering.report.figures.shapes.training_length import unequal_training
@@ -49,8 +50,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
             lower.bar(size, share, 0.7, bottom=bottom, color=colour, alpha=0.75)
             bottom += share
     upper.axhline(SOLVED_ERROR, color=style.INK, ls=":", lw=1.0)
-    upper.set(ylabel="mean error", ylim=(0, None))
-    lower.set(xlabel="seeds in a subset", ylabel="share of subsets", ylim=(0, 1))
+    upper.set(ylabel="error", ylim=(0, None))
+    lower.set(xlabel="seeds in a subset", ylabel="subsets", ylim=(0, 1))
+    lower.yaxis.set_major_formatter(PercentFormatter(1))
     style.whole_numbers(lower)
     handles: list[Patch | Line2D] = [
         Patch(color=style.MECHANISM_COLOUR["act"], alpha=0.75, label="ACT, best penalty"),
@@ -77,7 +79,7 @@ def words(results: Results, experiment: str) -> str:
             low, high = np.quantile(means, [0.05, 0.95])
             spread += f" to {means.max():.3g} (nine tenths {low:.3g} to {high:.3g})"
         parts.append(
-            f"of {size} seed{'s' if size > 1 else ''} {spread}, every seed solves it in "
+            f"of {size} seed{'s' if size > 1 else ''}: {spread}, every seed solves it in "
             f"{every:.0%} of the subsets, some in {some:.0%}, none in {none:.0%}"
         )
     return f"Lowest mean error of ACT over subsets: {'; '.join(parts)}."

@@ -78,7 +78,7 @@ def cut_above(
     for x, y in points:
         if y > top:
             axes.plot(x, top, marker="^", color=INK, ms=5, ls="", clip_on=False, zorder=6)
-            axes.annotate(f"{y:.{2 if share else 1}f}", (x, top), (4, -2), fontsize=7,
+            axes.annotate(f"{y:.0%}" if share else f"{y:.1f}", (x, top), (4, -2), fontsize=7,
                           textcoords="offset points", va="top")  # fmt: skip
 
 
