@@ -139,7 +139,7 @@ FIGURES = (
             experiment="parity", mechanisms=("act",), question="Q2"),
     _beyond("front", ("parity",), "Parity: a front that moves from bit to bit", front,
             experiment="parity"),
-    _beyond("seeds", ("parity",), "Parity: three seeds against ten", seeds_by_count,
+    _beyond("seeds", ("parity",), "Parity: what fewer seeds would have told", seeds_by_count,
             experiment="parity"),
     _beyond("exits", ("comparison",), "Parity: exit rules compared", exits,
             experiment="comparison"),

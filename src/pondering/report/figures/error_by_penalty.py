@@ -133,14 +133,15 @@ def _beyond_the_axis(seeds: pd.DataFrame) -> str:
     if not above:
         return ""
     which = "a seed lies" if above == 1 else f"{above} seeds lie"
-    return f"Triangle: {which} beyond the end of the axis, at the error written."
+    return f"Filled triangle: {which} beyond the end of the axis, at the error written."
 
 
 def _hollow(experiment: str) -> str:
     shown = paper.ERRORS.get(experiment)
     if shown is None:
         return ""
-    bound = " A triangle is a bound from above." if shown.is_bound else ""
+    means = ": “solved” is taken as below 5%" if experiment == "addition" else ""
+    bound = f" A hollow triangle is a bound from above{means}." if shown.is_bound else ""
     best = " Its best penalty stands over ours." if shown.best is not None else ""
     return f"{paper.hollow(experiment, 'its text')}{bound}{best}"
 
