@@ -106,8 +106,7 @@ def caption(results: Results, experiment: str) -> str:
     return "Error."
 '''
 LINE = """    _beyond(
-        "majority", ("majority",), "Majority", majority, "No paper has it.",
-        experiment="majority",
+        "majority", ("majority",), "Majority", majority, experiment="majority",
     ),
 )  # fmt: skip
 """

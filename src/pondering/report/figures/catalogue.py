@@ -47,7 +47,7 @@ def _figure(
         number,
         reads,
         title,
-        paper.SAID[name],
+        paper.SAID.get(name, "None has it."),
         family,
         values,
         MOST_SEEDS.get(family, 0),
