@@ -11,7 +11,7 @@ from pondering.project.command import Command, stage
 
 @click.command(cls=Command)
 @click.option("--profile", required=True, help="quick, reduced or paper.")
-@click.option("--experiment", required=True, help="A name in params.yaml, a task of vectors.")
+@click.option("--experiment", required=True, help="A name in params.yaml.")
 def main(profile: str, experiment: str) -> None:
     """Write the table of every rule at each of its thresholds, and the audit of the readout."""
     with stage():  # imports take seconds: Ctrl-C may come among them

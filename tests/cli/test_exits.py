@@ -69,10 +69,10 @@ def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
 
 
 def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
-    done = run("exits", "logic", "--profile", "quick")
+    done = run("exits", "wikipedia", "--profile", "quick")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: reports/quick/exits/logic.csv: no rows; of tasks of single vectors `dvc repro "
-        "exits@quick-logic` makes them\n"
+        "error: reports/quick/exits/wikipedia.csv: no rows; `dvc repro exits@quick-wikipedia` "
+        "makes them where answers are right or wrong\n"
     )
     assert "did you mean 'comparison'" in run("exits", "comparision").stderr

@@ -15,7 +15,7 @@ from support.untrained import stage_of
 
 from pondering.data.frozen import read_arrays
 from pondering.evaluate import exits
-from pondering.evaluate.exits import RULES, Shown
+from pondering.evaluate.rules import RULES, Judged
 from pondering.evaluate.stage import Evaluation, run
 from pondering.model.halting import EXITS
 
@@ -25,7 +25,6 @@ PARITY = {
     "name": "parity", "layout": "scattered", "bits": 6, "train_nonzero": [1, 6],
     "test_nonzero": {"test": [1, 3], "beyond": [5, 6]},
 }  # fmt: skip
-LOGIC = {"name": "logic", "gates": 2, "length": [1, 3], "test_length": 3}
 
 
 def rows_of(steps: int, parts: int, ties: bool, seed: int = 3) -> list[oracle_exits.Row]:
@@ -44,14 +43,14 @@ def rows_of(steps: int, parts: int, ties: bool, seed: int = 3) -> list[oracle_ex
     return [oracle_exits.Row(*each) for each in values]
 
 
-def shown_of(rows: list[oracle_exits.Row]) -> Shown:
+def shown_of(rows: list[oracle_exits.Row]) -> Judged:
     targets = np.array([row.target for row in rows])
 
     def judge(outputs: Any) -> Any:
         said = outputs.argmax(-1) if outputs.shape[-1] > 1 else outputs[..., 0] > 0
         return (said != targets).astype(float)
 
-    return Shown(
+    return Judged(
         np.array([row.halt_logits for row in rows]).T,
         np.array([row.outputs for row in rows]).swapaxes(0, 1),
         np.array([row.change for row in rows]).T,
@@ -200,10 +199,6 @@ def _stored(folder: Path) -> Path:
 
 def _task(folder: Path) -> Any:
     return stage_of(folder, PARITY).task
-
-
-def test_of_sequences_the_table_has_its_heading_alone(tmp_path: Path) -> None:
-    assert table_of(stage_of(tmp_path, LOGIC)).empty
 
 
 def test_the_stage_writes_the_table_and_asks_for_what_is_missing(tmp_path: Path) -> None:

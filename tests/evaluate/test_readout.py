@@ -16,6 +16,7 @@ from pondering.evaluate import readout, steps
 from pondering.evaluate.measure import measure
 from pondering.evaluate.stage import Evaluation
 from pondering.model.stacking import select
+from pondering.tasks import make_task
 from pondering.tasks.base import Batch
 
 PARITY = {
@@ -23,7 +24,7 @@ PARITY = {
     "test_nonzero": {"test": [3, 4], "beyond": [7, 8]},
 }  # fmt: skip
 ONE_ELEMENT = {"bits": 3, "train_nonzero": [1, 1], "test_nonzero": {"test": [1, 1]}}
-LOGIC = {"name": "logic", "gates": 2, "length": [1, 3], "test_length": 3}
+SORT = {"name": "sort", "length": [2, 3]}
 STORED = 30
 
 
@@ -94,5 +95,84 @@ def test_nothing_is_fitted_on_inputs_of_the_test(tmp_path: Path) -> None:
     assert table["depth"].notna().all()
 
 
-def test_of_sequences_the_audit_has_its_heading_alone(tmp_path: Path) -> None:
-    assert table_of(stage_of(tmp_path, LOGIC)).empty
+def halted(network: Any, batch: Batch, b: int, stop: Any) -> tuple[Any, Any]:
+    """One sequence of one network: outputs (T, C) and states (T, H) of the steps that end inputs.
+
+    `stop` is given all halting logits of an input, (N,).
+    """
+    state = tuple(torch.zeros(1, size) for size in network.cell.state_sizes)
+    outputs, states = [], []
+    for t in range(int(batch.mask[:, b].sum())):
+        drive, found = network.cell.embed(batch.inputs[t, b][None]), []
+        for n in range(1, 5):
+            state = network.cell.step(drive, state, n == 1)
+            found.append((*network.heads.of(state), state))
+        y, _, state = found[stop([float(logit) for _, logit, _ in found]) - 1]
+        outputs.append(y[0])
+        states.append(torch.cat(state, -1)[0].numpy())
+    return torch.stack(outputs), np.stack(states)
+
+
+def graves(logits: list[float]) -> int:
+    """The first step at which the halting units reach 1 - epsilon (Graves 2016, Eq. 7)."""
+    spent = 0.0
+    for n, logit in enumerate(logits[:-1], 1):
+        spent += 1 / (1 + np.exp(-logit))
+        if spent >= 1 - 0.01:
+            return n
+    return len(logits)
+
+
+def mistakes(task: Any, batch: Batch, every: list[Any]) -> Any:
+    outputs = torch.zeros(*batch.mask.shape, task.output_size)
+    for b, (y, _) in enumerate(every):
+        outputs[: len(y), b] = y
+    return task.error(outputs, batch).numpy()
+
+
+@torch.no_grad()
+def test_on_sequences_each_reading_decides_which_state_is_carried(tmp_path: Path) -> None:
+    work = stage_of(tmp_path, SORT, evaluation={"stored": 20, "examples": 20})
+    table, trained, k = table_of(work), read_back(work, "act"), 1
+    assert set(table["mechanism"]) == {"act", "pondernet"}
+    own = table[table["mechanism"] == "act"].iloc[k]
+    test = work.sets["test"]
+    other = work.task.evaluation_sets(20, "validation")["test"].torch()
+    network = select(trained.network, k, trained.network.halting)
+    count = range(len(test.difficulty))
+    alone = [halted(network, test, b, graves) for b in count]
+    deep = [halted(network, test, b, len) for b in count]
+    assert own["single"] == pytest.approx(mistakes(work.task, test, alone).mean(), abs=1e-5)
+    assert own["depth"] == pytest.approx(mistakes(work.task, test, deep).mean(), abs=1e-5)
+    measured = measure(trained.network, trained.network.halting, work.task, test, 4, 16)
+    assert own["own"] == pytest.approx(measured.error[k].mean(), abs=1e-5)
+
+    def scored(batch: Batch, every: list[Any]) -> tuple[Any, Any, Any]:
+        there = [(b, t) for b in count for t in range(len(batch.mask)) if batch.scored[t, b]]
+        states = np.stack([every[b][1][t] for b, t in there])
+        return states, np.array([int(batch.targets[t, b]) for b, t in there]), there
+
+    states, targets, _ = scored(other, [halted(network, other, b, len) for b in count])
+    asked, answers, there = scored(test, deep)
+    middle, spread = states.mean(0), states.std(0)
+    head = LogisticRegression(max_iter=1000).fit((states - middle) / spread, targets)
+    right = head.predict((asked - middle) / spread) == answers
+    wrong = {b for (b, _), each in zip(there, right, strict=True) if not each}
+    assert own["fitted"] == len(count)
+    assert own["refitted"] == pytest.approx(len(wrong) / len(count), abs=1.5 / len(count))
+
+
+def test_of_several_softmaxes_each_has_a_head_of_its_own(tmp_path: Path) -> None:
+    """A sum is wrong wherever one of its places is."""
+    rng = np.random.default_rng(0)
+    task = make_task(
+        {"name": "addition", "digits": 1, "length": [2, 2], "test_length": 2}, "", None
+    )
+    fit, test = (task.evaluation_sets(each, "validation")["test"].torch() for each in (300, 50))
+    known, asked = (
+        np.eye(22)[each.targets.numpy() + np.array([0, 11])].sum(2) for each in (fit, test)
+    )  # states that say both places
+    assert readout.refitted_anew((known, fit), (asked, test)).sum() == 0
+    asked[1, :7, 11:] = rng.normal(size=(7, 11))  # the second place is lost in seven sums
+    wrong = readout.refitted_anew((known, fit), (asked, test))
+    assert 0 < wrong.sum() == wrong[:7].sum()

@@ -59,8 +59,8 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
         if rows is None or table is None:
             path = Layout(root, name).exits(experiment)
             raise UserError(
-                f"{path}: no rows; of tasks of single vectors `dvc repro exits@{name}-{experiment}`"
-                " makes them"
+                f"{path}: no rows; `dvc repro exits@{name}-{experiment}` makes them where answers "
+                "are right or wrong"
             )
         click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
         for line in lines(rows, table, results.readouts.get(experiment)):

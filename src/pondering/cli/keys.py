@@ -66,7 +66,7 @@ def _evaluate_key(config: ExperimentConfig, code: Program) -> str:
 
 
 def _exits_key(config: ExperimentConfig, code: Program) -> str:
-    """What stops an experiment's networks; no stage reads that of an experiment on sequences."""
+    """What stops an experiment's networks; no stage reads that of one whose error is a loss."""
     named = tuple(config.mechanisms)
     read = keys.task_values(config, code), config.evaluation.stored, named
     return provenance.hash_values((_of_experiment("exits", config, named, code), read))

@@ -1,23 +1,25 @@
 """How much of a result is the readout: four readings of the same trained networks.
 
 A head trained on mixtures of states is unfair to single states, and the other way round. Of each
-replica on single vectors there are four errors:
+replica there are four errors:
 
 - `own`: as its mechanism is evaluated, PonderNet by sampled halting;
-- `single`: by y_n of the step n at which that evaluation stops, alone;
-- `depth`: by y_N, N steps being forced;
-- `refitted`: by a logistic regression on the frozen states s_N in place of the head, fitted on
-  the part "validation" without the inputs that the test has too. Blank where what is left has
-  fewer than two classes.
+- `single`: halted in the same way, by the step at which a row stops, alone: its output is the
+  answer and, on sequences, its state crosses to the next input;
+- `depth`: by step N, N steps being forced;
+- `refitted`: by logistic regressions on the frozen states s_N in place of the head, one for each
+  softmax of an output, fitted on the part "validation" without the inputs that the test has too.
+  Blank where what is left has fewer than two classes.
 
-All are of the test examples whose steps `steps.py` stores. A fixed repeat has its one readout and
-is left out.
+All are of the first test examples of each difficulty, as many as `steps.py` stores. What neither
+learns to halt nor allows an exit has one readout and is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,13 +28,25 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from torch import Generator, Tensor
 
-from pondering.evaluate.exits import weights
 from pondering.evaluate.load import Trained
 from pondering.evaluate.measure import chunks, modes
+from pondering.evaluate.rules import shares
+from pondering.evaluate.sequences import never
 from pondering.evaluate.stage import Evaluation
 from pondering.evaluate.steps import first
-from pondering.model.halting import Exit, Seen, side_by_side
+from pondering.model.halting import (
+    Exit,
+    Halting,
+    HaltingState,
+    MeanField,
+    Pondered,
+    Score,
+    side_by_side,
+)
+from pondering.model.halting.contract import where_present
+from pondering.model.network import Network
 from pondering.project.atomic import atomic_write
 from pondering.results.results import READINGS
 from pondering.tasks.base import Batch, Task
@@ -48,8 +62,48 @@ UPDATES = 1000
 """At most, of a fit by L-BFGS with scikit-learn's own penalty on standardised states."""
 
 
+@dataclass(frozen=True)
+class Alone(MeanField):
+    """A mechanism's own halting, with all weight on the step at which a row stops.
+
+    Args:
+        own: the mechanism.
+    """
+
+    own: Halting
+    scores_every_step: ClassVar[bool] = True
+    learns: ClassVar[bool] = False
+
+    @property
+    def max_steps(self) -> int:
+        """That of the mechanism."""
+        return self.own.max_steps
+
+    def start(self, running: Tensor) -> HaltingState:
+        """As the mechanism does."""
+        return self.own.start(running)
+
+    def look(self, output: Tensor, hidden: tuple[Tensor, ...], state: HaltingState) -> HaltingState:
+        """As the mechanism does."""
+        return self.own.look(output, hidden, state)
+
+    def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
+        """p_n = 1 where the mechanism stops a row."""
+        _, after = self.own.step(n, halt_logit, state)
+        stops = state.running & ~after.running
+        return stops.to(halt_logit.dtype), after
+
+    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+        """The score of that step's output."""
+        return where_present(score(pondered.mixture), pondered)
+
+    def at_inference(self, generator: Generator | None = None) -> Alone:
+        """The same."""
+        return self
+
+
 class Read(NamedTuple):
-    """What K replicas did with B examples: errors (K, B), and the states s_N (K, B, H)."""
+    """What K replicas did with B examples: errors (K, B), and the states s_N (K, T, B, H)."""
 
     own: Array
     single: Array
@@ -58,12 +112,12 @@ class Read(NamedTuple):
 
 
 def run(work: Evaluation) -> None:
-    """Write the audit of an experiment; its heading alone on sequences."""
-    rows, path = [], work.layout.readout(work.experiment)
-    vectors = all(len(batch.mask) == 1 for batch in work.sets.values())
-    for mechanism, trained in work.trained().items() if vectors else ():
-        if mechanism != "repeat":
-            rows += list(table_rows(trained, work))
+    """Write the audit of an experiment."""
+    rows: list[dict[str, Any]] = []
+    path = work.layout.readout(work.experiment)
+    for trained in work.trained().values():
+        if trained.network.halting.learns or trained.network.halting.exits:
+            rows += table_rows(trained, work)
     table = work.kept.rows(pd.DataFrame(rows, columns=list(COLUMNS)), path, by=("split",))
     atomic_write(path, table.to_csv(index=False, float_format="%.6g"))
 
@@ -77,47 +131,80 @@ def table_rows(trained: Trained, work: Evaluation) -> Iterator[dict[str, Any]]:
         new = torch.from_numpy(unseen(other, test)).to(work.device)
         other = other.take(torch.nonzero(new).flatten())
         found, fit = read(trained, work.task, test), read(trained, work.task, other)
-        shares = weights(test.difficulty.cpu().numpy())
-        targets = [batch.targets[0].cpu().numpy() for batch in (other, test)]
-        sizes = {"examples": len(shares), "fitted": len(targets[0])}
+        means = shares(test.difficulty.cpu().numpy())
+        sizes = {"examples": len(means), "fitted": len(other.difficulty)}
         for k, (replica, status) in enumerate(zip(trained.replicas, trained.status, strict=True)):
             row = {"experiment": work.experiment} | replica.row() | {"split": split}
             errors: dict[str, Any] = dict.fromkeys(READINGS, work.task.worst_error)
             if status != "diverged":
-                errors = {name: getattr(found, name)[k] @ shares for name in READINGS[:3]}
-                wrong = refitted(fit.states[k], targets[0], found.states[k], targets[1])
-                errors["refitted"] = wrong @ shares
+                errors = {name: getattr(found, name)[k] @ means for name in READINGS[:3]}
+                wrong = refitted_anew((fit.states[k], other), (found.states[k], test))
+                errors["refitted"] = wrong @ means
             yield row | errors | sizes | {"status": status}
 
 
 def unseen(other: Batch, test: Batch) -> Array:
     """Which examples of a set have an input that the test has not, (B,) bool."""
-    found, known = (each.inputs[0].cpu().numpy() for each in (other, test))
+    found, known = (each.inputs.transpose(0, 1).cpu().numpy() for each in (other, test))
     there = {row.tobytes() for row in known}
     return np.array([row.tobytes() not in there for row in found], bool)
 
 
 @torch.no_grad()
 def read(trained: Trained, task: Task, batch: Batch) -> Read:
-    """Run all replicas over single vectors, by their own halting and to the depth N.
+    """Run all replicas, by their own halting and to the depth N.
 
     Args:
-        batch: tensors (1, B, ...), without replica axis.
+        batch: tensors (T, B, ...), without replica axis.
     """
     network, replicas = trained.network, trained.replicas
-    own = next(iter(modes(network.halting, [each.seed for each in replicas]).values()))
-    deep = Exit(_never, network.halting.max_steps)
+    seeds, times = [each.seed for each in replicas], len(batch.mask)
+    own, same = (next(iter(modes(network.halting, seeds).values())) for _ in range(2))
     sizes = sum(network.cell.state_sizes)
-    parts = [[np.empty((len(replicas), 0))] * 3 + [np.empty((len(replicas), 0, sizes))]]
-    for chunk in chunks(batch, max(16, ROWS // len(replicas)), len(replicas)):
+    parts = [[np.empty((len(replicas), 0))] * 3 + [np.empty((len(replicas), times, 0, sizes))]]
+    for chunk in chunks(batch, max(16, ROWS // len(replicas) // times), len(replicas)):
         stopped = network(chunk.inputs, chunk.mask, halting=own)
-        every = network(chunk.inputs, chunk.mask, halting=deep, keep_state=True)
-        steps = own.ponder_time(stopped).long()[None, ..., None] - 1  # (1, T, K, B, 1)
-        alone = every.outputs.gather(0, steps.expand(1, *every.outputs.shape[1:]))[0]
-        outputs = own.predict(stopped), alone, every.mixture
+        alone = network(chunk.inputs, chunk.mask, halting=Alone(same))  # by the same draws
+        deep, states = _forced(network, chunk)
+        outputs = own.predict(stopped), alone.mixture, deep
         errors = [task.error(each, chunk).cpu().numpy() for each in outputs]
-        parts.append([*errors, side_by_side(every.state).cpu().numpy()])
-    return Read(*(np.concatenate(each, axis=1) for each in zip(*parts, strict=True)))
+        parts.append([*errors, states.cpu().numpy()])
+    own_error, single, depth = (
+        np.concatenate(each, axis=1) for each in zip(*(part[:3] for part in parts), strict=True)
+    )
+    return Read(own_error, single, depth, np.concatenate([part[3] for part in parts], axis=2))
+
+
+def _forced(network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
+    """After N steps at every input the outputs, (T, K, B, C), and the states, (K, T, B, H)."""
+    deep, state, outputs, states = Exit(never, network.halting.max_steps), None, [], []
+    for inputs, mask in zip(batch.inputs[:, None], batch.mask[:, None], strict=True):
+        done = network(inputs, mask, halting=deep, state=state, keep_state=True)
+        state = done.state
+        outputs.append(done.mixture[0])
+        states.append(side_by_side(state))
+    return torch.stack(outputs), torch.stack(states, dim=1)
+
+
+def refitted_anew(fit: tuple[Array, Batch], test: tuple[Array, Batch]) -> Array:
+    """Where heads fitted on other sequences make a mistake, (B,); NaN where one has no two classes.
+
+    Args:
+        fit, test: states (T, B, H) and the batch that they are of.
+    """
+    wrong = np.zeros(len(test[1].difficulty))
+    (known, wanted), (asked, answers) = (_scored(*each) for each in (fit, test))
+    example = np.nonzero(test[1].scored.cpu().numpy())[1]
+    for part in range(wanted.shape[1]):
+        missed = refitted(known, wanted[:, part], asked, answers[:, part])
+        np.maximum.at(wrong, example, missed)
+    return wrong
+
+
+def _scored(states: Array, batch: Batch) -> tuple[Array, Array]:
+    """The states of inputs that have a target, (A, H), and the classes there, (A, parts)."""
+    there = batch.scored.cpu().numpy()
+    return states[there], batch.targets.cpu().numpy()[there].reshape(there.sum(), -1)
 
 
 def refitted(states: Array, targets: Array, test_states: Array, test_targets: Array) -> Array:
@@ -132,7 +219,3 @@ def refitted(states: Array, targets: Array, test_states: Array, test_targets: Ar
     head = make_pipeline(StandardScaler(), LogisticRegression(max_iter=UPDATES))
     wrong: Array = head.fit(states, targets).predict(test_states) != test_targets
     return wrong.astype(float)
-
-
-def _never(seen: Seen) -> torch.Tensor:
-    return torch.zeros_like(seen.halt_logits[-1], dtype=torch.bool)
