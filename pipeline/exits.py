@@ -18,8 +18,10 @@ def main(profile: str, experiment: str) -> None:
         from pondering.evaluate import exits, readout
         from pondering.evaluate.stage import plan
         from pondering.params.read import load_params
+        from pondering.project import machine
 
         work = plan(load_params(Path("params.yaml"), profile), experiment, Path())
+        machine.settle(work.params.compute.threads)
         exits.run(work)
         readout.run(work)
 

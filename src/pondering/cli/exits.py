@@ -27,10 +27,10 @@ LEGEND = (
     "Errors are means over seeds, on straight lines between thresholds that were chosen on a "
     "validation set. Best fixed n: of the n that take no more steps, the one with the lowest "
     f"error here; a rule above it at all of these steps {NOTHING}. The oracle sees the targets: it "
-    "stops at the first step from which the answer is right and stays right to the last step, so "
-    "that rules beat it where right answers are lost again. Readout: as the mechanism halts by "
-    "itself; by the last of these steps alone; by the last step of all; by that step's states with "
-    "a head fitted anew."
+    "stops at the first step from which the answer is right and stays right to the last step (of "
+    "sequences, at the first fixed n), so that rules beat it where right answers are lost again. "
+    "Readout: as the mechanism halts by itself; by the last of these steps alone; by the last step "
+    "of all; by that step's states with a head fitted anew."
 )
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 from torch import Generator, Tensor
 
 from pondering.evaluate.load import Trained
@@ -217,5 +218,6 @@ def refitted(states: Array, targets: Array, test_states: Array, test_targets: Ar
     if len(np.unique(targets)) < 2:
         return np.full(len(test_targets), np.nan)
     head = make_pipeline(StandardScaler(), LogisticRegression(max_iter=UPDATES))
-    wrong: Array = head.fit(states, targets).predict(test_states) != test_targets
+    with threadpool_limits(1):  # threads of BLAS wait longer for each other than they compute
+        wrong: Array = head.fit(states, targets).predict(test_states) != test_targets
     return wrong.astype(float)

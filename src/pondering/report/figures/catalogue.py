@@ -141,8 +141,10 @@ FIGURES = (
             experiment="parity"),
     _beyond("seeds", ("parity",), "Parity: what fewer seeds would have told", seeds_by_count,
             experiment="parity"),
-    _beyond("exits", ("comparison",), "Parity: exit rules compared", exits,
+    _beyond("exits", ("comparison",), "Every way to halt, every exit rule", exits,
             experiment="comparison"),
+    _beyond("exits-logic", ("logic",), "Logic: exit rules compared", exits, experiment="logic",
+            sequences=True),
     _beyond("exits-mnist", ("mnist",), "Digits: exit rules compared", exits, experiment="mnist"),
 )  # fmt: skip
 """Every figure of the report, in its order."""

@@ -1,4 +1,4 @@
-"""Exit rules on the same trained networks: error against mean steps, a curve a rule."""
+"""Every way to halt and every exit rule: error against mean steps, a panel a mechanism."""
 
 from __future__ import annotations
 
@@ -26,37 +26,52 @@ from pondering.results.exits import (
     with_point,
 )
 from pondering.results.results import Results
+from pondering.results.tables import headline, per_seed, per_setting
 
 MARKERS = ("*", "P", "X", "d", "h", "p")
 """Of the rules without threshold, the oracle's first."""
 POINTS_ON_A_CURVE = 80
+ON_SEQUENCES = (
+    "On sequences a rule also decides which state crosses to the next input: each was run through "
+    "the networks, sampled halting by one draw; the oracle is there the first fixed n from which "
+    "the whole sequence is right. "
+)
 
 
-def draw(results: Results, experiment: str) -> Figure | None:
-    """A panel a mechanism, at its best setting; one scale of errors for all."""
-    found = _shown(results, experiment)
-    if not found:
+def draw(results: Results, experiment: str, **_: bool) -> Figure | None:
+    """A panel a mechanism, with the same axes in all."""
+    ruled = _shown(results, experiment)
+    if not ruled:
         return None
+    means = _means(results, experiment)
+    found = [each for each in MECHANISMS if (means["mechanism"] == each).any()]
     columns = 2 if len(found) > 1 else 1
     rows = -(-len(found) // columns)
-    size = (style.WIDTH, 2.1 * rows + 1.1)
+    size = (style.WIDTH, 1.7 * rows + 1.4)
     figure = Figure(figsize=size, layout="constrained")
-    cells = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
-    every = pd.concat(found.values())
+    cells = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    every = pd.concat(ruled.values())
     curves, points = with_curve(every), with_point(every)
     looks = dict(zip(curves, style.line_styles(range(len(curves))).values(), strict=True))
     markers = dict(zip(points, cycle(MARKERS), strict=False))
-    for axes, (mechanism, own) in zip(cells, found.items(), strict=False):
-        _panel(axes, own, looks, markers)
-        axes.set_title(_method(mechanism, own).legend)
+    most = max(means["ponder_time"].max(), *(fixed(own).index.max() for own in ruled.values()))
+    for axes, mechanism in zip(cells, found, strict=False):
+        if mechanism in ruled:
+            _panel(axes, ruled[mechanism], looks, markers)
+        own = means[means["mechanism"] == mechanism].sort_values("ponder_time")
+        axes.plot(own["ponder_time"], own["error"], "-o", color=style.INK, mfc=style.PAPER,
+                  lw=0.8, ms=4.5, zorder=5)  # fmt: skip
+        axes.set_title(_title(mechanism, ruled))
     for number, axes in enumerate(cells):
         if number >= len(found):
             axes.set_axis_off()
             continue
         style.from_zero(axes)
+        style.steps_axis(axes, most)
         if number % columns == 0:
             axes.set_ylabel("error")
         if number >= len(found) - columns:
+            axes.tick_params(labelbottom=True)
             axes.set_xlabel("mean steps")
     handles = [
         Line2D([], [], color=look.colour, marker=look.marker, label=rule)
@@ -68,12 +83,13 @@ def draw(results: Results, experiment: str) -> Figure | None:
     ]
     ring = Line2D([], [], color=style.GREY, ls=":", marker="o", mfc=style.PAPER, ms=8)
     ring.set_label("fixed n, best")
-    handles.append(ring)
-    style.bottom_legend(figure, handles, 3)
+    by_itself = Line2D([], [], color=style.INK, marker="o", mfc=style.PAPER, lw=0.8, ms=4.5)
+    by_itself.set_label("by itself")
+    style.bottom_legend(figure, [*handles, ring, by_itself], 3)
     return figure
 
 
-def words(results: Results, experiment: str) -> str:
+def words(results: Results, experiment: str, **_: bool) -> str:
     """The oracle, the best fixed n and the best rule at three mean steps, by mechanism."""
     parts = []
     for mechanism, own in _shown(results, experiment).items():
@@ -89,11 +105,17 @@ def words(results: Results, experiment: str) -> str:
     return f"Error at three mean steps: {'; '.join(parts)}." if parts else ""
 
 
-def caption(results: Results, experiment: str) -> str:
-    """What is drawn, and whether the mechanisms were trained equally long."""
+def caption(results: Results, experiment: str, sequences: bool = False) -> str:
+    """What is drawn, and whether the mechanisms were trained equally long.
+
+    Args:
+        sequences: whether a rule decides which state crosses to a next input.
+    """
     return (
-        "Error against mean steps of the same trained networks under each exit rule, each "
-        "mechanism at the setting with the lowest mean error by its own readout. Curves: "
+        "Error against mean steps. Black rings: each mechanism as it halts by itself, one a "
+        "setting, joined in the order of steps. The rest: the same trained networks under each "
+        "exit rule, at the setting with the lowest mean error by their own readout, where rules "
+        "may stop the mechanism at all. Curves: "
         "thresholds chosen on a validation set for each network, straight lines between them, "
         "means over seeds. Dotted: every row stops at n; the circle is the n with the lowest error "
         "on these examples. A rule above the dotted line's lowest point so far decides nothing. "
@@ -101,6 +123,7 @@ def caption(results: Results, experiment: str) -> str:
         "distribution, at its mean steps. The oracle looks at the targets and stops at the first "
         "step from which the answer is right and stays right to the last; where networks lose "
         "right answers after they would have halted, rules beat it. "
+        f"{ON_SEQUENCES if sequences else ''}"
         f"{unequal_training(results, (experiment,), tuple(MECHANISMS))}"
     )
 
@@ -110,6 +133,19 @@ def _shown(results: Results, experiment: str) -> dict[str, pd.DataFrame]:
     if experiment not in results.exits or experiment not in results.tables:
         return {}
     return at_best_settings(results.exits[experiment], results.tables[experiment])
+
+
+def _means(results: Results, experiment: str) -> pd.DataFrame:
+    """Error and steps of every setting without options, over seeds; diverged ones have no steps."""
+    means = per_setting(per_seed(headline(results.tables[experiment])))
+    return means.dropna(subset=["ponder_time"])
+
+
+def _title(mechanism: str, ruled: Mapping[str, pd.DataFrame]) -> str:
+    """Its name, with the setting that the rules have stopped."""
+    if mechanism in ruled:
+        return _method(mechanism, ruled[mechanism]).legend
+    return style.MECHANISM_NAME[mechanism]
 
 
 def _method(mechanism: str, own: pd.DataFrame) -> Method:
@@ -135,4 +171,3 @@ def _panel(
                       lw=1.2, ms=3.5, markevery=(3 * number, 20))  # fmt: skip
     for rule, marker in markers.items():
         axes.plot(*point(own, rule), marker, color=style.INK, ms=6, zorder=4, mew=0)
-    style.steps_axis(axes, most)

@@ -103,6 +103,7 @@ SAID = {
     "beyond-front": "None: both papers show errors at the end of training.",
     "beyond-seeds": "Graves 2016 has 20 seeds a setting, Banino 2021 has 10.",
     "beyond-exits": "None: a rule is published with the mechanism it was made for.",
+    "beyond-exits-logic": "None: a rule is published with the mechanism it was made for.",
     "beyond-exits-mnist": "None: a rule is published with the mechanism it was made for.",
 }
 """Figure -> what its paper shows there, in one sentence."""
