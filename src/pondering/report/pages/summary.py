@@ -78,7 +78,7 @@ def _row(
     means = per_setting(seeds).iloc[0]
     interval = mean_interval(seeds["error"]).within(0, 1 if card.is_share else math.inf)
     solved = solve_rate(seeds["error"])
-    scale, digits, unit = _printed(means["error"], card)
+    scale, digits, unit = printed(means["error"], card)
     low, high = scale * interval.low, scale * interval.high
     name = names.setting_sign(mechanism, setting)
     return SummaryRow(
@@ -115,7 +115,7 @@ def published_in_words(
     for mechanism, (setting, seed) in published.items():
         same = seeds["setting"].map(setting_text) == setting_text(setting)
         own = seeds[same & (seeds["mechanism"] == mechanism)].set_index("seed")["error"]
-        scale, digits, unit = _printed(own[seed], card)
+        scale, digits, unit = printed(own[seed], card)
         error = f"{scale * own[seed]:.{digits}f}{unit}"
         told = f"error {error}{where}" if card.is_share else f"{error} {card.unit}{where}"
         words = f"{names.setting_sign(mechanism, setting)}, seed {seed}: {told}"
@@ -281,7 +281,7 @@ def _plain(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-def _printed(error: float, card: Card) -> tuple[int, int, str]:
+def printed(error: float, card: Card) -> tuple[int, int, str]:
     """What an error is multiplied by, its digits behind the point and its sign in print."""
     if not card.is_share:
         return 1, 3, ""

@@ -14,6 +14,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
 from pondering.report.figures import FIGURES, FigureSpec, alt_text
 from pondering.report.pages import names
+from pondering.report.pages.beyond import Beyond, beyond_of
 from pondering.report.pages.searches import SearchLink
 from pondering.report.pages.seen import SeenInputs, seen_inputs
 from pondering.report.pages.summary import (
@@ -29,6 +30,9 @@ from pondering.report.pages.tint import TintedText, tinted_texts
 from pondering.report.pages.told import Told, told
 from pondering.results.results import Card, Results
 from pondering.results.tables import best_setting, headline, per_seed
+
+ALL_WAYS, OF_A_QUESTION = "beyond-exits", "question-"
+"""The figure of every mechanism and rule; how the name of a question's figure begins."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,8 @@ class Page:
     counts: Mapping[Verdict, int]
     sections: tuple[Section, ...]
     across: tuple[FigureView, ...]
+    beyond: Beyond
+    beyond_figures: tuple[FigureView, ...]
     absent: tuple[str, ...]
     undrawn: tuple[str, ...]
     unfinished: tuple[str, ...]
@@ -123,16 +129,20 @@ def page_of(
         if spec.id in drawings
     ]
     present = _in_order(results, settings)
+    apart = tuple(view for view in views if _is_beyond(view.spec))
+    inside = [view for view in views if view not in apart]
     return Page(
         profile=results.profile,
         about=names.PROFILES.get(results.profile, ""),
         claims=tuple(_claim(judgement, results, drawings) for judgement in judgements),
         counts={verdict: sum(j.verdict == verdict for j in judgements) for verdict in VERDICTS},
         sections=tuple(
-            _section(name, results, settings.get(name), views, searched.get(name, ()))
+            _section(name, results, settings.get(name), inside, searched.get(name, ()))
             for name in present
         ),
-        across=tuple(view for view in views if len(view.spec.experiment) > 1),
+        across=tuple(view for view in inside if len(view.spec.experiment) > 1),
+        beyond=beyond_of(results, present),
+        beyond_figures=apart,
         absent=tuple(name for name in settings if name not in results.tables),
         undrawn=tuple(
             f"{_source(spec)}. {spec.title}" for spec in FIGURES if spec.id not in drawings
@@ -140,6 +150,11 @@ def page_of(
         unfinished=tuple(name for name in present if _running(results, name)),
         stand_ins=tuple(results.stand_ins(present)),
     )
+
+
+def _is_beyond(spec: FigureSpec) -> bool:
+    """Whether a figure stands in the part beyond the papers: of all rules, or of a question."""
+    return spec.id == ALL_WAYS or spec.id.startswith(OF_A_QUESTION)
 
 
 def _in_order(results: Results, settings: Mapping[str, Any]) -> list[str]:
