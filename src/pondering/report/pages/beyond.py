@@ -38,7 +38,8 @@ class Beyond:
     """A table with a row a task and a column a method, and sentences."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[str, ...]], ...]  # experiment, title, cells
+    rows: tuple[tuple[str, str, tuple[tuple[str, ...], ...]], ...]
+    """Experiment, title, and of each column the lines of its cell."""
     sentences: tuple[str, ...]
 
 
@@ -60,19 +61,21 @@ def beyond_of(results: Results, experiments: Sequence[str]) -> Beyond:
     return Beyond(tuple(style.MECHANISM_NAME[each] for each in there), tuple(rows), (*sentences,))
 
 
-def _cell(results: Results, name: str, method: Method | None, seeds: pd.DataFrame) -> str:
+def _cell(
+    results: Results, name: str, method: Method | None, seeds: pd.DataFrame
+) -> tuple[str, ...]:
+    """Setting, error and steps, a line each; nothing where the method was not run."""
     if method is None:
-        return ""
+        return ()
     own, card = method.of(seeds), results.cards[name]
     error = mean_interval(own["error"]).within(0, 1 if card.is_share else math.inf)
     scale, digits, unit = printed(error.estimate, card)
-    setting = "" if method.name == "plain" else f"{method.symbol}: "
-    text = f"{setting}{scale * error.estimate:.{digits}f}{unit}"
-    text += _bounds(error, scale, digits)
+    wrong = f"{scale * error.estimate:.{digits}f}{unit}{_bounds(error, scale, digits)}"
+    if method.name == "plain":
+        return (wrong,)
     steps = mean_interval(own["ponder_time"].dropna()).within(1, math.inf)
-    if method.name == "plain" or not np.isfinite(steps.estimate):
-        return text
-    return f"{text} at {steps.estimate:.1f}{_bounds(steps, 1, 1)}"
+    taken = f"{steps.estimate:.1f} steps{_bounds(steps, 1, 1)}"
+    return (method.symbol, wrong, *([taken] if np.isfinite(steps.estimate) else []))
 
 
 def _bounds(interval: Interval, scale: float, digits: int) -> str:
@@ -96,7 +99,7 @@ def _solved(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
         rate = solve_rate(method.of(seeds[EVERY_WAY])["error"])
         counted[name] = (round(rate.estimate * rate.count), rate.count)
     told = ", ".join(f"{_name(name)} {some} of {all_}" for name, (some, all_) in counted.items())
-    yield (
+    sentence = (
         f"{_task(results)}: networks with an error below 5%, at each mechanism's best setting: "
         f"{told}."
     )
@@ -104,10 +107,11 @@ def _solved(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     if len(mostly) > 1:
         steps = {m.legend: float(m.of(seeds[EVERY_WAY])["ponder_time"].mean()) for m in mostly}
         few, many = min(steps, key=lambda n: steps[n]), max(steps, key=lambda n: steps[n])
-        yield (
-            f"Of those that solve it in most seeds {few} takes the fewest steps, "
+        sentence += (
+            f" Of those that solve it in most seeds {few} takes the fewest steps, "
             f"{steps[few]:.1f}, and {many} the most, {steps[many]:.1f}."
         )
+    yield sentence
 
 
 def _against_repeat(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
@@ -221,8 +225,8 @@ def _sequences(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     ruled = sum(bool(_stopped(results, name)) for name in seeds if name != EVERY_WAY)
     if ruled:
         yield (
-            f"Of {ruled} other tasks some rule beats every fixed n on {len(told)}"
-            f"{': ' if told else ''}{'; '.join(told)}."
+            f"Of {ruled} other tasks some rule, the best of all on the test itself, beats every "
+            f"fixed n on {len(told)}{': ' if told else ''}{'; '.join(told)}."
         )
 
 
@@ -259,7 +263,8 @@ def _name(method: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(_name, names))
+    *most, last = map(_name, names)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _percent(error: float) -> str:
