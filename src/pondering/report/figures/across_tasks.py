@@ -15,14 +15,14 @@ from pondering.report.figures.shapes.methods import CHOOSING, ORDER, Method, bes
 from pondering.report.figures.shapes.points import error_against_steps, variant_markers
 from pondering.report.figures.shapes.training_length import unequal_training, updates_in_short
 from pondering.results.results import Results
-from pondering.results.tables import evaluated, headline, per_seed, per_setting, splits_of
+from pondering.results.tables import headline, per_seed, per_setting, splits_of
 
 
 def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
     """A panel an experiment: every mechanism's error against its ponder, PonderNet's among them."""
     present = [
         name for name in experiments
-        if name in results.tables and (results.tables[name]["mechanism"] == "pondernet").any()
+        if name in results.tables and len(_expected(results.tables[name]))
     ]  # fmt: skip
     if not present:
         return None
@@ -51,8 +51,10 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
         for name in ORDER
         if name in there
     ]
-    look = Method("pondernet", "pondernet", 1.0).look
-    handles.append(Line2D([], [], **look, ls="", mfc="none", label="PonderNet, expectation"))
+    averaged = {str(n) for e in present for n in _expected(results.tables[e])["mechanism"]}
+    for name in (each for each in ORDER if each in averaged):
+        look, label = Method(name, name, 1.0).look, f"{style.MECHANISM_NAME[name]}, expectation"
+        handles.append(Line2D([], [], **look, ls="", mfc="none", label=label))
     for name, marker in markers.items():
         method = Method(name, name, 1.0)
         look = method.look | {"marker": marker}
@@ -87,9 +89,15 @@ def caption(results: Results, experiments: Sequence[str]) -> str:
     )
 
 
+def _expected(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows, without options, where outputs are averaged under the halting distribution."""
+    rows = table[(table["split"] == splits_of(table)[0]) & (table["prediction"] == "expected")]
+    return rows[rows["mechanism"].isin(MECHANISMS)]
+
+
 def _expectations(axes: Axes, table: pd.DataFrame) -> None:
-    """Hollow circles where PonderNet's outputs are averaged under its halting distribution."""
-    rows = evaluated(table, split=splits_of(table)[0], prediction="expected")
-    means = per_setting(per_seed(rows[rows["mechanism"] == "pondernet"]))
-    look = Method("pondernet", "pondernet", 1.0).look
-    axes.plot(means["ponder_time"], means["error"], **look, ls="", ms=8, mfc="none")
+    """Hollow markers at the expectation of what is else evaluated by sampled halting."""
+    means = per_setting(per_seed(_expected(table)))
+    for mechanism, own in means.groupby("mechanism"):
+        look = Method(str(mechanism), str(mechanism), 1.0).look
+        axes.plot(own["ponder_time"], own["error"], **look, ls="", ms=8, mfc="none")
