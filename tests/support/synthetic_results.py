@@ -247,5 +247,5 @@ def made_up_results(
         curves={name: curves_of(name, settings, seeds, points, diverged) for name in names},
         traces={name: traces for name in names if (traces := traces_of(name))},
         cards={name: card_of(name) for name in names},
-        exits={name: exits_of(name, settings, seeds) for name in ("comparison", "mnist")},
+        exits={name: exits_of(name, settings, seeds) for name in ("comparison", "logic", "mnist")},
     )

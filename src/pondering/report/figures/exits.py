@@ -44,7 +44,7 @@ def draw(results: Results, experiment: str, **_: bool) -> Figure | None:
     if not ruled:
         return None
     means = _means(results, experiment)
-    found = [each for each in MECHANISMS if (means["mechanism"] == each).any()]
+    found = [each for each in MECHANISMS if each in ruled or (means["mechanism"] == each).any()]
     columns = 2 if len(found) > 1 else 1
     rows = -(-len(found) // columns)
     size = (style.WIDTH, 1.7 * rows + 1.4)
@@ -54,7 +54,8 @@ def draw(results: Results, experiment: str, **_: bool) -> Figure | None:
     curves, points = with_curve(every), with_point(every)
     looks = dict(zip(curves, style.line_styles(range(len(curves))).values(), strict=True))
     markers = dict(zip(points, cycle(MARKERS), strict=False))
-    most = max(means["ponder_time"].max(), *(fixed(own).index.max() for own in ruled.values()))
+    taken = pd.concat([means["ponder_time"], every["ponder_time"].dropna()])
+    most = float(taken.max()) if len(taken) else 1.0
     for axes, mechanism in zip(cells, found, strict=False):
         if mechanism in ruled:
             _panel(axes, ruled[mechanism], looks, markers)
