@@ -17,8 +17,10 @@ from safetensors.torch import load_file
 from support.stages import ROOT
 
 from pondering import Network, from_pretrained
+from pondering.evaluate import pretrained
 from pondering.evaluate.standings import standings
 from pondering.model.stacking import select
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import Params, load_params
 from pondering.params.replica import Replica
 from pondering.params.schema import ExperimentConfig
@@ -111,3 +113,15 @@ def test_it_loads_no_package_but_torch_and_safetensors() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert set(json.loads(done.stdout)) - {"pondering"} == set()
+
+
+def test_every_mechanism_of_the_pipeline_can_be_loaded() -> None:
+    """The table of its own agrees with the entries, which it cannot read without the pipeline."""
+    wanted = {
+        name: (entry.path.partition(":")[2], entry.shares, entry.setting)
+        for name, entry in MECHANISMS.items()
+    }
+    assert wanted == {
+        name: (kind.__name__, shares, pretrained._setting_of(name))
+        for name, (kind, shares) in pretrained.MECHANISMS.items()
+    }
