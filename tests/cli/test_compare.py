@@ -84,7 +84,7 @@ def test_an_experiment_a_commit_and_a_file_can_be_named() -> None:
     rerun(SORT)
     done = run("compare", "HEAD", "sort", "--out", "figures/sort.png")
     assert "Sort: test" in done.stdout and "Parity" not in done.stdout
-    assert "no value of params.yaml changed" in done.stdout
+    assert "No value of params.yaml changed" in done.stdout
     assert Path("figures/sort.png").read_bytes().startswith(b"\x89PNG")
     commit()
     assert "Sort: test" in run("compare", "HEAD~1").stdout

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # loaded where the command runs: help comes at once
     from pondering.results.results import Card, Results
 
 PARAMS = Path("params.yaml")
-NO_EDIT = "no value of params.yaml changed: it is the program's doing, or the machine's"
+NO_EDIT = "No value of params.yaml changed: it is the program's doing, or the machine's"
 ARROW = " \N{RIGHTWARDS ARROW} "
 LEGEND = (
     "Means over seeds with 95% intervals. The difference is that of the same seeds, after less "
