@@ -176,6 +176,10 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
         means = [[v[hard == d].mean() for d in np.unique(hard)] for v in (steps, errors)]
         assert each.ponder_time == pytest.approx(np.mean(means[0]), abs=1e-5)
         assert each.error == pytest.approx(np.mean(means[1]), abs=1e-5)
+        easy, difficult = means[0]
+        rises = np.nan if easy == difficult else float(np.sign(difficult - easy))
+        assert each.trend == pytest.approx(rises, nan_ok=True), "of two difficulties"
+    assert {-1.0, 1.0} & set(own["trend"]) and own.loc[own["rule"] == "fixed", "trend"].isna().all()
 
     np.random.default_rng(0).shuffle(stored[f"{place}/outputs"], axis=2)
     changed = pd.DataFrame(exits.table_rows(stored, {"pondernet": EXITS}, work.task))

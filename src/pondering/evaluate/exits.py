@@ -24,12 +24,13 @@ from pondering.model.halting import EXITS
 from pondering.model.network import Network
 from pondering.model.stacking import select
 from pondering.project.atomic import atomic_write
+from pondering.results.statistics import spearman
 from pondering.tasks.base import Batch, Task
 from pondering.train.build import make_halting
 
 COLUMNS = (
     "experiment", "mechanism", "setting", "seed", "split", "rule", "threshold", "ponder_time",
-    "error", "examples", "status",
+    "trend", "error", "examples", "status",
 )  # fmt: skip
 Found = Iterator[tuple[str, Array, Outcome]]
 """Of one rule after the other its M thresholds, and steps and errors of the rows, (M, B)."""
@@ -62,8 +63,9 @@ def table_rows(
 ) -> Iterator[dict[str, Any]]:
     """Mean steps and error of every rule at each of its thresholds, for every replica and split.
 
-    Difficulties weigh alike. A replica that diverged has one row a rule, with the worst error and
-    no steps.
+    Difficulties weigh alike. `trend` is Spearman's correlation of mean steps with difficulty, blank
+    where all are the same. A replica that diverged has one row a rule, with the worst error and no
+    steps.
 
     Args:
         stored: what `steps.of_mechanism` gives, of all mechanisms.
@@ -135,15 +137,19 @@ def _rows_of(
     found: Found,
 ) -> Iterator[dict[str, Any]]:
     """The rows of one replica and split; where it diverged nothing of `found` is asked for."""
-    means, common = shares(difficulty), {**row, "examples": len(difficulty)}
+    means, levels = shares(difficulty), np.unique(difficulty)
+    common = {**row, "examples": len(difficulty)}
     if row["status"] == "diverged":
-        lost = {"threshold": np.nan, "ponder_time": np.nan, "error": worst_error}
-        yield from (common | {"rule": rule} | lost for rule in rules)
+        lost = dict.fromkeys(("threshold", "ponder_time", "trend"), np.nan)
+        yield from (common | {"rule": rule, "error": worst_error} | lost for rule in rules)
         return
     for rule, thresholds, (steps, error) in found:
-        for threshold, mean, wrong in zip(thresholds, steps @ means, error @ means, strict=True):
-            measured = {"threshold": threshold, "ponder_time": mean, "error": wrong}
-            yield common | {"rule": rule} | measured
+        by_level = np.stack([steps[:, difficulty == level].mean(1) for level in levels], axis=1)
+        trends = [spearman(levels, each) for each in by_level]
+        measured = zip(thresholds, steps @ means, trends, error @ means, strict=True)
+        for values in measured:
+            names = "threshold", "ponder_time", "trend", "error"
+            yield common | {"rule": rule} | dict(zip(names, values, strict=True))
 
 
 def _of_replica(stored: Mapping[str, Array], place: str, k: int, task: Task) -> Judged:

@@ -11,6 +11,11 @@ replica there are four errors:
   softmax of an output, fitted on the part "validation" without the inputs that the test has too.
   Blank where what is left has fewer than two classes.
 
+Of single vectors, where no exit rule may stop a mechanism (ACT), a fifth tells whether its halting
+follows the input:
+
+- `mean_halting`: by sum_n m_n y_n, m_n being the mean over the test inputs of its p_n.
+
 All are of the first test examples of each difficulty, as many as `steps.py` stores. What neither
 learns to halt nor allows an exit has one readout and is left out.
 """
@@ -54,8 +59,8 @@ from pondering.tasks.base import Batch, Task
 
 Array = NDArray[Any]
 COLUMNS = (
-    "experiment", "mechanism", "setting", "seed", "split", *READINGS, "examples", "fitted",
-    "status",
+    "experiment", "mechanism", "setting", "seed", "split", *READINGS, "mean_halting", "ponder_time",
+    "ponder_sd", "max_steps", "examples", "fitted", "status",
 )  # fmt: skip
 ROWS = 4096
 """Examples x replicas in one pass, of which the states of all steps are held."""
@@ -104,28 +109,29 @@ class Alone(MeanField):
 
 
 class Read(NamedTuple):
-    """What K replicas did with B examples: errors (K, B), and the states s_N (K, T, B, H)."""
+    """What K replicas did with B examples: errors and mean steps (K, B), states s_N (K, T, B, H)."""
 
     own: Array
     single: Array
     depth: Array
+    steps: Array
     states: Array
 
 
 def run(work: Evaluation) -> None:
     """Write the audit of an experiment."""
     rows: list[dict[str, Any]] = []
-    path = work.layout.readout(work.experiment)
     for trained in work.trained().values():
         if trained.network.halting.learns or trained.network.halting.exits:
             rows += table_rows(trained, work)
+    path = work.layout.readout(work.experiment)
     table = work.kept.rows(pd.DataFrame(rows, columns=list(COLUMNS)), path, by=("split",))
     atomic_write(path, table.to_csv(index=False, float_format="%.6g"))
 
 
 def table_rows(trained: Trained, work: Evaluation) -> Iterator[dict[str, Any]]:
     """A row for each replica and split; difficulties weigh alike, a diverged one has the worst."""
-    count = work.config.evaluation.stored
+    count, halting = work.config.evaluation.stored, trained.network.halting
     validation = work.task.evaluation_sets(count, "validation")
     for split, whole in work.sets.items():
         test, other = first(whole, count), first(validation[split].torch(work.device), count)
@@ -134,14 +140,20 @@ def table_rows(trained: Trained, work: Evaluation) -> Iterator[dict[str, Any]]:
         found, fit = read(trained, work.task, test), read(trained, work.task, other)
         means = shares(test.difficulty.cpu().numpy())
         sizes = {"examples": len(means), "fitted": len(other.difficulty)}
+        follows = len(test.mask) == 1 and not halting.exits
+        mean = with_mean_halting(trained, work.task, test, means) if follows else None
         for k, (replica, status) in enumerate(zip(trained.replicas, trained.status, strict=True)):
             row = {"experiment": work.experiment} | replica.row() | {"split": split}
-            errors: dict[str, Any] = dict.fromkeys(READINGS, work.task.worst_error)
-            if status != "diverged":
-                errors = {name: getattr(found, name)[k] @ means for name in READINGS[:3]}
-                wrong = refitted_anew((fit.states[k], other), (found.states[k], test))
-                errors["refitted"] = wrong @ means
-            yield row | errors | sizes | {"status": status}
+            row |= sizes | {"max_steps": halting.max_steps, "status": status}
+            if status == "diverged":
+                yield row | dict.fromkeys(READINGS, work.task.worst_error)
+                continue
+            errors = {name: getattr(found, name)[k] @ means for name in READINGS[:3]}
+            wrong = refitted_anew((fit.states[k], other), (found.states[k], test))
+            errors["refitted"] = wrong @ means
+            errors["mean_halting"] = np.nan if mean is None else mean[k] @ means
+            steps = found.steps[k]
+            yield row | errors | {"ponder_time": steps @ means, "ponder_sd": steps.std()}
 
 
 def unseen(other: Batch, test: Batch) -> Array:
@@ -162,29 +174,62 @@ def read(trained: Trained, task: Task, batch: Batch) -> Read:
     seeds, times = [each.seed for each in replicas], len(batch.mask)
     own, same = (next(iter(modes(network.halting, seeds).values())) for _ in range(2))
     sizes = sum(network.cell.state_sizes)
-    parts = [[np.empty((len(replicas), 0))] * 3 + [np.empty((len(replicas), times, 0, sizes))]]
-    for chunk in chunks(batch, max(16, ROWS // len(replicas) // times), len(replicas)):
+    parts = [[np.empty((len(replicas), 0))] * 4 + [np.empty((len(replicas), times, 0, sizes))]]
+    for chunk in chunks(batch, _rows(batch, len(replicas)), len(replicas)):
         stopped = network(chunk.inputs, chunk.mask, halting=own)
         alone = network(chunk.inputs, chunk.mask, halting=Alone(same))  # by the same draws
         deep, states = _forced(network, chunk)
         outputs = own.predict(stopped), alone.mixture, deep
-        errors = [task.error(each, chunk).cpu().numpy() for each in outputs]
-        parts.append([*errors, states.cpu().numpy()])
-    own_error, single, depth = (
-        np.concatenate(each, axis=1) for each in zip(*(part[:3] for part in parts), strict=True)
-    )
-    return Read(own_error, single, depth, np.concatenate([part[3] for part in parts], axis=2))
+        steps = own.ponder_time(stopped).sum(0) / chunk.mask.sum(0).clamp(min=1)
+        found = *(task.error(each, chunk) for each in outputs), steps, states
+        parts.append([each.cpu().numpy() for each in found])
+    *values, every = zip(*parts, strict=True)
+    whole = (np.concatenate(each, axis=1) for each in values)
+    return Read(*whole, states=np.concatenate(every, axis=2))
 
 
 def _forced(network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
     """After N steps at every input the outputs, (T, K, B, C), and the states, (K, T, B, H)."""
-    deep, state, outputs, states = Exit(never, network.halting.max_steps), None, [], []
+    state, outputs, states = None, [], []
     for inputs, mask in zip(batch.inputs[:, None], batch.mask[:, None], strict=True):
-        done = network(inputs, mask, halting=deep, state=state, keep_state=True)
+        done = network(inputs, mask, halting=_deep(network), state=state, keep_state=True)
         state = done.state
         outputs.append(done.mixture[0])
         states.append(side_by_side(state))
     return torch.stack(outputs), torch.stack(states, dim=1)
+
+
+@torch.no_grad()
+def with_mean_halting(trained: Trained, task: Task, batch: Batch, means: Array) -> Array:
+    """Errors (K, B) where every input is answered under a network's mean halting distribution.
+
+    Args:
+        batch: single vectors, tensors (1, B, ...), without replica axis.
+        means: (B,), the share of each example in the mean over test inputs.
+    """
+    network, replicas = trained.network, len(trained.replicas)
+    own, rows = network.halting.at_inference(), _rows(batch, replicas)
+    total = torch.zeros(own.max_steps, replicas, dtype=torch.float64)
+    parts = np.split(means, range(rows, len(means), rows))
+    for chunk, part in zip(chunks(batch, rows, replicas), parts, strict=True):
+        taken = network(chunk.inputs, chunk.mask, halting=own, path="readable").weights[:, 0]
+        total[: len(taken)] += taken.cpu().double() @ torch.from_numpy(part)
+    errors = []
+    for chunk in chunks(batch, rows, replicas):
+        outputs = network(chunk.inputs, chunk.mask, halting=_deep(network)).outputs
+        mean = total.to(outputs)[:, None, :, None, None]
+        errors.append(task.error((mean * outputs).sum(0), chunk).cpu().numpy())
+    return np.concatenate(errors, axis=1)
+
+
+def _rows(batch: Batch, replicas: int) -> int:
+    """Examples in one pass."""
+    return max(16, ROWS // (replicas * len(batch.mask)))
+
+
+def _deep(network: Network) -> Exit:
+    """Every input takes all N steps."""
+    return Exit(never, network.halting.max_steps)
 
 
 def refitted_anew(fit: tuple[Array, Batch], test: tuple[Array, Batch]) -> Array:

@@ -23,9 +23,11 @@ TABLE_NUMBERS = (
 SEEN = ("seen", "error_seen", "error_unseen")  # earlier tables lack them
 EXIT_TEXT = ("experiment", "mechanism", "split", "rule", "status")
 EXIT_NUMBERS = ("setting", "seed", "threshold", "ponder_time", "error", "examples")
+EXIT_LATER = ("trend",)
 READOUT_TEXT = ("experiment", "mechanism", "split", "status")
 READINGS = ("own", "single", "depth", "refitted")
 READOUT_NUMBERS = ("setting", "seed", *READINGS, "examples")
+READOUT_LATER = ("mean_halting", "ponder_time", "ponder_sd", "max_steps")
 CURVE_TEXT = ("experiment", "mechanism")
 CURVE_NUMBERS = (
     "setting", "seed", "update", "loss", "error", "ponder_time", "remainder",
@@ -40,8 +42,11 @@ MAY_BE_BLANK = frozenset(
         "remainder",
         "computed_steps",
         "threshold",
+        "single",
         "refitted",
         *SEEN,
+        *EXIT_LATER,
+        *READOUT_LATER,
     )
 )
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
@@ -157,8 +162,10 @@ class Results:
         readouts: dict[str, pd.DataFrame] = {}
         for path in sorted((folder / "exits").glob("*.csv")):
             name, _, audit = path.stem.partition("-")
-            columns = (READOUT_TEXT, READOUT_NUMBERS) if audit else (EXIT_TEXT, EXIT_NUMBERS)
-            rows = _read_csv(path, *columns)
+            if audit:
+                rows = _read_csv(path, READOUT_TEXT, READOUT_NUMBERS, READOUT_LATER)
+            else:
+                rows = _read_csv(path, EXIT_TEXT, EXIT_NUMBERS, EXIT_LATER)
             if len(rows):
                 (readouts if audit else exits)[name] = rows
         parts: dict[str, list[pd.DataFrame]] = {}
