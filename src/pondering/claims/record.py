@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pondering.claims.measures.quantities import quantity_text
+from pondering.claims.measures.quantities import Quantity, quantity_text
 from pondering.claims.verdicts import Judgement
 from pondering.results.results import Results
 
@@ -52,20 +52,22 @@ def _plain(judgement: Judgement) -> dict[str, Any]:
         "diverged": judgement.diverged,
         "runs": list(judgement.runs),
         "difficulties": {name: list(size) for name, size in judgement.sizes.items()},
-        "estimates": [
-            {
-                "quantity": quantity.name,
-                "label": quantity.label,
-                "unit": quantity.unit,
-                "value": _finite(quantity.value),
-                "low": _finite(quantity.low),
-                "high": _finite(quantity.high),
-                "seeds": quantity.seeds,
-                "text": quantity_text(quantity),
-            }
-            for quantity in judgement.quantities
-        ],
+        "estimates": [plain_estimate(quantity) for quantity in judgement.quantities],
         "criteria": [asdict(finding) for finding in judgement.findings],
+    }
+
+
+def plain_estimate(quantity: Quantity) -> dict[str, Any]:
+    """A quantity as plain data."""
+    return {
+        "quantity": quantity.name,
+        "label": quantity.label,
+        "unit": quantity.unit,
+        "value": _finite(quantity.value),
+        "low": _finite(quantity.low),
+        "high": _finite(quantity.high),
+        "seeds": quantity.seeds,
+        "text": quantity_text(quantity),
     }
 
 

@@ -109,9 +109,9 @@ def weigh(claim: Claim, evidence: Evidence) -> Judgement:
     try:
         quantities = tuple(MEASURES[claim.measure](evidence, **claim.arguments))
     except NotRunError as problem:
-        return _judgement(claim, evidence, "not run", _sentence(str(problem)), ())
+        return _judgement(claim, evidence, "not run", sentence(str(problem)), ())
     except InsufficientError as problem:
-        reason = _sentence(str(problem))
+        reason = sentence(str(problem))
         return _judgement(claim, evidence, "cannot be judged at this scale", reason, ())
     outcomes = [(c, c.outcome(_named(quantities, c.quantity))) for c in claim.criteria]
     verdict, reason = (
@@ -145,7 +145,7 @@ def _verdict(
         return "not reproduced", f"Fails: {names('fails', core=True)}."
     parts = [("holds only partly", names("partly")), ("fails", names("fails"))]
     parts.append(("not measured", names("not measured")))
-    return "partly", _sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
+    return "partly", sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
 
 
 def _undecided(
@@ -160,7 +160,7 @@ def _undecided(
         return None
     others = {outcome for _, outcome in outcomes} - {"not measured"}
     if any(criterion.core for criterion in unmeasured) or others <= {"holds"}:
-        return "not run", _sentence("; ".join(dict.fromkeys(evidence.missing)))
+        return "not run", sentence("; ".join(dict.fromkeys(evidence.missing)))
     return None
 
 
@@ -287,5 +287,6 @@ def _label(criterion: Criterion, quantities: Sequence[Quantity]) -> str:
     return quantity.label if quantity else criterion.quantity
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """A text with a capital letter and one full stop."""
     return text[:1].upper() + text[1:].rstrip(".") + "."

@@ -49,7 +49,13 @@ def _rules(rows: pd.DataFrame) -> list[str]:
 
 
 def error_at(rows: pd.DataFrame, rule: str, steps: ArrayLike) -> NDArray[np.float64]:
-    """Mean error over seeds of a rule with thresholds, at so many mean steps of each network.
+    """Mean over seeds of `errors_at`, [points]; NaN where the thresholds of a seed do not reach."""
+    found: NDArray[np.float64] = np.mean([*errors_at(rows, rule, steps).values()], axis=0)
+    return found
+
+
+def errors_at(rows: pd.DataFrame, rule: str, steps: ArrayLike) -> dict[int, NDArray[np.float64]]:
+    """Error of each seed by a rule with thresholds, at so many mean steps.
 
     Args:
         rows: of one mechanism, setting and split.
@@ -58,18 +64,17 @@ def error_at(rows: pd.DataFrame, rule: str, steps: ArrayLike) -> NDArray[np.floa
             does where rows take either threshold by chance.
 
     Returns:
-        [points], NaN where the thresholds of a seed do not reach. A seed that diverged has the
-        worst error at any steps.
+        By seed [points], NaN where its thresholds do not reach. A seed that diverged has the worst
+        error at any steps.
     """
-    wanted, of_seeds = np.asarray(steps, float), []
-    for _, own in rows[rows["rule"] == rule].groupby("seed"):
+    wanted, found = np.asarray(steps, float), {}
+    for seed, own in rows[rows["rule"] == rule].groupby("seed"):
         line = own.sort_values("ponder_time", kind="stable")
         place, error = line["ponder_time"].to_numpy(), line["error"].to_numpy()
         if np.isnan(place).any():
-            of_seeds.append(np.full(wanted.shape, error[0]))
+            found[int(seed)] = np.full(wanted.shape, error[0])
         else:
-            of_seeds.append(np.interp(wanted, place, error, left=np.nan, right=np.nan))
-    found: NDArray[np.float64] = np.mean(of_seeds, axis=0)
+            found[int(seed)] = np.interp(wanted, place, error, left=np.nan, right=np.nan)
     return found
 
 

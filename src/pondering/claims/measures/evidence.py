@@ -194,11 +194,11 @@ class Evidence:
         """
         table = self.results.tables.get(experiment)
         if table is None or not len(table):
-            raise self._not_run(f"{experiment} has not been run")
+            raise self.not_run(f"{experiment} has not been run")
         rows = evaluated(table, split=split)
         rows = rows[rows["mechanism"] == mechanism]
         if not len(rows):
-            raise self._not_run(f"{experiment} has no runs of {mechanism}")
+            raise self.not_run(f"{experiment} has no runs of {mechanism}")
         settings, seeds, levels = (
             np.sort(rows[name].unique()).astype(float) for name in ("setting", "seed", "difficulty")
         )
@@ -258,7 +258,7 @@ class Evidence:
         if frame is not None:
             rows = frame[(frame["mechanism"] == mechanism) & (frame["update"] <= until)]
         if rows is None or not len(rows):
-            self._not_run(f"{experiment} has no training curves of {mechanism}")
+            self.not_run(f"{experiment} has no training curves of {mechanism}")
             return self._no_curves(experiment, mechanism)
         rows = rows.copy()
         rows["error"] = rows["error"].fillna(self.results.cards[experiment].worst_error)
@@ -298,10 +298,10 @@ class Evidence:
             if trace["mechanism"] == mechanism and trace["kind"] == kind and trace["steps"]
         ]
         if not found:
-            self._not_run(f"{experiment} has no traces of {mechanism} ({kind})")
+            self.not_run(f"{experiment} has no traces of {mechanism} ({kind})")
         return found
 
-    def _not_run(self, what: str) -> NotRunError:
+    def not_run(self, what: str) -> NotRunError:
         """The error that says it; a measure that does without is known to have missed it."""
         self.missing.append(what)
         return NotRunError(what)
@@ -313,8 +313,8 @@ class Evidence:
         trained = cube.status != ""
         if (cube.status == "running").any():
             self.unfinished.add(run)
-        self.replicas[run] = int(trained.sum())
-        self.diverged[run] = int((cube.status == "diverged").sum())
+        self.replicas[f"{experiment}-{mechanism}"] = int(trained.sum())
+        self.diverged[f"{experiment}-{mechanism}"] = int((cube.status == "diverged").sum())
         self.seeds.append(int(trained.sum(axis=0).min()))
         low, high = float(cube.difficulties.min()), float(cube.difficulties.max())
         known = self.sizes.get(experiment, (low, high))

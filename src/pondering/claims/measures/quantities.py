@@ -108,6 +108,16 @@ def median_over_seeds(name: str, label: str, unit: Unit, per_seed: ArrayLike) ->
     return _quantity(name, label, unit, median_interval(per_seed))
 
 
+def rate(name: str, label: str, solved: ArrayLike) -> Quantity:
+    """The share of networks of which something is so, with Wilson's interval.
+
+    Args:
+        name, label: as of `mean_over_seeds`.
+        solved: [networks] whether it is; without any the share is NaN.
+    """
+    return _quantity(name, label, "share", _rate(solved))
+
+
 def rate_gap(name: str, label: str, first: ArrayLike, second: ArrayLike) -> Quantity:
     """The share of seeds that solve in one group less that in another, with Newcombe's interval.
 

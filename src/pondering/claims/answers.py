@@ -1,0 +1,231 @@
+"""From the registered questions and the tidy results of a profile to answers.
+
+A question names the bounds that decide it, and what it means where each is met. Whether one is met
+is computed here, for every part that the question asks about: a task, a mechanism. Bounds `by:
+estimate` are conditions: where one is not met there is nothing to compare, and the question stays
+open. It stays open too where runs, settings or seeds are missing that it asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import pandas as pd
+
+from pondering.claims.claims import Decision, Question
+from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claims.measures.quantities import Quantity, quantity_text
+from pondering.claims.questions import QUESTIONS
+from pondering.claims.questions.networks import Parts
+from pondering.claims.record import plain_estimate
+from pondering.claims.verdicts import sentence
+from pondering.results.results import Results
+
+Met = Literal["holds", "undecided", "fails", "not measured"]
+State = Literal["answered", "open"]
+
+ANSWERED_BY = "reduced"
+"""The profile of the sizes and settings that the questions name; others show what is measured."""
+FIRST_FRESH = 10
+"""Seeds 0 to 9 were in the published tables on the day of the registration."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One bound of a question against what was measured of one part.
+
+    Args:
+        meaning: what it means where the bound is met.
+        part: a task or mechanism, "" where the question has one alone.
+        label, measured, needed: the quantity, its value with interval, the bound.
+        outcome: whether the bound is met; undecided where the interval lies on both sides.
+    """
+
+    meaning: str
+    part: str
+    label: str
+    measured: str
+    needed: str
+    outcome: Met
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question with its answer and all it rests on.
+
+    Args:
+        question: what was asked.
+        state: answered, or open.
+        reason: which meanings hold, or why it is open.
+        evidence: whether the profile is the one that answers; others illustrate.
+        parts: everything that was measured, by part.
+        findings: the bounds, one by one, each for every part.
+        seeds: fewest seeds behind a setting that was looked at; 0 where nothing was.
+        replicas: how many networks were looked at.
+        runs: the train stages behind it, as "experiment-mechanism".
+    """
+
+    question: Question
+    state: State
+    reason: str
+    evidence: bool
+    parts: Parts
+    findings: tuple[Finding, ...]
+    seeds: int
+    replicas: int
+    runs: tuple[str, ...]
+
+    @property
+    def meanings(self) -> dict[str, list[Finding]]:
+        """The findings by what they mean, in the order of the question."""
+        found: dict[str, list[Finding]] = {each.meaning: [] for each in self.question.decides}
+        for finding in self.findings:
+            found[finding.meaning].append(finding)
+        return found
+
+
+def answer_all(questions: Sequence[Question], results: Results) -> tuple[Answer, ...]:
+    """Answer every question by the results of one profile, in the order given."""
+    return tuple(answer(question, results) for question in questions)
+
+
+def answer(question: Question, results: Results) -> Answer:
+    """Answer one question.
+
+    Args:
+        question: a question of `QUESTIONS`.
+        results: the tables, curves and audits of one profile; of `reduced` fresh seeds alone count.
+
+    Returns:
+        The answer. What can be measured is reported even where the question stays open.
+    """
+    answers = results.profile == ANSWERED_BY
+    evidence = Evidence(fresh(results) if answers else results)
+    parts: Parts = {}
+    reason = ""
+    try:
+        parts = QUESTIONS[question.id](evidence)
+    except NotRunError:
+        reason = _missing(evidence)
+    except InsufficientError as problem:
+        reason = sentence(str(problem))
+    findings = [
+        _finding(decision, part, quantity)
+        for decision in question.decides
+        for part, quantities in parts.items()
+        for quantity in quantities
+        if quantity.name == decision.quantity
+    ]
+    reason = reason or _open(question, evidence, findings)
+    if not answers:
+        needed = f"Profile {results.profile} shows what is measured and is no evidence"
+        reason = f"{needed}: {ANSWERED_BY} answers it." + (f" {reason}" if not parts else "")
+    return Answer(
+        question,
+        "open" if reason else "answered",
+        reason or _meanings(question, findings),
+        answers,
+        parts,
+        tuple(findings),
+        min(evidence.seeds, default=0),
+        sum(evidence.replicas.values()),
+        tuple(evidence.runs),
+    )
+
+
+def fresh(results: Results) -> Results:
+    """The same without the seeds that suggested the questions."""
+
+    def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        found = {name: rows[rows["seed"] >= FIRST_FRESH] for name, rows in tables.items()}
+        return {name: rows for name, rows in found.items() if len(rows)}
+
+    return replace(
+        results,
+        tables=kept(results.tables),
+        curves=kept(results.curves),
+        exits=kept(results.exits),
+        readouts=kept(results.readouts),
+    )
+
+
+def met(decision: Decision, quantity: Quantity) -> Met:
+    """Whether a quantity meets a bound: by its estimate, or with its whole interval."""
+    if math.isnan(quantity.value):
+        return "not measured"
+    if decision.by == "estimate":
+        return "holds" if decision.met(quantity.value) else "fails"
+    if quantity.low is None or quantity.high is None:
+        return "undecided"
+    if decision.met(quantity.low) and decision.met(quantity.high):
+        return "holds"
+    low, high = decision.limits()
+    return "fails" if quantity.high < low or quantity.low > high else "undecided"
+
+
+def answers_json(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """The answers as plain data for claims.json; equal results give equal data."""
+    return [
+        {
+            "id": each.question.id,
+            "question": each.question.question,
+            "state": each.state,
+            "reason": each.reason,
+            "evidence": each.evidence,
+            "seeds": each.seeds,
+            "replicas": each.replicas,
+            "runs": list(each.runs),
+            "estimates": [
+                {"part": part} | plain_estimate(quantity)
+                for part, quantities in each.parts.items()
+                for quantity in quantities
+            ],
+            "decides": [asdict(finding) for finding in each.findings],
+        }
+        for each in answers
+    ]
+
+
+def _finding(decision: Decision, part: str, quantity: Quantity) -> Finding:
+    whole = ", whole interval" if decision.by == "interval" else ""
+    needed = decision.words(quantity) + whole
+    text = quantity_text(quantity)
+    return Finding(decision.meaning, part, quantity.label, text, needed, met(decision, quantity))
+
+
+def _open(question: Question, evidence: Evidence, findings: Sequence[Finding]) -> str:
+    """Why a question that was measured stays open; "" where it does not."""
+    seeds = min(evidence.seeds, default=0)
+    if evidence.missing:
+        return _missing(evidence)
+    if seeds < question.seeds:
+        return f"Fresh seeds of a setting: {seeds}; {question.seeds} are needed."
+    if evidence.unfinished:
+        return f"Unfinished: {', '.join(sorted(evidence.unfinished))}."
+    conditions = {each.meaning for each in question.decides if each.by == "estimate"}
+    for finding in findings:
+        if finding.meaning in conditions and finding.outcome != "holds":
+            return f"Not learned: {finding.label} {finding.measured}, {finding.needed} needed."
+    unmeasured = [each for each in findings if each.outcome == "not measured"]
+    if unmeasured:
+        names = dict.fromkeys(", ".join(filter(None, (e.part, e.label))) for e in unmeasured)
+        return sentence(f"could not be measured: {'; '.join(names)}")
+    return ""
+
+
+def _missing(evidence: Evidence) -> str:
+    return f"Missing: {'; '.join(dict.fromkeys(evidence.missing))}."
+
+
+def _meanings(question: Question, findings: Sequence[Finding]) -> str:
+    """The meanings that hold, each with its parts; conditions are none."""
+    said = []
+    for decision in question.decides:
+        parts = [f.part for f in findings if (f.meaning, f.outcome) == (decision.meaning, "holds")]
+        if parts and decision.by == "interval":
+            named = ", ".join(filter(None, parts))
+            said.append(decision.meaning + (f" ({named})" if named else ""))
+    return sentence("; ".join(said)) if said else "None of what would decide it holds."

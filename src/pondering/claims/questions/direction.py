@@ -1,0 +1,138 @@
+"""Which way steps run with difficulty (Q1), and what the direction of the KL changes (Q7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.quantities import Quantity
+from pondering.claims.questions.networks import (
+    NETWORK,
+    Parts,
+    count_of,
+    mean_over_networks,
+    networks,
+    of_each,
+    variants,
+)
+from pondering.params.replica import read_variant
+from pondering.results.exits import ORACLE
+
+P_PRIOR, PRIOR_P = "p_prior", "prior_p"
+
+
+def steps_and_difficulty(evidence: Evidence, *, experiment: str, at_least: int) -> Parts:
+    """How the steps of solved networks follow difficulty, of ACT and of PonderNet (Q1).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        at_least: fewer solved networks than this without a prior have no correlation.
+
+    Returns:
+        solved_networks_of_each, the smaller count of ACT's and of PonderNet's with its default
+        beta and KL; act_correlation, pondernet_correlation, correlation_without_prior; beside them
+        the same of PonderNet's other settings and of all networks, and need_correlation, that of
+        the first step from which PonderNet's answer is right and stays right.
+    """
+    act = networks(evidence, experiment, ["act"])
+    every = networks(evidence, experiment, variants(evidence, experiment, "pondernet"))
+    beta = every["mechanism"].map(_beta)
+    usual, without = every[every["mechanism"] == "pondernet"], every[beta == 0]
+    others = every[(every["mechanism"] != "pondernet") & (beta != 0) & (every["setting"] > 0)]
+    solved = {"act": act[act["solved"]], "pondernet": usual[usual["solved"]]}
+    fewest = min(solved.values(), key=len)
+    apart, elsewhere = without[without["solved"]], others[others["solved"]]
+    if not len(without):
+        evidence.not_run(f"{experiment} has no runs of PonderNet with beta 0")
+    found = "correlation of steps with difficulty"
+
+    def of(name: str, label: str, frame: pd.DataFrame) -> Quantity:
+        return mean_over_networks(name, label, "correlation", frame, "trend")
+
+    few = len(apart) < at_least
+    return {
+        "": [
+            count_of("solved_networks_of_each", "solved networks, the fewer of the two", fewest),
+            of("pondernet_correlation", f"PonderNet: {found}", solved["pondernet"]),
+            of("act_correlation", f"ACT: {found}", solved["act"]),
+            of("correlation_without_prior", f"beta 0: {found}", apart[:0] if few else apart),
+            of("need_correlation", f"PonderNet: {_NEED}", _needs(evidence, experiment, solved)),
+            of("other_settings", f"PonderNet, other beta and KL: {found}", elsewhere),
+            count_of("solved_act", "solved networks of ACT", solved["act"]),
+            count_of("solved_pondernet", "solved networks of PonderNet", solved["pondernet"]),
+            count_of("solved_without_prior", "solved networks, beta 0", apart),
+            count_of("solved_elsewhere", "solved networks, other beta and KL", elsewhere),
+            of("pondernet_all", f"PonderNet, all networks: {found}", usual),
+            of("act_all", f"ACT, all networks: {found}", act),
+        ]
+    }
+
+
+_NEED = "correlation of the first step that is right and stays right with difficulty"
+
+
+def _needs(evidence: Evidence, experiment: str, solved: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The solved networks with the trend of the oracle's steps in place of their own."""
+    rows = evidence.results.exits.get(experiment)
+    frame = solved["pondernet"].drop(columns="trend")
+    if rows is None:
+        return frame.assign(trend=float("nan"))[:0]
+    needs = rows[rows["rule"] == ORACLE][[*NETWORK, "trend"]].fillna({"trend": 0.0})
+    return frame.merge(needs, on=NETWORK)
+
+
+def _beta(variant: str) -> float:
+    """What a variant names; 1 stands for the default, which is above 0."""
+    return float(dict(read_variant(variant)[1]).get("beta", 1.0))
+
+
+def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: str) -> Parts:
+    """What KL(prior || p) changes against KL(p || prior), at the same beta, prior and seed (Q7).
+
+    Args:
+        evidence: the results of a profile.
+        experiments: the tasks.
+        correlated: that of them whose steps are held against difficulty, as in Q1.
+
+    Returns:
+        by task: error_difference, steps_difference, and of `correlated` correlation_difference,
+        of pairs that are both solved; networks, how many pairs there are.
+    """
+
+    def of(experiment: str) -> Parts:
+        pairs = _pairs(evidence, experiment)
+        found = [
+            mean_over_networks("error_difference", f"error, {_LESS}", "points", pairs, "error"),
+            mean_over_networks("steps_difference", f"steps, {_LESS}", "steps", pairs, "steps"),
+            count_of("networks", "pairs of networks", pairs),
+        ]
+        if experiment == correlated:
+            both, name = pairs[pairs["solved"]], "correlation_difference"
+            label = f"correlation of steps with difficulty, {_LESS}, where both are solved"
+            found.insert(2, mean_over_networks(name, label, "correlation", both, "trend"))
+        return {"": found}
+
+    return of_each(evidence, experiments, of)
+
+
+_LESS = "KL(prior||p) less KL(p||prior)"
+
+
+def _pairs(evidence: Evidence, experiment: str) -> pd.DataFrame:
+    """The differences of each pair: error, steps, trend; solved where both are."""
+    every = networks(evidence, experiment, variants(evidence, experiment, "pondernet"))
+    options = every["mechanism"].map(lambda name: dict(read_variant(name)[1]))
+    every["kl"] = options.map(lambda each: each.get("kl", P_PRIOR))
+    every["mechanism"] = options.map(lambda each: each.get("beta", ""))
+    every = every[(every["mechanism"] != 0.0) & (every["setting"] > 0)]
+    first, second = (every[every["kl"] == kl].set_index(NETWORK) for kl in (PRIOR_P, P_PRIOR))
+    together = first.index.intersection(second.index)
+    if together.empty:
+        raise evidence.not_run(f"{experiment} has no runs of PonderNet with both directions")
+    columns = ["error", "steps", "trend"]
+    pairs = first.loc[together, columns] - second.loc[together, columns]
+    pairs["solved"] = first.loc[together, "solved"] & second.loc[together, "solved"]
+    return pairs.reset_index()

@@ -1,0 +1,104 @@
+"""Whether the exit rule matters more than the mechanism (Q4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from pondering.claims.measures.arrays import Array
+from pondering.claims.measures.evidence import Evidence, require
+from pondering.claims.measures.quantities import Quantity
+from pondering.claims.questions.networks import Parts, of_each, table_of
+from pondering.params.mechanisms import MECHANISMS
+from pondering.results.exits import at_best_settings, errors_at, with_curve
+from pondering.results.statistics import interval
+
+FEWEST_THRESHOLDS = 8
+
+
+def rules_and_mechanisms(
+    evidence: Evidence, *, experiments: Sequence[str], steps: Sequence[float]
+) -> Parts:
+    """Accuracy at equal mean steps: how it varies by rule and by mechanism (Q4).
+
+    Mechanisms without options are compared at their best settings, by every rule that all of them
+    have with eight thresholds at least in each network. Mean steps that some rule does not reach
+    are left out.
+
+    Args:
+        evidence: the results of a profile.
+        experiments: the tasks.
+        steps: mean steps.
+
+    Returns:
+        by task: variance_ratio, the sum of squares between rules over that between mechanisms,
+        both summed over the mean steps.
+    """
+
+    def of(experiment: str) -> Parts:
+        table, rows = table_of(evidence, experiment), evidence.results.exits.get(experiment)
+        if rows is None:
+            raise evidence.not_run(f"{experiment} has no table of exit rules")
+        best = at_best_settings(rows, table)
+        require(len(best), 2, "mechanisms with exit rules")
+        for mechanism, own in best.items():
+            at = float(own["setting"].iloc[0])
+            evidence.sweep(experiment, mechanism, own["split"].iloc[0], partial(np.isclose, at))
+        rules = [
+            rule for rule in with_curve(rows) if all(_fine(own, rule) for own in best.values())
+        ]
+        require(len(rules), 2, "rules with eight thresholds in every network")
+        return {"": [_ratio(best, rules, steps)]}
+
+    return of_each(evidence, experiments, of)
+
+
+def _fine(own: pd.DataFrame, rule: str) -> bool:
+    """Whether every network has thresholds enough; one that diverged has none and does not ask."""
+    counts = own[(own["rule"] == rule) & own["threshold"].notna()].groupby("seed").size()
+    return bool(len(counts) and counts.min() >= FEWEST_THRESHOLDS)
+
+
+def _ratio(
+    best: Mapping[str, pd.DataFrame], rules: Sequence[str], steps: Sequence[float]
+) -> Quantity:
+    """Its interval is that of its logarithm."""
+    accuracy = _accuracies(best, rules, steps)
+    reached = ~np.isnan(accuracy).any(axis=(0, 1, 2))
+    require(int(reached.sum()), 1, "mean steps that every rule reaches")
+    found = interval(log_ratio, accuracy[..., reached])
+    with np.errstate(over="ignore"):
+        value, *ends = np.exp([found.estimate, found.low, found.high]).tolist()
+    at = ", ".join(f"{each:g}" for each in np.asarray(steps)[reached])
+    label = (
+        f"variance of accuracy between rules ({', '.join(rules)}) over that between mechanisms "
+        f"({', '.join(MECHANISMS[name].title for name in best)}), at {at} mean steps"
+    )
+    low, high = (None if math.isnan(each) else each for each in ends)
+    return Quantity("variance_ratio", label, "times", value, low, high, found.count)
+
+
+def _accuracies(
+    best: Mapping[str, pd.DataFrame], rules: Sequence[str], steps: Sequence[float]
+) -> Array:
+    """[seeds, rules, mechanisms, steps], of the seeds that all mechanisms have."""
+    errors = [[errors_at(own, rule, steps) for own in best.values()] for rule in rules]
+    seeds = sorted(set.intersection(*(set(each) for row in errors for each in row)))
+    found = [[[each[seed] for each in row] for row in errors] for seed in seeds]
+    return 1 - np.asarray(found, dtype=np.float64)
+
+
+def log_ratio(accuracy: Array) -> float:
+    """The logarithm of the ratio, of [seeds, rules, mechanisms, steps]; inf where no mechanism
+    differs from another."""
+    table = accuracy.mean(axis=0)
+    count = table.shape
+    grand = table.mean(axis=(0, 1))
+    rules = count[1] * ((table.mean(axis=1) - grand) ** 2).sum()
+    mechanisms = count[0] * ((table.mean(axis=0) - grand) ** 2).sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.log(rules) - np.log(mechanisms))

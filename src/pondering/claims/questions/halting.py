@@ -1,0 +1,91 @@
+"""Whether halting follows the input (Q2), and what it costs at evaluation (Q6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pondering.claims.measures.evidence import Evidence
+from pondering.claims.questions.networks import (
+    NETWORK,
+    Parts,
+    audit,
+    count_of,
+    mean_over_networks,
+    networks,
+    of_each,
+    variants,
+)
+from pondering.params.replica import options_listed, read_variant
+
+
+def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: float) -> Parts:
+    """What a network's mean halting distribution, given to every input, costs it (Q2).
+
+    Args:
+        evidence: the results of a profile.
+        experiment: the task.
+        tau_at_most: the largest time penalty of the networks.
+
+    Returns:
+        solved_networks_with_varying_n, error_difference of these; solved_networks_of_one_n, apart,
+        since for them the difference is zero by construction; own_error.
+    """
+    act = networks(
+        evidence,
+        experiment,
+        ["act"],
+        lambda tau: (tau > 0) & (tau <= tau_at_most * (1 + 1e-9)),
+        f"0 < τ ≤ {tau_at_most:g}",
+    )
+    rows = audit(evidence, experiment, "mean_halting")
+    known = act[act["solved"]].merge(rows[[*NETWORK, "own", "mean_halting", "ponder_sd"]])
+    known["difference"] = known["mean_halting"] - known["own"]
+    varying = known[known["ponder_sd"] > 0]
+    label = "error with the mean halting distribution less the network's own"
+    return {
+        "": [
+            count_of("solved_networks_with_varying_n", "solved networks whose N varies", varying),
+            mean_over_networks("error_difference", label, "points", varying, "difference"),
+            count_of(
+                "solved_networks_of_one_n",
+                "solved networks whose N never varies",
+                known[known["ponder_sd"] == 0],
+            ),
+            mean_over_networks("own_error", "their own error", "share", varying, "own"),
+        ]
+    }
+
+
+def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: str) -> Parts:
+    """Accuracy and steps by a mechanism's own halting against all of its N steps (Q6).
+
+    Args:
+        evidence: the results of a profile.
+        experiments: the tasks.
+        trained: the mechanism.
+
+    Returns:
+        by task and options: accuracy_difference, steps_saved; accuracy, by its own halting.
+    """
+
+    def of(experiment: str) -> Parts:
+        rows = audit(evidence, experiment, "max_steps")
+        found = {}
+        for name in variants(evidence, experiment, trained):
+            known = networks(evidence, experiment, [name])[NETWORK].merge(rows, on=NETWORK)
+            known["difference"] = known["depth"] - known["own"]
+            known["saved"] = 1 - known["ponder_time"] / known["max_steps"]
+            known["accuracy"] = 1 - known["own"]
+            found[", ".join(options_listed(read_variant(name)[1]))] = [
+                mean_over_networks("accuracy_difference", _LESS, "points", known, "difference"),
+                mean_over_networks("steps_saved", "steps saved", "share", known, "saved"),
+                mean_over_networks(
+                    "accuracy", "accuracy where it halts", "share", known, "accuracy"
+                ),
+            ]
+        return found
+
+    return of_each(evidence, experiments, of)
+
+
+_LESS = "accuracy where it halts less accuracy at N steps"

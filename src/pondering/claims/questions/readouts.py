@@ -1,0 +1,70 @@
+"""How much of each result is the readout (Q8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pondering.claims.measures.arrays import Array, average
+from pondering.claims.measures.evidence import Evidence, NotRunError
+from pondering.claims.measures.quantities import Quantity, over_seeds
+from pondering.claims.questions.networks import NETWORK, Parts, audit, by_seed, networks, variants
+from pondering.params.mechanisms import MECHANISMS
+from pondering.results.results import READINGS
+
+WORDS = {
+    "own": "accuracy by its own readout",
+    "single": "on a single state",
+    "depth": "at N steps",
+    "refitted": "at N steps, head fitted anew",
+}
+
+
+def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
+    """The audit's four accuracies of each mechanism, all tasks with equal weight (Q8).
+
+    Args:
+        evidence: the results of a profile.
+        experiments: the tasks, of single vectors.
+
+    Returns:
+        by mechanism: refitted_gain, the accuracy with a head fitted anew less that at N steps; and
+        own, single, depth, refitted.
+
+    Raises:
+        NotRunError: nothing has been audited.
+    """
+    found: dict[str, list[dict[str, Array]]] = {}
+    for experiment in experiments:
+        try:
+            rows = audit(evidence, experiment, "refitted")
+        except NotRunError:
+            continue
+        for mechanism in dict.fromkeys(rows["mechanism"].str.partition("[")[0]):
+            known = networks(evidence, experiment, variants(evidence, experiment, mechanism))
+            own = known[NETWORK].merge(rows, on=NETWORK)
+            own["gain"] = own["depth"] - own["refitted"]
+            columns = {name: 1 - by_seed(own, name) for name in READINGS}
+            found.setdefault(mechanism, []).append(columns | {"gain": by_seed(own, "gain")})
+    if not found:
+        raise NotRunError("; ".join(evidence.missing))
+    return {MECHANISMS[name].title: _quantities(tasks) for name, tasks in found.items()}
+
+
+def _quantities(tasks: Sequence[dict[str, Array]]) -> list[Quantity]:
+    gains = [each["gain"] for each in tasks]
+    count = f"mean over {len(tasks)} task{'s' if len(tasks) > 1 else ''}"
+    label = f"accuracy gained by a head fitted anew at N steps, {count}"
+    return [
+        over_seeds("refitted_gain", label, "points", _equally, *gains),
+        *(
+            over_seeds(name, words, "share", _equally, *(each[name] for each in tasks))
+            for name, words in WORDS.items()
+        ),
+    ]
+
+
+def _equally(*tasks: Array) -> float:
+    """The mean over tasks of the mean over their networks, [seeds, networks] each."""
+    return float(np.mean([average(each) for each in tasks]))

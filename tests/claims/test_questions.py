@@ -1,0 +1,250 @@
+"""The questions beyond the papers: every bound both ways, and what leaves a question open."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from support import question_cases as cases
+from support.claim_tables import curve, results, rows
+
+from pondering.claims.answers import Answer, answer, answer_all, answers_json
+from pondering.claims.claims import load_register
+from pondering.claims.measures.evidence import Evidence
+from pondering.claims.questions import QUESTIONS
+from pondering.claims.questions.exit_rules import log_ratio
+from pondering.results.results import Results
+
+ROOT = Path(__file__).parents[2]
+ASKED = {each.id: each for each in load_register(ROOT / "claims.yaml").questions}
+HALF = {"pondernet": 0.5, "random_depth": 0.5}
+GOOD = {"pondernet": 0.5, "random_depth": 0.9}
+
+
+def outcomes(found: Answer) -> list[set[str]]:
+    """Of each bound, in the order of the question, over its parts."""
+    return [{each.outcome for each in findings} for findings in found.meanings.values()]
+
+
+def quantity(found: Answer, name: str, part: str = "") -> tuple[float, float | None, float | None]:
+    one = next(each for each in found.parts[part] if each.name == name)
+    return one.value, one.low, one.high
+
+
+def test_every_registered_question_is_computed() -> None:
+    assert list(QUESTIONS) == list(ASKED)
+
+
+HOLDS, FAILS, UNDECIDED = {"holds"}, {"fails"}, {"undecided"}
+CASES: list[tuple[str, Callable[[], Results], list[set[str]]]] = [
+    ("Q1", lambda: cases.q1(-1, 1, -1), [HOLDS] * 4),
+    ("Q1", lambda: cases.q1(1, -1, 1), [HOLDS, FAILS, FAILS, FAILS]),
+    ("Q1", lambda: cases.q1(-1, 1, 0, mixed=True), [HOLDS, UNDECIDED, UNDECIDED, FAILS]),
+    ("Q2", lambda: cases.q2(0.0), [HOLDS, HOLDS, FAILS]),
+    ("Q2", lambda: cases.q2(0.2), [HOLDS, FAILS, HOLDS]),
+    ("Q2", lambda: cases.q2(lambda seed: 0.05 * (seed % 2)), [HOLDS, UNDECIDED, UNDECIDED]),
+    ("Q3", lambda: cases.q3({3: 10, -3: 10}), [HOLDS, HOLDS, HOLDS]),
+    ("Q3", lambda: cases.q3({3: 0, -3: 0}, back=10, usual=9), [FAILS, FAILS, FAILS]),
+    ("Q3", lambda: cases.q3({3: 7, -3: 5}, back=1), [UNDECIDED, UNDECIDED, UNDECIDED]),
+    ("Q4", lambda: cases.q4(0.1, 0.02), [HOLDS, FAILS]),
+    ("Q4", lambda: cases.q4(0.02, 0.1), [FAILS, HOLDS]),
+    ("Q4", lambda: cases.q4(0.05, 0.05), [FAILS, FAILS]),
+    ("Q5", lambda: cases.q5(GOOD, GOOD), [{"holds", "fails"}] * 2),
+    ("Q5", lambda: cases.q5(GOOD, HALF), [{"holds", "fails"}, FAILS]),
+    ("Q6", lambda: cases.q6(0.0, 0.5), [HOLDS, HOLDS]),
+    ("Q6", lambda: cases.q6(-0.05, 0.1), [FAILS, FAILS]),
+    ("Q7", lambda: cases.q7(0.0, 0.0), [HOLDS, HOLDS, HOLDS]),
+    ("Q7", lambda: cases.q7(0.03, 1.0, rises=-1), [FAILS, FAILS, FAILS]),
+    ("Q8", lambda: cases.q8({"act": 0.1}), [HOLDS, FAILS]),
+    ("Q8", lambda: cases.q8({"act": 0.1, "dact": 0.0}), [{"holds", "fails"}] * 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "made", "expected"), CASES)
+def test_every_bound_both_ways(
+    name: str, made: Callable[[], Results], expected: list[set[str]]
+) -> None:
+    found = answer(ASKED[name], made())
+    assert (found.state, found.evidence) == ("answered", True), found.reason
+    assert outcomes(found) == expected
+    for decision, got in zip(ASKED[name].decides, expected, strict=True):
+        if decision.by == "interval":
+            said = decision.meaning.lower() in found.reason.lower()
+            assert said == ("holds" in got), found.reason
+
+
+def test_the_answer_names_the_parts_of_which_it_holds() -> None:
+    found = answer(ASKED["Q5"], cases.q5(GOOD, HALF))
+    assert found.reason == "A mechanism extrapolates (Random depth)."
+    assert set(found.parts) == {"PonderNet", "Random depth"}
+    none = answer(ASKED["Q5"], cases.q5(HALF, HALF))
+    assert none.reason == "None of what would decide it holds."
+
+
+OPEN = {
+    "few seeds": ("Q1", lambda: cases.q1(seeds=range(100, 109)),
+                  "Fresh seeds of a setting: 9; 10 are needed."),
+    "seeds that were seen": ("Q2", lambda: cases.q2(seeds=range(19)),
+                             "Fresh seeds of a setting: 9; 10 are needed."),
+    "not learned": ("Q1", lambda: cases.q1(error=0.4), "Not learned: solved networks, the fewer"),
+    "a constant N": ("Q2", lambda: cases.q2(sd=0.0), "Not learned: solved networks whose N varies"),
+    "a setting": ("Q1", lambda: cases.q1(beta_zero=False),
+                  "Missing: comparison has no runs of PonderNet with beta 0."),
+    "a task": ("Q6", lambda: cases.q6(0, 0.5, ["comparison", "comparison_logic"]),
+               "Missing: comparison_addition has not been run."),
+    "nothing": ("Q4", lambda: Results("reduced"),
+                "Missing: comparison has not been run; comparison_digits has not been run; "
+                "comparison_rotated has not been run."),
+    "few thresholds": ("Q4", lambda: cases.q4(0.1, 0.1, thresholds=7),
+                       "Missing: comparison: 0 rules with eight thresholds"),
+    "the profile": ("Q7", lambda: replace(cases.q7(0, 0), profile="quick"),
+                    "Profile quick shows what is measured and is no evidence: reduced answers it."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_what_leaves_a_question_open(case: str) -> None:
+    name, made, reason = OPEN[case]
+    found = answer(ASKED[name], made())
+    assert found.state == "open" and found.reason.startswith(reason), found.reason
+
+
+def test_an_unfinished_run_leaves_it_open() -> None:
+    made = cases.q7(0, 0)
+    made.tables["comparison"]["status"] = "running"
+    assert answer(ASKED["Q7"], made).reason == "Unfinished: comparison-pondernet."
+
+
+def test_quick_shows_what_it_measures_with_its_own_seeds() -> None:
+    found = answer(ASKED["Q2"], cases.q2(0.2, seeds=range(3), profile="quick"))
+    assert (found.state, found.evidence, found.seeds) == ("open", False, 3)
+    assert outcomes(found)[2] == HOLDS
+
+
+def test_seeds_of_the_published_tables_take_no_part() -> None:
+    found = answer(ASKED["Q2"], cases.q2(0.0))
+    assert quantity(found, "error_difference")[0] == pytest.approx(0.0)
+    assert (found.seeds, found.replicas) == (10, 10)
+
+
+def student_of_mean(values: np.ndarray) -> tuple[float, float, float]:
+    """Mean over networks [seeds, networks] with the jackknife over seeds, NaN left out."""
+    kept = [row for row in values if not np.isnan(row).all()]
+    mean = float(np.nanmean(kept))
+    without = [np.nanmean(kept[:k] + kept[k + 1 :]) for k in range(len(kept))]
+    n = len(kept)
+    error = math.sqrt((n - 1) / n * sum((each - np.mean(without)) ** 2 for each in without))
+    half = float(stats.t.ppf(0.975, n - 1)) * error
+    return mean, mean - half, mean + half
+
+
+def test_correlations_are_those_of_single_networks_by_hand() -> None:
+    """Unequal numbers of solved networks a seed; a network whose steps never vary counts as 0."""
+    draw = np.random.default_rng(5)
+    taus, levels = (0.0002, 0.002, 0.02), tuple(map(float, range(1, 8)))
+    steps = {key: 2 + draw.random() for key in itertools.product(taus, cases.SEEDS, levels)}
+    steps |= {(0.02, 101, level): 2.0 for level in levels}
+    errors = {key: draw.choice([0.01, 0.2]) for key in itertools.product(taus, cases.SEEDS)}
+    errors[0.02, 101] = 0.01
+    made = cases.q1()
+    act = rows("comparison", "act", taus, lambda s, k, d: errors[s, k],
+               lambda s, k, d: steps[s, k, d], levels=levels, seeds=cases.SEEDS)  # fmt: skip
+    table = made.tables["comparison"]
+    found = answer(ASKED["Q1"], results([act, table[table["mechanism"] != "act"]]))
+    by_hand = np.full((len(cases.SEEDS), len(taus)), np.nan)
+    for (i, seed), (j, tau) in itertools.product(enumerate(cases.SEEDS), enumerate(taus)):
+        if errors[tau, seed] < 0.05:
+            own = [steps[tau, seed, level] for level in levels]
+            by_hand[i, j] = stats.spearmanr(levels, own)[0] if len(set(own)) > 1 else 0.0
+    assert quantity(found, "act_correlation") == pytest.approx(student_of_mean(by_hand))
+    assert quantity(found, "solved_act")[0] == (~np.isnan(by_hand)).sum()
+
+
+def test_the_need_stands_beside_the_steps() -> None:
+    made = cases.q1()
+    need = cases.exits_of("comparison", lambda *_: 0.9, 1).assign(rule="oracle")
+    need = need[need["mechanism"] == "pondernet"].drop_duplicates("seed")
+    every = [need.assign(setting=prior, trend=0.5) for prior in cases.PRIORS]
+    made.exits["comparison"] = pd.concat(every)
+    found = answer(ASKED["Q1"], made)
+    assert quantity(found, "need_correlation") == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_the_ratio_of_variances_by_hand() -> None:
+    accuracy = np.random.default_rng(2).random((3, 4, 2, 3))
+    rules = mechanisms = 0.0
+    for p in range(3):
+        table = [[np.mean(accuracy[:, r, m, p]) for m in range(2)] for r in range(4)]
+        grand = np.mean(table)
+        for r, m in itertools.product(range(4), range(2)):
+            rules += (np.mean(table[r]) - grand) ** 2
+            mechanisms += (np.mean([row[m] for row in table]) - grand) ** 2
+    assert math.exp(log_ratio(accuracy)) == pytest.approx(rules / mechanisms)
+
+
+def test_mean_steps_that_a_rule_does_not_reach_are_left_out() -> None:
+    made = cases.q4(0.1, 0.02)
+    table = made.exits["comparison"]
+    short = (table["rule"] == "patience") & (table["seed"] == 103)
+    table.loc[short, "ponder_time"] = 1 + (table.loc[short, "ponder_time"] - 1) * 0.6
+    found = answer(ASKED["Q4"], made)
+    labels = {part: quantities[0].label for part, quantities in found.parts.items()}
+    assert labels["Comparison"].endswith("at 2, 3 mean steps")
+    assert labels["Comparison digits"].endswith("at 2, 3, 4 mean steps")
+
+
+def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
+    """Of one that never fell, and one that rises to 1.5 and no more, none counts as returned."""
+    ways = {
+        100: lambda setting, share: 3.0,
+        101: lambda setting, share: 1.0 if share < 0.5 else 1.5,
+        102: lambda setting, share: 1.0 if share < 0.5 else 1.51,
+        103: lambda setting, share: 2.0 if share < 0.5 else 1.04,
+    }
+    curves = [
+        curve("bias_sort", "act", (0.001,), cases.flat(0.1), way, seeds=[seed])
+        for seed, way in ways.items()
+    ]
+    table = rows("bias_sort", "act", (0.001,), cases.flat(0.1), levels=(1, 2), seeds=list(ways))
+    evidence = Evidence(results([table], curves))
+    (returned,) = QUESTIONS["Q3"](evidence)["Bias sort"]
+    assert (returned.name, returned.value, returned.seeds) == ("returned_from_one_step", 1 / 3, 3)
+
+
+def test_extrapolation_is_a_median_at_the_setting_best_inside() -> None:
+    made = cases.q5(GOOD, GOOD)
+    table = made.tables["comparison_beyond"]
+    chosen = (table["mechanism"] == "random_depth") & (table["split"] == "extrapolation")
+    errors = np.linspace(0.05, 0.5, 10)
+    chosen &= table["setting"] == 0.1
+    table.loc[chosen, "error"] = table.loc[chosen, "seed"].map(lambda seed: errors[seed - 100])
+    value, low, high = quantity(
+        answer(ASKED["Q5"], made), "accuracy_beyond_8_of_16", "Random depth"
+    )
+    ordered = np.sort(1 - errors)
+    assert (value, low, high) == pytest.approx((np.median(ordered), ordered[1], ordered[8]))
+
+
+def test_answers_as_data() -> None:
+    made = cases.q6(0.0, 0.5)
+    document = answers_json(answer_all([ASKED["Q6"], ASKED["Q1"]], made))
+    assert [(each["id"], each["state"]) for each in document] == [
+        ("Q6", "answered"),
+        ("Q1", "open"),
+    ]
+    first = document[0]
+    assert {each["part"] for each in first["estimates"]} == {
+        "Comparison", "Comparison, halt_bias -5", "Comparison addition",
+        "Comparison addition, halt_bias -5", "Comparison logic", "Comparison logic, halt_bias -5",
+    }  # fmt: skip
+    assert {each["outcome"] for each in first["decides"]} == {"holds"}
+    assert first["runs"] == [f"{n}-correctness" for n in (
+        "comparison", "comparison_addition", "comparison_logic")]  # fmt: skip
+    assert document == answers_json(answer_all([ASKED["Q6"], ASKED["Q1"]], made))
