@@ -32,16 +32,19 @@ def _ids() -> list[str]:
 )
 @options.root
 def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
-    """Judge the papers' claims by the results of a profile; IDS for all about some of them.
+    """Judge the papers' claims by the results of a profile, and answer the questions beyond them.
+
+    IDS for all about some of them.
 
     \b
     pondering claims
-    pondering claims G1 B2
+    pondering claims G1 Q1
     """
     with stage():
+        from pondering.claims.answers import answer, answer_all
         from pondering.claims.claims import load_register
         from pondering.claims.verdicts import judge, judge_all
-        from pondering.cli import claims_text
+        from pondering.cli import answers_text, claims_text
         from pondering.results.results import Results
 
         results = Results.load(root / "reports", load_params(root / "params.yaml", profile).profile)
@@ -56,10 +59,16 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
                     raise UserError(f"IDS: {name!r} is unknown{known}")
             click.echo(f"Profile {profile}")
             for name in wanted:
-                asked = judge(claims[name], results) if name in claims else questions[name]
-                click.echo(f"\n{claims_text.detail(asked, width)}")
+                if name in claims:
+                    text = claims_text.detail(judge(claims[name], results), width)
+                else:
+                    text = answers_text.detail(answer(questions[name], results), width)
+                click.echo(f"\n{text}")
         else:
             judgements = judge_all(register.claims, results)
-            click.echo(claims_text.overview(judgements, register.questions, profile, width))
+            click.echo(claims_text.overview(judgements, profile, width))
+            if register.questions:
+                answers = answer_all(register.questions, results)
+                click.echo(f"\n{answers_text.overview(answers, profile, width)}")
         if warning := register.warning():
             click.echo(warning, err=True)

@@ -1,4 +1,4 @@
-"""What `pondering claims` prints: an overview, or all about one claim or question."""
+"""What `pondering claims` prints of the claims: an overview, or all about one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import click
 
-from pondering.claims.claims import Question
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 
@@ -33,14 +32,11 @@ FIRST = max(len(f"{SIGNS[verdict]} {SHORT.get(verdict, verdict)}") for verdict i
 LEFT = 4 + FIRST  # of the widest id and the verdict
 
 
-def overview(
-    judgements: Sequence[Judgement], questions: Sequence[Question], profile: str, width: int
-) -> str:
+def overview(judgements: Sequence[Judgement], profile: str, width: int) -> str:
     """How many claims have which verdict, and a line for each claim.
 
     Args:
         judgements: of all claims.
-        questions: those registered, which nothing answers yet.
         profile: whose results they were judged by.
         width: of the terminal, in characters.
     """
@@ -50,9 +46,6 @@ def overview(
     summary = f"Profile {profile}: {', '.join([reproduced, *others])}."
     one = f"pondering claims {judgements[0].claim.id} --profile {profile}"
     hint = f"`{one}` says what was measured and why"
-    if questions:
-        ids = f"{questions[0].id} to {questions[-1].id}"
-        hint += f"; {ids} are registered questions, not answered yet"
     rows = [line for each in judgements for line in _row(each, [each.claim.title], width)]
     parts = [*textwrap.wrap(summary, width), "", *rows, "", *textwrap.wrap(f"{hint}.", width)]
     return "\n".join(parts)
@@ -82,12 +75,8 @@ def given(
     return "\n\n".join(parts)
 
 
-def detail(entry: Judgement | Question, width: int) -> str:
-    """All about one claim, or one question, in lines of `width` characters."""
-    if isinstance(entry, Question):
-        texts = [entry.question, *(each.text() for each in entry.decides)]
-        first, *rest = _wrapped(texts, width - 4)
-        return "\n".join([f"{entry.id:4}{first}", *(f"{'':4}{line}" for line in rest)])
+def detail(entry: Judgement, width: int) -> str:
+    """All about one claim, in lines of `width` characters."""
     claim = entry.claim
     source = f"{claim.paper}, {claim.figure}" if claim.figure else claim.paper
     seeds = f"{entry.seeds} seeds a setting. " if entry.seeds else ""
@@ -102,13 +91,13 @@ def detail(entry: Judgement | Question, width: int) -> str:
 def _row(judgement: Judgement, texts: Sequence[str], width: int) -> list[str]:
     """Id and verdict of a claim, with texts beside them."""
     claim, verdict = judgement.claim, judgement.verdict
-    first, *rest = _wrapped(texts, width - LEFT)
+    first, *rest = wrapped(texts, width - LEFT)
     label = f"{SIGNS[verdict]} {SHORT.get(verdict, verdict)}".ljust(FIRST)
     head = f"{claim.id:4}{click.style(label, fg=COLOURS[verdict])}{first}"
     return [head, *(" " * LEFT + line for line in rest)]
 
 
-def _wrapped(texts: Sequence[str], room: int) -> list[str]:
+def wrapped(texts: Sequence[str], room: int) -> list[str]:
     """Lines of so many characters, if that is not too few; a text goes on indented."""
     wrapped = (textwrap.wrap(text, max(room, 30), subsequent_indent="  ") for text in texts)
     return [line for lines in wrapped for line in lines]

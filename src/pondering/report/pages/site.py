@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from pondering.claims.answers import Met, answer_all, answers_json
 from pondering.claims.claims import Register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import MEANINGS, VERDICTS, Verdict, judge_all
@@ -45,6 +46,14 @@ VERDICT_CLASS: dict[Verdict, str] = {
     "not run": "absent",
 }
 """What the style sheet and the drawn signs call each verdict."""
+
+MET_CLASS: dict[Met, str] = {
+    "holds": "reproduced",
+    "undecided": "partly",
+    "fails": "failed",
+    "not measured": "open",
+}
+"""The same for what would decide a question."""
 
 VERDICT_SIGN: dict[Verdict, str] = {
     "reproduced": "✓",
@@ -86,16 +95,18 @@ def build(
     page = page_of(results, judgements, drawings, _light(drawings), settings, searched)
     runs = [run for section in page.sections for run in (*section.trainings, section.name)]
     found = origins(folder / "provenance", runs, results.title)
+    answers = answer_all(register.questions, results)
     judged = claims_json(judgements, results) | {"missing": page.absent}
+    judged["questions"] = answers_json(answers)
     html = _environment(html=True, title_of=results.title)
     markdown = _environment(html=False, title_of=results.title)
     write_together(
         {
             folder / "index.html": html.get_template("profile.html.j2").render(
-                page=page, register=register
+                page=page, register=register, answers=answers
             ),
             folder / "report.md": markdown.get_template("report.md.j2").render(
-                page=page, register=register
+                page=page, register=register, answers=answers
             ),
             folder / "claims.json": json_text(judged),
             folder / "provenance.html": html.get_template("provenance.html.j2").render(
@@ -214,6 +225,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         "meanings": MEANINGS,
         "kinds": VERDICT_CLASS,
         "signs": VERDICT_SIGN,
+        "met": MET_CLASS,
     }
     return environment
 

@@ -1,0 +1,82 @@
+"""What `pondering claims` prints of the questions beyond the papers."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import click
+
+from pondering.claims.answers import Answer, Finding, Met, State
+from pondering.cli.claims_text import wrapped
+
+COLOURS: dict[State, str] = {"answered": "green", "open": "cyan"}
+STATES: dict[State, str] = {"answered": "! answered", "open": "? open"}
+SIGNS: dict[Met, str] = {"holds": "+", "undecided": "~", "fails": "x", "not measured": "-"}
+WORDS: dict[Met, str] = {
+    "holds": "holds",
+    "undecided": "undecided, the interval lies on both sides",
+    "fails": "does not hold",
+    "not measured": "not measured",
+}
+LEFT = 4 + len("! answered") + 2
+
+
+def overview(answers: Sequence[Answer], profile: str, width: int) -> str:
+    """How many questions are answered, and each with its answer.
+
+    Args:
+        answers: of all questions.
+        profile: by whose results.
+        width: of the terminal, in characters.
+    """
+    count = sum(each.state == "answered" for each in answers)
+    summary = f"Questions beyond the papers: {count} of {len(answers)} answered."
+    if not any(each.evidence for each in answers):
+        summary += f" Profile {profile} shows what is measured and is no evidence."
+    told = (_head(each, _said(each), width) for each in answers)
+    rows = [line for lines in told for line in lines]
+    one = f"pondering claims {answers[0].question.id} --profile {profile}"
+    hint = textwrap.wrap(f"`{one}` says what was measured.", width)
+    return "\n".join([*textwrap.wrap(summary, width), "", *rows, "", *hint])
+
+
+def detail(answer: Answer, width: int) -> str:
+    """All about one question, in lines of `width` characters."""
+    question = answer.question
+    texts = [question.question, answer.reason]
+    if answer.seeds:
+        texts.append(f"{answer.seeds} seeds a setting, {answer.replicas} networks")
+    lines = _head(answer, texts, width)
+    for meaning, findings in answer.meanings.items():
+        lines += _indented([meaning], width, 4)
+        lines += _indented(_found(findings), width, 6)
+    return "\n".join(lines)
+
+
+def _said(answer: Answer) -> list[str]:
+    """The question; where the profile may answer it, the answer."""
+    return [answer.question.question, *([answer.reason] if answer.evidence else [])]
+
+
+def _found(findings: Sequence[Finding]) -> Iterator[str]:
+    if not findings:
+        yield f"{SIGNS['not measured']} {WORDS['not measured']}"
+    for each in findings:
+        part = f"{each.part}: " if each.part else ""
+        needed = f"{each.needed} is asked for"
+        yield (
+            f"{SIGNS[each.outcome]} {part}{each.label} {each.measured}; {needed}: "
+            + (WORDS[each.outcome])
+        )
+
+
+def _head(answer: Answer, texts: Sequence[str], width: int) -> list[str]:
+    first, *rest = wrapped(texts, width - LEFT)
+    label = STATES[answer.state].ljust(LEFT - 4)
+    head = f"{answer.question.id:4}{click.style(label, fg=COLOURS[answer.state])}{first}"
+    return [head, *(" " * LEFT + line for line in rest)]
+
+
+def _indented(texts: Iterator[str] | Sequence[str], width: int, room: int) -> list[str]:
+    return [" " * room + line for line in wrapped(list(texts), width - room)]
