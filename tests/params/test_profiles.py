@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import torch
 
 from pondering.claims.claims import load_register
 from pondering.data.frozen import write_arrays
-from pondering.params.read import PROFILES, load_params
+from pondering.params.read import MECHANISMS, PROFILES, load_params
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train.build import make_network
@@ -107,6 +108,33 @@ def test_the_paper_profile_has_the_papers_grids() -> None:
     assert banino.task["test_nonzero"]["extrapolation"] == [49, 96]
     assert banino.settings("pondernet") == tuple(round(0.1 * i, 1) for i in range(1, 10))
     assert len(banino.seeds) == 10
+
+
+def test_reduced_has_the_settings_and_fresh_seeds_that_the_questions_name() -> None:
+    reduced = load_params(ROOT / "params.yaml", "reduced").experiments
+    beta = reduced["comparison"].mechanism("pondernet").own["beta"]
+    grid = [
+        (options.get("beta", beta), each.setting, options.get("kl", "p_prior"))
+        for each in reduced["comparison"].replicas("pondernet")
+        for options in (dict(each.options),) if each.seed == 100
+    ]  # fmt: skip
+    asked = set(itertools.product((0.001, 0.01, 0.1), (0.1, 0.2, 0.4), ("p_prior", "prior_p")))
+    assert asked <= set(grid) and [each for each in grid if each[0] == 0] == [(0.0, 0.2, "p_prior")]
+    assert reduced["comparison"].settings("act") == (0.0002, 0.002, 0.02)
+    assert set(reduced["comparison_beyond"].mechanisms) == set(MECHANISMS)
+    for name in ("bias_leading", "bias_scattered", "bias_sort"):
+        config = reduced[name]
+        starts = [each.options for each in config.replicas("act") if each.seed == 100]
+        warm = {dict(each)["tau_warmup"] for each in starts if "tau_warmup" in dict(each)}
+        assert warm == {config.training.updates // 10} and len(starts) == 10
+        biases = {dict(each).get("halt_bias", config.halting.halt_bias) for each in starts}
+        assert biases == {-3, -1, 0, 1, 3}
+    beyond = [name for name in reduced if name.startswith(("comparison", "bias"))]
+    assert all(len(reduced[n].seeds) == 10 and min(reduced[n].seeds) >= 100 for n in beyond)
+    others = {
+        seed for name in beyond if name != "comparison_farther" for seed in reduced[name].seeds
+    }
+    assert not others & set(reduced["comparison_farther"].seeds), "they chose the two best"
 
 
 def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
