@@ -33,6 +33,7 @@ Unit = Literal[
     "correlation",
     "number",
     "updates",
+    "networks",
     "deviations",
 ]
 """How a number is printed: shares and relative changes in percent, gaps of shares in points."""
@@ -219,7 +220,7 @@ def number_text(value: float, unit: Unit, digits: int | None = None) -> str:
         digits: decimals; None takes what suits the value.
     """
     text = _bare(value, unit, _digits(value, unit) if digits is None else digits)
-    words = {"steps": " steps", "bits": " bits", "nats": " nats", "updates": " updates"}
+    words = {name: f" {name}" for name in ("steps", "bits", "nats", "updates", "networks")}
     words |= {
         "times": " times",
         "deviations": " s.d.",
@@ -249,7 +250,7 @@ def _digits(value: float, unit: Unit) -> int:
     if unit in ("share", "change", "points"):
         size = abs(value)
         return 2 if 0 < size < 0.00995 or (unit == "share" and 0.98 <= size < 1) else 1
-    return {"updates": 0, "bits": 3}.get(unit, 2)
+    return {"updates": 0, "networks": 0, "bits": 3}.get(unit, 2)
 
 
 def _rate(solved: ArrayLike) -> Interval:

@@ -55,16 +55,16 @@ def steps_and_difficulty(evidence: Evidence, *, experiment: str, at_least: int) 
     few = len(apart) < at_least
     return {
         "": [
-            count_of("solved_networks_of_each", "solved networks, the fewer of the two", fewest),
+            count_of("solved_networks_of_each", "solved, the fewer of the two", fewest),
             of("pondernet_correlation", f"PonderNet: {found}", solved["pondernet"]),
             of("act_correlation", f"ACT: {found}", solved["act"]),
             of("correlation_without_prior", f"beta 0: {found}", apart[:0] if few else apart),
             of("need_correlation", f"PonderNet: {_NEED}", _needs(evidence, experiment, solved)),
             of("other_settings", f"PonderNet, other beta and KL: {found}", elsewhere),
-            count_of("solved_act", "solved networks of ACT", solved["act"]),
-            count_of("solved_pondernet", "solved networks of PonderNet", solved["pondernet"]),
-            count_of("solved_without_prior", "solved networks, beta 0", apart),
-            count_of("solved_elsewhere", "solved networks, other beta and KL", elsewhere),
+            count_of("solved_act", "ACT: solved", solved["act"]),
+            count_of("solved_pondernet", "PonderNet: solved", solved["pondernet"]),
+            count_of("solved_without_prior", "beta 0: solved", apart),
+            count_of("solved_elsewhere", "PonderNet, other beta and KL: solved", elsewhere),
             of("pondernet_all", f"PonderNet, all networks: {found}", usual),
             of("act_all", f"ACT, all networks: {found}", act),
         ]
@@ -107,7 +107,7 @@ def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: s
         found = [
             mean_over_networks("error_difference", f"error, {_LESS}", "points", pairs, "error"),
             mean_over_networks("steps_difference", f"steps, {_LESS}", "steps", pairs, "steps"),
-            count_of("networks", "pairs of networks", pairs),
+            count_of("networks", "pairs", pairs),
         ]
         if experiment == correlated:
             both, name = pairs[pairs["solved"]], "correlation_difference"

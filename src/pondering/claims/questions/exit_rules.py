@@ -13,7 +13,6 @@ from pondering.claims.measures.arrays import Array
 from pondering.claims.measures.evidence import Evidence, require
 from pondering.claims.measures.quantities import Quantity
 from pondering.claims.questions.networks import Parts, of_each, table_of
-from pondering.params.mechanisms import MECHANISMS
 from pondering.results.exits import at_best_settings, errors_at, with_curve
 from pondering.results.statistics import interval
 
@@ -75,8 +74,8 @@ def _ratio(
         value, *ends = np.exp([found.estimate, found.low, found.high]).tolist()
     at = ", ".join(f"{each:g}" for each in np.asarray(steps)[reached])
     label = (
-        f"variance of accuracy between rules ({', '.join(rules)}) over that between mechanisms "
-        f"({', '.join(MECHANISMS[name].title for name in best)}), at {at} mean steps"
+        f"variance of accuracy between rules ({', '.join(rules)}) over that between {len(best)} "
+        f"mechanisms, at {at} mean steps"
     )
     low, high = (None if math.isnan(each) else each for each in ends)
     return Quantity("variance_ratio", label, "times", value, low, high, found.count)

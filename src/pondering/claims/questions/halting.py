@@ -44,11 +44,11 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
     label = "error with the mean halting distribution less the network's own"
     return {
         "": [
-            count_of("solved_networks_with_varying_n", "solved networks whose N varies", varying),
+            count_of("solved_networks_with_varying_n", "solved, N varies", varying),
             mean_over_networks("error_difference", label, "points", varying, "difference"),
             count_of(
                 "solved_networks_of_one_n",
-                "solved networks whose N never varies",
+                "solved, N never varies",
                 known[known["ponder_sd"] == 0],
             ),
             mean_over_networks("own_error", "their own error", "share", varying, "own"),

@@ -102,7 +102,7 @@ def mean_over_networks(
 
 def count_of(name: str, label: str, frame: pd.DataFrame) -> Quantity:
     """How many networks there are."""
-    return Quantity(name, label, "number", float(len(frame)), None, None, frame["seed"].nunique())
+    return Quantity(name, label, "networks", float(len(frame)), None, None, frame["seed"].nunique())
 
 
 def audit(evidence: Evidence, experiment: str, column: str) -> pd.DataFrame:
