@@ -92,6 +92,8 @@ def test_the_detail_of_a_question_has_every_bound_and_its_outcome(width: int) ->
     for meaning, sign in {"the error is the same": "+", "the steps are the same": "x"}.items():
         findings = found.meanings[meaning]
         assert f"{meaning} {sign} Comparison: {findings[0].label} {findings[0].measured}" in whole
+    assert whole.endswith("beside it Comparison: pairs 90 networks Comparison digits: pairs 30 "
+                          "networks Comparison rotated: pairs 30 networks")  # fmt: skip
     unrun = answers_text.detail(answer(REGISTER.questions[0], cases.q7(0, 0)), width)
     assert "Q1's" not in unrun and " ".join(unrun.split()).count("- not measured") == 4
 

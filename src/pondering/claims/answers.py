@@ -86,6 +86,17 @@ class Answer:
             found[finding.meaning].append(finding)
         return found
 
+    @property
+    def beside(self) -> list[str]:
+        """What was measured besides, in words."""
+        deciding = {each.quantity for each in self.question.decides}
+        return [
+            f"{part}: {each.label} {quantity_text(each)}".removeprefix(": ")
+            for part, quantities in self.parts.items()
+            for each in quantities
+            if each.name not in deciding
+        ]
+
 
 def answer_all(questions: Sequence[Question], results: Results) -> tuple[Answer, ...]:
     """Answer every question by the results of one profile, in the order given."""

@@ -51,6 +51,8 @@ def detail(answer: Answer, width: int) -> str:
     for meaning, findings in answer.meanings.items():
         lines += _indented([meaning], width, 4)
         lines += _indented(_found(findings), width, 6)
+    if answer.beside:
+        lines += [*_indented(["beside it"], width, 4), *_indented(answer.beside, width, 6)]
     return "\n".join(lines)
 
 
