@@ -33,16 +33,18 @@ def table_of(work: Evaluation) -> pd.DataFrame:
     return pd.read_csv(work.layout.readout("tiny"))
 
 
-def walked(network: Any, batch: Batch, count: int) -> tuple[Any, Any]:
-    """Outputs and states of one network's first steps, (N, B, 1) and (N, B, H)."""
+def walked(network: Any, batch: Batch, count: int) -> tuple[Any, Any, Any]:
+    """One network's first steps: outputs (N, B, 1), states (N, B, H), halting units (N, B)."""
     drive = network.cell.embed(batch.inputs[0])
     state = tuple(drive.new_zeros(len(drive), size) for size in network.cell.state_sizes)
-    outputs, states = [], []
+    outputs, states, halts = [], [], []
     for n in range(1, count + 1):
         state = network.cell.step(drive, state, n == 1)
-        outputs.append(network.heads.of(state)[0])
+        output, logit = network.heads.of(state)
+        outputs.append(output)
         states.append(state[0])
-    return torch.stack(outputs).numpy(), torch.stack(states).numpy()
+        halts.append(torch.sigmoid(logit))
+    return tuple(torch.stack(each).numpy() for each in (outputs, states, halts))
 
 
 @torch.no_grad()
@@ -59,7 +61,7 @@ def test_each_reading_is_that_of_a_network_alone(tmp_path: Path, mechanism: str)
     other = other.take(torch.tensor(new))
     assert (own["examples"], own["fitted"]) == (2 * STORED, len(new))
     network = select(trained.network, k, trained.network.halting)
-    y, s = walked(network, test, 4)
+    y, s, h = walked(network, test, 4)
     right = test.targets[0].numpy() > 0
     assert own["depth"] == pytest.approx(((y[3, :, 0] > 0) != right).mean(), abs=1e-5)
     fit = walked(network, other, 4)[1][3]
@@ -74,8 +76,46 @@ def test_each_reading_is_that_of_a_network_alone(tmp_path: Path, mechanism: str)
         at = found.ponder_time[k].astype(int) - 1
         alone = np.take_along_axis(y[..., 0], at[None], 0)[0] > 0
         assert own["single"] == pytest.approx((alone != right).mean(), abs=1e-5)
+        assert own["ponder_time"] == pytest.approx(found.ponder_time[k].mean(), abs=1e-5)
+        assert own["ponder_sd"] == pytest.approx(found.ponder_time[k].std(), abs=1e-5)
+        mixed = act_weights(h).mean(1) @ y[..., 0]
+        assert own["mean_halting"] == pytest.approx(((mixed > 0) != right).mean(), abs=1e-5)
     else:
         assert own["single"] == own["own"], "a sampled step is read alone"
+        assert np.isnan(own["mean_halting"]), "its answer is no mixture"
+    assert own["max_steps"] == 4
+
+
+def act_weights(halts: Any, epsilon: float = 0.01) -> Any:
+    """Graves's p_n of halting units (N, B), row by row."""
+    weights = np.zeros_like(halts)
+    for b, row in enumerate(halts.T):
+        spent = 0.0
+        for n, unit in enumerate(row):
+            if spent + unit >= 1 - epsilon or n == len(row) - 1:
+                weights[n, b] = 1 - spent
+                break
+            weights[n, b] = unit
+            spent += unit
+    return weights
+
+
+@torch.no_grad()
+def test_what_the_mean_does_where_halting_decides(tmp_path: Path) -> None:
+    """A network that answers by its second step where it stops early, wrongly at the mean."""
+    work = stage_of(tmp_path, PARITY, evaluation={"stored": STORED, "examples": 40})
+    trained = read_back(work, "act")
+    heads = trained.network.heads
+    heads.bias[:, -1] = 0.0
+    heads.weight[..., -1] = torch.linspace(-9, 9, heads.weight.shape[1])
+    test, shares = work.sets["beyond"], np.full(80, 1 / 80)
+    found = readout.with_mean_halting(trained, work.task, test, shares)
+    own = readout.read(trained, work.task, test).own
+    assert found.shape == own.shape and (found != own).any()
+    for k in range(len(own)):
+        y, _, h = walked(select(trained.network, k, trained.network.halting), test, 4)
+        said = act_weights(h).mean(1) @ y[..., 0] > 0
+        assert found[k].tolist() == (said != (test.targets[0].numpy() > 0)).tolist()
 
 
 def test_a_diverged_replica_has_the_worst_error_and_a_repeat_no_row(tmp_path: Path) -> None:
@@ -146,6 +186,8 @@ def test_on_sequences_each_reading_decides_which_state_is_carried(tmp_path: Path
     assert own["depth"] == pytest.approx(mistakes(work.task, test, deep).mean(), abs=1e-5)
     measured = measure(trained.network, trained.network.halting, work.task, test, 4, 16)
     assert own["own"] == pytest.approx(measured.error[k].mean(), abs=1e-5)
+    assert own["ponder_time"] == pytest.approx(measured.ponder_time[k].mean(), abs=1e-5)
+    assert np.isnan(own["mean_halting"])
 
     def scored(batch: Batch, every: list[Any]) -> tuple[Any, Any, Any]:
         there = [(b, t) for b in count for t in range(len(batch.mask)) if batch.scored[t, b]]

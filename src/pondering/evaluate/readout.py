@@ -109,7 +109,7 @@ class Alone(MeanField):
 
 
 class Read(NamedTuple):
-    """What K replicas did with B examples: errors and mean steps (K, B), states s_N (K, T, B, H)."""
+    """What K replicas did with B examples: errors and steps (K, B), and states s_N (K, T, B, H)."""
 
     own: Array
     single: Array
@@ -185,7 +185,7 @@ def read(trained: Trained, task: Task, batch: Batch) -> Read:
         parts.append([each.cpu().numpy() for each in found])
     *values, every = zip(*parts, strict=True)
     whole = (np.concatenate(each, axis=1) for each in values)
-    return Read(*whole, states=np.concatenate(every, axis=2))
+    return Read(*whole, np.concatenate(every, axis=2))
 
 
 def _forced(network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
