@@ -39,7 +39,7 @@ from torch import Generator, Tensor
 from pondering.evaluate.load import Trained
 from pondering.evaluate.measure import chunks, modes
 from pondering.evaluate.rules import shares
-from pondering.evaluate.sequences import never
+from pondering.evaluate.sequences import never, softmaxes
 from pondering.evaluate.stage import Evaluation
 from pondering.evaluate.steps import first
 from pondering.model.halting import (
@@ -250,7 +250,7 @@ def refitted_anew(fit: tuple[Array, Batch], test: tuple[Array, Batch]) -> Array:
 def _scored(states: Array, batch: Batch) -> tuple[Array, Array]:
     """The states of inputs that have a target, (A, H), and the classes there, (A, parts)."""
     there = batch.scored.cpu().numpy()
-    return states[there], batch.targets.cpu().numpy()[there].reshape(there.sum(), -1)
+    return states[there], batch.targets.cpu().numpy()[there].reshape(-1, softmaxes(batch))
 
 
 def refitted(states: Array, targets: Array, test_states: Array, test_targets: Array) -> Array:

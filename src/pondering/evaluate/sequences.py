@@ -64,7 +64,7 @@ def thresholds(network: Network, batch: Batch, rules: Sequence[str]) -> dict[str
 
 def softmaxes(batch: Batch) -> int:
     """Of how many softmaxes, or sigmoids, each output consists."""
-    count: int = batch.targets[0, 0].numel()
+    count: int = batch.targets.shape[2:].numel()
     return count
 
 

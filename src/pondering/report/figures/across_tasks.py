@@ -19,11 +19,8 @@ from pondering.results.tables import headline, per_seed, per_setting, splits_of
 
 
 def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
-    """A panel an experiment: every mechanism's error against its ponder, PonderNet's among them."""
-    present = [
-        name for name in experiments
-        if name in results.tables and len(_expected(results.tables[name]))
-    ]  # fmt: skip
+    """A panel an experiment: every mechanism's error against its ponder."""
+    present = [name for name in experiments if name in results.tables]
     if not present:
         return None
     columns = 2 if len(present) > 1 else 1
