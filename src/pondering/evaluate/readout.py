@@ -184,8 +184,8 @@ def read(trained: Trained, task: Task, batch: Batch) -> Read:
         found = *(task.error(each, chunk) for each in outputs), steps, states
         parts.append([each.cpu().numpy() for each in found])
     *values, every = zip(*parts, strict=True)
-    whole = (np.concatenate(each, axis=1) for each in values)
-    return Read(*whole, np.concatenate(every, axis=2))
+    own_error, single, depth, taken = (np.concatenate(each, axis=1) for each in values)
+    return Read(own_error, single, depth, taken, np.concatenate(every, axis=2))
 
 
 def _forced(network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
