@@ -243,6 +243,8 @@ def refitted_anew(fit: tuple[Array, Batch], test: tuple[Array, Batch]) -> Array:
     example = np.nonzero(test[1].scored.cpu().numpy())[1]
     for part in range(wanted.shape[1]):
         missed = refitted(known, wanted[:, part], asked, answers[:, part])
+        if np.isnan(missed).any():
+            return np.full(len(wrong), np.nan)
         np.maximum.at(wrong, example, missed)
     return wrong
 
