@@ -187,14 +187,15 @@ def wilson(successes: int, trials: int) -> Interval:
     return Interval(share, low, high, trials)
 
 
-def solve_rate(errors: ArrayLike) -> Interval:
-    """Share of seeds whose error is below `SOLVED_ERROR`, with its Wilson interval.
+def solve_rate(errors: ArrayLike, below: float = SOLVED_ERROR) -> Interval:
+    """Share of seeds whose error is smaller than `below`, with its Wilson interval.
 
     Args:
         errors: [seeds]; NaN (no result) counts as not solved.
+        below: the error from which on a task is not solved.
     """
     values = np.asarray(errors, dtype=np.float64).ravel()
-    return wilson(int((values < SOLVED_ERROR).sum()), int(values.size))
+    return wilson(int((values < below).sum()), int(values.size))
 
 
 def rate_difference(first: Interval, second: Interval) -> Interval:

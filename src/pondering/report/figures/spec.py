@@ -13,6 +13,9 @@ from matplotlib.figure import Figure
 from pondering.report.figures import style
 from pondering.results.results import Results
 
+SHARES = {"accuracy", "error", "test error", "share with\nerror < 5%"}
+"""Labels of axes that run from 0 to 1 in every experiment; errors have theirs in the data card."""
+
 
 class Family(Protocol):
     """A kind of figure: a module of this folder with these three functions.
@@ -71,6 +74,7 @@ class FigureSpec:
                 return None
             source = f"{self.paper}, {self.number}" if self.number else self.paper
             style.mark_empty(figure)
+            style.in_percent(figure, SHARES | self._errors(results))
             warning = "; ".join(results.stand_ins(self.experiment))
             if warning and not warning.lower().startswith("a stand-in"):
                 warning = f"Stand-in: {warning}"
@@ -89,6 +93,11 @@ class FigureSpec:
     def caption(self, results: Results) -> str:
         """What is plotted, and what a reader of this profile's figure must know besides."""
         return self.family.caption(results, **self.values).rstrip()
+
+    def _errors(self, results: Results) -> set[str]:
+        """What an axis of errors is called, where they are shares."""
+        cards = [results.cards[name] for name in self.experiment if name in results.cards]
+        return {text for card in cards if card.is_share for text in (card.unit, card.in_training)}
 
     def _settings(self, results: Results) -> str:
         """The profile, its seeds and, where few experiments enter, what their data are."""

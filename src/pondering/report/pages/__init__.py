@@ -9,6 +9,7 @@ from typing import Any
 from pondering.claims.claims import load_register
 from pondering.params.read import load_params
 from pondering.project.paths import Layout
+from pondering.report.pages.overview import overview, write_readme
 from pondering.report.pages.site import build, build_index
 from pondering.results.results import Results
 
@@ -17,6 +18,8 @@ __all__ = ["build", "build_index", "publish"]
 
 def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]) -> str:
     """Write a profile's report from whatever has been run, and the page that leads to all.
+
+    README.md gets the results too, if its table is of this profile.
 
     Args:
         root: the project.
@@ -32,4 +35,5 @@ def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]
     register = load_register(root / "claims.yaml")
     page = build(results, register, Layout(root, profile).report, params.experiments)
     build_index(root / "reports", encodings)
+    write_readme(root / "README.md", profile, overview(results, page))
     return ", ".join(f"{count} {words}" for words, count in page.counts.items() if count)

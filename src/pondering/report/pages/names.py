@@ -20,6 +20,21 @@ PROFILES = {
 }
 """Profile -> what it is, the largest first."""
 
+PAPERS = {
+    "Graves 2016": "https://arxiv.org/abs/1603.08983",
+    "Banino et al. 2021": "https://arxiv.org/abs/2107.05407",
+}
+"""Paper -> where anyone can read it."""
+
+TERMS = {
+    "Ponder": "a network ponders when it takes several steps over one input and decides by itself "
+    "after which of them it answers.",
+    "Tau, τ": "what every step costs ACT in training: the larger tau is, the sooner ACT stops.",
+    "Lambda_p, λp": "the chance of stopping at each step that training pulls PonderNet towards: "
+    "the smaller lambda_p is, the longer PonderNet thinks.",
+}
+"""What a reader must know before the first number."""
+
 CELLS = {
     "tanh_rnn": "tanh recurrent network",
     "gru": "GRU",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -22,6 +23,8 @@ from pondering.report.figures import FIGURES, save
 from pondering.report.figures.current import figure_key, read_seals, seal
 from pondering.report.figures.style import paths_of
 from pondering.report.pages import names
+from pondering.report.pages.demonstration import EXPERIMENT, demonstration
+from pondering.report.pages.lessons import UNDECIDED
 from pondering.report.pages.markdown import code, escaped
 from pondering.report.pages.playable import Playable, playable
 from pondering.report.pages.provenance import origins
@@ -92,27 +95,35 @@ def build(
     judgements = judge_all(register.claims, results)
     drawings = _draw(results, folder / "figures")
     searched = searches(folder / "search")
+    moving = demonstration(results.traces.get(EXPERIMENT, []))
     page = page_of(results, judgements, drawings, _light(drawings), settings, searched)
     runs = [run for section in page.sections for run in (*section.trainings, section.name)]
     found = origins(folder / "provenance", runs, results.title)
     answers = answer_all(register.questions, results)
     judged = claims_json(judgements, results) | {"missing": page.absent}
     judged["questions"] = answers_json(answers)
+    notes = (folder / "NOTES.md").is_file()
     html = _environment(html=True, title_of=results.title)
     markdown = _environment(html=False, title_of=results.title)
     write_together(
         {
             folder / "index.html": html.get_template("profile.html.j2").render(
-                page=page, register=register, answers=answers
+                page=page,
+                register=register,
+                answers=answers,
+                verdicts_of=judged["claims"],
+                notes=notes,
+                moving=moving,
             ),
             folder / "report.md": markdown.get_template("report.md.j2").render(
-                page=page, register=register, answers=answers
+                page=page, register=register, answers=answers, notes=notes
             ),
             folder / "claims.json": json_text(judged),
             folder / "provenance.html": html.get_template("provenance.html.j2").render(
                 page=page, origins=found
             ),
         }
+        | ({folder / "figures" / "demonstration.svg": moving} if moving else {})
     )
     return page
 
@@ -213,17 +224,21 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
     )
     environment.filters["code"] = code
     environment.filters["whole"] = _whole_numbers
+    environment.filters["data_url"] = _data_url
+    environment.filters["spread"] = _spread_apart
     environment.filters["title_of"] = title_of
     environment.globals |= {
         "style": _asset("style.css"),
-        "script": _asset("text.js"),
+        "script": _asset("text.js") + _asset("figures.js"),
         "play_style": _asset("playable.css"),
         "play_script": _asset("playable_think.js")
         + _asset("playable.js")
         + _asset("playable_parity.js"),
         "verdicts": VERDICTS,
         "meanings": MEANINGS,
+        "undecided": UNDECIDED,
         "kinds": VERDICT_CLASS,
+        "papers": names.PAPERS,
         "signs": VERDICT_SIGN,
         "met": MET_CLASS,
     }
@@ -234,6 +249,16 @@ def _whole_numbers(text: str) -> Markup:
     """A text in which no line breaks at the hyphen of 9e-4."""
     number = r"\d[\d.]*e-\d+"
     return Markup(re.sub(number, r'<span class="whole">\g<0></span>', str(escape(text))))
+
+
+def _data_url(svg: str) -> str:
+    """A picture as part of the page, with its own style."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def _spread_apart(text: str) -> Markup:
+    """A mean with its error, "9.1 ± 0.2%", the error in a part that a phone leaves out."""
+    return Markup(re.sub(r" ± [\d.]+", r'<span class="interval">\g<0></span>', str(escape(text))))
 
 
 def _asset(name: str) -> Markup:
@@ -253,6 +278,7 @@ def _read_claims(path: Path, profile: str) -> dict[str, Any]:
         raise UserError(f"{path}: not a claims.json of this project ({problem})") from None
     return report | {
         "profile": profile,
+        "notes": path.with_name("NOTES.md").is_file(),
         "finished": finished,
         "verdicts": verdicts,
         "counts": counts,

@@ -42,17 +42,19 @@ class SummaryRow:
     unfinished: bool
 
 
-def summary_rows(table: pd.DataFrame, card: Card) -> list[SummaryRow]:
+def summary_rows(
+    table: pd.DataFrame, card: Card, solved_error: float = SOLVED_ERROR
+) -> list[SummaryRow]:
     """Every setting with its mean error, standard error, interval, solve rate, steps and seeds.
 
     Args:
         table: the evaluation rows of one experiment.
         card: its data card.
+        solved_error: a seed with a smaller error has solved the task.
 
     Returns:
         Rows in the order of mechanisms, those with options after those without, settings and
-        splits; the expectation, which PonderNet has,
-        after its sampled prediction.
+        splits; the expectation, which PonderNet has, after its sampled prediction.
     """
     rows = []
     for mechanism in names.variants(table["mechanism"].unique()):
@@ -66,24 +68,24 @@ def summary_rows(table: pd.DataFrame, card: Card) -> list[SummaryRow]:
             for setting, split in sorted(parts, key=lambda each: (each[0], order.index(each[1]))):
                 if split not in SPLITS_ON_FIGURES_ALONE:
                     part = parts[setting, split]
-                    label = "expectation" if prediction == "expected" else ""
-                    rows.append(_row(part, card, mechanism, float(setting), split, label))
+                    name = names.setting_sign(mechanism, float(setting))
+                    name += ", expectation" if prediction == "expected" else ""
+                    title = title_of(mechanism), name
+                    rows.append(_row(part, card, title, split, solved_error))
     return rows
 
 
 def _row(
-    part: pd.DataFrame, card: Card, mechanism: str, setting: float, split: str, label: str
+    part: pd.DataFrame, card: Card, title: tuple[str, str], split: str, solved_error: float
 ) -> SummaryRow:
     seeds = per_seed(part)
     means = per_setting(seeds).iloc[0]
     interval = mean_interval(seeds["error"]).within(0, 1 if card.is_share else math.inf)
-    solved = solve_rate(seeds["error"])
+    solved = solve_rate(seeds["error"], solved_error)
     scale, digits, unit = printed(means["error"], card)
     low, high = scale * interval.low, scale * interval.high
-    name = names.setting_sign(mechanism, setting)
     return SummaryRow(
-        title_of(mechanism),
-        f"{name}, {label}" if label else name,
+        *title,
         card.splits[split],
         _plus_minus(scale * means["error"], scale * means["error_se"], digits, unit),
         "" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}{unit}",
@@ -98,7 +100,10 @@ def _row(
 
 
 def published_in_words(
-    published: Mapping[str, tuple[float, int]], table: pd.DataFrame, card: Card
+    published: Mapping[str, tuple[float, int]],
+    table: pd.DataFrame,
+    card: Card,
+    solved_error: float = SOLVED_ERROR,
 ) -> list[tuple[str, str]]:
     """Which network of each mechanism is published, its error, and how many of its seeds solved.
 
@@ -106,6 +111,7 @@ def published_in_words(
         published: mechanism -> its setting and seed.
         table: the evaluation rows of the experiment.
         card: its data card.
+        solved_error: a seed with a smaller error has solved the task.
 
     Returns:
         (mechanism, words) lines; what counts is the first split, as in the choice of the setting.
@@ -120,7 +126,7 @@ def published_in_words(
         told = f"error {error}{where}" if card.is_share else f"{error} {card.unit}{where}"
         words = f"{names.setting_sign(mechanism, setting)}, seed {seed}: {told}"
         if card.is_share:
-            solved = int((own < SOLVED_ERROR).sum())
+            solved = int((own < solved_error).sum())
             words += (
                 f"; {solved} of {len(own)} {'seed' if len(own) == 1 else 'seeds'} solved the task"
             )

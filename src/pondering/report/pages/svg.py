@@ -1,10 +1,18 @@
-"""Making a matplotlib SVG part of a page: its text selectable, its names apart from the others'."""
+"""Making a matplotlib SVG part of a page: its text selectable, its names apart from the others'.
+
+Its inks become variables of the page, so that one drawing serves a light and a dark ground.
+"""
 
 from __future__ import annotations
 
 import re
 
 from markupsafe import Markup, escape
+
+from pondering.report.figures.style import ROLES
+
+VARIABLES = {colour.lower(): f"var(--figure-{role}, {colour})" for role, colour in ROLES.items()}
+COLOUR = re.compile("|".join(VARIABLES))
 
 
 def inline(svg: str, name: str, alternative: str) -> Markup:
@@ -27,6 +35,7 @@ def inline(svg: str, name: str, alternative: str) -> Markup:
     body = re.sub(
         r"<style[^>]*>\s*\*\s*\{([^}]*)\}\s*</style>", rf"<style>#{name} * {{\1}}</style>", body
     )
+    body = COLOUR.sub(lambda found: VARIABLES[found.group()], body)
     head, rest = body.split(">", 1)
     head = re.sub(r'\s(?:width|height|id|version|role|aria-label)="[^"]*"', "", head)
     label = escape(alternative)

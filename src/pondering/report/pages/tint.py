@@ -11,6 +11,9 @@ from pondering.report.pages import names
 
 MAXIMUM_CHARACTERS = 500
 MAXIMUM_SEEDS = 3
+BITS = 1 / math.log(2)
+"""Bits in a nat, which traces count in."""
+
 SMALLEST_RANGE = 0.005
 """Steps; below it the ends of a legend print alike, and no tint would mean anything."""
 
@@ -90,9 +93,9 @@ def _level(value: float, low: float, width: float) -> int:
 def _label(step: Mapping[str, Any], ponder: float) -> str:
     """What hovering and focus say; R and entropy may have no meaning and are then left out."""
     parts = [f"{_spoken(str(step['input']))} → {_spoken(str(step['target']))}", f"N {ponder:.2f}"]
-    for name, key, unit in (("R", "remainder", ""), ("loss", "loss", " nats"),
-                            ("entropy", "entropy", " nats")):  # fmt: skip
-        value = _number(step.get(key))
+    for name, key, scale, unit in (("R", "remainder", 1.0, ""), ("loss", "loss", BITS, " bits"),
+                                   ("entropy", "entropy", BITS, " bits")):  # fmt: skip
+        value = scale * _number(step.get(key))
         if not math.isnan(value):
             parts.append(f"{name} {value:.2f}{unit}")
     return " · ".join(parts)

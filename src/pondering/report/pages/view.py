@@ -15,6 +15,13 @@ from pondering.params.read import ExperimentConfig
 from pondering.report.figures import FIGURES, FigureSpec, alt_text
 from pondering.report.pages import names
 from pondering.report.pages.beyond import Beyond, beyond_of
+from pondering.report.pages.lessons import (
+    Lesson,
+    experiments_of,
+    lessons,
+    solved_errors,
+    solved_in_words,
+)
 from pondering.report.pages.searches import SearchLink
 from pondering.report.pages.seen import SeenInputs, seen_inputs
 from pondering.report.pages.summary import (
@@ -29,6 +36,7 @@ from pondering.report.pages.svg import inline
 from pondering.report.pages.tint import TintedText, tinted_texts
 from pondering.report.pages.told import Told, told
 from pondering.results.results import Card, Results
+from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import best_setting, headline, per_seed
 
 ALL_WAYS, OF_A_QUESTION = "beyond-exits", "question-"
@@ -72,6 +80,8 @@ class Section:
     searches: tuple[SearchLink, ...]
     published: tuple[tuple[str, str], ...]
     crossing: str
+    solved_error: float
+    lessons: tuple[Lesson, ...]
 
 
 @dataclass(frozen=True)
@@ -96,10 +106,12 @@ class Page:
     across: tuple[FigureView, ...]
     beyond: Beyond
     beyond_figures: tuple[FigureView, ...]
+    across_lessons: tuple[Lesson, ...]
     absent: tuple[str, ...]
     undrawn: tuple[str, ...]
     unfinished: tuple[str, ...]
     stand_ins: tuple[str, ...]
+    terms: Mapping[str, str]
 
 
 def page_of(
@@ -131,16 +143,28 @@ def page_of(
     present = _in_order(results, settings)
     apart = tuple(view for view in views if _is_beyond(view.spec))
     inside = [view for view in views if view not in apart]
+    solved = solved_errors([judgement.claim for judgement in judgements])
     return Page(
         profile=results.profile,
         about=names.PROFILES.get(results.profile, ""),
         claims=tuple(_claim(judgement, results, drawings) for judgement in judgements),
         counts={verdict: sum(j.verdict == verdict for j in judgements) for verdict in VERDICTS},
         sections=tuple(
-            _section(name, results, settings.get(name), inside, searched.get(name, ()))
+            _section(
+                name,
+                results,
+                settings.get(name),
+                inside,
+                searched.get(name, ()),
+                [each for each in judgements if name in experiments_of(each.claim)],
+                solved.get(name, SOLVED_ERROR),
+            )
             for name in present
         ),
         across=tuple(view for view in inside if len(view.spec.experiment) > 1),
+        across_lessons=lessons(
+            [each for each in judgements if len(experiments_of(each.claim) & {*present}) > 1]
+        ),
         beyond=beyond_of(results, present),
         beyond_figures=apart,
         absent=tuple(name for name in settings if name not in results.tables),
@@ -149,6 +173,7 @@ def page_of(
         ),
         unfinished=tuple(name for name in present if _running(results, name)),
         stand_ins=tuple(results.stand_ins(present)),
+        terms=names.TERMS | {"Solved": solved_in_words(solved, results.title)},
     )
 
 
@@ -175,11 +200,13 @@ def _section(
     config: ExperimentConfig | None,
     views: Sequence[FigureView],
     searches: tuple[SearchLink, ...],
+    judgements: Sequence[Judgement],
+    solved_error: float,
 ) -> Section:
     table, card = results.tables[name], results.cards[name]
     named = config.mechanisms if config else names.TITLES
     missing = [m for m in named if not (table["mechanism"] == m).any()]
-    rows = tuple(summary_rows(table, card))
+    rows = tuple(summary_rows(table, card, solved_error))
     means = per_seed(headline(table))
     best = {each: best_setting(means, each) for each in named if each not in missing}
     return Section(
@@ -196,8 +223,12 @@ def _section(
         seeds=seeds_in_words(rows),
         seen=seen_inputs(table, card, {each: at for each, at in best.items() if at is not None}),
         searches=searches,
-        published=tuple(published_in_words(results.published.get(name, {}), table, card)),
+        published=tuple(
+            published_in_words(results.published.get(name, {}), table, card, solved_error)
+        ),
         crossing=crossing_in_words(table, results.traces.get(name, []), config),
+        solved_error=solved_error,
+        lessons=lessons(judgements),
     )
 
 

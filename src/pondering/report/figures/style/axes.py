@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from pondering.report.figures.style.look import INK
@@ -54,6 +55,19 @@ def whole_numbers(axes: Axes, which: str = "x") -> None:
     """Ticks at whole numbers only, for axes that count."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=1))
+
+
+def in_percent(figure: Figure, shares: Collection[str]) -> None:
+    """Write percent at the ticks of every axis whose label names a share.
+
+    Args:
+        figure: its panels drawn.
+        shares: the labels of axes that run from 0 to 1.
+    """
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_label().get_text() in shares:
+                axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g}%"))
 
 
 def from_zero(axes: Axes) -> None:

@@ -19,7 +19,9 @@ BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 
 VERMILION, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
 
-GREY, INK, PAPER = "#6E6E6E", "#222222", "#FDFDFD"
+GREY, INK, PAPER, GRID, SOFT, WARNING = (
+    "#6E6E6E", "#222222", "#FDFDFD", "#E2E2E2", "#555555", "#A84300",
+)  # fmt: skip
 
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY)
 
@@ -27,6 +29,12 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 WRONG = "#9C1F6B"
 """Marks what a network got wrong: no mechanism's colour, and dark enough for small text."""
+
+ROLES = {
+    "ink": INK, "paper": PAPER, "grid": GRID, "soft": SOFT, "warning": WARNING,
+    "grey": GREY, "wrong": WRONG, "blue": BLUE,
+}  # fmt: skip
+"""Colours that a page replaces on a dark ground; the others read on either."""
 
 MECHANISM_COLOUR = {"repeat": GREEN, "act": VERMILION, "pondernet": BLUE, "plain": GREY}
 
@@ -76,7 +84,7 @@ STYLE: Any = {
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
-    "grid.color": "#E2E2E2",
+    "grid.color": GRID,
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.6,
     "lines.markersize": 4.5,

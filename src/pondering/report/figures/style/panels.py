@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
 
 from pondering.project.atomic import atomic_write
-from pondering.report.figures.style.look import GREY, INK, WIDTH, style
+from pondering.report.figures.style.look import GREY, INK, SOFT, WARNING, WIDTH, style
 
 
 def new_figure(heights: Sequence[float], **subplots: Any) -> tuple[Figure, list[Axes]]:
@@ -38,8 +38,8 @@ def heading(figure: Figure, title: str, settings: str, warning: str = "") -> Non
     The figure grows by the height of the text, so the panels keep theirs.
     """
     lines = [(line, "bold", INK, 10.0) for line in textwrap.wrap(title, 55)]
-    lines += [(line, "bold", "#A84300", 8.0) for line in _clipped(warning, 68)]
-    lines += [(line, "normal", "#555555", 8.0) for line in _clipped(settings, 80)]
+    lines += [(line, "bold", WARNING, 8.0) for line in _clipped(warning, 68)]
+    lines += [(line, "normal", SOFT, 8.0) for line in _clipped(settings, 80)]
     tall = sum(size * 1.35 for *_, size in lines) / 72 + 0.1
     height = figure.get_figheight() + tall
     figure.set_figheight(height)
