@@ -17,6 +17,7 @@ from pondering.params.read import load_params
 from pondering.report.figures import FIGURES
 from pondering.report.pages import build, build_index
 from pondering.report.pages.markdown import escaped
+from pondering.report.pages.names import PAPERS
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,11 @@ def html(site: Path) -> str:
 Opener = Callable[..., tuple[Page, list[str]]]
 
 
+def unfold(page: Page) -> None:
+    """Open whatever is folded."""
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+
+
 @pytest.fixture
 def opened(browser: Browser, site: Path) -> Iterator[Opener]:
     """Opens a page of the site: the page, and everything that went wrong while it opened."""
@@ -50,9 +56,10 @@ def opened(browser: Browser, site: Path) -> Iterator[Opener]:
         page.on("pageerror", lambda problem: wrong.append(f"error: {problem}"))
         page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
         page.on("dialog", lambda dialog: (wrong.append("dialog"), dialog.dismiss()))
-        page.on("request", lambda request: wrong.append(f"network: {request.url}")
-                if not request.url.startswith(("file:", "data:")) else None)  # fmt: skip
-        page.goto((site / name).as_uri())
+        own = (site / name).as_uri()
+        page.on("request", lambda request: wrong.append(f"loaded: {request.url}")
+                if not request.url.startswith((own, "data:")) else None)  # fmt: skip
+        page.goto(own)
         return page, wrong
 
     yield opener
@@ -67,6 +74,9 @@ def test_the_report_opens_clean_and_shows_every_figure(
 ) -> None:
     page, wrong = opened(width=width, color_scheme=scheme)
     assert wrong == []
+    folded = page.locator("details.fold:not([open])").count()
+    assert folded == (0 if width > 360 else page.locator("details.fold").count())
+    unfold(page)
     drawn = {path.stem for path in (site / "quick" / "figures").glob("*.svg")}
     boxes = page.evaluate(
         """() => [...document.querySelectorAll("figure")].map(f => {
@@ -78,13 +88,19 @@ def test_the_report_opens_clean_and_shows_every_figure(
     )
     assert {box[0] for box in boxes} == {f"figure-{name}" for name in drawn}
     for name, across, tall, natural, alternative, right in boxes:
-        assert across > 440 and tall > 100 and natural != 0, f"{name} is too small to read"
+        # 8 points of 360 across are 8 pixels on a phone, whose figures reach from edge to edge
+        assert across >= min(width, 440) and tall > 100 and natural != 0, f"{name} is too small"
         assert right <= width and len(alternative) > 60, name
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", dark))) < 200) == (scheme == "dark")
-    card = page.evaluate("getComputedStyle(document.querySelector('.drawing')).backgroundColor")
-    assert sum(map(int, re.findall(r"\d+", card))) > 700, "figures keep a light card"
+    inks = page.evaluate(
+        """() => [...document.querySelectorAll("figure svg text")].slice(0, 40)
+             .map(text => getComputedStyle(text).fill)
+             .concat(getComputedStyle(document.querySelector(".drawing")).backgroundColor)"""
+    )
+    *texts, paper = (sum(map(int, re.findall(r"\d+", ink))) for ink in inks)
+    assert all((text > paper) == (scheme == "dark") for text in texts)
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -130,6 +146,7 @@ def test_the_tinted_text_speaks_on_hover_and_on_focus_by_arrow_keys(
     opened: Opener, width: int
 ) -> None:
     page, _ = opened(width=width)
+    unfold(page)
     letters = page.locator(".running").first.locator(".c")
     said = "one => getComputedStyle(one, '::after').content"
     letters.nth(4).hover()
@@ -152,7 +169,51 @@ def test_the_pages_read_without_scripts(opened: Opener) -> None:
     page, _ = opened(java_script_enabled=False)
     assert page.locator("#claims .verdict").first.is_visible()
     assert page.locator(".running .c").first.get_attribute("tabindex") == "0"
-    assert page.locator("#figure-graves-04 svg").is_visible()
+    assert page.locator("#figure-graves-04 .drawing svg").is_visible()
+
+
+@pytest.mark.parametrize("width", [360, 1920])
+def test_a_figure_is_enlarged_and_arrows_walk_through_all(opened: Opener, width: int) -> None:
+    page, wrong = opened(width=width)
+    unfold(page)
+    figures = page.locator("figure").count()
+    title = page.locator("#slide")
+    first, last = (page.locator("figure h3").nth(k).text_content() for k in (0, -1))
+    page.locator(".enlarge").first.focus()
+    page.keyboard.press("Enter")
+    assert title.text_content() == f"{first} (1 of {figures})"
+    box = page.locator("dialog .drawing svg").bounding_box()
+    assert box and box["width"] >= (540 if width == 360 else 600)
+    page.keyboard.press("ArrowLeft")
+    assert title.text_content() == f"{last} ({figures} of {figures})"
+    assert page.locator("dialog .drawing").count() == 1
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Escape")
+    assert not page.locator("dialog").is_visible()
+    assert page.locator("figure .drawing").count() == figures  # each is back in its place
+    assert page.evaluate("document.activeElement.closest('figure').id") == "figure-graves-04"
+    page.locator("#figure-graves-06 .drawing").click(position={"x": 120, "y": 120})
+    assert page.locator("dialog").is_visible() and "Fig. 6" in (title.text_content() or "")
+    assert wrong == []
+
+
+def test_on_a_phone_contents_stay_and_links_open_what_holds_their_target(opened: Opener) -> None:
+    page, wrong = opened(width=360, reduced_motion="reduce")
+    assert page.evaluate("document.documentElement.scrollHeight") < 12 * 900
+    page.evaluate("scrollTo(0, 5000)")
+    page.locator("nav.contents summary").click()
+    page.locator("nav.contents a", has_text="Wikipedia").click()
+    top = page.evaluate("document.getElementById('wikipedia').getBoundingClientRect().top")
+    bar = page.locator("nav.contents").bounding_box()
+    assert bar and bar["height"] < 60 and bar["y"] <= 0 < top < 100
+    page.evaluate("location.hash = 'figure-graves-06'")
+    page.wait_for_function("document.querySelector('#parity details.fold').open")
+    page.evaluate("location.hash = 'settings-wikipedia'")
+    page.wait_for_function("document.getElementById('settings-wikipedia').open")
+    rows = page.locator("#parity .reached tbody tr:not(.group)")
+    steps = rows.last.locator("td:visible").nth(2).bounding_box()
+    assert steps and steps["x"] + steps["width"] <= 360, "no table loses its steps"
+    assert wrong == []
 
 
 def test_strings_from_files_are_escaped_everywhere(site: Path, html: str) -> None:
@@ -173,8 +234,11 @@ def test_every_link_leads_somewhere_and_none_abroad(site: Path) -> None:
     for path, text in pages.items():
         assert "@import" not in text and "url(http" not in text
         for url in re.findall(r'(?:src|href)="([^"]*)"', text):
-            assert url.startswith("data:") or not re.match(r"[a-z]+:|//", url), url
+            own = url.startswith("data:") or not re.match(r"[a-z]+:|//", url)
+            assert own or url in PAPERS.values(), url
         for url in re.findall(r'<a [^>]*href="([^"]*)"|src="([^"]*)"', text):
+            if "".join(url) in PAPERS.values():
+                continue
             name, _, anchor = "".join(url).partition("#")
             target = (path.parent / unquote(name)).resolve() if name else path
             assert target.exists(), f"{path.name}: {url}"

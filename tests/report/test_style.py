@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 from support.panels import drawn
 
-from pondering.report.figures import error_by_penalty, sequences, style
+from pondering.report.figures import FIGURES, error_by_penalty, sequences, style
+from pondering.report.figures.style.look import PALETTE
+from pondering.report.pages.site import TEMPLATES
 from pondering.results.results import Results
 
 CROWDS = [
@@ -45,6 +50,40 @@ def test_every_point_has_its_name_beside_it(points: list[tuple[float, float, str
         style.heading(figure, "A title", "of a figure")
         assert sorted(t.get_text() for t in axes.texts) == sorted(n for *_, n in points if n)
         assert touching(axes, points) == []
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours by WCAG 2.2."""
+
+    def light(colour: str) -> float:
+        srgb = to_rgb(colour)
+        linear = [((c + 0.055) / 1.055) ** 2.4 if c > 0.04045 else c / 12.92 for c in srgb]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    bright, dim = sorted((light(one), light(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def test_every_colour_reads_on_a_dark_ground_and_every_ink_on_both() -> None:
+    _, sheet = (TEMPLATES / "style.css").read_text().split("prefers-color-scheme: dark", 1)
+    dark = dict(re.findall(r"--figure-(\w+): (#\w{6})", sheet))
+    assert set(dark) == set(style.ROLES), "a role of a figure has a colour on a dark ground"
+    replaced = {colour: dark[role] for role, colour in style.ROLES.items()}
+    for colour in {*style.MECHANISM_COLOUR.values(), *PALETTE}:
+        assert contrast(replaced.get(colour, colour), dark["paper"]) >= 3, colour
+    for role in ("ink", "soft", "warning", "grey", "wrong"):
+        assert contrast(dark[role], dark["paper"]) >= 4.5, role
+        assert contrast(style.ROLES[role], style.PAPER) >= 4.5, role
+
+
+def test_shares_are_written_in_percent(results: Results) -> None:
+    by_id = {spec.id: spec for spec in FIGURES}
+    parity, text = (drawn(by_id[name].draw(results)) for name in ("graves-06", "graves-21"))
+    parity.draw_without_rendering()
+    text.draw_without_rendering()
+    upper, lower = ([t.get_text() for t in axes.get_yticklabels()] for axes in parity.axes[:2])
+    assert all(each.endswith("%") for each in lower) and not any("%" in each for each in upper)
+    assert not any("%" in each.get_text() for each in text.axes[0].get_yticklabels())
 
 
 def test_numbers_are_written_as_the_papers_do() -> None:

@@ -12,7 +12,7 @@ def test_tints_run_from_the_fewest_to_the_most_steps() -> None:
     text = tinted_texts([trace], {})[0]
     assert [one.level for one in text.characters] == [0, 10, 5]
     assert (text.low, text.high, text.characters[2].shown) == ("1.00", "3.00", "↵\n")
-    assert text.characters[1].label.startswith("space → “x” · N 3.00 · loss 0.50")
+    assert text.characters[1].label.startswith("space → “x” · N 3.00 · loss 0.72 bits")
     assert text.constant == "" and text.title == "ACT, τ = 6e-3: reading 1 of 1, by seed 0"
 
 

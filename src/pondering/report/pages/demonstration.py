@@ -74,12 +74,12 @@ def demonstration(traces: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _motion(most: int) -> str:
-    """One step after the other, then the answers stay a while."""
+    """One step after the other, then the answers stay a while; they are what one sees first."""
     part = 70 / (most + 1)
     frames = [
         f"@keyframes n{n} {{ 0%, {n * part:.1f}% {{ opacity: 0 }} "
         f"{n * part + 1:.1f}%, 97% {{ opacity: 1 }} 100% {{ opacity: 0 }} }} "
-        f".n{n} {{ animation: n{n} {most + 5}s infinite; }}"
+        f".n{n} {{ animation: n{n} {most + 5}s -{0.75 * (most + 5):.1f}s infinite; }}"
         for n in range(1, most + 2)
     ]
     return "@media (prefers-reduced-motion: no-preference) {\n" + "\n".join(frames) + "\n}\n"

@@ -51,7 +51,7 @@ def experiments_of(claim: Claim) -> set[str]:
 def solved_errors(claims: Sequence[Claim]) -> dict[str, float]:
     """Experiment -> the error below which a network has solved it, where a claim says so."""
     named = (claim.arguments for claim in claims if "solved_below" in claim.arguments)
-    return {each["experiment"]: each["solved_below"] for each in named}
+    return {str(each["experiment"]): float(each["solved_below"]) for each in named}
 
 
 def solved_in_words(errors: Mapping[str, float], title_of: Callable[[str], str]) -> str:

@@ -41,7 +41,9 @@ for (const figure of figures) {
 }
 slides.addEventListener("keydown", (event) => {
   const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (by) walk(by);
+  if (!by) return;
+  event.preventDefault();
+  walk(by);
 });
 slides.addEventListener("click", (event) => {
   const by = event.target.closest("button")?.value;
