@@ -18,9 +18,9 @@ BETAS = (None, 0.001, 0.1)
 RULES = ("certainty", "divergence", "patience")
 HALTS = ("pondernet", "correctness", "dact")
 BIASES = ("bias_leading", "bias_scattered", "bias_sort")
-VECTORS = (
+AUDITED = (
     "comparison", "comparison_digits", "comparison_rotated", "comparison_beyond",
-    "comparison_farther", "bias_leading", "bias_scattered", "parity",
+    "comparison_farther", "comparison_addition", "comparison_logic", *BIASES, "parity",
 )  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def q7(error: float, steps: float, rises: float = 1) -> Results:
 def q8(gains: Mapping[str, float]) -> Results:
     """What a head fitted anew gains, by mechanism."""
     tables, audits = [], []
-    for name in VECTORS:
+    for name in AUDITED:
         for mechanism, gain in gains.items():
             seeds = range(10, 20) if name == "parity" else SEEDS
             tables.append(rows(name, mechanism, (0.5,), flat(0.1), levels=LEVELS, seeds=seeds))

@@ -23,7 +23,7 @@ FARTHER = {
     "accuracy_beyond_8_of_16": "comparison_beyond",
     "accuracy_beyond_12_of_24": "comparison_farther",
 }
-VECTORS = (GRID, *DIGITS, *FARTHER.values(), *BIASES[:2], "parity")
+AUDITED = (GRID, *DIGITS, *FARTHER.values(), *SEQUENCES, *BIASES, "parity")
 
 QUESTIONS: dict[str, Callable[[Evidence], Parts]] = {
     "Q1": partial(direction.steps_and_difficulty, experiment=GRID, at_least=5),
@@ -33,6 +33,6 @@ QUESTIONS: dict[str, Callable[[Evidence], Parts]] = {
     "Q5": partial(reach.beyond_the_range, experiments=FARTHER, splits=(INSIDE, BEYOND)),
     "Q6": partial(halting.cost_of_halting, experiments=(GRID, *SEQUENCES), trained="correctness"),
     "Q7": partial(direction.reversed_kl, experiments=(GRID, *DIGITS), correlated=GRID),
-    "Q8": partial(readouts.four_readouts, experiments=VECTORS),
+    "Q8": partial(readouts.four_readouts, experiments=AUDITED),
 }
 """By the ids of `claims.yaml`."""

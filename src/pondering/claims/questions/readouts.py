@@ -26,7 +26,7 @@ def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
 
     Args:
         evidence: the results of a profile.
-        experiments: the tasks, of single vectors.
+        experiments: the tasks.
 
     Returns:
         by mechanism: refitted_gain, the accuracy with a head fitted anew less that at N steps; and
