@@ -1,0 +1,52 @@
+// Addition: numbers, each a vector of its digits from the left; the answer is the digits of their sum so far, then marks of the end.
+TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit }, box, change) => {
+  const words = (text) => text.split(/[\s+]+/).filter(Boolean);
+  const read = (text) => {
+    const found = words(text);
+    const fits = found.length > 0 && found.length <= limit && found.every((word) => /^[0-9]+$/.test(word) && word.length <= digits);
+    return fits ? found.join(" + ") : null;
+  };
+  const sums = (text) => words(text).reduce((all, word) => [...all, Number(word) + (all.at(-1) ?? 0)], []);
+  const field = element("input", { type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": "play-addition-help" });
+  const help = `1 to ${limit} numbers of 1 to ${digits} digits, with + between them.`;
+  const said = element("p", { class: "soft small", id: "play-addition-help" }, help), encoded = element("p", { class: "soft small" });
+  field.addEventListener("input", () => {
+    const fits = read(field.value) !== null;
+    field.setAttribute("aria-invalid", !fits);
+    if (fits) change(read(field.value));
+  });
+  const random = () => {
+    const below = (limit) => Math.floor(limit * Math.random());
+    const drawn = () => Array.from({ length: 1 + below(digits) }, () => below(10)).join("");
+    change(Array.from({ length: most }, drawn).join(" + "));
+  };
+  const tools = element("p", { class: "tools" }, element("label", {}, "Numbers to add ", field), button("Draw at random", random));
+  box.append(tools, said, encoded);
+  return {
+    first: Array.from({ length: most }, (_, t) => `${59 - 21 * t}`.slice(0, digits)).join(" + "),
+    read,
+    inputs: (text) => words(text).map((word) => {
+      const x = Array(10 * digits).fill(0);
+      Array.from(word).forEach((digit, place) => { x[10 * place + Number(digit)] = 1; });
+      return x;
+    }),
+    truths: (text) => sums(text).map((sum, t) => (t ? `${sum}` : null)), // the first number alone asks for nothing
+    says(logits) {
+      const place = (_, index) => likeliest(logits.slice(index * classes, (index + 1) * classes));
+      const places = Array.from({ length: digits + 1 }, place);
+      const text = places.map(({ index }) => (index === end ? "*" : index)).join("").replace(/\*+$/, "");
+      return { text: text || "nothing", sure: places.reduce((all, { sure }) => all * sure, 1) };
+    },
+    cell: (text, t) => ({ name: `Number ${t + 1}, ${words(text)[t]}`, shown: `${t ? "+ " : ""}${words(text)[t]}` }),
+    sentence: (text, at) => (at ? `After number ${at + 1} the sum is ${sums(text)[at]}.` : "After the first number nothing is asked."),
+    unlike: (text) => (words(text).length > most ? `in training ${fewest} to ${most} numbers were added` : ""),
+    draw(text) {
+      if (read(field.value) !== text) field.value = text;
+      field.setAttribute("aria-invalid", false);
+      const places = words(text).map((word) => Array.from(word.padEnd(digits, "·")).join(" "));
+      const shown = `The networks read ${digits} places a number, from the left: ${places.join(", then ")}.`;
+      encoded.textContent = `${shown} They write ${digits + 1} places.`;
+    },
+  };
+};
+GAMES.addition = {"name": "addition", "what": "up to 3 digits, sequences of 1 to 2; LSTM of 128", "facts": {"name": "addition", "digits": 3, "length": [1, 2], "test_length": 2, "classes": 11, "end": 10, "numbers": 10}, "networks": [{"mechanism": "act", "title": "ACT", "setting": "tau", "cell": "lstm", "max_steps": 20, "epsilon": 0.01, "runs": [{"setting": 0.0009, "seed": 0, "file": "addition-act-0.0009-0"}]}, {"mechanism": "pondernet", "title": "PonderNet", "setting": "lambda_p", "cell": "lstm", "max_steps": 6, "epsilon": 0, "runs": [{"setting": 0.4, "seed": 0, "file": "addition-pondernet-0.4-0"}]}]};
