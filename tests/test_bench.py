@@ -18,7 +18,6 @@ import pondering
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network
-from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task, random_stream
@@ -235,8 +234,7 @@ def test_each_device_has_its_rows_once(bench: Any, quick: bool) -> None:
 
 
 def test_every_experiment_has_both_sizes(bench: Any) -> None:
-    params = load_params(FOLDER.parent / "params.yaml", "paper")
-    for name in params.experiments:
+    for name in {case.experiment for case in bench["cases"].cases(True, False)}:
         for quick in (True, False):
             config = bench["subjects"].configuration(name, quick)
             assert make_task(config.task, name).output_size > 0

@@ -40,7 +40,7 @@ def test_the_real_parameters_are_sound(tmp_path: Path, monkeypatch: pytest.Monke
         ("cell: tanh_rnn", "cell: rnn",
          r"network\.cell: 'rnn' is unknown; allowed: tanh_rnn, gru, lstm, conv_mlp$"),
         ("cell: tanh_rnn", "cell: conv_mlp", r"parity\.\w+\.network\.cell: 'conv_mlp' cannot read"),
-        ("cell: conv_mlp", "cell: lstm", r"mnist\.\w+\.network\.cell: 'lstm' cannot read digits"),
+        ("cell: conv_mlp", "cell: lstm", r"\w+\.network\.cell: 'lstm' cannot read digits"),
         ("cell: tanh_rnn", "cell: tanh_rnn, forget_bias: 1.0",
          r"network\.forget_bias: 1 is not allowed: tanh_rnn has no forget gate; allowed: null, or "
          r"network\.cell: lstm$"),

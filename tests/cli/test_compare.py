@@ -72,9 +72,9 @@ def test_the_setting_that_replaced_another_has_its_paired_difference() -> None:
     assert (blank, head.split()) == ("", ["before", "after", "difference"])
     assert (title, setting) == ("Parity: test", "  ACT, tau 0.1 → tau 0.2; seeds: 3")
     # Student's t of two degrees of freedom: 4.303 times 10 points by the root of three
-    cells = ["error", "20.0% (20.0 to 20.0)", "40.0% (15.2 to 64.8)", "20.0 points (-4.8 to 44.8)"]
+    cells = ["error", "20.0% (no spread)", "40.0% (15.2 to 64.8)", "20.0 points (-4.8 to 44.8)"]
     assert re.split(r"  +", error.strip().replace("\N{MINUS SIGN}", "-")) == cells
-    assert steps.endswith("0.00 (0.00 to 0.00)")
+    assert steps.endswith("0.00 (no spread)")
     assert last == "The figure: open reports/compare.svg"
     assert "before (HEAD)" in Path("reports/compare.svg").read_text()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from pondering.cli import keys
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import load_params
+from pondering.params.schema import ExperimentConfig
 from pondering.project.code import Program
 from pondering.train import keys as training
 
@@ -59,14 +61,18 @@ def changed(package: Path) -> set[str]:
     return {name for name in EVERY if after[name] != BEFORE[name]}
 
 
-def of_cell(cell: str) -> set[str]:
-    names = {name for name, each in PARAMS.experiments.items() if each.network.cell == cell}
+def of_those(which: Callable[[ExperimentConfig], object]) -> set[str]:
+    """The trainings of some experiments."""
+    names = {name for name, each in PARAMS.experiments.items() if which(each)}
     return {name for name in EVERY if name.removeprefix("train/").rpartition("-")[0] in names}
+
+
+def of_cell(cell: str) -> set[str]:
+    return of_those(lambda each: each.network.cell == cell)
 
 
 def of_task(task: str) -> set[str]:
-    names = {name for name, each in PARAMS.experiments.items() if each.task["name"] == task}
-    return {name for name in EVERY if name.removeprefix("train/").rpartition("-")[0] in names}
+    return of_those(lambda each: each.task["name"] == task)
 
 
 def of_mechanism(*mechanisms: str) -> set[str]:
@@ -148,7 +154,8 @@ DIFFERENT = {
         "import annotations\nprint()", of_mechanism("pondernet"),
     ),
     "the schedule of those who validate": (
-        "train/plateau.py", "self.stalled + 1", "self.stalled + 2", of_task("digits"),
+        "train/plateau.py", "self.stalled + 1", "self.stalled + 2",
+        of_those(lambda each: each.training.validation),
     ),
 }  # fmt: skip
 

@@ -71,19 +71,20 @@ def test_without_any_result_the_report_says_so_and_old_figures_go(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("unfinished", "missing", "first"),
-    [([], [], "reduced"), (["sort"], [], "quick"), ([], ["sort"], "quick")],
+    ("verdict", "first"),
+    [("not reproduced", "reduced"), ("cannot be judged at this scale", "quick")],
 )
-def test_the_index_leads_to_the_largest_finished_profile(
-    tmp_path: Path, unfinished: list[str], missing: list[str], first: str
+def test_the_index_leads_to_the_profile_that_judges_most(
+    tmp_path: Path, verdict: str, first: str
 ) -> None:
     _claims_json(tmp_path, "quick")
-    _claims_json(tmp_path, "reduced", unfinished=unfinished, missing=missing)
+    claims = [{"id": "G1", "title": "T", "verdict": verdict}]
+    _claims_json(tmp_path, "reduced", missing=["sort"], claims=claims)
     build_index(tmp_path)
     text = (tmp_path / "index.html").read_text()
     other = {"quick": "reduced", "reduced": "quick"}[first]
     assert text.index(f"{first}/index.html") < text.index(f"{other}/index.html")
-    assert ("Not finished" in text) == (first == "quick")
+    assert "Not finished" in text
 
 
 def test_the_index_without_reports_says_so(tmp_path: Path) -> None:

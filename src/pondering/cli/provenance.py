@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # drawing takes seconds to import
 
 def _drawn() -> list[str]:
     """The figures of all profiles, by their files."""
-    return sorted({path.stem for path in Path("reports").glob("*/figures/*.svg")})
+    return sorted({path.stem for path in Path("reports").glob("*/figures/*.png")})
 
 
 @click.command("provenance")

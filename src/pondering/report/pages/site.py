@@ -131,9 +131,9 @@ def build(
 def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
     """Rewrite reports/index.html, a view over the profiles that have a report, and reports/play/.
 
-    It opens with two published networks that think, and leads to the largest profile that is
-    finished: everything run, to the end of its plan. In play/ lie the scripts that it loads when
-    more networks are asked for.
+    It opens with two published networks that think, and leads to the profile by which most claims
+    are judged, of equal ones to the largest. In play/ lie the scripts that it loads when more
+    networks are asked for.
 
     Args:
         folder: reports/, which holds PROFILE/claims.json and PROFILE/models.
@@ -147,7 +147,7 @@ def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]] | None 
         for name in names.PROFILES
         if (folder / name / "claims.json").is_file()
     ]
-    first = next((report for report in found if report["finished"]), found[0] if found else None)
+    first = max(found, key=lambda report: report["judged"], default=None)
     reports = sorted(found, key=lambda report: report is not first)
     titles: dict[str, str] = {}
     for report in reports:
