@@ -24,7 +24,10 @@ SMALL = {
     "digits": {},
 }
 PATHS = ("compiled", "fast", "readable")
-EXPERIMENTS = ("comparison", "parity", "logic", "addition", "sort", "wikipedia", "mnist_rotated")
+EXPERIMENTS = (
+    "comparison", "comparison_digits", "comparison_logic", "comparison_addition", "parity", "logic",
+    "addition", "sort", "wikipedia", "mnist_rotated",
+)  # fmt: skip
 
 
 @contextmanager
