@@ -74,6 +74,20 @@ def test_rules_are_held_against_the_best_fixed_n() -> None:
     assert sentence(results, "The lowest error of any").endswith("by argmax, 0.0% at 2.5 steps.")
 
 
+def test_on_other_tasks_mechanisms_are_counted_whose_best_rule_beats_every_fixed_n() -> None:
+    results = made_up_results(diverged=None)
+    others = [each for name, each in results.exits.items() if name != "comparison"]
+    count = sum(each["mechanism"].nunique() for each in others)
+    assert count > 1
+    for rows in others:
+        rows.loc[rows["rule"] != "fixed", "error"] += 1
+    assert sentence(results, "On the other").endswith(f"for 0 of {count} mechanisms.")
+    rows = others[0]
+    one = (rows["mechanism"] == rows["mechanism"].iloc[0]) & (rows["rule"] == "argmax")
+    rows.loc[one, "error"] = -1.0
+    assert sentence(results, "On the other").endswith(f"for 1 of {count} mechanisms.")
+
+
 def test_the_readout_names_what_loses_least_and_most() -> None:
     results = made_up_results(diverged=None)
     best = results.exits["comparison"]["setting"].unique()
