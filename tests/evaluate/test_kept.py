@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from support import stages, tiny
 from support.stages import MECHANISMS, QUICK
 
 from pondering.project.atomic import write_json
 from pondering.project.paths import Layout
+from pondering.results.results import Results
 
 SAME = ("tables/tiny.csv", "exits/tiny.csv", "exits/tiny-readout.csv", "traces/tiny.json")
 
@@ -50,14 +52,18 @@ def clone(source: Path, folder: Path) -> Path:
 
 
 def test_added_seeds_and_settings_give_what_one_whole_run_gives(tmp_path: Path) -> None:
-    first = run_in(tmp_path / "first", "train", [0, 7], {"act": {"tau": [0.01]}})
-    more = project(
-        clone(first, tmp_path / "more"), "keep", [0, 7, 9], {"act": {"tau": [0.01, 0.1]}}
-    )
+    one = {"act": {"tau": [0.01]}, "evaluation": {"publish": 2}}
+    two = one | {"act": {"tau": [0.01, 0.1]}}
+    first = run_in(tmp_path / "first", "train", [0, 7], one)
+    more = project(clone(first, tmp_path / "more"), "keep", [0, 7, 9], two)
     run(more)
-    whole = run_in(tmp_path / "whole", "train", [0, 7, 9], {"act": {"tau": [0.01, 0.1]}})
+    whole = run_in(tmp_path / "whole", "train", [0, 7, 9], two)
     for name in (*SAME, *(f"curves/tiny-{each}.csv" for each in MECHANISMS)):
         ours, theirs = ((each / "reports/quick" / name).read_text() for each in (more, whole))
+        assert ours == theirs, name
+    for each in MECHANISMS:
+        name = f"models/tiny/{each}/parameters.safetensors"
+        ours, theirs = ((where / "reports/quick" / name).read_bytes() for where in (more, whole))
         assert ours == theirs, name
     for name in ("measured.json", "index.json"):
         ours, theirs = (
@@ -82,6 +88,39 @@ def test_what_is_published_in_full_trains_nothing(tmp_path: Path) -> None:
     for name in (*SAME, "models/tiny/measured.json", "models/tiny/act/run.json"):
         ours, theirs = ((each / "reports/quick" / name).read_bytes() for each in (again, first))
         assert ours == theirs, name
+
+
+def test_a_profile_may_leave_a_mechanism_out_or_give_it_fewer_seeds(tmp_path: Path) -> None:
+    own = {"act": {"seeds": [7]}, "pondernet": {"seeds": []}}
+    folder = run_in(tmp_path, "train", [0, 7], own)
+    table = pd.read_csv(folder / "reports/quick/tables/tiny.csv")
+    seeds = table.groupby("mechanism")["seed"].agg(set).to_dict()
+    assert seeds == {"repeat": {0, 7}, "act": {7}}
+    curves = [folder / f"reports/quick/curves/tiny-{each}.csv" for each in ("act", "pondernet")]
+    full, none = (pd.read_csv(each) for each in curves)
+    assert len(full) and not len(none) and list(full) == list(none)
+    record = folder / "reports/quick/provenance/tiny-pondernet.json"
+    assert {"commit", "device", "key", "wall_seconds"} <= json.loads(record.read_text()).keys()
+    assert "left out" in next(each for each in run(folder) if "pondernet" in each)
+    published = folder / "reports/quick/models/tiny"
+    assert set(json.loads((published / "index.json").read_text())) == {"repeat", "act"}
+    assert set(Results.read(folder / "reports/quick", "quick").curves["tiny"]["mechanism"]) == {
+        "repeat",
+        "act",
+    }
+
+
+def test_published_rows_that_are_gone_are_told(tmp_path: Path) -> None:
+    more = project(
+        clone(run_in(tmp_path / "first", "train", [0], {}), tmp_path / "more"), "keep", [0, 7], {}
+    )
+    (more / "reports/quick/exits/tiny.csv").unlink()
+    for mechanism in MECHANISMS:
+        stages.run(more, "datasets", *QUICK)
+        assert not stages.run(more, "train", *QUICK, "--mechanism", mechanism).status
+    assert not stages.run(more, "evaluate", *QUICK).status
+    done = stages.run(more, "exits", *QUICK)
+    assert done.status == 2 and "exits/tiny.csv: no such file" in done.err
 
 
 @pytest.mark.parametrize("when", ["before", "between"])

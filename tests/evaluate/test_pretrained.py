@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from support.stages import ROOT
+from support import stages, tiny
+from support.stages import QUICK, ROOT
 
 from pondering import Network, from_pretrained
 from pondering.evaluate import pretrained
@@ -28,6 +29,11 @@ from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train.build import make_halting, make_network
 
+LATER = (
+    ("train", "--mechanism", "repeat"),
+    ("train", "--mechanism", "pondernet"),
+    ("evaluate",),
+)
 PUBLISHED = [
     (profile, "/".join(path.parts[-3:-1]))
     for profile in ("quick", "reduced")
@@ -50,10 +56,12 @@ def by_the_pipeline(profile: str, name: str) -> tuple[Network, Replica, int]:
     blocks: dict[str, Any] = {"mechanisms": {mechanism: config.pop(mechanism)}}
     blocks["evaluation"] = evaluation.evaluation
     whole = ExperimentConfig.model_validate(config | blocks)
-    replica = Replica.of_record(mechanism, record["replicas"][0])
-    stacked = make_network(whole, make_task(whole.task, experiment), [replica])
+    replicas = [Replica.of_record(mechanism, each) for each in record["replicas"]]
+    index = json.loads((folder.parent / "index.json").read_text())[mechanism]
+    (k,) = (n for n, each in enumerate(replicas) if each.record().items() <= index.items())
+    replica, stacked = replicas[k], make_network(whole, make_task(whole.task, experiment), replicas)
     stacked.load_state_dict(load_file(folder / "parameters.safetensors"))
-    single = select(stacked, 0, make_halting(whole, replica))
+    single = select(stacked, k, make_halting(whole, replica))
     return single.eval(), replica, whole.updates(mechanism)
 
 
@@ -76,6 +84,29 @@ def test_a_network_is_the_pipelines_and_its_card_is_the_tables(profile: str, nam
     assert (card.error, card.ponder_time) == pytest.approx(tuple(standing))
     assert (card.seed, card.updates) == (replica.seed, updates)
     assert replica.setting_name() == " ".join(f"{n} {v:g}" for n, v in card.setting.items())
+
+
+def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -> None:
+    values = tiny.document(evaluation={"publish": 1})
+    project = stages.new_project(tmp_path)
+    tiny.write(project, values)
+    for name, *more in (("datasets",), ("train", "--mechanism", "act"), *LATER):
+        assert not stages.run(project, name, *QUICK, *more).status
+    published = project / "reports/quick/models"
+    taken = load_file(published / "tiny/act/parameters.safetensors")
+    trained = load_file(project / "data/runs/quick/tiny/act/parameters.safetensors")
+    replicas = json.loads((published / "tiny/act/run.json").read_text())["replicas"]
+    assert [(each["setting"], each["seed"]) for each in replicas] == [(0.01, 0), (0.1, 0)]
+    assert all(each.equal(trained[name][[0, 2]].half()) for name, each in taken.items())
+    for k, tau in enumerate((0.01, 0.1)):
+        network, card = from_pretrained("tiny/act", published, setting=tau)
+        assert (card.setting, card.seed) == ({"tau": tau}, 0)
+        assert network.heads.weight.equal(taken["heads.weight"][k].float())
+    index = json.loads((published / "tiny/index.json").read_text())["act"]
+    _, card = from_pretrained("tiny/act", published)
+    assert (card.setting["tau"], card.seed) == (index["setting"], index["seed"])
+    with pytest.raises(ValueError, match=r"there are: 0.01 seed 0, 0.1 seed 0$"):
+        from_pretrained("tiny/act", published, setting=0.01, seed=7)
 
 
 def test_a_given_folder_and_a_path_find_the_same(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def publish(root: Path) -> None:
     }
     run = {
         "config": {"network": {"cell": "tanh_rnn", "hidden": 8}},
-        "replicas": [{"setting": 0.01, "seed": 0, "status": "finished"}],
+        "replicas": [{"setting": tau, "seed": 0, "status": "finished"} for tau in (0.001, 0.01)],
     }
     claims = {"claims": [{"runs": ["parity-act"], "figures": ["graves-04"]}]}
     table = "mechanism,setting,seed,split,prediction,difficulty,error,ponder_time\n"
@@ -142,6 +142,7 @@ def publish(root: Path) -> None:
         layout.report / "figures/graves-05.png": "png",
         layout.table("parity"): table + "act,0.01,0,test,mixture,1,0.25,1.5\n",
         layout.models("parity", "act") / "run.json": json.dumps(run),
+        layout.published("parity") / "index.json": json.dumps({"act": run["replicas"][1]}),
         layout.models("parity", "act") / "parameters.safetensors": "tensors",
     }
     for path, text in files.items():
@@ -166,6 +167,7 @@ def test_a_stage_holds_its_figures_its_data_and_its_published_network(tmp_path: 
     ]
     card = (folder / "model/README.md").read_text()
     assert "# ACT on Parity: tau 0.01, seed 0" in card and "| test | 0.25 | 1.5 |" in card
+    assert "of 2 published networks" in card
     assert found[0].data.metrics["test_error/tau 0.01"] == 0.25
     for run in store.client.search_runs([opened]):
         (data,) = run.inputs.dataset_inputs

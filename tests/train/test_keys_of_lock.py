@@ -18,6 +18,7 @@ from ruamel.yaml import YAML
 
 from pondering.cli.keys import FOLDER
 from pondering.params.read import ExperimentConfig, load_params
+from pondering.params.screens import read_screen
 from pondering.project.atomic import json_text
 from pondering.project.paths import Layout
 from pondering.project.provenance import hash_values
@@ -74,6 +75,23 @@ def is_present(record: dict[str, Any], config: ExperimentConfig, mechanism: str)
     replicas = list(replica_keys(config, mechanism, record["data_hash"]))
     path = record.get("path", "fast")
     return record["key"] in {hash_values((replicas, kind, path)) for kind in ("cpu", "cuda")}
+
+
+PLANS = [  # of the screens that have run
+    path
+    for path in sorted((ROOT / "reports").glob("*/search/*.yaml"))
+    if path.with_suffix(".json").is_file()
+]
+
+
+@pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
+def test_a_published_screen_is_what_its_plan_would_train_today(path: Path) -> None:
+    screen, parts = read_screen(path), json.loads(path.with_suffix(".json").read_bytes())["parts"]
+    assert parts
+    for name, part in parts.items():
+        arm, mechanism = name.rsplit(", ", 1)
+        config = screen.params(arm, path.parents[1].name, ROOT / "params.yaml")
+        assert is_present(part, config.experiment(screen.experiment), mechanism), name
 
 
 def test_every_training_of_quick_is_up_to_date() -> None:

@@ -99,6 +99,17 @@ def test_what_is_trained_is_kept_and_a_changed_arm_trains_again(
     assert set(record["parts"]) == {f"{a}, {m}" for a in arms for m in ("act", "repeat")}
 
 
+def test_the_recipe_of_a_plan_outlives_that_of_the_parameters(
+    project: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(project, tmp_path / "project")
+    shutil.rmtree(folder / ".checkpoints")
+    tiny.write(folder, tiny.document(halting={"halt_bias": 3.0}, act={"seeds": [7]}))
+    written(folder, recipe={"halting": {"halt_bias": 0.0}})
+    assert screened(folder).status == 0
+    assert not (folder / ".checkpoints").exists() and table(folder).equals(table(project))
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -54,9 +54,14 @@ class Kept:
             table: new rows; a replica's own keep their order.
             path: the published table.
             by: columns that precede the replica in the order of a mechanism's rows.
+
+        Raises:
+            UserError: there is no such table.
         """
         if not self.records:
             return table
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; set compute.published: train in params.yaml")
         published = pd.read_csv(path)
         old = published[[each in self.records for each in _replicas(published)]]
         # Empty columns have no type, and would take it from the others.

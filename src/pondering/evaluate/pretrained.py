@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import fmean
@@ -81,18 +81,25 @@ class Pretrained(NamedTuple):
 
 
 def from_pretrained(
-    name: str, folder: str | Path | None = None, profile: str = "reduced"
+    name: str,
+    folder: str | Path | None = None,
+    profile: str = "reduced",
+    setting: float | None = None,
+    seed: int | None = None,
 ) -> Pretrained:
     """A published network with its trained parameters, in evaluation mode.
 
-    Of each experiment and mechanism one is published: of the setting with the lowest mean error
-    over seeds the lowest seed, however well it did itself; its card says how well.
+    The one that stands for its mechanism is of the setting with the lowest mean error over seeds,
+    of its lowest seed, however well it did itself; its card says how well. Of some experiments
+    others are published too, in half precision: `setting` and `seed` choose among them.
 
     Args:
         name: EXPERIMENT/MECHANISM, as "parity/act"; or the path of such a folder.
         folder: the published networks, `reports/PROFILE/models` of a checkout; None: those of the
             checkout that this package was installed from.
         profile: which of that checkout's: "reduced" or "quick".
+        setting: of tau, rho, lambda_p and so on; None: that of the one that stands for all.
+        seed: None: the lowest that is published of the setting, or that of the one.
 
     Returns:
         the network for inputs (T, B, D), or (T, B) integers, as its task draws them; and its card.
@@ -116,8 +123,8 @@ def from_pretrained(
     report, (experiment, mechanism) = place.parents[2], place.parts[-2:]
     record = json.loads((place / "run.json").read_text(encoding="utf-8"))
     tensors = load_file(place / "parameters.safetensors")
-    own = {key: tensor[0] for key, tensor in tensors.items()}  # of a stack of one
-    (replica,) = record["replicas"]
+    k = _choice(place, record["replicas"], setting, seed)
+    replica, own = record["replicas"][k], {key: each[k].float() for key, each in tensors.items()}
     config = record["config"]
     network = _network(config, _halting(config, mechanism, replica["setting"]), own)
     network.load_state_dict(own)
@@ -141,6 +148,21 @@ def _unknown(name: str, home: Path) -> str:
     near = close_to(name, there)
     meant = f"did you mean {near}? " if near else ""
     return f"{name}: is not published; {meant}There are: {', '.join(sorted(there))}"
+
+
+def _choice(
+    place: Path, replicas: Sequence[Mapping[str, Any]], setting: float | None, seed: int | None
+) -> int:
+    """Which of the published replicas is asked for; raises ValueError."""
+    plain = {k: each for k, each in enumerate(replicas) if "options" not in each}
+    if setting is None and seed is None and len(plain) > 1:
+        index = json.loads((place.parent / "index.json").read_text(encoding="utf-8"))
+        setting, seed = (index[place.name][key] for key in ("setting", "seed"))
+    for k, each in plain.items():
+        if setting in (None, each["setting"]) and seed in (None, each["seed"]):
+            return k
+    there = ", ".join(f"{each['setting']:g} seed {each['seed']}" for each in plain.values())
+    raise ValueError(f"{place}: no such network is published; there are: {there}")
 
 
 def _setting_of(mechanism: str) -> str:

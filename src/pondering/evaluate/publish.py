@@ -1,13 +1,17 @@
-"""One trained replica of each mechanism beside the tables, small enough for git.
+"""Trained replicas beside the tables, few or small enough for git.
 
-A fresh clone has them, so that `pondering show` needs no training there.
+A fresh clone has them, so that `pondering show` needs no training there: of each mechanism one in
+full, or of each setting as many as `evaluation.publish` says, in half precision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import torch
+from torch import Tensor
 
 from pondering.evaluate.kept import Kept
 from pondering.evaluate.load import Trained, recorded
@@ -20,6 +24,7 @@ from pondering.project.atomic import json_text
 from pondering.project.paths import Layout
 from pondering.train import checkpoint
 
+Tensors = Mapping[str, Tensor]
 BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
 FIRST = ("act", "pondernet", "repeat")
 ORDER = tuple(dict.fromkeys((*FIRST, *MECHANISMS)))  # where not all of them fit
@@ -42,7 +47,7 @@ class Copies:
         self._index: dict[str, dict[str, Any]] = {}
 
     def add(self, mechanism: str, trained: Trained | None, table: Standings, kept: Kept) -> None:
-        """Take one replica of a mechanism, if there is room for it.
+        """Take the replicas of a mechanism that are to be published, if there is room.
 
         Args:
             trained: the replicas that are here, if there are any.
@@ -51,33 +56,36 @@ class Copies:
                 again, for the others the next in line is.
         """
         folder = self._layout.models(self._experiment, mechanism)
-        status = dict(zip(trained.replicas, trained.status, strict=True)) if trained else {}
-        status |= (elsewhere := kept.status(mechanism))
-        again = set()
-        if elsewhere and (folder / "run.json").is_file():
-            again = {each for each, _ in recorded(folder / "run.json", mechanism)[0]}
-        line = [each for each in in_line(status, table) if each in again or each not in elsewhere]
+        status = kept.status(mechanism)
+        there = _published(folder, mechanism, status)
+        if trained:
+            there |= _each(trained.replicas, dict(trained.network.named_parameters()))
+            status |= dict(zip(trained.replicas, trained.status, strict=True))
+        line = [each for each in in_line(status, table) if each in there]
         if not line:
             return
-        one = line[0]
-        if trained is None or one in elsewhere:
-            alone, _ = checkpoint.read(folder / "parameters.safetensors")
-        else:
-            k = trained.replicas.index(one)
-            alone = {name: p[k : k + 1] for name, p in trained.network.named_parameters()}
-        record = one.record() | {"status": status[one]}
-        size = sum(4 * parameter.numel() for parameter in alone.values())
-        fits = ORDER.index(mechanism) < BUDGET // size
-        self._index[mechanism] = record | {"bytes": size, "published": fits}
+        count = self._config.evaluation.publish
+        seeds = self._config.seeds_of(mechanism)[:count] if count else ()
+        planned = [each for each in self._config.replicas(mechanism) if each in there]
+        taken = [each for each in planned if each == line[0] or each.seed in seeds]
+        size = sum(4 * parameter.numel() for parameter in there[line[0]].values())
+        fits = count is not None or ORDER.index(mechanism) < BUDGET // size
+        records = {each: each.record() | {"status": status[each]} for each in taken}
+        self._index[mechanism] = records[line[0]] | {"bytes": size, "published": fits}
         if fits:
+            parts = [there[each] for each in taken]
+            tensors = {name: torch.stack([each[name] for each in parts]) for name in parts[0]}
+            if count:
+                tensors = {name: each.half() for name, each in tensors.items()}
             config = self._config.of_mechanism(mechanism)
-            whole = json_text({"config": config, "replicas": [record]})
-            self._files[folder / "parameters.safetensors"] = checkpoint.parameters(alone, 1)
+            whole = json_text({"config": config, "replicas": list(records.values())})
+            content = checkpoint.parameters(tensors, len(taken))
+            self._files[folder / "parameters.safetensors"] = content
             self._files[folder / "run.json"] = whole
 
-    def list(self, measured: dict[str, Any]) -> None:
+    def measured(self, record: dict[str, Any]) -> None:
         """Say which replicas were measured, published or not."""
-        self._files[self._layout.measured(self._experiment)] = json_text(measured)
+        self._files[self._layout.measured(self._experiment)] = json_text(record)
 
     def files(self) -> dict[Path, bytes | str]:
         """What to write, by path, with a list of what was taken."""
@@ -89,6 +97,20 @@ class Copies:
         for path in self._layout.published(self._experiment).rglob("*.*"):
             if path.is_file() and path not in self.files():
                 path.unlink()
+
+
+def _published(folder: Path, mechanism: str, wanted: Container[Replica]) -> dict[Replica, Tensors]:
+    """Those of some replicas whose parameters an earlier evaluation has published."""
+    if not (folder / "run.json").is_file():
+        return {}
+    replicas = [each for each, _ in recorded(folder / "run.json", mechanism)[0]]
+    found = _each(replicas, checkpoint.read(folder / "parameters.safetensors")[0])
+    return {each: parameters for each, parameters in found.items() if each in wanted}
+
+
+def _each(replicas: Sequence[Replica], stacked: Tensors) -> dict[Replica, Tensors]:
+    """The parameters of each replica of a stack."""
+    return {each: {n: p[k] for n, p in stacked.items()} for k, each in enumerate(replicas)}
 
 
 def in_line(status: Mapping[Replica, str], table: Standings) -> list[Replica]:

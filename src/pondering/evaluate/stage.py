@@ -99,11 +99,11 @@ def run(work: Evaluation) -> None:
     stored: dict[str, Any] = {}
     copies = publish.Copies(layout, name, work.config)
     updates = {mechanism: work.config.updates(mechanism) for mechanism in work.config.mechanisms}
-    seeds, batch = work.config.seeds, work.config.training.batch
+    every, batch = work.trained(), work.config.training.batch
+    seeds = sorted({each.seed for trained in every.values() for each in trained.replicas})
     most = max(updates.values())
     counted = most * batch <= seen.MOST_DRAWN
     first = seen.first_draws(work.task, work.sets, seeds, batch, most if counted else 0)
-    every = work.trained()
     for mechanism, trained in every.items():
         measured = measure.every(trained, work.task, work.sets)
         for (split, mode), each in measured.items():
@@ -121,7 +121,7 @@ def run(work: Evaluation) -> None:
     did = standings_of(table)
     for mechanism in work.config.mechanisms:
         copies.add(mechanism, every.get(mechanism), did, work.kept)
-    copies.list(replicas_of(work))
+    copies.measured(replicas_of(work))
     document = {"experiment": name, "traces": work.kept.traces(found, layout.traces(name))}
     seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
     write_together(

@@ -15,6 +15,7 @@ from pondering.params import ranges
 SHARED: dict[str, tuple[Any, Any]] = {
     "learning_rate": (ranges.Positive | None, None),
     "updates": (ranges.Count | None, None),
+    "seeds": (ranges.OwnSeeds | None, None),
 }
 """What every mechanism's block may hold: key -> what it may be, its default."""
 

@@ -53,3 +53,4 @@ Priors = Swept(Prior, {})
 Shares = Swept(Share, {})
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]
+OwnSeeds = Annotated[tuple[Seed, ...], AfterValidator(_distinct)]

@@ -21,7 +21,7 @@ from pydantic import (
 from pondering.params.blocks import SettingValue, checker
 from pondering.params.downloads import Download
 from pondering.params.mechanisms import MECHANISMS, SHARED, Mechanism
-from pondering.params.ranges import Bias, Count, NotNegative, Open, Positive, Seeds
+from pondering.params.ranges import Bias, Count, NotNegative, Open, OwnSeeds, Positive, Seeds
 from pondering.params.replica import Replica, split_setting
 from pondering.project.errors import UserError, instead
 
@@ -94,13 +94,17 @@ class MechanismConfig(_Model):
 
     learning_rate: Positive | None = Field(description="None: the experiment's")
     updates: Count | None = Field(description="None: the experiment's")
+    seeds: OwnSeeds | None = Field(
+        description="None: the experiment's; an empty list leaves the mechanism out of a profile"
+    )
     settings: tuple[SettingValue, ...] = Field(description="rho, tau, lambda_p, some with options")
     own: Mapping[str, Any] = Field(description="the entry's further arguments")
 
     def plain(self, entry: Mechanism) -> dict[str, Any]:
-        """The block as it stands in the file, with every default."""
+        """The block as it stands in the file, with every default but that of seeds."""
         first = {"learning_rate": self.learning_rate, "updates": self.updates}
-        return first | {entry.setting: list(self.settings)} | dict(self.own)
+        seeds = {} if self.seeds is None else {"seeds": list(self.seeds)}
+        return first | seeds | {entry.setting: list(self.settings)} | dict(self.own)
 
 
 _BLOCKS = checker(MECHANISMS)
@@ -153,6 +157,11 @@ class EvaluationConfig(_Model):
     trace: TraceConfig
     stored: Count = Field(
         200, description="examples per difficulty whose steps are stored; see `evaluate/steps.py`"
+    )
+    publish: Count | None = Field(
+        None,
+        description="of each setting so many networks are published in half precision; "
+        "None: of each mechanism one in full",
     )
 
 
@@ -211,7 +220,7 @@ class ExperimentConfig(_Model):
         found = []
         for number, options in (split_setting(entry, each) for each in self.settings(mechanism)):
             own = tuple(pair for pair in options if pair[1] != usual[pair[0]])
-            found += [Replica(mechanism, number, seed, own) for seed in self.seeds]
+            found += [Replica(mechanism, number, seed, own) for seed in self.seeds_of(mechanism)]
         if len(set(found)) < len(found):
             twice = next(each for n, each in enumerate(found) if each in found[:n])
             raise UserError(f"params.yaml: {twice.text()}: is named twice")
@@ -228,6 +237,11 @@ class ExperimentConfig(_Model):
         penalised = SETTING_NAMES[mechanism] == "tau"
         wanted = self.evaluation.trace.tau if penalised else settings[0]
         return min(settings, key=lambda each: (abs(each - wanted), each))
+
+    def seeds_of(self, mechanism: str) -> tuple[int, ...]:
+        """Seeds of a mechanism; none where a profile leaves it out."""
+        own = self.mechanism(mechanism).seeds
+        return self.seeds if own is None else own
 
     def updates(self, mechanism: str) -> int:
         """Planned updates of a mechanism."""

@@ -24,7 +24,8 @@ class Screen(BaseModel):
         seeds: none of a published run.
         updates, log_points: of every training.
         solved_below: the training error below which a network counts as solved.
-        arms: name -> values in place of the experiment's, as in `params.yaml`.
+        recipe: values in place of the experiment's in every arm, which later choices may change.
+        arms: name -> values in place of these, as in `params.yaml`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,6 +36,7 @@ class Screen(BaseModel):
     updates: Count
     log_points: Count
     solved_below: float = Field(gt=0)
+    recipe: dict[str, Any] = {}
     arms: dict[str, dict[str, Any]] = Field(min_length=1)
 
     def params(self, arm: str, profile: str, path: Path = Path("params.yaml")) -> Params:
@@ -45,17 +47,21 @@ class Screen(BaseModel):
         """
         config = load_params(path, profile).experiment(self.experiment)
         self._refuse_published(config)
-        blocks = {name: {MECHANISMS[name].setting: each} for name, each in self.settings.items()}
+        blocks: dict[str, Any] = {
+            name: {MECHANISMS[name].setting: each, "seeds": None}
+            for name, each in self.settings.items()
+        }
         training = {"updates": self.updates, "log_points": self.log_points}
         own = {"seeds": self.seeds, "training": training} | blocks
-        over = {self.experiment: deep_merge(own, self.arms[arm])}
+        over = {self.experiment: deep_merge(deep_merge(own, self.recipe), self.arms[arm])}
         try:
             return load_params(path, profile, over)
         except UserError as error:
             raise UserError(f"arm {arm!r}: {error}") from None
 
     def _refuse_published(self, config: ExperimentConfig) -> None:
-        published = sorted(set(self.seeds) & set(config.seeds))
+        seeds = {seed for name in config.mechanisms for seed in config.seeds_of(name)}
+        published = sorted(seeds.intersection(self.seeds))
         if published:
             named = ", ".join(map(str, published))
             raise UserError(f"seeds: {named} is not allowed; a seed of no published run is")

@@ -24,8 +24,8 @@ tags: [adaptive-computation, {mechanism}]
 {card[question]} Data: {card[what]} ({card[source]}).
 
 A {network[cell]} with {network[hidden]} hidden units and {title}, from the profile
-`{profile}`: the seed that is published is the lowest one of the setting with the lowest mean error
-over seeds that did not diverge, however well it did itself.
+`{profile}`: the one that stands for its mechanism is the lowest seed of the setting with the lowest
+mean error over seeds that did not diverge, however well it did itself.
 
 | On | {card[unit]} | ponder steps |
 |---|---|---|
@@ -33,8 +33,8 @@ over seeds that did not diverge, however well it did itself.
 
 Means over {difficulty}, each value with equal weight. Status of the training: {status}.
 
-- `parameters.safetensors`: the parameters, with a leading axis of one network.
-- `run.json`: what it was trained with.
+- `parameters.safetensors`: parameters, with a leading axis of {count} published networks.
+- `run.json`: which these are, and what they were trained with.
 - Watch it think: `pondering show {experiment} --profile {profile} --mechanism {mechanism}`
 - Trained at commit {commit} on {device}.
 """
@@ -88,7 +88,8 @@ def model_card(
     """
     layout = Layout(stage.root, stage.profile)
     run = json.loads((layout.models(stage.experiment, stage.mechanism) / "run.json").read_text())
-    (published,) = run["replicas"]
+    index = layout.published(stage.experiment) / "index.json"
+    published = json.loads(index.read_text())[stage.mechanism]
     replica = Replica.of_record(stage.mechanism, published)
     key = key_of(replica.variant, replica.setting, replica.seed)
     own, origin = values.get(key, {}), origin_of(stage.record(), key)
@@ -104,6 +105,7 @@ def model_card(
         profile=stage.profile,
         setting=replica.setting_name(),
         seed=replica.seed,
+        count=len(run["replicas"]),
         status=published["status"],
         card=card,
         network=run["config"]["network"],

@@ -176,6 +176,8 @@ def path_of(
     if device.type != "cpu":
         return "fast"
     kind, hidden = cell_class(config.network.cell), config.network.hidden
+    if not config.seeds_of(mechanism):
+        return "readable"  # a mechanism that the profile leaves out
     halting = make_halting(config, config.replicas(mechanism))
     return "compiled" if has_loops(kind, hidden, halting, device) else "fast"
 

@@ -24,6 +24,10 @@ from pondering.project.paths import Layout
 from pondering.train import checkpoint
 
 KEPT = ("finished", "diverged")
+CURVES = (
+    "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
+    "remainder", "computed_steps",
+)  # fmt: skip
 WHOLE = ("params_hash", "config", "data_hash", "trained_hash")
 """What a record says of all replicas; the rest is that of one training."""
 
@@ -131,6 +135,8 @@ def joined(
         experiment: its name.
         parts: at least one of them has each.
     """
+    if not replicas:  # of a mechanism that a profile leaves out
+        return Finished((), (), (), {}, pd.DataFrame(columns=list(CURVES)), ())
     home = {key: (part, k) for part in parts for k, key in enumerate(part.keys)}
     found = [home[key] for key in keys]
     here = [(part, k) for part, k in found if part.parameters]

@@ -45,7 +45,7 @@ SHOWN = (
 # Of the halting block, only for the mechanisms that share them.
 ARGUMENTS = {name for entry in MECHANISMS.values() for name in entry.shares}
 OF_THE_UNIT = ("halt_bias", "reads", "halting_rate")  # for mechanisms whose halting unit learns
-OVERRIDES = ("learning_rate", "updates")  # of a mechanism's block, in place of the experiment's
+OVERRIDES = ("learning_rate", "updates", "seeds")  # of a block, for the experiment's
 
 DOOR = f"{TOP}.model.paths"
 # Of every mechanism a path is asked whether it has the way for it; most of them say no.

@@ -28,7 +28,8 @@ def run(plan: Plan, listen: Listener = lambda rows: None) -> None:
     See `train_all`.
     """
     if not plan.missing:
-        print(f"{plan.label}: every replica has been trained before", flush=True)
+        why = "every replica has been trained before" if plan.replicas else "left out: no seeds"
+        print(f"{plan.label}: {why}", flush=True)
         write(plan)
         return
     with locks.alone(plan.folder):
@@ -75,6 +76,7 @@ def write(plan: Plan, outcome: ShardResult | None = None) -> None:
     sha256 = finished.hashes(content, curves)
     values = plan.config.of_mechanism(plan.mechanism)
     run = {"config": values, "replicas": replicas, "sha256": sha256}
+    nothing = now | {"updates": 0, "wall_seconds": 0.0}  # of a mechanism that is left out
     of_all = {"trained_hash": sha256["parameters"]} | now
     origin = {name: each for name, each in of_all.items() if name in finished.WHOLE}
     stage = plan.experiment, plan.mechanism
@@ -83,7 +85,9 @@ def write(plan: Plan, outcome: ShardResult | None = None) -> None:
         {
             folder / "parameters.safetensors": content,
             plan.layout.curves(*stage): curves,
-            plan.layout.provenance(*stage): json_text(finished.record(origin, whole.origins)),
+            plan.layout.provenance(*stage): json_text(
+                finished.record(origin, whole.origins or [nothing])
+            ),
             folder / "run.json": json_text(run),  # last: it vouches for the others
         }
     )
