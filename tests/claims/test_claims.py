@@ -53,6 +53,9 @@ def test_every_claim_of_the_papers_is_there_and_every_measure_is_used() -> None:
          "claims.G7.history.0.on: 'soon'"),
         ("fresh: true", "fresh: false", "questions.Q1.fresh: False"),
         ("- id: Q2", "- id: Q1", "id 'Q1' is given twice"),
+        ("arxiv: \"2604.21999\", says", "arxiv: \"2604.21999\", x",
+         "literature.Q3.0.says: missing"),
+        ("literature:\n  Q1:", "literature:\n  Q9:", "claims: literature of 'Q9', which is no"),
         ("meaning: there is something to compare", "x: 1",
          "questions.Q1.decides.0.meaning: missing"),
     ],
@@ -106,8 +109,8 @@ def test_a_bound_belongs_to_what_it_allows() -> None:
     assert between.outcome(None) == between.outcome(measured(math.nan)) == "not measured"
     most = Criterion(quantity="a", at_most=30000, partly=100000, core=True)
     assert [most.outcome(measured(v)) for v in (3e4, 1e5, math.inf)] == ["holds", "partly", "fails"]
-    assert most.words(measured(math.inf)) == "at most 30,000 updates"
-    assert between.words(measured(1)) == "between 1 updates and 2 updates"
+    assert most.words(measured(math.inf).unit) == "at most 30,000 updates"
+    assert between.words(measured(1).unit) == "between 1 update and 2 updates"
 
 
 @pytest.mark.parametrize(
@@ -142,6 +145,8 @@ def test_the_hash_is_that_of_what_is_said_and_not_of_how(tmp_path: Path) -> None
         assert rewritten(path, change).content_hash() != found, change
     noted = rewritten(path, ("changes: []", "changes: [{on: 2026-12-01, what: x}]"))
     assert noted.content_hash() == found and noted.changes
+    read = rewritten(path, ("Found otherwise: of one", "Found: of one"))
+    assert read.content_hash() == found and read.literature["Q3"][0].says.startswith("Found: of")
 
 
 def test_the_hash_is_the_sha256_of_sorted_json(tmp_path: Path) -> None:
@@ -166,16 +171,29 @@ def test_the_committed_claims_are_those_that_were_registered() -> None:
     assert register.content_hash() == register.registered.sha256, register.warning()
 
 
+def test_literature_is_named_once_with_its_number() -> None:
+    found = load_register(ROOT / "claims.yaml")
+    assert list(found.literature) == [each.id for each in found.questions]
+    assert all(found.literature.values())
+    texts = [each.text() for own in found.literature.values() for each in own]
+    assert "arXiv 2604.21999: Found otherwise: of one Universal Transformer a bias of 1 is" in (
+        " ".join(texts)
+    )
+    assert any(text.startswith("PALBERT (arXiv 2204.03276): ") for text in texts)
+    assert any(text.startswith("Fojo et al. 2018: Points") for text in texts)
+
+
 @pytest.mark.parametrize(
     ("bound", "said"),
     [
-        ({"at_least": 0.25}, "the gain at least 0.25, whole interval: it pays"),
-        ({"at_most": -0.3}, "the gain at most -0.3, whole interval: it pays"),
-        ({"between": (0, 2)}, "the gain between 0 and 2, whole interval: it pays"),
+        ({"quantity": "refitted_gain", "at_least": 0.25}, "refitted gain at least 25.0 points"),
+        ({"quantity": "act_correlation", "at_most": -0.3}, "act correlation at most −0.30"),  # noqa: RUF001
+        ({"quantity": "steps_saved", "between": (0, 0.2)}, "steps saved between 0.0% and 20.0%"),
     ],
 )
 def test_what_decides_a_question_is_said_in_words(bound: dict[str, Any], said: str) -> None:
-    assert Decision(quantity="the_gain", by="interval", meaning="it pays", **bound).text() == said
+    decision = Decision(by="interval", meaning="it pays", **bound)
+    assert decision.text() == f"{said}, whole interval: it pays"
 
 
 def test_every_claim_has_a_precondition_that_its_networks_have_learned() -> None:

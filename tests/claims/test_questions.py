@@ -16,7 +16,7 @@ from support import question_cases as cases
 from support.claim_tables import curve, results, rows
 
 from pondering.claims.answers import Answer, answer, answer_all, answers_json
-from pondering.claims.claims import load_register
+from pondering.claims.claims import UNITS, load_register
 from pondering.claims.measures.evidence import Evidence
 from pondering.claims.questions import QUESTIONS
 from pondering.claims.questions.exit_rules import log_ratio
@@ -78,6 +78,8 @@ def test_every_bound_both_ways(
         if decision.by == "interval":
             said = decision.meaning.lower() in found.reason.lower()
             assert said == ("holds" in got), found.reason
+        named = [q for qs in found.parts.values() for q in qs if q.name == decision.quantity]
+        assert {each.unit for each in named} == {UNITS[decision.quantity]}
 
 
 def test_the_answer_names_the_parts_of_which_it_holds() -> None:

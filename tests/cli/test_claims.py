@@ -85,7 +85,9 @@ def test_quick_only_shows_what_is_measured() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_detail_of_a_question_has_every_bound_and_its_outcome(width: int) -> None:
     found = answer(REGISTER.questions[6], cases.q7(0.0, 1.0))
-    text = re.sub(r"\x1b\[\d+m", "", answers_text.detail(found, width))
+    other = REGISTER.literature["Q7"][:1]
+    text = answers_text.detail(found, width, other, Path("reports/q7.svg"))
+    text = re.sub(r"\x1b\[\d+m", "", text)
     assert max(map(len, text.splitlines())) <= width
     whole = " ".join(text.split())
     assert whole.startswith(f"Q7 ! answered {found.question.question} {found.reason} 10 seeds a")
@@ -93,7 +95,8 @@ def test_the_detail_of_a_question_has_every_bound_and_its_outcome(width: int) ->
         findings = found.meanings[meaning]
         assert f"{meaning} {sign} Comparison: {findings[0].label} {findings[0].measured}" in whole
     assert whole.endswith("beside it Comparison: pairs 90 networks Comparison digits: pairs 30 "
-                          "networks Comparison rotated: pairs 30 networks")  # fmt: skip
+                          "networks Comparison rotated: pairs 30 networks what others found "
+                          f"{other[0].text()} figure: reports/q7.svg")  # fmt: skip
     unrun = answers_text.detail(answer(REGISTER.questions[0], cases.q7(0, 0)), width)
     assert "Q1's" not in unrun and " ".join(unrun.split()).count("- not measured") == 4
 
@@ -122,7 +125,11 @@ def test_claims_and_questions_by_their_ids(project: Path) -> None:
     blocks = printed("B2", "q1", "g1").split("\n\n")
     assert [each.split()[0] for each in blocks] == ["Profile", "B2", "Q1", "G1"]
     assert blocks[0] == "Profile reduced"
-    assert "Missing: comparison has not been run." in " ".join(blocks[2].split())
+    told = " ".join(blocks[2].split())
+    assert "Missing: comparison has not been run." in told
+    assert "what others found Graves 2016 (arXiv 1603.08983): " in told
+    run = "`dvc repro exits@reduced-comparison`, `dvc repro report@reduced`"
+    assert told.replace("- ", "-").endswith(f"no figure yet; for one run {run}")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,6 @@ def completed(*words: str) -> list[str]:
         (["show", "parity_i"], ["parity_interpolation"]),
         (["show", "parity", "--mechanism", ""], list(MECHANISMS)),
         (["show", "parity", "--profile", "r"], ["reduced"]),
-        (["provenance", ""], [spec.id for spec in FIGURES]),
         (["provenance", "graves-04", "--profile", ""], list(PROFILES)),
         (["claims", ""], IDS),
         (["claims", "G1", "Q"], [name for name in IDS if name.startswith("Q")]),
@@ -56,6 +55,20 @@ def test_names_that_begin_as_typed(
 ) -> None:
     monkeypatch.chdir(ROOT)
     assert sorted(completed(*words)) == sorted(names)
+
+
+def test_figures_are_offered_by_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    asked = {f"question-{each.id}" for each in REGISTER.questions}
+    assert {*completed("provenance", "")} - asked == {spec.id for spec in FIGURES}
+    folder = tmp_path / "reports/quick/figures"
+    folder.mkdir(parents=True)
+    for name in ("beyond-exits", "beyond-exits-wide", "question-Q1"):
+        (folder / f"{name}.png").touch()
+    monkeypatch.chdir(tmp_path)
+    assert completed("provenance", "") == ["beyond-exits", "question-Q1"]
 
 
 @pytest.mark.parametrize("words", [["show", ""], ["provenance", ""], ["claims", ""], ["power", ""]])

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from pondering.claims.claims import load_register
 from pondering.cli.main import main
 from pondering.cli.provenance import lines
 from pondering.cli.stages import read
 from pondering.params.read import load_params
-from pondering.report.figures import FIGURES, exits
+from pondering.report.figures import FIGURES, decisions, exits, question_figure
 
 ROOT = Path(__file__).parents[2]
 OF_PARITY = ("repeat", "act", "pondernet")
@@ -24,7 +25,7 @@ OF_PARITY = ("repeat", "act", "pondernet")
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The real parameters and stages, with one run and its evaluation recorded."""
-    for name in ("params.yaml", "dvc.yaml"):
+    for name in ("params.yaml", "dvc.yaml", "claims.yaml"):
         shutil.copy(ROOT / name, tmp_path)
     text = (tmp_path / "params.yaml").read_text()
     (tmp_path / "params.yaml").write_text(re.sub(r"(?m)^profile: \w+", "profile: quick", text))
@@ -131,7 +132,8 @@ def test_another_profile_with_data_from_outside(project: Path) -> None:
 def test_every_figure_has_stages_that_dvc_has(project: Path) -> None:
     params = load_params()
     stages = read(ROOT)
-    for spec in FIGURES:
+    asked = load_register(ROOT / "claims.yaml").questions
+    for spec in (*FIGURES, *map(question_figure, asked)):
         known = [f"{stage}@quick-{name}" for stage in ("datasets", "evaluate")
                  for name in spec.experiment]  # fmt: skip
         known += [
@@ -139,9 +141,9 @@ def test_every_figure_has_stages_that_dvc_has(project: Path) -> None:
             for name in spec.experiment
             for each in params.experiment(name).mechanisms
         ]
-        if spec.family is exits:
-            assert spec.experiment[0] in stages["exits"]["matrix"]["experiment"]
-            known.append(f"exits@quick-{spec.experiment[0]}")
+        if spec.family in (exits, decisions):
+            assert {*spec.experiment} <= {*stages["exits"]["matrix"]["experiment"]}
+            known += [f"exits@quick-{name}" for name in spec.experiment]
         text = "\n".join(lines(Path(), spec.id, params))
         *names, last = re.findall(r"^  (\w+@\S+) +python", text, re.MULTILINE)
         assert sorted(names) == sorted(known), spec.id

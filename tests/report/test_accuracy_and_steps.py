@@ -31,7 +31,8 @@ def test_methods_are_compared_at_their_best_sampled_setting(results: Results) ->
         right = [1 - e for e, _ in seed_means(table, *key)]
         own = stats.ttest_1samp(right, 0).confidence_interval()
         low, high = np.clip([own.low, own.high], 0, 1)
-        assert f"accuracy {np.mean(right):.3g} (95% interval {low:.3g} to {high:.3g})" in said
+        mean, least, most = (f"{100 * each:.3g}" for each in (np.mean(right), low, high))
+        assert f"accuracy {mean}% (95% interval {least} to {most}%)" in said
         np.testing.assert_allclose(bars.lines[2][0].get_segments()[0][:, 1], [low, high])
 
 
@@ -57,7 +58,9 @@ def test_the_papers_points_are_hollow_and_bounds_that_print_alike_are_not_told()
     for axes, wanted in ((upper, [0.52, 0.93]), (lower, [2.1, 5.0])):
         marks = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
         assert [mark.get_ydata()[0] for mark in marks] == wanted
-    assert "accuracy 1, error below 5% in 2 of 2" in accuracy_and_steps.words(results, name, splits)
+    assert "accuracy 100%, error below 5% in 2 of 2" in accuracy_and_steps.words(
+        results, name, splits
+    )
 
 
 def test_whiskers_of_steps_end_at_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pandas as pd
 from support.synthetic_results import made_up_results
@@ -53,25 +54,41 @@ def test_a_method_that_was_not_run_has_an_empty_cell() -> None:
 
 def test_the_sentences_turn_with_the_tables() -> None:
     results = made_up_results(diverged=None)
-    with_errors(results, "comparison", act=[0.0, 0.01, 0.04], pondernet=[0.3, 0.5, 0.04])
-    told = sentence(results, "Comparison (")
-    assert "ACT 3 of 3" in told and "PonderNet 1 of 3" in told
-    with_errors(results, "comparison", repeat=[0.5] * 3)
-    assert "mechanisms ACT and PonderNet have fewer" in sentence(results, "Of 2 mechanisms")
+    with_errors(results, "comparison", repeat=[0.5] * 3, act=[0.0, 0.01, 0.04],
+                pondernet=[0.3, 0.5, 0.04])  # fmt: skip
+    told = sentence(results, "ACT solves")
+    assert told.endswith("most often: errors are below 5% in 100% of 3 seeds.")
+    least = "Plain network and Fixed repeat solve it least often"
+    assert sentence(results, least).endswith("0% of 3 seeds.")
+    assert "solve ACT takes the fewest steps, " in sentence(results, "Of those that most")
+    assert sentence(results, "ACT and PonderNet err less than every").endswith("(3 seeds).")
     with_errors(results, "comparison", repeat=[0.0] * 3)
-    assert "mechanisms none has fewer" in sentence(results, "Of 2 mechanisms")
+    assert sentence(results, "No mechanism errs less than every")
+    with_errors(results, "comparison", act=[0.0] * 3, pondernet=[0.0] * 3)
+    alike = [each for each in found(results).sentences if "often: errors" in each]
+    assert len(alike) == 1 and "100% of 3 seeds" in alike[0]
+
+
+def test_there_are_ten_conclusions_of_one_line_each_with_its_seeds() -> None:
+    results = made_up_results(diverged=None)
+    results.readouts["comparison"] = audit(results)
+    told = found(results).sentences
+    assert len(told) == 10
+    for each in told:
+        assert len(each) < 170 and each.count(". ") == 0 and each.endswith(".")
+        assert re.search(r"\d seeds?\b", each), each
+        assert not re.search(r"\d of \d+ networks|\b0\.\d", each), each
 
 
 def test_rules_are_held_against_the_best_fixed_n() -> None:
     results = made_up_results(diverged=None)
     rows = results.exits["comparison"]
-    before = sentence(results, "Exit rules with a threshold")
-    assert before.endswith("PonderNet 6 of 6.")  # of EXIT_RULES `fixed` is the worst but one
-    slow = rows["rule"].isin(["state", "patience"])
-    rows.loc[slow, "error"] += 0.5
-    assert sentence(results, "Exit rules with a threshold").endswith("PonderNet 4 of 6.")
+    told = "best fixed n for PonderNet (3 seeds)."  # of EXIT_RULES `fixed` is the worst but one
+    assert sentence(results, "At 3 mean steps").endswith(told)
     rows.loc[rows["rule"] == "argmax", ["error", "ponder_time"]] = [0.0, 2.5]
-    assert sentence(results, "The lowest error of any").endswith("by argmax, 0.0% at 2.5 steps.")
+    assert "is argmax for PonderNet: 0.0% errors at 2.5 steps" in sentence(results, "The best rule")
+    rows.loc[~rows["rule"].isin(["fixed", "oracle"]), "error"] = 1.0
+    assert "for no mechanism (" in sentence(results, "At 3 mean steps")
 
 
 def test_on_other_tasks_mechanisms_are_counted_whose_best_rule_beats_every_fixed_n() -> None:
@@ -81,25 +98,30 @@ def test_on_other_tasks_mechanisms_are_counted_whose_best_rule_beats_every_fixed
     assert count > 1
     for rows in others:
         rows.loc[rows["rule"] != "fixed", "error"] += 1
-    assert sentence(results, "On the other").endswith(f"for 0 of {count} mechanisms.")
+    assert f"for 0% of {count} mechanisms (" in sentence(results, "On the other")
     rows = others[0]
     one = (rows["mechanism"] == rows["mechanism"].iloc[0]) & (rows["rule"] == "argmax")
     rows.loc[one, "error"] = -1.0
-    assert sentence(results, "On the other").endswith(f"for 1 of {count} mechanisms.")
+    assert f"for {1 / count:.0%} of {count} mechanisms (" in sentence(results, "On the other")
 
 
-def test_the_readout_names_what_loses_least_and_most() -> None:
-    results = made_up_results(diverged=None)
-    best = results.exits["comparison"]["setting"].unique()
-    audit = pd.DataFrame([
+def audit(results: Results) -> pd.DataFrame:
+    """Readouts of PonderNet, that lose 50 points at its last step and win 20 of them back."""
+    return pd.DataFrame([
         {"mechanism": "pondernet", "setting": setting, "seed": 0, "split": "test", "own": 0.1,
-         "single": 0.15, "depth": 0.6, "refitted": math.nan, "status": "finished"}
-        for setting in best
+         "single": 0.15, "depth": 0.6, "refitted": 0.4, "status": "finished"}
+        for setting in results.exits["comparison"]["setting"].unique()
     ])  # fmt: skip
-    results.readouts["comparison"] = audit
-    assert "by +50.0 points (PonderNet)" in sentence(results, "Read by its last step, the")
-    refitted = [each for each in found(results).sentences if "fitted anew" in each]
-    assert not refitted, "nothing was fitted"
+
+
+def test_the_readout_names_what_loses_and_what_wins_back_most() -> None:
+    results = made_up_results(diverged=None)
+    results.readouts["comparison"] = audit(results)
+    depth = "Forced to its last step PonderNet loses most, 50.0 points (1 seed)."
+    anew = "A head fitted anew at the last step wins back most for PonderNet, 20.0 points (1 seed)."
+    assert {depth, anew} <= set(found(results).sentences)
+    results.readouts["comparison"]["refitted"] = math.nan  # nothing was fitted
+    assert depth in found(results).sentences and anew not in found(results).sentences
 
 
 def test_without_its_tables_nothing_is_said() -> None:

@@ -9,6 +9,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 from support.panels import drawn
 from support.published import CLAIMS
 from support.synthetic_results import made_up_results
@@ -17,6 +18,12 @@ from pondering.report.figures import FIGURES, FigureSpec, alt_text, save
 from pondering.results.results import Results
 
 BY_ID = {spec.id: spec for spec in FIGURES}
+NO_SHARE = re.compile(
+    r"[=≤] ?[\d.e-]+|[\d.]+(?= steps?)|τ up to [\d.]+|from 0.1 to 0.9|every λp but 0.9"
+    r"|(?:correlation|easiest inputs|rior mean|front moves by|front of \d+ bits:) .*?(?:[;.] |$)"
+)
+"""Settings, steps, correlations and bits, as words have them."""
+FRACTION = re.compile(r"(?<![\d.e-])0?\.\d+(?!\d)(?!(?: ±| to) [\d.]+%)(?!%)")
 every_figure = pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.id)
 
 
@@ -30,6 +37,16 @@ def test_catalogue_has_every_figure_of_both_papers_and_of_the_claims() -> None:
     assert wanted <= set(BY_ID) and len(BY_ID) == len(FIGURES)
 
 
+def assert_percent(figure: Figure) -> None:
+    """The ticks of every axis of shares are in percent."""
+    figure.draw_without_rendering()
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        ticks = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
+        label = axis.get_label().get_text()
+        if re.search("error|accuracy|share|subsets", label):
+            assert all(tick.endswith("%") for tick in ticks), (label, ticks)
+
+
 @every_figure
 def test_every_figure_is_drawn_and_put_into_words(spec: FigureSpec, results: Results) -> None:
     figure = drawn(spec.draw(results))
@@ -41,10 +58,18 @@ def test_every_figure_is_drawn_and_put_into_words(spec: FigureSpec, results: Res
     assert re.search(r"\d", words.split(spec.title)[1])
     stand_in = any(results.cards[name].stand_in for name in spec.experiment)
     assert ("Stand-in:" in said) == stand_in == ("Stand-in data:" in words)
+    assert_percent(figure)
     assert spec.draw(Results("quick")) is None
     assert alt_text(spec, Results("quick"), spec.words(Results("quick"))).endswith(
         "No data in this profile."
     )
+
+
+@every_figure
+def test_every_share_is_in_percent(spec: FigureSpec, results: Results) -> None:
+    if all(results.cards[name].is_share for name in spec.experiment):
+        for text in (spec.words(results), spec.caption(results), spec.paper_value):
+            assert not FRACTION.search(NO_SHARE.sub("", text)), text
 
 
 def test_the_seeds_told_are_those_of_the_figure(results: Results) -> None:
@@ -54,6 +79,14 @@ def test_the_seeds_told_are_those_of_the_figure(results: Results) -> None:
     assert "Profile quick, 1 to 3 seeds" in {text.get_text() for text in figure.texts}
     figure = drawn(BY_ID["graves-04"].draw(fewer))
     assert any(text.get_text().startswith("Profile quick, 3 seeds") for text in figure.texts)
+
+
+def test_a_task_that_pondernet_was_not_trained_on_has_no_panel(results: Results) -> None:
+    without = results.tables["parity"].query("mechanism != 'pondernet'")
+    fewer = dataclasses.replace(results, tables=results.tables | {"parity": without})
+    figure = drawn(BY_ID["beyond-pondernet"].draw(fewer))
+    titles = [axes.get_title(loc="left").strip() for axes in figure.axes]
+    assert titles[:4] == ["Logic", "Addition", "Sort", "Wikipedia"] and not any(titles[4:])
 
 
 @pytest.fixture

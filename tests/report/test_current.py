@@ -44,7 +44,7 @@ def report(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
 
     def run() -> list[str]:
         drawn.clear()
-        found = site._draw(Results.load(folder.parent, "quick"), folder / "figures")
+        found = site._draw(site.FIGURES, Results.load(folder.parent, "quick"), folder / "figures")
         assert list(found) == list(IDS)
         return list(drawn)
 

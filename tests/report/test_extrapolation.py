@@ -30,4 +30,4 @@ def test_it_is_told_inside_and_beyond(results: Results) -> None:
     plain = table[(table["mechanism"] == "repeat") & (table["setting"] == 1)]
     inside, beyond = (plain.loc[plain["split"] == split, "error"].mean()
                       for split in ("interpolation", "extrapolation"))  # fmt: skip
-    assert f"error {inside:.3g} inside, 1 step and {beyond:.3g} beyond" in said
+    assert f"error {100 * inside:.3g}% inside, 1 step and {100 * beyond:.3g}% beyond" in said

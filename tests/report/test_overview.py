@@ -19,7 +19,7 @@ from pondering.results.results import Results
 def table_of(results: Results) -> str:
     judgements = judge_all(REGISTER.claims, results)
     settings = load_params(ROOT / "params.yaml", results.profile).experiments
-    return overview(results, page_of(results, judgements, {}, (), settings, {}))
+    return overview(results, page_of(results, judgements, (), {}, {}, (), settings, {}))
 
 
 def test_the_readme_has_the_results_of_the_published_tables(tmp_path: Path) -> None:

@@ -47,5 +47,5 @@ def test_shares_are_of_subsets_in_which_every_seed_some_or_none_solves_it(uneven
 
 def test_the_words_tell_three_seeds_and_all(uneven: Results) -> None:
     said = seeds_by_count.words(uneven, "parity")
-    assert "of 3 seeds: 0.01 to 0.157" in said and "every seed solves it in 25%" in said
-    assert "of 4 seeds: 0.12, every seed solves it in 0% of the subsets, some in 100%" in said
+    assert "of 3 seeds: 1% to 15.7%" in said and "every seed solves it in 25%" in said
+    assert "of 4 seeds: 12%, every seed solves it in 0% of the subsets, some in 100%" in said

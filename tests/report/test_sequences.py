@@ -61,7 +61,7 @@ def test_sums_with_the_most_carries_are_shown_with_targets_where_no_output_was_k
     first, second, third = drawn(sequences.draw(changed, "addition", 9e-4)).axes
     labels = [t.get_text() for t in first.get_xticklabels()]
     assert labels == ["970", "65"], "two carries, and of the seed that is shown"
-    assert {t.get_text() for t in first.texts} == {"sum", "", "sum1"}
+    assert {t.get_text() for t in first.texts} == {"right sum", "", "sum1"}
     assert [t.get_text() for t in second.get_xticklabels()] == ["9", "1"]
     assert "output" in {t.get_text() for t in third.texts}
 

@@ -224,7 +224,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "theta.1: 1.5 is not allowed: Input should": {"theta": [0.4, 1.5]},
     "sharpness: 0 is not allowed: Input should": {"theta": [0.4], "sharpness": 0},
     "thetas: unknown key; did you mean 'theta'?": {"thetas": [0.4]},
-    "theta: missing; the keys there are learning_rate, updates, theta, sharpness": {},
+    "theta: missing; the keys there are learning_rate, updates, seeds, theta, sharpness": {},
 }
 
 

@@ -154,7 +154,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     replaced(tasks, '    "parity": Parity,', '    "majority": Majority,\n    "parity": Parity,')
     line = "from pondering.report.figures.spec import Family, FigureSpec\n"
     replaced(figures, line, f"from pondering.report.figures import majority\n{line}")
-    replaced(figures, ")  # fmt: skip\n", LINE)
+    replaced(figures, "\n)  # fmt: skip\n", f"\n{LINE}")
     replaced(root / "claims.yaml", "\nquestions:\n", f"{CLAIM}\nquestions:\n")
     values = tiny.document()
     block = copy.deepcopy(values["tiny"])

@@ -18,7 +18,7 @@ import pandas as pd
 from pondering.claims.claims import Decision, Question
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import Quantity, quantity_text
-from pondering.claims.questions import QUESTIONS
+from pondering.claims.questions import QUESTIONS, experiments_of
 from pondering.claims.questions.networks import Parts
 from pondering.claims.record import plain_estimate
 from pondering.claims.verdicts import sentence
@@ -66,6 +66,7 @@ class Answer:
         seeds: fewest seeds behind a setting that was looked at; 0 where nothing was.
         replicas: how many networks were looked at.
         runs: the train stages behind it, as "experiment-mechanism".
+        to_run: the commands that compute what is missing, and draw its figure.
     """
 
     question: Question
@@ -77,6 +78,7 @@ class Answer:
     seeds: int
     replicas: int
     runs: tuple[str, ...]
+    to_run: tuple[str, ...]
 
     @property
     def meanings(self) -> dict[str, list[Finding]]:
@@ -144,6 +146,16 @@ def answer(question: Question, results: Results) -> Answer:
         min(evidence.seeds, default=0),
         sum(evidence.replicas.values()),
         tuple(evidence.runs),
+        (
+            *(
+                f"dvc repro exits@{results.profile}-{name}"
+                for name in experiments_of(question.id)
+                if not parts
+                or name not in evidence.results.tables
+                or name not in evidence.results.readouts
+            ),
+            f"dvc repro report@{results.profile}",
+        ),
     )
 
 
@@ -202,7 +214,7 @@ def answers_json(answers: Sequence[Answer]) -> list[dict[str, Any]]:
 
 def _finding(decision: Decision, part: str, quantity: Quantity) -> Finding:
     whole = ", whole interval" if decision.by == "interval" else ""
-    needed = decision.words(quantity) + whole
+    needed = decision.words(quantity.unit) + whole
     text = quantity_text(quantity)
     return Finding(decision.meaning, part, quantity.label, text, needed, met(decision, quantity))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pondering.claims.measures import MEASURES
-from pondering.claims.measures.quantities import Quantity, number_text
+from pondering.claims.measures.quantities import Quantity, Unit, number_text
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.project.provenance import hash_values
@@ -51,9 +51,9 @@ class Bound(_Model):
         low = -math.inf if self.at_least is None else self.at_least
         return low, math.inf if self.at_most is None else self.at_most
 
-    def words(self, quantity: Quantity) -> str:
+    def words(self, unit: Unit) -> str:
         """The bound in the quantity's unit, as "at least 30.0%"."""
-        low, high = (number_text(limit, quantity.unit) for limit in self.limits())
+        low, high = (number_text(limit, unit) for limit in self.limits())
         if self.between is not None:
             return f"between {low} and {high}"
         return f"at least {low}" if self.at_least is not None else f"at most {high}"
@@ -177,6 +177,28 @@ class Claim(_Model):
         return self
 
 
+UNITS: Mapping[str, Unit] = {
+    "solved_networks_of_each": "networks",
+    "solved_networks_with_varying_n": "networks",
+    "pondernet_correlation": "correlation",
+    "act_correlation": "correlation",
+    "correlation_without_prior": "correlation",
+    "correlation_difference": "correlation",
+    "error_difference": "points",
+    "accuracy_difference": "points",
+    "refitted_gain": "points",
+    "solved_more_at_bias_3": "points",
+    "solved_more_at_bias_minus_3": "points",
+    "returned_from_one_step": "share",
+    "accuracy_beyond_8_of_16": "share",
+    "accuracy_beyond_12_of_24": "share",
+    "steps_saved": "share",
+    "steps_difference": "steps",
+    "variance_ratio": "times",
+}
+"""What decides a question -> its unit, as its measure has it: a bound is printed before any run."""
+
+
 class Decision(Bound):
     """A bound that decides a question, and what it means where it is met."""
 
@@ -184,11 +206,8 @@ class Decision(Bound):
     meaning: str = Field(min_length=1)
 
     def text(self) -> str:
-        """The bound in words, without units."""
-        low, high = self.limits()
-        bound = f"between {low:g} and {high:g}"
-        if self.between is None:
-            bound = f"at most {high:g}" if self.at_least is None else f"at least {low:g}"
+        """The bound in words."""
+        bound = self.words(UNITS[self.quantity])
         whole = ", whole interval" if self.by == "interval" else ""
         return f"{self.quantity.replace('_', ' ')} {bound}{whole}: {self.meaning}"
 
@@ -216,6 +235,27 @@ class Question(_Model):
     seen_before: str | None = None
 
 
+class Literature(_Model):
+    """What others found on a question.
+
+    Args:
+        paper: authors and year, or the name it goes by.
+        arxiv: its number; None where it is not on arXiv.
+        says: what it found, in a sentence or two, with its numbers.
+    """
+
+    paper: str
+    arxiv: str | None
+    says: str = Field(min_length=1)
+
+    def text(self) -> str:
+        """All of it in a line."""
+        number = f"arXiv {self.arxiv}" if self.arxiv else ""
+        if self.paper == self.arxiv:
+            return f"{number}: {self.says}"
+        return f"{self.paper}{f' ({number})' if number else ''}: {self.says}"
+
+
 class Registration(_Model):
     """The day on which claims and questions were registered, and the hash of their content."""
 
@@ -229,12 +269,16 @@ class Registration(_Model):
 
 
 class Register(_Model):
-    """The whole of claims.yaml; `changes` are those since the registration."""
+    """The whole of claims.yaml; `changes` are those since the registration.
+
+    What `literature` says of a question, by its id, is not registered: it is no part of the hash.
+    """
 
     registered: Registration
     changes: tuple[Change, ...]
     claims: tuple[Claim, ...] = Field(min_length=1)
     questions: tuple[Question, ...] = ()
+    literature: dict[str, tuple[Literature, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _ids_differ(self) -> Self:
@@ -242,6 +286,13 @@ class Register(_Model):
         twice = [name for name in ids if ids.count(name) > 1]
         if twice:
             raise ValueError(f"id {twice[0]!r} is given twice")
+        return self
+
+    @model_validator(mode="after")
+    def _literature_is_of_questions(self) -> Self:
+        unasked = self.literature.keys() - {each.id for each in self.questions}
+        if unasked:
+            raise ValueError(f"literature of {min(unasked)!r}, which is no question")
         return self
 
     def content_hash(self) -> str:
@@ -318,6 +369,7 @@ def _fields(where: list[str]) -> list[str]:
         "paper_size": PaperSize,
         "history": Change,
         "decides": Decision,
+        "literature": Literature,
     }
     inside = [models[part] for part in where[:-1] if part in models]
     return list((inside[-1] if inside else Register).model_fields)

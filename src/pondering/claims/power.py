@@ -29,7 +29,7 @@ class Repeated:
     Args:
         seeds: drawn for each setting.
         share: of the draws whose verdict is the published one.
-        networks: train stage, as "experiment-mechanism" -> how many networks of it were drawn.
+        networks: a mechanism of a table, as "experiment-mechanism" -> how many of it were drawn.
     """
 
     seeds: int

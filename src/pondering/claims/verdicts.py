@@ -196,7 +196,7 @@ def _unmet(
             continue
         else:
             value = number_text(quantity.value, quantity.unit)
-            found = f"{quantity.label} {value}, {condition.words(quantity)} needed"
+            found = f"{quantity.label} {value}, {condition.words(quantity.unit)} needed"
         reason = f"{condition.because} ({found})."
         if not condition.learned:
             return "cannot be judged at this scale", reason
@@ -258,7 +258,7 @@ def _judgement(
             Finding(
                 quantity.label,
                 quantity_text(quantity),
-                criterion.words(quantity) + whole,
+                criterion.words(quantity.unit) + whole,
                 criterion.outcome(quantity),
                 criterion.core,
             )

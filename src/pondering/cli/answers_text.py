@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 
 from pondering.claims.answers import Answer, Finding, Met, State
+from pondering.claims.claims import Literature
 from pondering.cli.claims_text import wrapped
 
 COLOURS: dict[State, str] = {"answered": "green", "open": "cyan"}
@@ -41,8 +43,17 @@ def overview(answers: Sequence[Answer], profile: str, width: int) -> str:
     return "\n".join([*textwrap.wrap(summary, width), "", *rows, "", *hint])
 
 
-def detail(answer: Answer, width: int) -> str:
-    """All about one question, in lines of `width` characters."""
+def detail(
+    answer: Answer, width: int, literature: Sequence[Literature] = (), figure: Path | None = None
+) -> str:
+    """All about one question, in lines of `width` characters.
+
+    Args:
+        answer: of the question.
+        width: of the terminal, in characters.
+        literature: what others found.
+        figure: its picture; None says what to run for one.
+    """
     question = answer.question
     texts = [question.question, answer.reason]
     if answer.seeds:
@@ -51,9 +62,13 @@ def detail(answer: Answer, width: int) -> str:
     for meaning, findings in answer.meanings.items():
         lines += _indented([meaning], width, 4)
         lines += _indented(_found(findings), width, 6)
-    if answer.beside:
-        lines += [*_indented(["beside it"], width, 4), *_indented(answer.beside, width, 6)]
-    return "\n".join(lines)
+    others = [each.text() for each in literature]
+    for heading, texts in (("beside it", answer.beside), ("what others found", others)):
+        if texts:
+            lines += [*_indented([heading], width, 4), *_indented(texts, width, 6)]
+    runs = ", ".join(f"`{each}`" for each in answer.to_run)
+    told = f"figure: {figure}" if figure else f"no figure yet; for one run {runs}"
+    return "\n".join([*lines, *_indented([told], width, 4)])
 
 
 def _said(answer: Answer) -> list[str]:

@@ -40,7 +40,7 @@ def check() -> None:
             for name, config in params.experiments.items():
                 task = make_task(config.task, name)
                 _check_fit(name, profile, config, task)
-                for mechanism in config.mechanisms:
+                for mechanism in filter(config.seeds_of, config.mechanisms):
                     halting = make_halting(config, config.replicas(mechanism))
                     if mechanism not in tried:
                         _check_step(mechanism, halting, len(config.replicas(mechanism)))

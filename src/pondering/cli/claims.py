@@ -62,7 +62,13 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
                 if name in claims:
                     text = claims_text.detail(judge(claims[name], results), width)
                 else:
-                    text = answers_text.detail(answer(questions[name], results), width)
+                    figure = root / "reports" / profile / "figures" / f"question-{name}.svg"
+                    text = answers_text.detail(
+                        answer(questions[name], results),
+                        width,
+                        register.literature.get(name, ()),
+                        figure if figure.is_file() else None,
+                    )
                 click.echo(f"\n{text}")
         else:
             judgements = judge_all(register.claims, results)

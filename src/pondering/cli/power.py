@@ -12,6 +12,7 @@ import click
 
 from pondering.cli import options
 from pondering.params.read import load_params
+from pondering.params.replica import read_variant
 from pondering.project.command import completed, stage
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, instead
@@ -90,7 +91,7 @@ def lines(claim: Claim, results: Results, layout: Layout, draws: int = DRAWS) ->
     yield f"{'seeds':>5}  {'same verdict':>12}  {'core-hours':>10}"
     enough, later = None, ""
     for each in repeated(claim, results, draws):
-        hours = sum(count * costs[run][0] for run, count in each.networks.items()) / 3600
+        hours = sum(count * costs[_stage_of(run)][0] for run, count in each.networks.items()) / 3600
         few = each.seeds < claim.minimum_seeds
         note = f"  fewer than the claim asks for ({claim.minimum_seeds})" if few else ""
         cost = f"{hours:.2g}" if hours < 10 else f"{hours:,.0f}"
@@ -116,9 +117,14 @@ def lines(claim: Claim, results: Results, layout: Layout, draws: int = DRAWS) ->
     )
 
 
+def _stage_of(run: str) -> str:
+    """The train stage of a mechanism of a table, which may be a variant, of an experiment."""
+    experiment, _, variant = run.partition("-")
+    return f"{experiment}-{read_variant(variant)[0]}"
+
+
 def _cost(results: Results, layout: Layout, run: str) -> tuple[float, str]:
     """Core-seconds of one network of a train stage, by its record, and where it ran."""
-    from pondering.params.replica import read_variant
     from pondering.track.stages import seconds
 
     experiment, _, mechanism = run.partition("-")

@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # drawing takes seconds to import
 
 def _drawn() -> list[str]:
     """The figures of all profiles, by their files."""
-    return sorted({path.stem for path in Path("reports").glob("*/figures/*.png")})
+    drawn = Path("reports").glob("*/figures/*.png")
+    return sorted({path.stem.removesuffix("-wide") for path in drawn})
 
 
 @click.command("provenance")
@@ -50,10 +51,12 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     Raises:
         UserError: no such figure, or a record that is no JSON object.
     """
-    from pondering.report.figures import FIGURES, exits
+    from pondering.claims.claims import load_register
+    from pondering.report.figures import FIGURES, question_figure, reads_exits
     from pondering.report.pages.provenance import NAMES, origins
 
-    known = {spec.id: spec for spec in FIGURES}
+    asked = load_register(root / "claims.yaml").questions
+    known = {spec.id: spec for spec in (*FIGURES, *map(question_figure, asked))}
     if figure not in known:
         wrong = f"{figure!r} is unknown" if figure else "missing"
         raise UserError(f"FIGURE: {wrong}{instead(figure, known)}")
@@ -62,7 +65,7 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     yield ""
     yield f"Its stages, in order (profile: {params.profile} in params.yaml; `dvc repro STAGE`):"
     experiments = [name for name in spec.experiment if name in params.experiments]
-    stages = list(_stages(root, params, experiments, ruled=spec.family is exits))
+    stages = list(_stages(root, params, experiments, ruled=reads_exits(spec)))
     width = max(len(name) for name, _ in stages)
     yield from (f"  {name:{width}}  {command}" for name, command in stages)
     runs = [f"{name}-{each}" for name in experiments for each in params.experiment(name).mechanisms]

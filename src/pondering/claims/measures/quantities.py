@@ -36,7 +36,8 @@ Unit = Literal[
     "networks",
     "deviations",
 ]
-"""How a number is printed: shares and relative changes in percent, gaps of shares in points."""
+"""How a number is printed: shares and relative changes in percent, gaps of shares in points, nats
+in bits."""
 
 LIMITS: dict[Unit, tuple[float, float]] = {
     "share": (0, 1),
@@ -220,15 +221,19 @@ def number_text(value: float, unit: Unit, digits: int | None = None) -> str:
         digits: decimals; None takes what suits the value.
     """
     text = _bare(value, unit, _digits(value, unit) if digits is None else digits)
-    words = {name: f" {name}" for name in ("steps", "bits", "nats", "updates", "networks")}
+    words = {name: f" {name}" for name in ("steps", "bits", "updates", "networks")}
     words |= {
+        "nats": " bits",
         "times": " times",
         "deviations": " s.d.",
         "share": "%",
         "change": "%",
         "points": " points",
     }
-    return text + words.get(unit, "") if math.isfinite(value) else text
+    word = words.get(unit, "")
+    return (
+        text + (word.removesuffix("s") if text == "1" else word) if math.isfinite(value) else text
+    )
 
 
 def _bare(value: float, unit: Unit, digits: int) -> str:
@@ -239,7 +244,8 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
     hundred = unit in ("share", "change", "points")
     if not hundred and abs(value) >= 100:
         digits = 0
-    text = f"{100 * value if hundred else value:,.{digits}f}"
+    scale = 100 if hundred else 1 / math.log(2) if unit == "nats" else 1
+    text = f"{scale * value:,.{digits}f}"
     if text.strip("-0.") == "":
         text = text.lstrip("-")
     return text.replace("-", "\N{MINUS SIGN}")
@@ -250,7 +256,7 @@ def _digits(value: float, unit: Unit) -> int:
     if unit in ("share", "change", "points"):
         size = abs(value)
         return 2 if 0 < size < 0.00995 or (unit == "share" and 0.98 <= size < 1) else 1
-    return {"updates": 0, "networks": 0, "bits": 3}.get(unit, 2)
+    return {"updates": 0, "networks": 0, "bits": 3, "nats": 3}.get(unit, 2)
 
 
 def _rate(solved: ArrayLike) -> Interval:

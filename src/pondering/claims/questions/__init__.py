@@ -7,10 +7,9 @@ in `claims.yaml`; the experiments are named here, since the register fixed its o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 
-from pondering.claims.measures.evidence import Evidence
 from pondering.claims.questions import bias, direction, exit_rules, halting, reach, readouts
 from pondering.claims.questions.networks import Parts
 
@@ -25,7 +24,7 @@ FARTHER = {
 }
 AUDITED = (GRID, *DIGITS, *FARTHER.values(), *SEQUENCES, *BIASES, "parity")
 
-QUESTIONS: dict[str, Callable[[Evidence], Parts]] = {
+QUESTIONS: dict[str, partial[Parts]] = {
     "Q1": partial(direction.steps_and_difficulty, experiment=GRID, at_least=5),
     "Q2": partial(halting.learned_repetition, experiment="parity", tau_at_most=0.03),
     "Q3": partial(bias.initial_bias, experiments=BIASES, usual=1.0),
@@ -35,4 +34,11 @@ QUESTIONS: dict[str, Callable[[Evidence], Parts]] = {
     "Q7": partial(direction.reversed_kl, experiments=(GRID, *DIGITS), correlated=GRID),
     "Q8": partial(readouts.four_readouts, experiments=AUDITED),
 }
-"""By the ids of `claims.yaml`."""
+"""By the ids of `claims.yaml`; each takes the evidence of a profile."""
+
+
+def experiments_of(question: str) -> tuple[str, ...]:
+    """The experiments that a question is about."""
+    told = QUESTIONS[question].keywords
+    found = told.get("experiments") or (told["experiment"],)
+    return tuple(found.values() if isinstance(found, Mapping) else found)

@@ -132,7 +132,7 @@ def _accuracy(own: pd.DataFrame) -> str:
     found = mean_interval(accuracy(own)).within(0, 1)
     solved = solve_rate(own["error"].to_numpy())
     return (
-        f"accuracy {style.with_interval(found)}, error below 5% in "
+        f"accuracy {style.with_interval(found, of_shares=True)}, error below 5% in "
         f"{round(solved.estimate * solved.count)} of {solved.count} seeds"
     )
 

@@ -18,9 +18,13 @@ from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting, splits_of
 
 
-def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
-    """A panel an experiment: every mechanism's error against its ponder."""
-    present = [name for name in experiments if name in results.tables]
+def draw(results: Results, experiments: Sequence[str], about: str | None = None) -> Figure | None:
+    """A panel an experiment: every mechanism's error against its ponder.
+
+    Args:
+        about: the mechanism that the figure is about; experiments without it have no panel.
+    """
+    present = _present(results, experiments, about)
     if not present:
         return None
     columns = 2 if len(present) > 1 else 1
@@ -38,7 +42,8 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
         axes.set(xlabel="mean steps per input", ylabel=card.unit)
         spent = updates_in_short(results, name)
         axes.set_title(f"{card.title}\n" if spent else card.title)
-        axes.annotate(spent, (0, 1), (0, 4), xycoords="axes fraction", fontsize=7.5,
+        # to the left there is more room: on the right begins the next panel's label
+        axes.annotate(spent, (1, 1), (0, 4), xycoords="axes fraction", fontsize=7.5, ha="right",
                       color=style.GREY, textcoords="offset points")  # fmt: skip
     for axes in cells[len(present) :]:
         axes.set_axis_off()
@@ -60,30 +65,36 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure | None:
     return figure
 
 
-def words(results: Results, experiments: Sequence[str]) -> str:
+def words(results: Results, experiments: Sequence[str], about: str | None = None) -> str:
     """Error and steps of ACT, PonderNet and the like at their best settings, by task."""
     parts = []
-    for name in experiments:
-        if name not in results.tables:
-            continue
-        seeds = per_seed(headline(results.tables[name]))
+    for name in _present(results, experiments, about):
+        seeds, card = per_seed(headline(results.tables[name])), results.cards[name]
         wanted = [each for each in CHOOSING if each != "plain"]
         wanted += variant_markers([seeds])
         for method in best_methods(seeds, wanted):
             own = method.of(seeds)
-            parts.append(f"{name}, {method.legend}: {own['error'].mean():.3g} with "
-                         f"{style.in_steps(own['ponder_time'].mean())}")  # fmt: skip
+            error = style.error_text(own["error"].mean(), card)
+            unit = "" if card.is_share else f" {card.unit}"
+            steps = style.in_steps(own["ponder_time"].mean())
+            parts.append(f"{card.title}, {method.legend}: {error}{unit} with {steps}")
     return f"Mean error: {'; '.join(parts)}." if parts else ""
 
 
-def caption(results: Results, experiments: Sequence[str]) -> str:
+def caption(results: Results, experiments: Sequence[str], about: str | None = None) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
     return (
         "Final error against mean steps per input, one point a setting, standard errors both ways; "
         "bits per character, on an axis that does not start at zero, for the text. PonderNet's "
         "halting is sampled; hollow circles are its expectation. "
-        f"{unequal_training(results, experiments, tuple(MECHANISMS))}"
+        f"{unequal_training(results, _present(results, experiments, about), tuple(MECHANISMS))}"
     )
+
+
+def _present(results: Results, experiments: Sequence[str], about: str | None) -> list[str]:
+    """The experiments with results, of the mechanism that the figure is about if there is one."""
+    tables = {name: results.tables[name] for name in experiments if name in results.tables}
+    return [n for n, each in tables.items() if about is None or about in set(each["mechanism"])]
 
 
 def _expected(table: pd.DataFrame) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def words(results: Results, experiment: str) -> str:
     table = results.tables.get(experiment)
     if table is None:
         return ""
-    rows = headline(table)
+    rows, card = headline(table), results.cards[experiment]
     methods = best_methods(per_seed(rows), ("plain", "act"))
     highest = rows.loc[rows["mechanism"] == "act", "setting"].max()
     if methods and np.isfinite(highest) and highest != methods[-1].setting:
@@ -87,9 +87,9 @@ def words(results: Results, experiment: str) -> str:
         climb = f", at least half of it from {past.min():g} on" if len(past) else ""
         parts.append(
             f"{method.legend}: from {style.in_steps(first['ponder_time'])} and error "
-            f"{first['error']:.3g} at difficulty {first['difficulty']:g} to "
-            f"{style.in_steps(last['ponder_time'])} and error {last['error']:.3g} at "
-            f"{last['difficulty']:g}{climb}"
+            f"{style.error_text(first['error'], card)} at difficulty {first['difficulty']:g} to "
+            f"{style.in_steps(last['ponder_time'])} and error "
+            f"{style.error_text(last['error'], card)} at {last['difficulty']:g}{climb}"
         )
     return f"Medians over seeds. {'; '.join(parts)}." if parts else ""
 

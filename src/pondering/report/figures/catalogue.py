@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from pondering.claims.answers import Answer, answers_json
+from pondering.claims.claims import Question
+from pondering.claims.questions import experiments_of
 from pondering.report.figures import (
     accuracy_and_steps,
     accuracy_by_compute,
     across_tasks,
     by_difficulty,
+    decisions,
     digits,
     error_by_penalty,
     exits,
@@ -129,7 +134,8 @@ FIGURES = (
     _beyond("extrapolation", (EXTRAPOLATION,),
             "Parity: steps inside and beyond the trained range", extrapolation,
             experiment=EXTRAPOLATION),
-    _beyond("pondernet", TASKS, "PonderNet on Graves's tasks", across_tasks, experiments=TASKS),
+    _beyond("pondernet", TASKS, "PonderNet on Graves's tasks", across_tasks, experiments=TASKS,
+            about="pondernet"),
     _beyond("ways", ("comparison",), "One task, every way to halt", across_tasks,
             experiments=("comparison",)),
     _beyond("direction", (INTERPOLATION,), "Parity: which way steps go with difficulty",
@@ -142,9 +148,42 @@ FIGURES = (
     _beyond("seeds", ("parity",), "Parity: what fewer seeds would have told", seeds_by_count,
             experiment="parity"),
     _beyond("exits", ("comparison",), "Every way to halt, every exit rule", exits,
-            experiment="comparison"),
+            experiment="comparison", wide=False),
     _beyond("exits-logic", ("logic",), "Logic: exit rules compared", exits, experiment="logic",
             sequences=True),
     _beyond("exits-mnist", ("mnist",), "Digits: exit rules compared", exits, experiment="mnist"),
 )  # fmt: skip
-"""Every figure of the report, in its order."""
+"""Every figure of the report but those of questions, in its order."""
+
+
+def question_figure(question: Question, answer: Answer | None = None) -> FigureSpec:
+    """The figure of a question; without an answer it can be named, not drawn.
+
+    Args:
+        question: one of claims.yaml.
+        answer: what one profile measured; its numbers are all that is drawn.
+    """
+    measured, seeds = [], 0
+    if answer:
+        (record,) = answers_json([answer])
+        measured, seeds = record["estimates"], answer.seeds
+    bounds = [
+        {
+            "quantity": each.quantity,
+            "low": low if math.isfinite(low) else None,
+            "high": high if math.isfinite(high) else None,
+            "condition": each.by == "estimate",
+            "said": each.meaning,
+        }
+        for each, (low, high) in ((each, each.limits()) for each in question.decides)
+    ]
+    values = {"estimates": measured, "bounds": bounds, "what": question.measured}
+    return FigureSpec(f"question-{question.id}", "Beyond the papers", question.id,
+                      experiments_of(question.id), question.question,
+                      "What others found stands beside the answer.", decisions, values,
+                      seeds)  # fmt: skip
+
+
+def reads_exits(spec: FigureSpec) -> bool:
+    """Whether a figure reads the tables of exit rules and readouts."""
+    return spec.family in (exits, decisions)

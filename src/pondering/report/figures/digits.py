@@ -86,7 +86,8 @@ def words(results: Results, experiment: str, split: str) -> str:
         means = per_setting(method.of(rows), by=["difficulty"])
         ends = [means.iloc[i] for i in (0, -1)] if len(means) else []
         told = " and ".join(
-            f"{1 - r['error']:.3f} with {style.in_steps(r['ponder_time'])} at {r['difficulty']:g}"
+            f"{style.share(1 - r['error'])} with {style.in_steps(r['ponder_time'])} "
+            f"at {r['difficulty']:g}"
             for r in ends
         )
         parts += [f"{method.legend}: {told}"] if told else []

@@ -89,15 +89,16 @@ def words(results: Results, experiment: str) -> str:
     means = per_setting(per_seed(headline(table)))
     act = means[means["mechanism"] == "act"]
     parts = [
-        f"plain network: {style.plus_minus(r.error, r.error_se)}" for r in plain(means).itertuples()
+        f"plain network: {style.plus_minus(r.error, r.error_se, card)}"
+        for r in plain(means).itertuples()
     ]
     if len(act):
         for word, place in (("lowest", act["error"].idxmin()), ("highest", act["error"].idxmax())):
             row = act.loc[place]
-            value = style.plus_minus(row["error"], row["error_se"])
+            value = style.plus_minus(row["error"], row["error_se"], card)
             parts.append(f"{word} with ACT, {style.setting_symbol('act', row['setting'])}: {value}")
     repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
-    parts += [f"repeat {style.number(r.setting)}: {style.plus_minus(r.error, r.error_se)}"
+    parts += [f"repeat {style.number(r.setting)}: {style.plus_minus(r.error, r.error_se, card)}"
               for r in repeat.itertuples()]  # fmt: skip
     seeds = style.seed_count(means["seeds"])
     of = f"Mean {card.measure} with standard error, over {seeds}"

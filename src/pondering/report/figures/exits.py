@@ -1,4 +1,4 @@
-"""Every way to halt and every exit rule: error against mean steps, a panel a mechanism."""
+"""Every way to halt and every exit rule: accuracy against mean steps, a panel a mechanism."""
 
 from __future__ import annotations
 
@@ -38,16 +38,22 @@ ON_SEQUENCES = (
 )
 
 
-def draw(results: Results, experiment: str, **_: bool) -> Figure | None:
-    """A panel a mechanism, with the same axes in all."""
+def draw(results: Results, experiment: str, wide: bool = False, **_: bool) -> Figure | None:
+    """A panel a mechanism, with the same axes in all.
+
+    Args:
+        results: the results of one profile.
+        experiment: whose table of exit rules.
+        wide: four panels a row and twice the width, for a page; else two, for a telephone.
+    """
     ruled = _shown(results, experiment)
     if not ruled:
         return None
     means = _means(results, experiment)
     found = [each for each in MECHANISMS if each in ruled or (means["mechanism"] == each).any()]
-    columns = 2 if len(found) > 1 else 1
+    columns = min(len(found), 4 if wide else 2)
     rows = -(-len(found) // columns)
-    size = (style.WIDTH, 1.7 * rows + 1.4)
+    size = (2 * style.WIDTH, 2.3 * rows + 0.8) if wide else (style.WIDTH, 1.7 * rows + 1.4)
     figure = Figure(figsize=size, layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     every = pd.concat(ruled.values())
@@ -60,20 +66,20 @@ def draw(results: Results, experiment: str, **_: bool) -> Figure | None:
         if mechanism in ruled:
             _panel(axes, ruled[mechanism], looks, markers)
         own = means[means["mechanism"] == mechanism].sort_values("ponder_time")
-        axes.plot(own["ponder_time"], own["error"], "-o", color=style.INK, mfc=style.PAPER,
+        axes.plot(own["ponder_time"], 1 - own["error"], "-o", color=style.INK, mfc=style.PAPER,
                   lw=0.8, ms=4.5, zorder=5)  # fmt: skip
         axes.set_title(_title(mechanism, ruled))
     for number, axes in enumerate(cells):
         if number >= len(found):
             axes.set_axis_off()
             continue
-        style.from_zero(axes)
         style.steps_axis(axes, most)
         if number % columns == 0:
-            axes.set_ylabel("error")
+            axes.set_ylabel("accuracy")
         if number >= len(found) - columns:
             axes.tick_params(labelbottom=True)
             axes.set_xlabel("mean steps")
+    cells[0].set_ylim(top=1.03)
     handles = [
         Line2D([], [], color=look.colour, marker=look.marker, label=rule)
         for rule, look in looks.items()
@@ -86,7 +92,7 @@ def draw(results: Results, experiment: str, **_: bool) -> Figure | None:
     ring.set_label("fixed n, best")
     by_itself = Line2D([], [], color=style.INK, marker="o", mfc=style.PAPER, lw=0.8, ms=4.5)
     by_itself.set_label("by itself")
-    style.bottom_legend(figure, [*handles, ring, by_itself], 3)
+    style.bottom_legend(figure, [*handles, ring, by_itself], 6 if wide else 3)
     return figure
 
 
@@ -97,29 +103,30 @@ def words(results: Results, experiment: str, **_: bool) -> str:
         known = {rule: float(error_at(own, rule, [3.0])[0]) for rule in with_curve(own)}
         known = {rule: error for rule, error in known.items() if np.isfinite(error)}
         steps, error = point(own, ORACLE)
-        told = [f"best fixed n {best_fixed(own, 3.0)[1]:.3g}"]
+        told = [f"best fixed n {style.share(1 - best_fixed(own, 3.0)[1])}"]
         if known:
             best = min(known, key=lambda rule: known[rule])
-            told.append(f"best rule {known[best]:.3g} ({best})")
-        told.append(f"oracle {error:.3g} with {style.in_steps(steps)}")
+            told.append(f"best rule {style.share(1 - known[best])} ({best})")
+        told.append(f"oracle {style.share(1 - error)} with {style.in_steps(steps)}")
         parts.append(f"{_method(mechanism, own).legend}: {', '.join(told)}")
-    return f"Error at three mean steps: {'; '.join(parts)}." if parts else ""
+    return f"Accuracy at three mean steps: {'; '.join(parts)}." if parts else ""
 
 
-def caption(results: Results, experiment: str, sequences: bool = False) -> str:
+def caption(results: Results, experiment: str, sequences: bool = False, **_: bool) -> str:
     """What is drawn, and whether the mechanisms were trained equally long.
 
     Args:
         sequences: whether a rule decides which state crosses to a next input.
     """
     return (
-        "Error against mean steps. Black rings: each mechanism as it halts by itself, one a "
+        "Accuracy against mean steps. Small rings: each mechanism as it halts by itself, one a "
         "setting, joined in the order of steps. The rest: the same trained networks under each "
         "exit rule, at the setting with the lowest mean error by their own readout, where rules "
         "may stop the mechanism at all. Curves: "
         "thresholds chosen on a validation set for each network, straight lines between them, "
-        "means over seeds. Dotted: every row stops at n; the circle is the n with the lowest error "
-        "on these examples. A rule above the dotted line's lowest point so far decides nothing. "
+        "means over seeds. Dotted: every row stops at n; the circle is the n with the highest "
+        "accuracy on these examples. A rule below the dotted line's highest point so far decides "
+        "nothing. "
         "Sampled halting is the mean over all draws; expected is the mean output under the halting "
         "distribution, at its mean steps. The oracle looks at the targets and stops at the first "
         "step from which the answer is right and stays right to the last; where networks lose "
@@ -161,14 +168,15 @@ def _panel(
 ) -> None:
     """The curves and points of one mechanism, the best fixed n under them."""
     depths = fixed(own)
-    axes.plot(depths.index, depths, ":", color=style.GREY, lw=1.4, zorder=1)
+    axes.plot(depths.index, 1 - depths, ":", color=style.GREY, lw=1.4, zorder=1)
     best, error = best_fixed(own, float("inf"))
-    axes.plot(best, error, "o", color=style.GREY, mfc=style.PAPER, ms=8, zorder=1)
+    axes.plot(best, 1 - error, "o", color=style.GREY, mfc=style.PAPER, ms=8, zorder=1)
     most = float(depths.index.max()) if len(depths) else 1.0
     grid = np.geomspace(1, most, POINTS_ON_A_CURVE)
     for number, (rule, look) in enumerate(looks.items()):
         if (own["rule"] == rule).any():
-            axes.plot(grid, error_at(own, rule, grid), color=look.colour, marker=look.marker,
+            axes.plot(grid, 1 - error_at(own, rule, grid), color=look.colour, marker=look.marker,
                       lw=1.2, ms=3.5, markevery=(3 * number, 20))  # fmt: skip
     for rule, marker in markers.items():
-        axes.plot(*point(own, rule), marker, color=style.INK, ms=6, zorder=4, mew=0)
+        steps, error = point(own, rule)
+        axes.plot(steps, 1 - error, marker, color=style.INK, ms=6, zorder=4, mew=0)

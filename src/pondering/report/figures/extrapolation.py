@@ -56,16 +56,16 @@ def words(results: Results, experiment: str) -> str:
     table = results.tables.get(experiment)
     if table is None:
         return ""
-    inside = per_seed(headline(table))
+    inside, card = per_seed(headline(table)), results.cards[experiment]
     beyond_it = per_seed(evaluated(table[table["split"] != splits_of(table)[0]]))
     parts = []
     for method in best_methods(inside, CHOOSING):
         near, far = method.of(inside).mean(numeric_only=True), method.of(beyond_it)
-        steps, error = style.in_steps(near["ponder_time"]), near["error"]
-        now = f"{method.legend}: {steps} and error {error:.3g} inside"
+        steps, error = style.in_steps(near["ponder_time"]), style.error_text(near["error"], card)
+        now = f"{method.legend}: {steps} and error {error} inside"
         if len(far):
-            steps, error = far["ponder_time"].mean(), far["error"].mean()
-            now += f", {style.in_steps(steps)} and {error:.3g} beyond"
+            steps = style.in_steps(far["ponder_time"].mean())
+            now += f", {steps} and {style.error_text(far['error'].mean(), card)} beyond"
         parts.append(now)
     return f"Means over the trained range and beyond it: {'; '.join(parts)}." if parts else ""
 

@@ -72,9 +72,10 @@ def words(results: Results, experiment: str) -> str:
         return ""
     means = per_setting(per_seed(headline(table)))
     means = means[means["mechanism"].isin(["repeat", "act"])]
+    card = results.cards[experiment]
     parts = [
-        f"{style.setting_name(str(r.mechanism), float(r.setting))}: {r.error:.3g} with "
-        f"{style.in_steps(r.ponder_time)}"
+        f"{style.setting_name(str(r.mechanism), float(r.setting))}: "
+        f"{style.error_text(r.error, card)} with {style.in_steps(r.ponder_time)}"
         for r in means.itertuples()
     ]
     return f"Mean error: {'; '.join(parts[:12])}." if parts else ""

@@ -71,7 +71,9 @@ def words(results: Results, layouts: Mapping[str, str]) -> str:
     for name, layout in layouts.items():
         seeds = per_seed(headline(results.tables[name]))
         for method in best_methods(seeds, CHOOSING):
-            parts.append(f"{layout}, {method.legend}: {method.of(seeds)['error'].mean():.3g}")
+            error = method.of(seeds)["error"].mean()
+            told = style.error_text(error, results.cards[name])
+            parts.append(f"{layout}, {method.legend}: {told}")
     return f"Mean error: {'; '.join(parts)}." if parts else ""
 
 

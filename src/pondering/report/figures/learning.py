@@ -77,11 +77,12 @@ def words(results: Results, experiment: str) -> str:
     means = per_setting(per_seed(headline(table)))
     act = means[means["mechanism"] == "act"]
     parts = [
-        f"{style.setting_symbol('act', row['setting'])}: {row['error']:.3g} with "
+        f"{style.setting_symbol('act', row['setting'])}: "
+        f"{style.error_text(row['error'], card)} with "
         f"{style.in_steps(row['ponder_time'])}"
         for row in (act.iloc[i] for i in sorted({0, len(act) - 1}) if len(act))
     ]
-    parts += [f"plain network: {value:.3g}" for value in plain(means)["error"]]
+    parts += [f"plain network: {style.error_text(value, card)}" for value in plain(means)["error"]]
     return f"Final {_final(card)}: {'; '.join(parts)}." if parts else ""
 
 
@@ -89,7 +90,8 @@ def _words_of_curves(curves: pd.DataFrame, card: Card) -> str:
     wide = errors_by_update(curves[curves["mechanism"] == "act"], card.worst_error)
     if wide.empty:
         return ""
-    return f"Final {_final(card)}: ACT at {float(wide.iloc[-1].mean()):.3g} in training."
+    error = style.error_text(float(wide.iloc[-1].mean()), card)
+    return f"Final {_final(card)}: ACT at {error} in training."
 
 
 def _final(card: Card) -> str:

@@ -22,7 +22,7 @@ SAID = {
         "with high τ the error climbs steeply while ponder stays flat."
     ),
     "graves-08": (
-        "Without ACT the sequence error is about 0.2 (guessing is 0.5); it is virtually zero for "
+        "Without ACT the sequence error is about 20% (guessing is 50%); it is virtually zero for "
         "all τ up to 0.01."
     ),
     "graves-09": "Networks with low τ solve the task in about 10,000 iterations.",
@@ -50,19 +50,19 @@ SAID = {
         "Ponder peaks at opening brackets of XML tags and does not rise on random ID digits, "
         "where loss and entropy do (τ = 6e-3)."
     ),
-    "banino-1a": "Read off the figure: PonderNet 0.974 at 2.7 steps, ACT 0.957 at 3.1.",
+    "banino-1a": "Read off the figure: PonderNet 97.4% at 2.7 steps, ACT 95.7% at 3.1.",
     "banino-1b": (
-        "Read off the figure, beyond the trained range: PonderNet about 0.93 at 5 steps (spread 3 "
-        "to 7), ACT 0.52 at 2.1."
+        "Read off the figure, beyond the trained range: PonderNet about 93% at 5 steps (spread 3 "
+        "to 7), ACT 52% at 2.1."
     ),
     "banino-1c": "PonderNet reaches its accuracy with fewer forward passes than ACT.",
     "banino-2a": (
         "ACT solves parity for only a few τ, with high variance over seeds: medians read off up "
-        "to 0.90 between 5e-4 and 1e-3, and chance from 4e-3 on."
+        "to 90% between 5e-4 and 1e-3, and chance from 4e-3 on."
     ),
     "banino-2b": (
-        "PonderNet solves parity for every λp but 0.9: medians read off from 0.1 to 0.9 are 0.91, "
-        "0.94, 0.90, 0.97, 0.98, 0.78, 0.67, 0.98, 0.51."
+        "PonderNet solves parity for every λp but 0.9: medians read off from 0.1 to 0.9 are 91%, "
+        "94%, 90%, 97%, 98%, 78%, 67%, 98%, 51%."
     ),
     "banino-2c": (
         "With λp = 0.1 (prior mean 10) the steps settle at about 3: median read off 3.5, "

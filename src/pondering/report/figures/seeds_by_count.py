@@ -74,10 +74,10 @@ def words(results: Results, experiment: str) -> str:
     for size in sorted({min(3, count), count}):
         means = subset_means(errors, size)[0]
         every, some, none = shares(errors, size)
-        spread = f"{means.min():.3g}"
+        spread = style.share(means.min())
         if means.max() > means.min():
-            low, high = np.quantile(means, [0.05, 0.95])
-            spread += f" to {means.max():.3g} (nine tenths {low:.3g} to {high:.3g})"
+            low, high = map(style.share, np.quantile(means, [0.05, 0.95]))
+            spread += f" to {style.share(means.max())} (nine tenths {low} to {high})"
         parts.append(
             f"of {size} seed{'s' if size > 1 else ''}: {spread}, every seed solves it in "
             f"{every:.0%} of the subsets, some in {some:.0%}, none in {none:.0%}"

@@ -78,8 +78,11 @@ def words(results: Results, experiment: str, mechanism: str) -> str:
         return ""
     seeds = per_seed(headline(table))
     medians = 1 - seeds[seeds["mechanism"] == mechanism].groupby("setting")["error"].median()
-    listed = ", ".join(f"{style.number(float(s))}: {value:.2f}" for s, value in medians.items())
-    return f"Median accuracy by {style.SYMBOL[mechanism]}: {listed}." if listed else ""
+    listed = "; ".join(
+        f"{style.setting_symbol(mechanism, float(str(s)))}: {style.share(v)}"
+        for s, v in medians.items()
+    )
+    return f"Median accuracy over seeds: {listed}." if listed else ""
 
 
 def caption(results: Results, experiment: str, mechanism: str) -> str:

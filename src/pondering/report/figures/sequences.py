@@ -130,7 +130,7 @@ def _sequence(axes: Axes, trace: Trace, crowded: bool) -> None:
     axes.tick_params(axis="x", length=0)
     axes.set(ylabel="ponder", xlim=(-0.6, len(steps) - 0.4))
     outputs = [_output(step) for step in steps]
-    name = "output" if "prediction" in steps[-1] else "sum"
+    name = "output" if "prediction" in steps[-1] else "right sum"
     texts = style.row_above(axes, name, places, [text for text, _ in outputs], size)
     for text, (_, wrong) in zip(texts, outputs, strict=True):
         text.set_color(style.WRONG if wrong else style.INK)

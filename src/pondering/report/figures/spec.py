@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pandas as pd
@@ -44,7 +44,8 @@ class FigureSpec:
         experiment: the experiments it reads.
         title: what it shows, in a few words.
         family: draws the panels, tells the values and writes the caption; see `Family`.
-        values: what the family is told besides the results, for example the experiment.
+        values: what the family is told besides the results, for example the experiment. `wide`
+            among them: the figure is also drawn for a wide page, see `across`.
         paper_value: what the paper shows or reports, in one sentence.
         most_seeds: how many of the seeds it shows at most; 0 for all.
     """
@@ -58,6 +59,13 @@ class FigureSpec:
     family: Family
     values: Mapping[str, Any]
     most_seeds: int = 0
+
+    @property
+    def across(self) -> FigureSpec | None:
+        """The same figure across the whole width of a page, where its family draws that too."""
+        if "wide" not in self.values:
+            return None
+        return replace(self, id=f"{self.id}-wide", values={**self.values, "wide": True})
 
     def draw(self, results: Results) -> Figure | None:
         """The whole figure with title, profile and, where it applies, the note on stand-in data.

@@ -6,7 +6,7 @@ Each sentence is computed from the tables; where they lack what it needs, it is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,11 +25,11 @@ EVERY_WAY = "comparison"
 """The experiment that has every mechanism."""
 STEPS = 3.0
 """Mean steps at which exit rules are compared."""
-READOUT = {
-    "single": "the step at which it stops, alone",
-    "depth": "its last step",
-    "refitted": "its last step and a head fitted anew",
-}
+READ = (
+    ("Forced to its last step {} loses most", "own", "depth"),
+    ("A head fitted anew at the last step wins back most for {}", "refitted", "depth"),
+)
+"""A sentence of the mechanism of which one error exceeds another most."""
 Rows = Mapping[str, pd.DataFrame]
 
 
@@ -91,27 +91,26 @@ Best = Mapping[str, Mapping[str, Method]]
 
 
 def _solved(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
-    """How many networks of each mechanism solve the task that all of them have."""
+    """Which mechanisms solve the task that all have most and least often, and which one fast."""
     if EVERY_WAY not in seeds:
         return
-    counted = {}
-    for name, method in best[EVERY_WAY].items():
-        rate = solve_rate(method.of(seeds[EVERY_WAY])["error"])
-        counted[name] = (round(rate.estimate * rate.count), rate.count)
-    told = ", ".join(f"{_name(name)} {some} of {all_}" for name, (some, all_) in counted.items())
-    sentence = (
-        f"{_task(results)}: networks with an error below 5%, at each mechanism's best setting: "
-        f"{told}."
-    )
-    mostly = [best[EVERY_WAY][name] for name, (some, all_) in counted.items() if 2 * some > all_]
-    if len(mostly) > 1:
-        steps = {m.legend: float(m.of(seeds[EVERY_WAY])["ponder_time"].mean()) for m in mostly}
-        few, many = min(steps, key=lambda n: steps[n]), max(steps, key=lambda n: steps[n])
-        sentence += (
-            f" Of those that solve it in most seeds {few} takes the fewest steps, "
-            f"{steps[few]:.1f}, and {many} the most, {steps[many]:.1f}."
+    own = {name: method.of(seeds[EVERY_WAY]) for name, method in best[EVERY_WAY].items()}
+    rates = {name: solve_rate(rows["error"]).estimate for name, rows in own.items()}
+    most, fewest = max(rates.values()), min(rates.values())
+    told = {fewest: "it least often", most: f"{_task(results)} most often"}  # or all alike
+    for rate, words in reversed(told.items()):
+        names = [name for name in rates if rates[name] == rate]
+        yield (
+            f"{_listed(names)} {'solve' if len(names) > 1 else 'solves'} {words}: errors are below "
+            f"5% in {rate:.0%} of {_seeds(own[name] for name in names)}."
         )
-    yield sentence
+    often = {n: float(own[n]["ponder_time"].mean()) for n, rate in rates.items() if rate > 0.5}
+    if often:
+        name = min(often, key=lambda each: often[each])
+        yield (
+            f"Of those that most seeds solve {_name(name)} takes the fewest steps, "
+            f"{often[name]:.1f} over {_seeds([own[name]])}."
+        )
 
 
 def _against_repeat(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
@@ -121,19 +120,18 @@ def _against_repeat(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     means = seeds[EVERY_WAY].groupby(["mechanism", "setting"])[["error", "ponder_time"]].mean()
     if "repeat" not in means.index:
         return
-    fixed, better, named = means.loc["repeat"], [], []
+    fixed, better = means.loc["repeat"], []
     for name, method in best[EVERY_WAY].items():
         if name in ("plain", "repeat"):
             continue
         own = means.loc[(method.mechanism, method.setting)]
         rivals = fixed[fixed["ponder_time"] <= own["ponder_time"] + 1e-9]["error"]
-        named.append(name)
         if len(rivals) and own["error"] < rivals.min():
             better.append(name)
-    told = _listed(better) if better else "none"
     yield (
-        f"Of {len(named)} mechanisms {told} {'have' if len(better) > 1 else 'has'} fewer errors "
-        "there than every network trained for a fixed number of steps that is no larger."
+        f"{_listed(better) if better else 'No mechanism'} {'err' if len(better) > 1 else 'errs'} "
+        "less than every network of a fixed number of steps that is no larger "
+        f"({_seeds([seeds[EVERY_WAY]])})."
     )
 
 
@@ -142,14 +140,15 @@ def _rules(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     found = _stopped(results, EVERY_WAY)
     if not found:
         return
-    told = []
+    better = []
     for mechanism, own in found.items():
         bound = exits.best_fixed(own, STEPS)[1]
         errors = [float(exits.error_at(own, rule, [STEPS])[0]) for rule in exits.with_curve(own)]
-        told.append(f"{_name(mechanism)} {sum(e < bound for e in errors)} of {len(errors)}")
+        if any(error < bound for error in errors):
+            better.append(mechanism)
     yield (
-        f"Exit rules with a threshold that beat the best fixed n at {STEPS:g} mean steps of the "
-        f"same networks: {', '.join(told)}."
+        f"At {STEPS:g} mean steps some exit rule beats the best fixed n for "
+        f"{_listed(better) if better else 'no mechanism'} ({_seeds(found.values())})."
     )
     points = [
         (error, steps, mechanism, rule)
@@ -158,28 +157,9 @@ def _rules(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     ]
     error, steps, mechanism, rule = min(points)
     yield (
-        f"The lowest error of any rule that does not see the targets: {_name(mechanism)} stopped "
-        f"by {rule}, {_percent(error)} at {steps:.1f} steps."
+        f"The best rule, chosen on the test, is {rule} for {_name(mechanism)}: "
+        f"{_percent(error)} errors at {steps:.1f} steps ({_seeds([found[mechanism]])})."
     )
-    spread = _spread(found)
-    if spread is not None:
-        yield (
-            f"At {STEPS:g} mean steps the error differs by {100 * spread[0]:.1f} points between "
-            f"rules and by {100 * spread[1]:.1f} between mechanisms (standard deviations, over "
-            "the rules that all of them allow)."
-        )
-
-
-def _spread(found: Rows) -> tuple[float, float] | None:
-    """Standard deviation of the error between rules, and between mechanisms."""
-    shared = set.intersection(*(set(exits.with_curve(own)) for own in found.values()))
-    table = np.array([
-        [exits.error_at(own, rule, [STEPS])[0] for rule in sorted(shared)] for own in found.values()
-    ])  # fmt: skip
-    if min(table.shape) < 2 or np.isnan(table).any():
-        return None
-    between = table.mean(0).std(ddof=1), table.mean(1).std(ddof=1)
-    return float(between[0]), float(between[1])
 
 
 def _points(own: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
@@ -201,43 +181,45 @@ def _audit(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     if EVERY_WAY not in results.readouts or EVERY_WAY not in results.tables:
         return
     read = at_best_settings(results.readouts[EVERY_WAY], results.tables[EVERY_WAY])
-    means = {each: own[["own", *READOUT]].mean() for each, own in read.items()}
-    for reading, words in READOUT.items():
-        cost = {each: float(m[reading] - m["own"]) for each, m in means.items()}
-        cost = {each: value for each, value in cost.items() if np.isfinite(value)}
-        if cost:
-            least, most = min(cost, key=lambda n: cost[n]), max(cost, key=lambda n: cost[n])
-            yield (
-                f"Read by {words}, the error changes by {100 * cost[least]:+.1f} points "
-                f"({_name(least)}) to {100 * cost[most]:+.1f} points ({_name(most)})."
-            )
+    for words, before, after in READ:
+        gaps = {each: float((own[after] - own[before]).mean()) for each, own in read.items()}
+        gaps = {each: value for each, value in gaps.items() if value > 0}
+        if gaps:
+            most = max(gaps, key=lambda n: gaps[n])
+            seen = _seeds([read[most]])
+            yield f"{words.format(_name(most))}, {100 * gaps[most]:.1f} points ({seen})."
 
 
 def _sequences(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     """Whether any rule beats the best fixed n elsewhere."""
-    beats = [
-        min(error for _, _, error in _points(own)) < exits.best_fixed(own, math.inf)[1]
-        for name in seeds
-        if name != EVERY_WAY
-        for own in _stopped(results, name).values()
+    others = [
+        own for name in seeds if name != EVERY_WAY for own in _stopped(results, name).values()
     ]
-    if beats:
+    if others:
+        beats = [
+            min(error for _, _, error in _points(own)) < exits.best_fixed(own, math.inf)[1]
+            for own in others
+        ]
         yield (
-            "On the other tasks some rule, the best of all on the test itself, beats every fixed n "
-            f"for {sum(beats)} of {len(beats)} mechanisms."
+            "On the other tasks the best rule, chosen on the test, beats every fixed n for "
+            f"{sum(beats) / len(beats):.0%} of {len(beats)} mechanisms ({_seeds(others)})."
         )
 
 
 def _lowest(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     """Which method has the lowest mean error on how many tasks."""
-    winners: dict[str, list[str]] = {}
+    winners: list[str] = []
     for name, methods in best.items():
         errors = {m.name: float(m.of(seeds[name])["error"].mean()) for m in methods.values()}
-        winner = min(errors, key=lambda each: errors[each])
-        winners.setdefault(winner, []).append(results.title(name))
+        winners.append(min(errors, key=lambda each: errors[each]))
     if winners:
-        told = "; ".join(f"{_name(each)} on {', '.join(names)}" for each, names in winners.items())
-        yield f"The lowest mean error over seeds: {told}."
+        most = max(map(winners.count, winners))
+        names = [name for name in ORDER if winners.count(name) == most]
+        yield (
+            f"{_listed(names)} most often {'have' if len(names) > 1 else 'has'} the lowest mean "
+            f"error, on {most / len(winners):.0%} of {len(winners)} tasks "
+            f"({_seeds(seeds.values())})."
+        )
 
 
 TOLD: tuple[Callable[[Results, Rows, Best], Iterator[str]], ...] = (
@@ -258,6 +240,12 @@ def _task(results: Results) -> str:
 
 def _name(method: str) -> str:
     return style.MECHANISM_NAME[method]
+
+
+def _seeds(parts: Iterable[pd.DataFrame]) -> str:
+    """How many seeds a setting of these networks has."""
+    keys = ["mechanism", "setting"]
+    return style.seed_count(pd.concat([p.groupby(keys)["seed"].nunique() for p in parts]))
 
 
 def _listed(names: Sequence[str]) -> str:

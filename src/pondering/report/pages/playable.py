@@ -121,29 +121,25 @@ def _game(
     return {"name": name, "what": what, "facts": facts, "networks": networks}, parameters
 
 
-def _network(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
-    """A mechanism's network: where it stops, and its runs; by file the parameters of each run.
+def _network(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """A mechanism's network: where it stops, and its runs, the one that stands for it first.
 
-    Parameters are base64 of float32, row by row. Half as many bits would move p_n by some 0.002.
+    Runs with options are left out: they need not stop there. Also, by file, the parameters of each
+    run: the bytes of a number, and by name base64 of the numbers as published, row by row.
     """
     mechanism, record = folder.name, _record(folder)
     common, own = record["config"]["halting"], record["config"][mechanism]
-    runs = [
-        {
-            "setting": replica["setting"],
-            "seed": replica["seed"],
-            "file": f"{folder.parent.name}-{mechanism}-{replica['setting']:g}-{replica['seed']}",
-        }
-        for replica in record["replicas"]
-    ]
+    first = json.loads((folder.parent / "index.json").read_text("utf-8"))[mechanism]
     tensors = load_file(folder / "parameters.safetensors")
-    parameters = {
-        run["file"]: {
-            name: base64.b64encode(stacked[k].astype("<f4").tobytes()).decode()
-            for name, stacked in tensors.items()
-        }
-        for k, run in enumerate(runs)
-    }
+    runs: list[dict[str, Any]] = []
+    parameters: dict[str, dict[str, Any]] = {}
+    for k, replica in enumerate(record["replicas"]):
+        if "options" not in replica:
+            setting, seed = replica["setting"], replica["seed"]
+            file = f"{folder.parent.name}-{mechanism}-{setting:g}-{seed}"
+            stands = (setting, seed) == (first["setting"], first["seed"])
+            runs.insert(0 if stands else len(runs), dict(setting=setting, seed=seed, file=file))
+            parameters[file] = _parameters({name: each[k] for name, each in tensors.items()})
     network = {
         "mechanism": mechanism,
         "title": names.TITLES[mechanism],
@@ -155,6 +151,13 @@ def _network(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
         "runs": runs,
     }
     return network, parameters
+
+
+def _parameters(tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Those of a run; little-endian, as safetensors has them."""
+    (size,) = {each.itemsize for each in tensors.values()}
+    text = {name: base64.b64encode(each.tobytes()).decode() for name, each in tensors.items()}
+    return {"bytes": size, "numbers": text}
 
 
 def _examples(traces: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from pondering.claims.verdicts import MEANINGS, VERDICTS, Verdict, judge_all
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import json_text, write_json, write_together
 from pondering.project.errors import UserError
-from pondering.report.figures import FIGURES, save
+from pondering.report.figures import FIGURES, FigureSpec, question_figure, save
 from pondering.report.figures.current import figure_key, read_seals, seal
 from pondering.report.figures.style import paths_of
 from pondering.report.pages import names
@@ -93,13 +93,17 @@ def build(
         UserError: a provenance file or the record of a search cannot be read.
     """
     judgements = judge_all(register.claims, results)
-    drawings = _draw(results, folder / "figures")
+    answers = answer_all(register.questions, results)
+    asked = [question_figure(each.question, each) for each in answers]
+    drawings = _draw([*FIGURES, *asked], results, folder / "figures")
     searched = searches(folder / "search")
     moving = demonstration(results.traces.get(EXPERIMENT, []))
-    page = page_of(results, judgements, drawings, _light(drawings), settings, searched)
+    page = page_of(
+        results, judgements, answers, register.literature, drawings, _light(drawings), settings,
+        searched,
+    )  # fmt: skip
     runs = [run for section in page.sections for run in (*section.trainings, section.name)]
     found = origins(folder / "provenance", runs, results.title)
-    answers = answer_all(register.questions, results)
     judged = claims_json(judgements, results) | {"missing": page.absent}
     judged["questions"] = answers_json(answers)
     notes = (folder / "NOTES.md").is_file()
@@ -110,13 +114,12 @@ def build(
             folder / "index.html": html.get_template("profile.html.j2").render(
                 page=page,
                 register=register,
-                answers=answers,
                 verdicts_of=judged["claims"],
                 notes=notes,
                 moving=moving,
             ),
             folder / "report.md": markdown.get_template("report.md.j2").render(
-                page=page, register=register, answers=answers, notes=notes
+                page=page, register=register, notes=notes
             ),
             folder / "claims.json": json_text(judged),
             folder / "provenance.html": html.get_template("provenance.html.j2").render(
@@ -171,14 +174,15 @@ def _scripts(folder: Path, play: Playable) -> dict[Path, bytes | str]:
     return {folder / f"{name}.js": text for name, text in later.items()}
 
 
-def _draw(results: Results, folder: Path) -> dict[str, str]:
+def _draw(figures: Sequence[FigureSpec], results: Results, folder: Path) -> dict[str, str]:
     """The figures that the results allow; what an earlier report left over goes away.
 
     A figure is drawn where its program or what it reads has changed, or its files have.
     """
     known, seals = read_seals(folder / SEALS), {}
     drawings = {}
-    for spec in FIGURES:
+    wide = (each.across for each in figures)
+    for spec in (*figures, *filter(None, wide)):
         if not any(name in results.tables for name in spec.experiment):
             continue
         key, files = figure_key(spec, results), paths_of(folder / spec.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -187,6 +187,10 @@ def settings_in_words(
     )
     flag = "with" if halting.first_step_flag else "without"
     lines += [("Task", task)] if task else []
+
+    def seeds(mechanism: str) -> int:
+        return len(config.seeds_of(mechanism))
+
     lines += [
         ("Network", _network(config)),
         (
@@ -195,15 +199,15 @@ def settings_in_words(
             f"halting bias {halting.halt_bias:g}, {flag} first-step flag",
         ),
     ]
-    for mechanism in config.mechanisms:
+    for mechanism in filter(config.seeds_of, config.mechanisms):
         values = ", ".join(names.settings_listed(mechanism, config.settings(mechanism)))
         own = ", ".join(_own_values(config, mechanism))
         more = f"; {own}" if own else ""
         lines.append((names.TITLES[mechanism], f"{names.SYMBOLS[mechanism]} = {values}{more}"))
     lines += [
-        ("Training", f"{_each(config, 'updates')} updates of {training.batch} examples"),
+        ("Training", f"{_each(config, config.updates)} updates of {training.batch} examples"),
         ("Optimiser", _optimiser(config)),
-        ("Seeds", f"{len(config.seeds)} a setting"),
+        ("Seeds", f"{_each(config, seeds)} a setting"),
         ("Evaluation", f"{config.evaluation.examples:,} examples per difficulty"),
     ]
     return lines
@@ -221,7 +225,7 @@ def _network(config: ExperimentConfig) -> str:
 def _optimiser(config: ExperimentConfig) -> str:
     """The learning rate, what lowers it, and clipping."""
     training = config.training
-    words = ["Adam", f"learning rate {_each(config, 'learning_rate')}"]
+    words = ["Adam", f"learning rate {_each(config, config.learning_rate)}"]
     words += [] if training.decay == "none" else [f"{training.decay} decay to 0"]
     if (factor := training.halting_rate) is not None:
         words.append(f"{factor:g} times the rate for the halting unit")
@@ -268,9 +272,10 @@ def _settings_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     return [*lines, ("Seeds", f"{seeds} a setting")]
 
 
-def _each(config: ExperimentConfig, what: str) -> str:
+def _each(config: ExperimentConfig, of: Callable[[str], float]) -> str:
     """One value, or one for each mechanism where they differ."""
-    values = {names.TITLES[each]: getattr(config, what)(each) for each in config.mechanisms}
+    trained = filter(config.seeds_of, config.mechanisms)
+    values = {names.TITLES[each]: of(each) for each in trained}
     if len(set(values.values())) == 1:
         return _plain(next(iter(values.values())))
     return ", ".join(f"{_plain(value)} ({name})" for name, value in values.items())

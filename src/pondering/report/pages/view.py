@@ -8,11 +8,19 @@ from typing import Any
 
 from markupsafe import Markup
 
+from pondering.claims.answers import Answer
+from pondering.claims.claims import Literature
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
-from pondering.report.figures import FIGURES, FigureSpec, alt_text
+from pondering.report.figures import (
+    FIGURES,
+    FigureSpec,
+    alt_text,
+    question_figure,
+    reads_exits,
+)
 from pondering.report.pages import names
 from pondering.report.pages.beyond import Beyond, beyond_of
 from pondering.report.pages.lessons import (
@@ -39,17 +47,27 @@ from pondering.results.results import Card, Results
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import best_setting, headline, per_seed
 
-ALL_WAYS, OF_A_QUESTION = "beyond-exits", "question-"
-"""The figure of every mechanism and rule; how the name of a question's figure begins."""
+ALL_WAYS = "beyond-exits"
+"""The figure of every mechanism and rule."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as it is drawn once; without `svg` it is shown from its file."""
+
+    id: str
+    svg: Markup | None
 
 
 @dataclass(frozen=True)
 class FigureView:
-    """One figure with everything that stands beside it; without `svg` it is shown from its file."""
+    """One figure with everything that stands beside it; two drawings are for a wide page and a
+    narrow one.
+    """
 
     spec: FigureSpec
     source: str
-    svg: Markup | None
+    drawings: tuple[Drawing, ...]
     alternative: str
     caption: str
     ours: str
@@ -95,6 +113,16 @@ class ClaimView:
 
 
 @dataclass(frozen=True)
+class QuestionView:
+    """A question with its answer; `figures` are (id, name on the page), the first its own."""
+
+    answer: Answer
+    literature: tuple[Literature, ...]
+    figures: tuple[tuple[str, str], ...]
+    drawn: bool
+
+
+@dataclass(frozen=True)
 class Page:
     """A whole report; `absent` and `unfinished` are names of experiments."""
 
@@ -105,7 +133,9 @@ class Page:
     sections: tuple[Section, ...]
     across: tuple[FigureView, ...]
     beyond: Beyond
-    beyond_figures: tuple[FigureView, ...]
+    all_ways: FigureView | None
+    questions: tuple[QuestionView, ...]
+    question_figures: tuple[FigureView, ...]
     across_lessons: tuple[Lesson, ...]
     absent: tuple[str, ...]
     undrawn: tuple[str, ...]
@@ -117,6 +147,8 @@ class Page:
 def page_of(
     results: Results,
     judgements: Sequence[Judgement],
+    answers: Sequence[Answer],
+    literature: Mapping[str, tuple[Literature, ...]],
     drawings: Mapping[str, str],
     inlined: Collection[str],
     settings: Mapping[str, ExperimentConfig],
@@ -127,6 +159,8 @@ def page_of(
     Args:
         results: the results of one profile.
         judgements: the verdicts on them.
+        answers: to the questions beyond the papers.
+        literature: question -> what others found.
         drawings: figure id -> SVG document, of the figures that could be drawn.
         inlined: ids of the figures that become part of the page.
         settings: experiment -> parameters; those missing fall back on the tables.
@@ -135,14 +169,11 @@ def page_of(
     Returns:
         All a template needs.
     """
-    views = [
-        _figure(spec, results, drawings[spec.id] if spec.id in inlined else None)
-        for spec in FIGURES
-        if spec.id in drawings
-    ]
+    shown = {name: svg for name, svg in drawings.items() if name in inlined}
+    views = [_figure(spec, results, drawings, shown) for spec in FIGURES if spec.id in drawings]
+    asked = [question_figure(each.question, each) for each in answers]
     present = _in_order(results, settings)
-    apart = tuple(view for view in views if _is_beyond(view.spec))
-    inside = [view for view in views if view not in apart]
+    inside = [view for view in views if view.spec.id != ALL_WAYS]
     solved = solved_errors([judgement.claim for judgement in judgements])
     return Page(
         profile=results.profile,
@@ -166,7 +197,13 @@ def page_of(
             [each for each in judgements if len(experiments_of(each.claim) & {*present}) > 1]
         ),
         beyond=beyond_of(results, present),
-        beyond_figures=apart,
+        all_ways=next((view for view in views if view.spec.id == ALL_WAYS), None),
+        questions=tuple(
+            _question(each, literature.get(each.question.id, ()), drawings) for each in answers
+        ),
+        question_figures=tuple(
+            _figure(spec, results, drawings, shown) for spec in asked if spec.id in drawings
+        ),
         absent=tuple(name for name in settings if name not in results.tables),
         undrawn=tuple(
             f"{_source(spec)}. {spec.title}" for spec in FIGURES if spec.id not in drawings
@@ -177,9 +214,15 @@ def page_of(
     )
 
 
-def _is_beyond(spec: FigureSpec) -> bool:
-    """Whether a figure stands in the part beyond the papers: of all rules, or of a question."""
-    return spec.id == ALL_WAYS or spec.id.startswith(OF_A_QUESTION)
+def _question(
+    answer: Answer, literature: tuple[Literature, ...], drawings: Mapping[str, str]
+) -> QuestionView:
+    """A question with its own figure, where that is drawn, and those that ask the same."""
+    own = question_figure(answer.question, answer)
+    same = [each for each in FIGURES if each.values.get("question") == answer.question.id]
+    named = [(own.id, "What decides it, drawn"), *((each.id, each.title) for each in same)]
+    figures = tuple(each for each in named if each[0] in drawings)
+    return QuestionView(answer, literature, figures, own.id in drawings)
 
 
 def _in_order(results: Results, settings: Mapping[str, Any]) -> list[str]:
@@ -232,18 +275,26 @@ def _section(
     )
 
 
-def _figure(spec: FigureSpec, results: Results, drawing: str | None) -> FigureView:
-    """A figure's view; the drawing is None where the page refers to its file."""
+def _figure(
+    spec: FigureSpec, results: Results, drawings: Collection[str], shown: Mapping[str, str]
+) -> FigureView:
+    """A figure's view; the page refers to the files of what is not in `shown`."""
     present = [name for name in spec.experiment if name in results.tables]
     runs = [run for name in present for run in _trainings(results, name)]
     profile, words = results.profile, spec.words(results)
     alternative = alt_text(spec, results, words)
-    svg = None if drawing is None else inline(drawing, spec.id, alternative)
-    commands = [f"dvc repro evaluate@{profile}-{name}" for name in present]
+    wide = spec.across
+    ids = [spec.id, *([wide.id] if wide and wide.id in drawings else [])]
+    drawn = (
+        Drawing(name, inline(shown[name], name, alternative) if name in shown else None)
+        for name in ids
+    )
+    stage = "exits" if reads_exits(spec) else "evaluate"
+    commands = [f"dvc repro {stage}@{profile}-{name}" for name in present]
     return FigureView(
         spec=spec,
         source=_source(spec),
-        svg=svg,
+        drawings=tuple(drawn),
         alternative=alternative,
         caption=spec.caption(results),
         ours=words,

@@ -15,6 +15,7 @@ from pondering.report.figures.style.axes import (
 )
 from pondering.report.figures.style.labels import name_points
 from pondering.report.figures.style.look import (
+    GREEN,
     GREY,
     HOLLOW,
     INK,
@@ -22,6 +23,7 @@ from pondering.report.figures.style.look import (
     MECHANISM_MARKER,
     MECHANISM_NAME,
     MOST_LINES,
+    ORANGE,
     PAPER,
     ROLES,
     SKY,
@@ -46,6 +48,7 @@ from pondering.report.figures.style.text import (
     PLAIN,
     TIMES,
     count,
+    error_text,
     in_steps,
     number,
     plus_minus,
@@ -53,10 +56,12 @@ from pondering.report.figures.style.text import (
     setting_in_short,
     setting_name,
     setting_symbol,
+    share,
     with_interval,
 )
 
 __all__ = [
+    "GREEN",
     "GREY",
     "HOLLOW",
     "INK",
@@ -64,6 +69,7 @@ __all__ = [
     "MECHANISM_MARKER",
     "MECHANISM_NAME",
     "MOST_LINES",
+    "ORANGE",
     "PAPER",
     "PLAIN",
     "ROLES",
@@ -78,6 +84,7 @@ __all__ = [
     "count",
     "cut_above",
     "difficulty_axis",
+    "error_text",
     "from_zero",
     "heading",
     "in_percent",
@@ -96,6 +103,7 @@ __all__ = [
     "setting_in_short",
     "setting_name",
     "setting_symbol",
+    "share",
     "share_log_axis",
     "sparse",
     "spread",

@@ -97,7 +97,7 @@ def cut_above(
 
 
 def share_log_axis(axes: Axes) -> None:
-    """A logarithmic vertical axis of shares, with ticks as 0.5, 0.2 and 0.1."""
+    """A logarithmic vertical axis of shares, with ticks at 50%, 20% and 10%."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
     axes.yaxis.set_minor_locator(NullLocator())

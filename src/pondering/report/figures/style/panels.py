@@ -37,9 +37,10 @@ def heading(figure: Figure, title: str, settings: str, warning: str = "") -> Non
 
     The figure grows by the height of the text, so the panels keep theirs.
     """
-    lines = [(line, "bold", INK, 10.0) for line in textwrap.wrap(title, 55)]
-    lines += [(line, "bold", WARNING, 8.0) for line in _clipped(warning, 68)]
-    lines += [(line, "normal", SOFT, 8.0) for line in _clipped(settings, 80)]
+    room = figure.get_figwidth() / WIDTH
+    lines = [(line, "bold", INK, 10.0) for line in textwrap.wrap(title, int(55 * room))]
+    lines += [(line, "bold", WARNING, 8.0) for line in _clipped(warning, int(68 * room))]
+    lines += [(line, "normal", SOFT, 8.0) for line in _clipped(settings, int(80 * room))]
     tall = sum(size * 1.35 for *_, size in lines) / 72 + 0.1
     height = figure.get_figheight() + tall
     figure.set_figheight(height)

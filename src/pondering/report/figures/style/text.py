@@ -8,6 +8,7 @@ import pandas as pd
 from pondering.params.mechanisms import is_plain
 from pondering.params.replica import read_variant
 from pondering.report.figures.style.look import MECHANISM_NAME, SYMBOL
+from pondering.results.results import Card
 from pondering.results.statistics import Interval
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -49,16 +50,34 @@ def count(value: float) -> str:
     return f"{value:.3g}"
 
 
-def plus_minus(mean: float, error: float) -> str:
-    """A mean with its standard error, where there is one."""
-    return f"{mean:.3g} ± {error:.1g}" if np.isfinite(error) else f"{mean:.3g}"
+def share(value: float) -> str:
+    """A share in percent: 4.83%."""
+    return f"{100 * value:.3g}%"
 
 
-def with_interval(found: Interval) -> str:
+def error_text(error: float, card: Card) -> str:
+    """An error in percent where it is a share, else as it is."""
+    return share(error) if card.is_share else f"{error:.3g}"
+
+
+def plus_minus(mean: float, spread: float, card: Card) -> str:
+    """A mean error with its standard error, where there is one: 5.83 ± 0.2%."""
+    told = error_text(mean, card)
+    if not np.isfinite(spread):
+        return told
+    return (
+        f"{told.removesuffix('%')} ± {100 * spread:.2g}%"
+        if card.is_share
+        else f"{told} ± {spread:.2g}"
+    )
+
+
+def with_interval(found: Interval, of_shares: bool = False) -> str:
     """An estimate with its 95% interval, where it has one that is wider than the print."""
-    low, high = f"{found.low:.3g}", f"{found.high:.3g}"
+    scale, sign = (100, "%") if of_shares else (1, "")
+    value, low, high = (f"{scale * each:.3g}" for each in (found.estimate, found.low, found.high))
     told = np.isfinite([found.low, found.high]).all() and low != high
-    return f"{found.estimate:.3g}" + (f" (95% interval {low} to {high})" if told else "")
+    return f"{value}{sign}" + (f" (95% interval {low} to {high}{sign})" if told else "")
 
 
 def in_steps(value: float) -> str:

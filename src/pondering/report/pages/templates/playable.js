@@ -9,8 +9,9 @@ const PLAY = {}; // by name: the games that are open
 const FILES = {}; // by file: its loading
 
 // What a file of play/ calls.
-function arrived(file, parameters) {
-  PARAMETERS[file] = Object.fromEntries(Object.entries(parameters).map(([name, text]) => [name, floats(text)]));
+function arrived(file, { bytes, numbers }) {
+  const read = bytes === 2 ? halves : floats;
+  PARAMETERS[file] = Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, read(text)]));
 }
 
 function load(file) {

@@ -1,10 +1,13 @@
-// Trained networks that ponder: cells and halting, as src/pondering/model has them. Parameters are float32, sums doubles.
+// Trained networks that ponder: cells and halting, as src/pondering/model has them. Sums are doubles.
 "use strict";
 
-// The float32 numbers that base64 text holds.
-function floats(text) {
-  return new Float32Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer);
-}
+// The float32 or float16 numbers that base64 text holds.
+const decoded = (text) => Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer;
+const floats = (text) => new Float32Array(decoded(text));
+const halves = (text) => Float32Array.from(new Uint16Array(decoded(text)), (bits) => {
+  const exponent = (bits >> 10) & 31, fraction = (bits & 1023) / 1024;
+  return (bits >> 15 ? -1 : 1) * (exponent ? (1 + fraction) * 2 ** (exponent - 15) : fraction * 2 ** -14);
+});
 
 // W v + b for a matrix W whose rows lie one after the other.
 function affine(W, v, b) {

@@ -1,0 +1,135 @@
+"""The figures of questions: what was measured, against the bounds that were registered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from support import question_cases as cases
+from support.panels import drawn
+from support.published import REGISTER
+
+from pondering.claims.answers import answer
+from pondering.report.figures import FigureSpec, alt_text, question_figure, style
+from pondering.report.figures.current import figure_key
+from pondering.results.results import Results
+
+ASKED = {each.id: each for each in REGISTER.questions}
+RUNS: dict[str, Callable[[], Results]] = {
+    "Q1": cases.q1,
+    "Q2": lambda: cases.q2(0.05),
+    "Q3": lambda: cases.q3({3: 10, -3: 0}, back=1),
+    "Q4": lambda: cases.q4(0.1, 0.02),
+    "Q5": lambda: cases.q5({"pondernet": 0.5, "random_depth": 0.9}, {"random_depth": 0.8}),
+    "Q6": lambda: cases.q6(-0.05, 0.5),
+    "Q7": lambda: cases.q7(0.1, 1.0),
+    "Q8": lambda: cases.q8({"act": 0.1, "pondernet": 0.0}),
+}
+
+
+def figure_of(name: str, results: Results) -> FigureSpec:
+    return question_figure(ASKED[name], answer(ASKED[name], results))
+
+
+def rows(axes: Axes) -> dict[str, int]:
+    """By the label of a row its place."""
+    labels = [each.get_text().replace("\n", " ") for each in axes.get_yticklabels()]
+    return {label: place for place, label in enumerate(labels)}
+
+
+def points(axes: Axes) -> dict[int, float]:
+    """By the place of a row its estimate."""
+    found = (line.get_xydata() for line in axes.lines if line.get_marker() == "o")
+    return {int(y): float(x) for ((x, y),) in found}
+
+
+def shades(axes: Axes) -> list[tuple[float, float, float]]:
+    """Left, right and lower end of each shade."""
+    boxes = [each.get_paths()[0].get_extents() for each in axes.collections]
+    return [(box.x0, box.x1, box.y0) for box in boxes]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
+    results = RUNS[name]()
+    spec = figure_of(name, results)
+    figure = drawn(spec.draw(results))
+    figure.draw_without_rendering()
+    assert figure.get_figwidth() == style.WIDTH
+    width = figure.get_window_extent().width
+    for text in (t for axes in figure.axes for t in (axes.title, *axes.get_yticklabels())):
+        box = text.get_window_extent()
+        assert box.x0 > -2 and box.x1 < 1.02 * width, text.get_text()
+    legend = " ".join(" ".join(t.get_text().split()) for t in figure.legends[0].get_texts())
+    assert all(each.meaning in legend for each in ASKED[name].decides)
+    words = alt_text(spec, results, spec.words(results))
+    assert name in words and "nan" not in words and "No data" not in words
+    assert ASKED[name].measured in spec.caption(results)
+
+
+def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
+    results = RUNS["Q1"]()
+    found = answer(ASKED["Q1"], results)
+    figure = drawn(figure_of("Q1", results).draw(results))
+    networks, correlation = figure.axes
+    assert networks.get_xlabel() == "networks" and correlation.get_xlabel() == "correlation"
+    places, at = rows(correlation), points(correlation)
+    for quantity in (each for each in found.parts[""] if each.unit == "correlation"):
+        if np.isfinite(quantity.value):
+            assert at[places[quantity.label]] == pytest.approx(quantity.value)
+    own, ends = shades(correlation), correlation.get_xlim()
+    pondernet = places["PonderNet: correlation of steps with difficulty"]
+    act = places["ACT: correlation of steps with difficulty"]
+    assert (ends[0], pytest.approx(-0.3), pondernet - 0.5) in own
+    assert (pytest.approx(0.3), ends[1], act - 0.5) in own and len(own) == 3
+    assert shades(networks) == [(5.0, networks.get_xlim()[1], -0.5)]
+
+
+def test_whiskers_are_the_intervals_and_all_panels_share_their_rows() -> None:
+    results = RUNS["Q5"]()
+    found = answer(ASKED["Q5"], results)
+    first, second, *_ = drawn(figure_of("Q5", results).draw(results)).axes
+    assert rows(first) == {"PonderNet": 0, "Random depth": 1}
+    (beyond,) = (q for q in found.parts["Random depth"] if q.name == "accuracy_beyond_8_of_16")
+    whisker = next(
+        line for line in first.lines if line.get_ydata()[0] == 1 and len(line.get_xdata()) == 2
+    )
+    assert list(whisker.get_xdata()) == pytest.approx([beyond.low, beyond.high])
+    assert list(points(second)) == [1]  # PonderNet was not trained there
+    assert {each.get_text() for each in first.texts} == set()
+
+
+def test_what_was_not_measured_is_said_and_two_bounds_differ_in_colour() -> None:
+    results = cases.q1(beta_zero=False)
+    correlation = drawn(figure_of("Q1", results).draw(results)).axes[1]
+    place = rows(correlation)["beta 0: correlation of steps with difficulty"]
+    said = {each.get_text(): each.xy[1] for each in correlation.texts}
+    assert set(said) == {"not measured"} and place not in points(correlation)
+    results = RUNS["Q8"]()
+    gain = drawn(figure_of("Q8", results).draw(results)).axes[0]
+    colours = {tuple(each.get_facecolor()[0]) for each in gain.collections}
+    assert len(colours) == 2 and len(gain.collections) == 4
+
+
+def test_without_data_there_is_no_figure_and_the_answer_says_what_to_run() -> None:
+    results = cases.q6(0.0, 0.5, ["comparison"])
+    assert figure_of("Q1", Results("quick")).draw(Results("quick")) is None
+    assert answer(ASKED["Q1"], Results("quick")).to_run == (
+        "dvc repro exits@quick-comparison", "dvc repro report@quick",
+    )  # fmt: skip
+    assert answer(ASKED["Q6"], results).to_run == (
+        "dvc repro exits@reduced-comparison_addition", "dvc repro exits@reduced-comparison_logic",
+        "dvc repro report@reduced",
+    )  # fmt: skip
+
+
+def test_other_numbers_or_bounds_make_another_key() -> None:
+    results = replace(RUNS["Q6"](), hashes=dict.fromkeys(RUNS["Q6"]().tables, "same"))
+    one, same, other = (
+        figure_key(figure_of("Q6", made), results)
+        for made in (results, results, cases.q6(-0.06, 0.5))
+    )
+    assert one == same != other and one is not None

@@ -1,0 +1,96 @@
+"""Every result in README and notes, computed again: a comment behind it says from what.
+
+`24.2%<!--G1 plain_error-->` is a claim's quantity without its interval; `all` behind it is with it.
+`8.7%<!--parity act 0.003 error-->` is the mean over seeds at a setting; `range` is the lowest to
+the highest, `most` the highest, `steps` the mean number of steps, `solved` how many networks are
+below 5% (logic: 2%). `13 of 16<!--parity-recipe | slow halting unit | act-->` are the networks of a
+mechanism that an arm of a search has solved.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+
+import pandas as pd
+import pytest
+from support.published import ROOT
+
+from pondering.results.arms import ranked
+from pondering.results.results import Results
+from pondering.results.statistics import SOLVED_ERROR
+from pondering.results.tables import evaluated, headline, replica_means
+
+REDUCED = ROOT / "reports/reduced"
+NOTES = (REDUCED / "NOTES.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+OVERVIEW = README.partition("<!-- end of results -->")[2].partition("\n## ")[0]
+NUMBER = re.compile(r"([^\n<|]*?)<!--(.+?)-->", re.S)
+RESULT = re.compile(r"\d[\d.,]*(?:%| points| nats| of \d+ )|\d\.\d+ (?:steps|bits)")
+FIXED = ("below 5%, on logic 2%.",)  # what "solved" means
+
+
+@cache
+def results() -> Results:
+    return Results.load(ROOT / "reports", "reduced")
+
+
+@cache
+def estimates() -> dict[str, str]:
+    claims = json.loads((REDUCED / "claims.json").read_text(encoding="utf-8"))["claims"]
+    return {f"{c['id']} {e['quantity']}": e["text"] for c in claims for e in c["estimates"]}
+
+
+def percent(share: float) -> str:
+    """Two digits, as the README has them."""
+    return f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.1f}%"
+
+
+def computed(source: str) -> str:
+    """The text that a number's source gives."""
+    if " | " in source:
+        name, arm, mechanism = source.split(" | ")
+        plan = json.loads((REDUCED / f"search/{name}.json").read_text(encoding="utf-8"))["plan"]
+        rows = pd.read_csv(REDUCED / f"search/{name}.csv").query("mechanism == @mechanism")
+        found = ranked(rows, plan["solved_below"], 1.0).set_index("arm").loc[arm]
+        return f"{found['solved']:.0f} of {found['networks']:.0f}"
+    first, *rest = source.split()
+    if re.fullmatch(r"[GBMF]\d+", first):
+        text = estimates()[f"{first} {rest[0]}"]
+        return text if rest[1:] == ["all"] else text.split(" (")[0]
+    experiment, _, split = first.partition("/")
+    mechanism, setting, what = rest
+    table = results().tables[experiment]
+    rows = evaluated(table, split=split) if split else headline(table)
+    own = replica_means(rows).loc[(mechanism, float(setting))]
+    errors = own["error"]
+    if what == "range":
+        return f"{percent(errors.min())} to {percent(errors.max())}"
+    if what == "most":
+        return percent(errors.max())
+    if what == "solved":
+        below = 0.02 if experiment == "logic" else SOLVED_ERROR
+        return f"{(errors < below).sum()} of {len(errors)}"
+    mean = own[{"error": "error", "steps": "ponder_time"}[what]].mean()
+    return percent(mean) if what == "error" else f"{mean:.1f}"
+
+
+@pytest.mark.parametrize(("text", "source"), NUMBER.findall(NOTES + OVERVIEW))
+def test_a_number_is_that_of_its_source(text: str, source: str) -> None:
+    assert " ".join(text.split()).endswith(computed(source)), source
+
+
+def test_every_result_has_a_source() -> None:
+    left = NUMBER.sub("", NOTES + OVERVIEW)
+    for each in FIXED:
+        assert each in left
+        left = left.replace(each, "")
+    assert RESULT.findall(left) == []
+
+
+def test_the_verdicts_are_those_of_the_report() -> None:
+    rows = re.findall(r"^\| ([GBMF]\d+) \|.*\|.*\| (.+?) \|.*\|$", NOTES, re.M)
+    claims = json.loads((REDUCED / "claims.json").read_text(encoding="utf-8"))["verdicts"]
+    assert dict(rows) == {k: each.removesuffix(" at this scale") for k, each in claims.items()}
+    assert len(NOTES.splitlines()) <= 120
