@@ -95,6 +95,8 @@ OPEN = {
                   "Fresh seeds of a setting: 9; 10 are needed."),
     "seeds that were seen": ("Q2", lambda: cases.q2(seeds=range(19)),
                              "Fresh seeds of a setting: 9; 10 are needed."),
+    "seeds that were seen alone": ("Q2", lambda: cases.q2(seeds=range(10)),
+                                   "Missing: parity has not been run on fresh seeds."),
     "not learned": ("Q1", lambda: cases.q1(error=0.4),
                     "Not learned: solved, the fewer of the two 0 networks, at least 5 networks"),
     "a constant N": ("Q2", lambda: cases.q2(sd=0.0),

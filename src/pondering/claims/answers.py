@@ -150,9 +150,7 @@ def answer(question: Question, results: Results) -> Answer:
             *(
                 f"dvc repro exits@{results.profile}-{name}"
                 for name in experiments_of(question.id)
-                if not parts
-                or name not in evidence.results.tables
-                or name not in evidence.results.readouts
+                if not parts or name not in evidence.results.readouts
             ),
             f"dvc repro report@{results.profile}",
         ),
@@ -162,13 +160,15 @@ def answer(question: Question, results: Results) -> Answer:
 def fresh(results: Results) -> Results:
     """The same without the seeds that suggested the questions."""
 
+    def of_seeds(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        return {name: rows[rows["seed"] >= FIRST_FRESH] for name, rows in tables.items()}
+
     def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        found = {name: rows[rows["seed"] >= FIRST_FRESH] for name, rows in tables.items()}
-        return {name: rows for name, rows in found.items() if len(rows)}
+        return {name: rows for name, rows in of_seeds(tables).items() if len(rows)}
 
     return replace(
         results,
-        tables=kept(results.tables),
+        tables=of_seeds(results.tables),
         curves=kept(results.curves),
         exits=kept(results.exits),
         readouts=kept(results.readouts),

@@ -192,10 +192,7 @@ class Evidence:
         Raises:
             NotRunError: there are no such rows.
         """
-        table = self.results.tables.get(experiment)
-        if table is None or not len(table):
-            raise self.not_run(f"{experiment} has not been run")
-        rows = evaluated(table, split=split)
+        rows = evaluated(self.table(experiment), split=split)
         rows = rows[rows["mechanism"] == mechanism]
         if not len(rows):
             raise self.not_run(f"{experiment} has no runs of {mechanism}")
@@ -218,6 +215,19 @@ class Evidence:
             examples.to_numpy(float),
             status.to_numpy(str).reshape(shape[:2]),
         )
+
+    def table(self, experiment: str) -> pd.DataFrame:
+        """The evaluation of an experiment.
+
+        Raises:
+            NotRunError: it has not been run, or on no seed that counts.
+        """
+        table = self.results.tables.get(experiment)
+        if table is None:
+            raise self.not_run(f"{experiment} has not been run")
+        if table.empty:
+            raise self.not_run(f"{experiment} has not been run on fresh seeds")
+        return table
 
     def plain(self, experiment: str, split: str = "test") -> Cube:
         """The plain network: the fixed repeat with rho = 1."""

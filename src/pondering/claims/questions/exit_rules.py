@@ -12,7 +12,7 @@ import pandas as pd
 from pondering.claims.measures.arrays import Array
 from pondering.claims.measures.evidence import Evidence, require
 from pondering.claims.measures.quantities import Quantity
-from pondering.claims.questions.networks import Parts, of_each, table_of
+from pondering.claims.questions.networks import Parts, of_each
 from pondering.results.exits import at_best_settings, errors_at, with_curve
 from pondering.results.statistics import interval
 
@@ -39,7 +39,7 @@ def rules_and_mechanisms(
     """
 
     def of(experiment: str) -> Parts:
-        table, rows = table_of(evidence, experiment), evidence.results.exits.get(experiment)
+        table, rows = evidence.table(experiment), evidence.results.exits.get(experiment)
         if rows is None:
             raise evidence.not_run(f"{experiment} has no table of exit rules")
         best = at_best_settings(rows, table)

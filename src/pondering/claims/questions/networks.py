@@ -21,25 +21,13 @@ Parts = dict[str, list[Quantity]]
 NETWORK = ["mechanism", "setting", "seed"]
 
 
-def table_of(evidence: Evidence, experiment: str) -> pd.DataFrame:
-    """The evaluation of an experiment.
-
-    Raises:
-        NotRunError: it has not been run.
-    """
-    table = evidence.results.tables.get(experiment)
-    if table is None:
-        raise evidence.not_run(f"{experiment} has not been run")
-    return table
-
-
 def variants(evidence: Evidence, experiment: str, mechanism: str) -> list[str]:
     """A mechanism as the table of an experiment writes it: without options, and with any.
 
     Raises:
         NotRunError: the experiment has no such runs.
     """
-    there = dict.fromkeys(map(str, table_of(evidence, experiment)["mechanism"]))
+    there = dict.fromkeys(map(str, evidence.table(experiment)["mechanism"]))
     found = [name for name in there if read_variant(name)[0] == mechanism]
     if not found:
         raise evidence.not_run(f"{experiment} has no runs of {mechanism}")
@@ -69,7 +57,7 @@ def networks(
         NotRunError, InsufficientError: as of `Evidence.sweep`.
     """
     rows: list[dict[str, Any]] = []
-    split = splits_of(table_of(evidence, experiment))[0]
+    split = splits_of(evidence.table(experiment))[0]
     for name in names:
         cube = evidence.sweep(experiment, name, split, keep, words)
         errors, steps = cube.seed_error(), cube.seed_ponder()
@@ -114,7 +102,7 @@ def audit(evidence: Evidence, experiment: str, column: str) -> pd.DataFrame:
     Raises:
         NotRunError: there is none, or one from before it had that column.
     """
-    split = splits_of(table_of(evidence, experiment))[0]
+    split = splits_of(evidence.table(experiment))[0]
     rows = evidence.results.readouts.get(experiment)
     if rows is None or column not in rows or rows[column].isna().all():
         raise evidence.not_run(f"{experiment} has no audit of the readout with {column}")

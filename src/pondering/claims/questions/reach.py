@@ -9,7 +9,7 @@ import numpy as np
 from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Evidence, NotRunError
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds, median_over_seeds
-from pondering.claims.questions.networks import Parts, table_of, variants
+from pondering.claims.questions.networks import Parts, variants
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 
@@ -34,7 +34,7 @@ def beyond_the_range(
     parts: Parts = {}
     for name, experiment in experiments.items():
         try:
-            table = table_of(evidence, experiment)
+            table = evidence.table(experiment)
         except NotRunError:
             continue
         title = evidence.results.title(experiment)
