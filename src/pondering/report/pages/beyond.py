@@ -200,9 +200,10 @@ def _sequences(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
             min(error for _, _, error in _points(own)) < exits.best_fixed(own, math.inf)[1]
             for own in others
         ]
+        where = "On the other tasks the" if EVERY_WAY in seeds else "The"
         yield (
-            "On the other tasks the best rule, chosen on the test, beats every fixed n for "
-            f"{sum(beats) / len(beats):.0%} of {len(beats)} mechanisms ({_seeds(others)})."
+            f"{where} best rule, chosen on the test, beats every fixed n for {sum(beats)} of "
+            f"{len(beats)} mechanism{'s' if len(beats) > 1 else ''} ({_seeds(others)})."
         )
 
 
@@ -217,7 +218,7 @@ def _lowest(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
         names = [name for name in ORDER if winners.count(name) == most]
         yield (
             f"{_listed(names)} most often {'have' if len(names) > 1 else 'has'} the lowest mean "
-            f"error, on {most / len(winners):.0%} of {len(winners)} tasks "
+            f"error, on {most} of {len(winners)} tasks "
             f"({_seeds(seeds.values())})."
         )
 
