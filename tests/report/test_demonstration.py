@@ -31,6 +31,15 @@ def test_each_input_shows_the_steps_of_both_and_what_they_say() -> None:
     assert demonstration([trace("act", "+", [1.0]), trace("pondernet", "-", [1.0])]) is None
 
 
+def test_steps_of_no_weight_are_left_out() -> None:
+    thought = trace("pondernet", "+0-", [0.3, 0.695, 0.004, 0.001])
+    short, long = (
+        demonstration([trace("act", "+0-", each), thought]) for each in ([1.0], [0.1] * 10)
+    )
+    assert short is not None and short.count('class="pondernet') == 2
+    assert long is not None and long.count('class="act') == 10
+
+
 @pytest.mark.parametrize("profile", ["quick", "reduced"])
 def test_the_published_one_is_small(profile: str) -> None:
     path = ROOT / "reports" / profile / "traces" / f"{EXPERIMENT}.json"

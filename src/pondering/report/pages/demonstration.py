@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from markupsafe import escape
@@ -15,6 +16,9 @@ MECHANISMS = ("act", "pondernet")
 
 SQUARE, BAR, TALL, ROW, TOP = 17, 15, 44, 84, 58
 """Pixels: a square's and a step's width, the highest bar, a row of inputs, the heading."""
+
+SHOWN = 0.99
+"""Of the weight of an input's steps; the steps after it are left out, so that words stay large."""
 
 STYLE = """
 text { font: 13px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: #222222; }
@@ -47,29 +51,28 @@ def demonstration(traces: Sequence[Mapping[str, Any]]) -> str | None:
     inputs = [each for each in found[0] if each in found[1]]
     if not inputs:
         return None
-    most = max(len(own[each]["steps"][0]["halting"]) for own in found for each in inputs)
+    thoughts = [[own[each]["steps"][0] for each in inputs] for own in found]
+    longest = [max(len(_weights(each)) for each in own) for own in thoughts]
     start = max(len(inputs[0]) * (SQUARE + 2), 220) + 40
-    across = max(most * (BAR + 2), 170) + 20
-    wide, tall = start + 2 * across, TOP + ROW * len(inputs) + 6
+    left = list(accumulate((max(n * (BAR + 2), 170) + 20 for n in longest), initial=start))
+    wide, tall = left[-1], TOP + ROW * len(inputs) + 6
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}" width="{wide}" '
         f'height="{tall}" role="img"><title>Networks that decide how long to think</title>',
-        f"<style>{STYLE}{_motion(most)}</style>",
+        f"<style>{STYLE}{_motion(max(longest))}</style>",
         f'<rect class="page" width="{wide}" height="{tall}" rx="8"/>',
         _text(12, 22, "Is the number of + odd or even?", "head"),
         _text(12, 40, f"{len(inputs)} inputs, the harder below", "soft"),
     ]
     for k, own in enumerate(found):
-        left = start + k * across
-        first = own[inputs[0]]
-        setting = style.setting_symbol(MECHANISMS[k], first["setting"])
-        parts.append(_text(left, 22, f"{names.TITLES[MECHANISMS[k]]}, {setting}", "head"))
-        parts.append(_text(left, 40, "bars: the weight of each step", "soft"))
+        setting = style.setting_symbol(MECHANISMS[k], own[inputs[0]]["setting"])
+        parts.append(_text(left[k], 22, f"{names.TITLES[MECHANISMS[k]]}, {setting}", "head"))
+        parts.append(_text(left[k], 40, "bars: the weight of each step", "soft"))
     for row, signs in enumerate(inputs):
         top = TOP + ROW * row
         parts += [_square(12 + n * (SQUARE + 2), top + 20, sign) for n, sign in enumerate(signs)]
-        for k, own in enumerate(found):
-            parts.append(_thoughts(start + k * across, top, MECHANISMS[k], own[signs]["steps"][0]))
+        for k, own in enumerate(thoughts):
+            parts.append(_thoughts(left[k], top, MECHANISMS[k], own[row]))
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -87,8 +90,8 @@ def _motion(most: int) -> str:
 
 def _thoughts(left: int, top: int, mechanism: str, step: Mapping[str, Any]) -> str:
     """The bars of one input, and under them what was said and after how many steps."""
-    parts = []
-    for n, p in enumerate(step["halting"], 1):
+    parts, weights = [], _weights(step)
+    for n, p in enumerate(weights, 1):
         high, x = max(1.0, TALL * p), left + (n - 1) * (BAR + 2)
         parts.append(
             f'<rect class="{mechanism} n{n}" x="{x}" y="{top + TALL - high:.1f}" width="{BAR}" '
@@ -97,7 +100,13 @@ def _thoughts(left: int, top: int, mechanism: str, step: Mapping[str, Any]) -> s
     right = step["prediction"] == step["target"]
     steps = style.in_steps(round(step["ponder_time"], 1))
     said = f"{step['prediction']} after {steps}: {'right' if right else 'wrong'}"
-    return "".join(parts) + _text(left, top + TALL + 18, said, f"n{len(step['halting']) + 1}")
+    return "".join(parts) + _text(left, top + TALL + 18, said, f"n{len(weights) + 1}")
+
+
+def _weights(step: Mapping[str, Any]) -> list[float]:
+    """p_n of the first steps, which have `SHOWN` of the weight together."""
+    before = accumulate(step["halting"], initial=0.0)
+    return [p for p, spent in zip(step["halting"], before, strict=False) if spent < SHOWN]
 
 
 def _square(x: int, y: int, sign: str) -> str:
