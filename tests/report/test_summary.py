@@ -37,7 +37,9 @@ def test_a_published_network_says_how_many_of_its_seeds_solved_the_task() -> Non
     act = (table["mechanism"] == "act") & (table["setting"] == 0.001)
     for seed, error in enumerate((0.3, 0.0, 0.049, 0.05)):
         table.loc[act & (table["seed"] == seed), "error"] = error
-    table.loc[table["mechanism"] == "pondernet", "error"] = 0.004
+    table.loc[table["mechanism"] == "pondernet", "error"] = 0.5
+    table.loc[table["setting"] == 0.3, "error"] = 0.004
+    table.loc[table["mechanism"].eq("act") & ~act, "error"] = 0.9
     # only the prediction that counts
     table.loc[act & (table["seed"] == 1), "prediction"] = "expected"
     published = {"act": (0.001, 0), "pondernet": (0.3, 2)}
@@ -45,6 +47,12 @@ def test_a_published_network_says_how_many_of_its_seeds_solved_the_task() -> Non
         ("ACT", "τ = 1e-3, seed 0: error 30.0%; 1 of 3 seeds solved the task"),
         ("PonderNet", "λp = 0.3, seed 2: error 0.40%; 4 of 4 seeds solved the task"),
     ]
+    lower = table["mechanism"].eq("act") & table["setting"].eq(0.01)
+    table.loc[lower, "error"] = 0.01
+    (_, told), _ = published_in_words(published, table, card_of("parity"))
+    assert told.endswith(
+        "solved the task; chosen by an older rule: τ = 0.01 has the lowest mean error"
+    )
 
 
 def test_a_published_network_of_a_text_solves_nothing() -> None:

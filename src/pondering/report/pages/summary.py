@@ -17,7 +17,14 @@ from pondering.report.figures import style
 from pondering.report.pages import names
 from pondering.results.results import Card
 from pondering.results.statistics import SOLVED_ERROR, mean_interval, solve_rate
-from pondering.results.tables import evaluated, headline, per_seed, per_setting, splits_of
+from pondering.results.tables import (
+    best_setting,
+    evaluated,
+    headline,
+    per_seed,
+    per_setting,
+    splits_of,
+)
 
 SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
 """Splits with too many difficulties and no mean worth a row."""
@@ -115,6 +122,7 @@ def published_in_words(
 
     Returns:
         (mechanism, words) lines; what counts is the first split, as in the choice of the setting.
+        Networks that an older program has published may be of another setting: the words say so.
     """
     seeds, splits, lines = per_seed(headline(table)), splits_of(table), []
     where = f" on {card.splits[splits[0]]}" if len(splits) > 1 else ""
@@ -130,6 +138,10 @@ def published_in_words(
             words += (
                 f"; {solved} of {len(own)} {'seed' if len(own) == 1 else 'seeds'} solved the task"
             )
+        best = best_setting(seeds, mechanism)
+        if best is not None and setting_text(best) != setting_text(setting):
+            lowest = names.setting_sign(mechanism, best)
+            words += f"; chosen by an older rule: {lowest} has the lowest mean error"
         lines.append((names.TITLES[mechanism], words))
     return lines
 
