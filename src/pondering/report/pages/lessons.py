@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pondering.claims.claims import Claim
+from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 from pondering.results.statistics import SOLVED_ERROR
 
@@ -25,22 +26,35 @@ UNDECIDED: tuple[Verdict, ...] = ("cannot be judged at this scale", "not run")
 
 @dataclass(frozen=True)
 class Lesson:
-    """The claims with one verdict, and what is said of them."""
+    """The claims with one verdict, and what is said of them; `so_far` of the first open one."""
 
     claims: tuple[Claim, ...]
     predicate: str
     decided: bool
+    so_far: str
 
 
 def lessons(judgements: Sequence[Judgement]) -> tuple[Lesson, ...]:
     """The claims by verdict, in the order of verdicts; those without claims are left out."""
     found = []
     for verdict in VERDICTS:
-        claims = tuple(each.claim for each in judgements if each.verdict == verdict)
-        if claims:
-            predicate = PREDICATES[verdict][len(claims) > 1]
-            found.append(Lesson(claims, predicate, verdict not in UNDECIDED))
+        same = [each for each in judgements if each.verdict == verdict]
+        if same:
+            claims = tuple(each.claim for each in same)
+            predicate, decided = PREDICATES[verdict][len(claims) > 1], verdict not in UNDECIDED
+            found.append(Lesson(claims, predicate, decided, "" if decided else _so_far(same)))
     return tuple(found)
+
+
+def _so_far(judgements: Sequence[Judgement]) -> str:
+    """What was measured of the first of these claims of which anything was."""
+    for each in judgements:
+        core = {criterion.quantity for criterion in each.claim.criteria if criterion.core}
+        measured = [one for one in each.quantities if one.name in core]
+        if measured:
+            told = ", ".join(f"{one.label} {quantity_text(one)}" for one in measured)
+            return f"so far, for {each.claim.id}: {told}"
+    return ""
 
 
 def experiments_of(claim: Claim) -> set[str]:
