@@ -14,12 +14,12 @@ import pandas as pd
 
 from pondering.report.figures import style
 from pondering.report.figures.shapes.methods import ORDER, Method, best_methods
-from pondering.report.pages.summary import printed
+from pondering.report.pages.summary import SPLITS_ON_FIGURES_ALONE, printed
 from pondering.results import exits
 from pondering.results.exits import at_best_settings
-from pondering.results.results import Results
+from pondering.results.results import Card, Results
 from pondering.results.statistics import Interval, mean_interval, solve_rate
-from pondering.results.tables import headline, per_seed
+from pondering.results.tables import evaluated, headline, per_seed, splits_of
 
 EVERY_WAY = "comparison"
 """The experiment that has every mechanism."""
@@ -39,7 +39,7 @@ class Beyond:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, str, tuple[tuple[str, ...], ...]], ...]
-    """Experiment, title, and of each column the lines of its cell."""
+    """Experiment, title with what it was tested on, and of each column the lines of its cell."""
     sentences: tuple[str, ...]
 
 
@@ -55,19 +55,22 @@ def beyond_of(results: Results, experiments: Sequence[str]) -> Beyond:
     there = [name for name in ORDER if any(name in each for each in best.values())]
     rows = []
     for name, methods in best.items():
-        cells = [_cell(results, name, methods.get(each), seeds[name]) for each in there]
-        rows.append((name, results.title(name), tuple(cells)))
+        table, card = results.tables[name], results.cards[name]
+        splits = [each for each in splits_of(table) if each not in SPLITS_ON_FIGURES_ALONE]
+        for split in splits:
+            tested = per_seed(evaluated(table, split=split))
+            cells = [_cell(card, methods.get(each), tested) for each in there]
+            where = f", {card.splits[split]}" if len(splits) > 1 else ""
+            rows.append((name, results.title(name) + where, tuple(cells)))
     sentences = [each for told in TOLD for each in told(results, seeds, best) if each]
     return Beyond(tuple(style.MECHANISM_NAME[each] for each in there), tuple(rows), (*sentences,))
 
 
-def _cell(
-    results: Results, name: str, method: Method | None, seeds: pd.DataFrame
-) -> tuple[str, ...]:
+def _cell(card: Card, method: Method | None, seeds: pd.DataFrame) -> tuple[str, ...]:
     """Setting, error and steps, a line each; nothing where the method was not run."""
     if method is None:
         return ()
-    own, card = method.of(seeds), results.cards[name]
+    own = method.of(seeds)
     error = mean_interval(own["error"]).within(0, 1 if card.is_share else math.inf)
     scale, digits, unit = printed(error.estimate, card)
     wrong = f"{scale * error.estimate:.{digits}f}{unit}{_bounds(error, scale, digits)}"
