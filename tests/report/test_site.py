@@ -107,7 +107,7 @@ def test_the_page_says_when_what_it_judges_by_was_registered(
 
     for text in pages():
         assert "fixed before the runs" in text and "registered on 2026-11-23" in text
-        assert REGISTER.content_hash()[:12] in text and "They have not changed" in text
+        assert REGISTER.content_hash()[:12] in text and "They have not changed since" in text
         assert "Changed without" not in text and "before any report was published" in text
         assert "Questions beyond the papers" in text and "is no evidence" in text
         assert REGISTER.questions[7].question in text

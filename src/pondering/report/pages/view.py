@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pondering.claims.answers import Answer
-from pondering.claims.claims import Literature
+from pondering.claims.claims import Literature, PaperSize
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 from pondering.params.mechanisms import MECHANISMS
@@ -93,6 +93,7 @@ class Section:
     figures: tuple[FigureView, ...]
     texts: tuple[TintedText, ...]
     several_splits: bool
+    expectation: bool
     seeds: str
     seen: SeenInputs
     searches: tuple[SearchLink, ...]
@@ -263,6 +264,7 @@ def _section(
         figures=tuple(view for view in views if view.spec.experiment == (name,)),
         texts=tuple(tinted_texts(results.traces.get(name, []), _caps(config))),
         several_splits=len({row.split for row in rows}) > 1,
+        expectation=bool((table["prediction"] == "expected").any()),
         seeds=seeds_in_words(rows),
         seen=seen_inputs(table, card, {each: at for each, at in best.items() if at is not None}),
         searches=searches,
@@ -314,7 +316,7 @@ def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) 
     by_name = {quantity.name: quantity for quantity in judgement.quantities}
     core = [c.quantity for c in claim.criteria if c.core and c.quantity in by_name]
     sizes = [
-        f"{results.title(name)} {low:g} to {high:g}" if low != high else results.title(name)
+        results.title(name) + _size(low, high, claim.paper_size.get(name))
         for name, (low, high) in judgement.sizes.items()
     ]
     known = {spec.id: spec.number or spec.title for spec in FIGURES}
@@ -324,6 +326,15 @@ def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) 
         "; ".join(sizes),
         tuple((name, known[name]) for name in claim.figures if name in drawings),
     )
+
+
+def _size(low: float, high: float, paper: PaperSize | None) -> str:
+    """The difficulties that were tested, and how far the paper goes where that is farther."""
+    if low == high:
+        return ""
+    hardest = (paper.difficulty if paper else None) or high
+    beside = f" (the paper to {hardest:g})" if hardest > high else ""
+    return f" of difficulty {low:g} to {high:g}{beside}"
 
 
 def _source(spec: FigureSpec) -> str:
