@@ -18,7 +18,7 @@ from pondering.evaluate.measure import COLUMNS
 from pondering.params.mechanisms import MECHANISMS
 from pondering.project.errors import UserError
 from pondering.results import submission
-from pondering.results.results import MAY_BE_BLANK, SEEN, TABLE_NUMBERS, TABLE_TEXT, Card
+from pondering.results.results import MAY_BE_BLANK, SEEN, TABLE, Card
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs/tables.md").read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def obeys(name: str, text: str, card: dict[str, Any]) -> bool:
 
 def test_the_document_names_the_columns_that_are_written() -> None:
     assert tuple(ROWS) == COLUMNS
-    assert sorted(ROWS) == sorted((*TABLE_TEXT, *TABLE_NUMBERS, *SEEN))
+    assert sorted(ROWS) == sorted((*TABLE.text, *TABLE.numbers, *SEEN))
     left_out = {name for name, words in BLANK.items() if "no such column" in words}
     assert left_out == set(SEEN)
     blank = {name for name, words in BLANK.items() if words != "no"}

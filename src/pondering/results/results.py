@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -15,40 +15,41 @@ from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
 from pondering.project.provenance import hash_values
 
-TABLE_TEXT = ("experiment", "mechanism", "split", "prediction", "status")
-TABLE_NUMBERS = (
-    "setting", "seed", "difficulty", "examples", "error", "loss", "ponder_time", "ponder_sd",
-    "remainder",
-)  # fmt: skip
-SEEN = ("seen", "error_seen", "error_unseen")  # earlier tables lack them
-EXIT_TEXT = ("experiment", "mechanism", "split", "rule", "status")
-EXIT_NUMBERS = ("setting", "seed", "threshold", "ponder_time", "error", "examples")
-EXIT_LATER = ("trend",)
-READOUT_TEXT = ("experiment", "mechanism", "split", "status")
+
+class Columns(NamedTuple):
+    """The columns of a kind of table: text, numbers, and numbers that earlier tables lack."""
+
+    text: tuple[str, ...]
+    numbers: tuple[str, ...]
+    later: tuple[str, ...] = ()
+
+
+SEEN = ("seen", "error_seen", "error_unseen")
 READINGS = ("own", "single", "depth", "refitted")
-READOUT_NUMBERS = ("setting", "seed", *READINGS, "examples")
-READOUT_LATER = ("mean_halting", "ponder_time", "ponder_sd", "max_steps")
-CURVE_TEXT = ("experiment", "mechanism")
-CURVE_NUMBERS = (
-    "setting", "seed", "update", "loss", "error", "ponder_time", "remainder",
-    "computed_steps",
+TABLE = Columns(
+    ("experiment", "mechanism", "split", "prediction", "status"),
+    ("setting", "seed", "difficulty", "examples", "error", "loss", "ponder_time", "ponder_sd",
+     "remainder"),
+    SEEN,
 )  # fmt: skip
-MAY_BE_BLANK = frozenset(
-    (
-        "loss",
-        "error",
-        "ponder_time",
-        "ponder_sd",
-        "remainder",
-        "computed_steps",
-        "threshold",
-        "single",
-        "refitted",
-        *SEEN,
-        *EXIT_LATER,
-        *READOUT_LATER,
-    )
+EXITS = Columns(
+    ("experiment", "mechanism", "split", "rule", "status"),
+    ("setting", "seed", "threshold", "ponder_time", "error", "examples"),
+    ("trend",),
 )
+READOUT = Columns(
+    ("experiment", "mechanism", "split", "status"),
+    ("setting", "seed", *READINGS, "examples"),
+    ("mean_halting", "ponder_time", "ponder_sd", "max_steps"),
+)
+CURVES = Columns(
+    ("experiment", "mechanism"),
+    ("setting", "seed", "update", "loss", "error", "ponder_time", "remainder", "computed_steps"),
+)
+MAY_BE_BLANK = {
+    "loss", "error", "ponder_time", "ponder_sd", "remainder", "computed_steps", "threshold",
+    "single", "refitted", *TABLE.later, *EXITS.later, *READOUT.later,
+}  # fmt: skip
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
 KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}
 READ = {"tables": "csv", "curves": "csv", "exits": "csv", "traces": "json", "cards": "json"}
@@ -153,33 +154,29 @@ class Results:
         Raises:
             UserError: as of `load`.
         """
-        tables: dict[str, pd.DataFrame] = {}
-        for path in sorted((folder / "tables").glob("*.csv")):
-            rows = read_table(path)
-            if len(rows):
-                tables[path.stem] = rows
-        exits: dict[str, pd.DataFrame] = {}
-        readouts: dict[str, pd.DataFrame] = {}
-        for path in sorted((folder / "exits").glob("*.csv")):
-            name, _, audit = path.stem.partition("-")
-            if audit:
-                rows = _read_csv(path, READOUT_TEXT, READOUT_NUMBERS, READOUT_LATER)
-            else:
-                rows = _read_csv(path, EXIT_TEXT, EXIT_NUMBERS, EXIT_LATER)
-            if len(rows):
-                (readouts if audit else exits)[name] = rows
+
+        def files(pattern: str) -> list[Path]:
+            return sorted(folder.glob(pattern))
+
+        def tables(paths: list[Path], columns: Columns) -> dict[str, pd.DataFrame]:
+            """By the names of their files; one that holds no row yet is left out."""
+            read = {path.stem: _read_csv(path, columns) for path in paths}
+            return {name: rows for name, rows in read.items() if len(rows)}
+
+        audits = files("exits/*-*.csv")
         parts: dict[str, list[pd.DataFrame]] = {}
-        for path in sorted((folder / "curves").glob("*-*.csv")):
-            rows = _read_csv(path, CURVE_TEXT, CURVE_NUMBERS)
-            if len(rows):
-                parts.setdefault(path.stem.rsplit("-", 1)[0], []).append(rows)
-        curves = {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()}
-        traces = {path.stem: _read_traces(path) for path in _json_files(folder / "traces")}
-        cards = {path.stem: read_card(path) for path in _json_files(folder / "cards")}
-        indices = sorted((folder / "models").glob("*/index.json"))
-        published = {path.parent.name: _read_published(path) for path in indices}
+        for name, rows in tables(files("curves/*-*.csv"), CURVES).items():
+            parts.setdefault(name.rpartition("-")[0], []).append(rows)
         return cls(
-            profile, tables, curves, traces, cards, _hashes(folder), published, exits, readouts
+            profile,
+            tables(files("tables/*.csv"), TABLE),
+            {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()},
+            {path.stem: _read_traces(path) for path in files("traces/*.json")},
+            {path.stem: read_card(path) for path in files("cards/*.json")},
+            _hashes(folder),
+            {path.parent.name: _read_published(path) for path in files("models/*/index.json")},
+            tables([path for path in files("exits/*.csv") if path not in audits], EXITS),
+            {name.partition("-")[0]: rows for name, rows in tables(audits, READOUT).items()},
         )
 
     def title(self, experiment: str) -> str:
@@ -206,10 +203,6 @@ def _hashes(folder: Path) -> dict[str, str]:
     return {name: hash_values(found) for name, found in parts.items()}
 
 
-def _json_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.json"))
-
-
 def read_table(path: Path, text: str | None = None) -> pd.DataFrame:
     """The tidy evaluation rows of a file.
 
@@ -222,32 +215,36 @@ def read_table(path: Path, text: str | None = None) -> pd.DataFrame:
             belongs.
     """
     source = path if text is None else io.StringIO(text)
-    return _read_csv(path, TABLE_TEXT, TABLE_NUMBERS, SEEN, source)
+    return _read_csv(path, TABLE, source)
+
+
+def line_of(places: pd.Series) -> int:
+    """The line of a file in which the first of these places lies; the first is its header."""
+    return int(places.to_numpy().argmax()) + 2
 
 
 def _read_csv(
-    path: Path,
-    text: Sequence[str],
-    numbers: Sequence[str],
-    later: Sequence[str] = (),
-    source: Path | io.StringIO | None = None,
+    path: Path, columns: Columns, source: Path | io.StringIO | None = None
 ) -> pd.DataFrame:
-    """A table with these columns; of `later`, numbers too, one that it lacks is left blank."""
+    """A table; one of its later columns that it lacks is left blank."""
+
+    def refuse(name: str, wrong: pd.Series, what: str) -> UserError:
+        return UserError(f"{path}: column {name!r}, line {line_of(wrong)}: {what}")
+
     try:
-        rows = pd.read_csv(source or path, dtype={name: str for name in text})
+        rows = pd.read_csv(source or path, dtype={name: str for name in columns.text})
     except (ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
         reason = " ".join(str(problem).split())
         raise UserError(f"{path}: not a readable CSV table ({reason})") from problem
-    for name in set(later).difference(rows.columns):
+    for name in set(columns.later).difference(rows.columns):
         rows[name] = float("nan")
-    numbers = (*numbers, *later)
-    for name in (*text, *numbers):
+    numbers = (*columns.numbers, *columns.later)
+    for name in (*columns.text, *numbers):
         if name not in rows.columns:
             raise UserError(f"{path}: column {name!r} is missing; it has {', '.join(rows.columns)}")
-    for name in (*text, *numbers):
+    for name in (*columns.text, *numbers):
         if name not in MAY_BE_BLANK and rows[name].isna().any():
-            line = int(rows[name].isna().to_numpy().argmax()) + 2
-            raise UserError(f"{path}: column {name!r}, line {line}: a value is missing")
+            raise refuse(name, rows[name].isna(), "a value is missing")
     for name in numbers:
         try:
             values = pd.to_numeric(rows[name], errors="coerce")
@@ -255,15 +252,11 @@ def _read_csv(
             raise UserError(f"{path}: column {name!r}: a number is too large") from None
         wrong = values.isna() & rows[name].notna()
         if wrong.any():
-            value = rows[name][wrong].iloc[0]
-            line = int(wrong.to_numpy().argmax()) + 2
-            raise UserError(f"{path}: column {name!r}, line {line}: {value!r} is not a number")
+            raise refuse(name, wrong, f"{rows[name][wrong].iloc[0]!r} is not a number")
         rows[name] = values.astype(float)
     wrong = ~(rows["seed"].abs() < FLOAT_SKIPS) | (rows["seed"] % 1 != 0)
     if wrong.any():
-        line = int(wrong.to_numpy().argmax()) + 2
-        value = float(rows["seed"][wrong].iloc[0])
-        raise UserError(f"{path}: column 'seed', line {line}: {value:g} is not a whole number")
+        raise refuse("seed", wrong, f"{rows['seed'][wrong].iloc[0]:g} is not a whole number")
     rows["seed"] = rows["seed"].astype(int)
     return rows
 

@@ -83,27 +83,21 @@ def interval(statistic: Callable[..., Any], *samples: NDArray[Any]) -> Interval:
     return Interval(estimate, *student(estimate, variance, 1 / sum(shares)), count)
 
 
-def jackknife_variance(
-    statistic: Callable[..., Any], samples: Sequence[NDArray[Any]], axis: int = 0
-) -> float:
-    """Variance of a statistic, from its values without each place of one axis of all samples.
+def jackknife_variance(statistic: Callable[..., Any], samples: Sequence[NDArray[Any]]) -> float:
+    """Variance of a statistic, from its values without each seed of all samples.
 
     Args:
         statistic: takes the samples and gives a number.
-        samples: equally long on that axis.
-        axis: the axis of what is left out; it has two places at least.
+        samples: [seeds, ...], of equally many seeds, two at least.
 
     Returns:
         The variance; NaN where one of the values is NaN or infinite.
     """
-    count = samples[0].shape[axis]
-    values = np.array(
-        [
-            float(statistic(*(np.delete(sample, place, axis) for sample in samples)))
-            for place in range(count)
-        ]
+    without = (
+        statistic(*(np.delete(sample, place, axis=0) for sample in samples))
+        for place in range(len(samples[0]))
     )
-    return variance_left_out(values)
+    return variance_left_out(np.array([float(each) for each in without]))
 
 
 def variance_left_out(values: NDArray[Any]) -> float:
@@ -168,13 +162,8 @@ def wilson(successes: int, trials: int) -> Interval:
     Returns:
         The share of successes and its interval.
 
-    Raises:
-        ValueError: more successes than trials, or fewer than none.
-
     Source: E. B. Wilson 1927, "Probable inference, the law of succession, ...".
     """
-    if not 0 <= successes <= trials:
-        raise ValueError(f"successes must lie in 0..{trials}, not {successes}")
     if trials == 0:
         return Interval(float("nan"), 0.0, 1.0, 0)
     z2 = NormalDist().inv_cdf(0.5 + LEVEL / 2) ** 2

@@ -12,7 +12,7 @@ import pandas as pd
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica, read_variant
 from pondering.project.errors import UserError, instead
-from pondering.results.results import Card, Results, read_card, read_table
+from pondering.results.results import Card, Results, line_of, read_card, read_table
 
 WORDS = {
     "prediction": ("mixture", "sampled", "expected"),
@@ -115,10 +115,10 @@ def check(path: Path, rows: pd.DataFrame | None, experiment: str, card: Card | N
     _refuse(path, rows, "ponder_time", blank, "missing, though the network has not diverged")
     twice = rows.duplicated(KEY)
     if twice.any():
-        line = _line(twice)
+        line = line_of(twice)
         same = (rows[KEY] == rows[KEY].iloc[line - 2]).all(axis=1)
         raise UserError(
-            f"{path}: columns {', '.join(KEY)}, line {line}: the same as in line {_line(same)}"
+            f"{path}: columns {', '.join(KEY)}, line {line}: the same as in line {line_of(same)}"
         )
     _whole(path, rows)
 
@@ -136,14 +136,9 @@ def _whole(path: Path, rows: pd.DataFrame) -> None:
                 )
 
 
-def _line(places: pd.Series) -> int:
-    """The first place in a file, below its header."""
-    return int(places.to_numpy().argmax()) + 2
-
-
 def _refuse(path: Path, rows: pd.DataFrame, column: str, wrong: pd.Series, why: str) -> None:
     if wrong.any():
         value = rows[column][wrong].iloc[0]
         text = f"{value:g}" if isinstance(value, float) else repr(value)
         said = why if pd.isna(value) else f"{text} is {why}"
-        raise UserError(f"{path}: column {column!r}, line {_line(wrong)}: {said}")
+        raise UserError(f"{path}: column {column!r}, line {line_of(wrong)}: {said}")
