@@ -82,16 +82,17 @@ def test_shares_are_those_that_counting_gives() -> None:
     """Of n drawn seeds the median is low where fewer than half are the third of three."""
     claim, source = CLAIMS["B5"], settled((3.0, 3.0, 9.0))
     assert judge(claim, source).verdict == "cannot be judged at this scale"
-    assert by_criteria(claim, source).verdict == "reproduced"
+    judged = by_criteria(claim, source)
+    assert judged.verdict == "reproduced"
     draws, counts = 400, (1, 3, 5, 11)
-    found = list(repeated(claim, source, draws, counts))
+    found = list(repeated(judged, source, draws, counts))
     assert [each.seeds for each in found] == list(counts)
     for each in found:
         n = each.seeds
         share = sum(comb(n, k) * 2 ** (n - k) / 3**n for k in range((n + 1) // 2))
         assert abs(each.share - share) < 3 * sqrt(share * (1 - share) / draws)
         assert each.networks == {f"{NAME}-pondernet": n}
-    assert list(repeated(claim, source, draws, counts)) == found
+    assert list(repeated(judged, source, draws, counts)) == found
 
 
 def test_mechanisms_that_saw_the_same_batches_are_drawn_together() -> None:
@@ -104,7 +105,8 @@ def test_mechanisms_that_saw_the_same_batches_are_drawn_together() -> None:
             ("pondernet", PRIORS[:1], 0.0, 2.0), ("act", PENALTIES[:1], 0.04, 3.0),
         )
     ])  # fmt: skip
-    shares = {each.seeds: each.share for each in repeated(CLAIMS["B1"], source, 50, (5, 10))}
+    judged = by_criteria(CLAIMS["B1"], source)
+    shares = {each.seeds: each.share for each in repeated(judged, source, 50, (5, 10))}
     assert shares == {5: 1.0, 10: 1.0}
 
 

@@ -181,10 +181,10 @@ def met(decision: Decision, quantity: Quantity) -> Met:
         return "not measured"
     if decision.by == "estimate":
         return "holds" if decision.met(quantity.value) else "fails"
+    if decision.met_by_interval(quantity):
+        return "holds"
     if quantity.low is None or quantity.high is None:
         return "undecided"
-    if decision.met(quantity.low) and decision.met(quantity.high):
-        return "holds"
     low, high = decision.limits()
     return "fails" if quantity.high < low or quantity.low > high else "undecided"
 
@@ -213,9 +213,7 @@ def answers_json(answers: Sequence[Answer]) -> list[dict[str, Any]]:
 
 
 def _finding(decision: Decision, part: str, quantity: Quantity) -> Finding:
-    whole = ", whole interval" if decision.by == "interval" else ""
-    needed = decision.words(quantity.unit) + whole
-    text = quantity_text(quantity)
+    text, needed = quantity_text(quantity), decision.words(quantity.unit)
     return Finding(decision.meaning, part, quantity.label, text, needed, met(decision, quantity))
 
 

@@ -59,15 +59,28 @@ class Bound(_Model):
         return f"at least {low}" if self.at_least is not None else f"at most {high}"
 
 
-class Criterion(Bound):
+class Comparison(Bound):
+    """A bound that the estimate alone must meet, or the whole 95% interval."""
+
+    by: Literal["estimate", "interval"] = "estimate"
+
+    def words(self, unit: Unit) -> str:
+        """As of `Bound`, and whether the whole interval counts."""
+        return super().words(unit) + (", whole interval" if self.by == "interval" else "")
+
+    def met_by_interval(self, quantity: Quantity) -> bool:
+        """Whether the whole interval lies on the right side; not where there is none."""
+        low, high = quantity.low, quantity.high
+        return low is not None and high is not None and self.met(low) and self.met(high)
+
+
+class Criterion(Comparison):
     """A bound that must hold, a weaker one that holds partly, and how much hangs on it.
 
-    `by: interval` asks that the whole 95% interval meets the bound and falls back to `partly` on
-    the estimate; `by: estimate` compares the estimate alone.
+    Where the estimate meets the bound and `by: interval` asks for more, it holds partly.
     """
 
     partly: float | tuple[float, float] | None = None
-    by: Literal["estimate", "interval"] = "estimate"
     core: bool
 
     @model_validator(mode="after")
@@ -86,11 +99,7 @@ class Criterion(Bound):
         if quantity is None or math.isnan(quantity.value):
             return "not measured"
         if self.met(quantity.value):
-            if self.by == "estimate":
-                return "holds"
-            low, high = quantity.low, quantity.high
-            whole = low is not None and high is not None and self.met(low) and self.met(high)
-            return "holds" if whole else "partly"
+            return "holds" if self.by == "estimate" or self.met_by_interval(quantity) else "partly"
         return "partly" if _inside(quantity.value, *self._weak()) else "fails"
 
     def _weak(self) -> tuple[float, float]:
@@ -199,7 +208,7 @@ UNITS: Mapping[str, Unit] = {
 """What decides a question -> its unit, as its measure has it: a bound is printed before any run."""
 
 
-class Decision(Bound):
+class Decision(Comparison):
     """A bound that decides a question, and what it means where it is met."""
 
     by: Literal["estimate", "interval"]
@@ -208,8 +217,7 @@ class Decision(Bound):
     def text(self) -> str:
         """The bound in words."""
         bound = self.words(UNITS[self.quantity])
-        whole = ", whole interval" if self.by == "interval" else ""
-        return f"{self.quantity.replace('_', ' ')} {bound}{whole}: {self.meaning}"
+        return f"{self.quantity.replace('_', ' ')} {bound}: {self.meaning}"
 
 
 class Question(_Model):

@@ -39,11 +39,11 @@ class Repeated:
 
 def by_criteria(claim: Claim, results: Results) -> Judgement:
     """The published verdict, the least number of seeds left out of account."""
-    return weigh(_any_seeds(claim), Evidence(results))
+    return weigh(claim.model_copy(update={"minimum_seeds": 1}), Evidence(results))
 
 
 def repeated(
-    claim: Claim, results: Results, draws: int, counts: Sequence[int] = COUNTS
+    judged: Judgement, results: Results, draws: int, counts: Sequence[int] = COUNTS
 ) -> Iterator[Repeated]:
     """For each number of seeds how often its draws give the verdict of all published seeds.
 
@@ -52,24 +52,18 @@ def repeated(
     batches. Equal arguments give equal shares.
 
     Args:
-        claim: what is claimed; the least number of seeds that it asks for is left out of account.
-        results: of a profile.
+        judged: what `by_criteria` gives of a claim.
+        results: of the same profile.
         draws: of each number.
         counts: the numbers of seeds.
     """
-    any_seeds = _any_seeds(claim)
-    verdict = weigh(any_seeds, Evidence(results)).verdict
     published = Published(results)
     for count in counts:
         same = 0
         for draw in range(draws):
             evidence = Redrawn(results, published=published, count=count, draw=draw)
-            same += weigh(any_seeds, evidence).verdict == verdict
+            same += weigh(judged.claim, evidence).verdict == judged.verdict
         yield Repeated(count, same / draws, evidence.replicas)
-
-
-def _any_seeds(claim: Claim) -> Claim:
-    return claim.model_copy(update={"minimum_seeds": 1})
 
 
 class Published:

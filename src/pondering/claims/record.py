@@ -33,17 +33,14 @@ def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, 
     }
 
 
+CLAIM = {
+    "id", "paper", "figure", "figures", "title", "statement", "paper_value", "measured",
+}  # fmt: skip
+"""What is said of a claim itself."""
+
+
 def _plain(judgement: Judgement) -> dict[str, Any]:
-    claim = judgement.claim
-    return {
-        "id": claim.id,
-        "paper": claim.paper,
-        "figure": claim.figure,
-        "figures": list(claim.figures),
-        "title": claim.title,
-        "statement": claim.statement,
-        "paper_value": claim.paper_value,
-        "measured": claim.measured,
+    return judgement.claim.model_dump(mode="json", include=CLAIM) | {
         "verdict": judgement.verdict,
         "reason": judgement.reason,
         "judged_on_unfinished_runs": list(judgement.unfinished),

@@ -245,30 +245,13 @@ def _judgement(
     reason: str,
     quantities: tuple[Quantity, ...],
 ) -> Judgement:
-    findings = []
-    for criterion in claim.criteria if quantities else ():
-        quantity = _named(quantities, criterion.quantity)
-        if quantity is None:
-            findings.append(
-                Finding(criterion.quantity, "not measured", "", "not measured", criterion.core)
-            )
-            continue
-        whole = ", whole interval" if criterion.by == "interval" else ""
-        findings.append(
-            Finding(
-                quantity.label,
-                quantity_text(quantity),
-                criterion.words(quantity.unit) + whole,
-                criterion.outcome(quantity),
-                criterion.core,
-            )
-        )
+    criteria = claim.criteria if quantities else ()
     return Judgement(
         claim,
         verdict,
         reason,
         quantities,
-        tuple(findings),
+        tuple(_finding(each, _named(quantities, each.quantity)) for each in criteria),
         min(evidence.seeds, default=0),
         sum(evidence.replicas.values()),
         sum(evidence.diverged.values()),
@@ -276,6 +259,14 @@ def _judgement(
         tuple(sorted(evidence.unfinished)),
         dict(evidence.sizes),
     )
+
+
+def _finding(criterion: Criterion, quantity: Quantity | None) -> Finding:
+    if quantity is None:
+        return Finding(criterion.quantity, "not measured", "", "not measured", criterion.core)
+    measured, needed = quantity_text(quantity), criterion.words(quantity.unit)
+    outcome = criterion.outcome(quantity)
+    return Finding(quantity.label, measured, needed, outcome, criterion.core)
 
 
 def _named(quantities: Sequence[Quantity], name: str) -> Quantity | None:

@@ -90,7 +90,7 @@ def lines(claim: Claim, results: Results, layout: Layout, draws: int = DRAWS) ->
     yield ""
     yield f"{'seeds':>5}  {'same verdict':>12}  {'core-hours':>10}"
     enough, later = None, ""
-    for each in repeated(claim, results, draws):
+    for each in repeated(judged, results, draws):
         hours = sum(count * costs[_stage_of(run)][0] for run, count in each.networks.items()) / 3600
         few = each.seeds < claim.minimum_seeds
         note = f"  fewer than the claim asks for ({claim.minimum_seeds})" if few else ""

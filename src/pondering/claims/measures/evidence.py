@@ -237,12 +237,8 @@ class Evidence:
             raise NotRunError(f"{experiment} has no runs of the plain network (rho 1)") from problem
 
     def small_tau(self, experiment: str, tau_at_most: float) -> Cube:
-        """ACT with the time penalties up to a largest one, but for none at all (τ = 0)."""
-
-        def keep(tau: Array) -> NDArray[np.bool_]:
-            return (tau > 0) & (tau <= tau_at_most * (1 + 1e-9))
-
-        return self.sweep(experiment, "act", "test", keep, f"0 < τ ≤ {tau_at_most:g}")
+        """ACT with small time penalties; see `small_taus`."""
+        return self.sweep(experiment, "act", "test", *small_taus(tau_at_most))
 
     def common_updates(self, experiment: str, *mechanisms: str) -> float:
         """How many updates all these mechanisms were trained for: their plans may differ."""
@@ -329,6 +325,11 @@ class Evidence:
         low, high = float(cube.difficulties.min()), float(cube.difficulties.max())
         known = self.sizes.get(experiment, (low, high))
         self.sizes[experiment] = (min(low, known[0]), max(high, known[1]))
+
+
+def small_taus(at_most: float) -> tuple[Callable[[Any], Any], str]:
+    """For `Evidence.sweep`: the time penalties up to a largest one, but for none at all (τ = 0)."""
+    return lambda tau: (tau > 0) & (tau <= at_most * (1 + 1e-9)), f"0 < τ ≤ {at_most:g}"
 
 
 def _area(updates: Array, error: Array) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.evidence import Evidence, small_taus
 from pondering.claims.questions.networks import (
     NETWORK,
     Parts,
@@ -30,13 +30,7 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
         solved_networks_with_varying_n, error_difference of these; solved_networks_of_one_n, apart,
         since for them the difference is zero by construction; own_error.
     """
-    act = networks(
-        evidence,
-        experiment,
-        ["act"],
-        lambda tau: (tau > 0) & (tau <= tau_at_most * (1 + 1e-9)),
-        f"0 < τ ≤ {tau_at_most:g}",
-    )
+    act = networks(evidence, experiment, ["act"], *small_taus(tau_at_most))
     rows = audit(evidence, experiment, "mean_halting")
     known = act[act["solved"]].merge(rows[[*NETWORK, "own", "mean_halting", "ponder_sd"]])
     known["difference"] = known["mean_halting"] - known["own"]
