@@ -76,7 +76,7 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
         (("parity", "--setting", "0.5"), ("tau 0.5", "0.001, 0.1")),
         (("parity", "--setting", "x"), ("--setting", "'x'")),
         (("parity", "--seed", "7"), ("--seed: 7", "allowed: 0, 1")),
-        (("parity", "--count", "0"), ("--count: 0", "1 to 1000")),
+        (("parity", "--count", "0"), ("--count", "0 is not in the range 1<=x<=1000")),
         (("parity", "--difficulty", "9"), ("--difficulty: 9", "allowed: 1 to 8")),
         (("parity", "--difficulty", "1", "--input", "+"), ("--difficulty", "--input")),
         (("parity", "--input", "+-+0x"), ("'+-+0x'", "+ - 0")),

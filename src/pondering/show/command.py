@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,21 +18,7 @@ if TYPE_CHECKING:  # torch is loaded when a network is: help comes at once
     from pondering.evaluate.load import Loaded
     from pondering.show.replay import Example
 
-Number = TypeVar("Number", int, float)
 MOST = 1000  # examples at once
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What the options ask for, checked."""
-
-    profile: str | None
-    mechanism: str
-    setting: float | None
-    seed: int | None
-    count: int
-    written: str | None
-    difficulty: float | None
 
 
 @click.command()
@@ -48,17 +33,23 @@ class Wish:
               help=f"{', '.join(SETTING_NAMES)}; with options as 'act[halt_bias=-3]'.")  # fmt: skip
 @click.option(
     "--setting",
+    type=float,
     metavar="X",
     help=f"Its {' or '.join(SETTING_NAMES.values())}; else that of least error.",
 )
-@click.option("--seed", metavar="N", help="Which training run; else the first finished.")
-@click.option("--count", metavar="N", default="3", show_default=True, help="How many inputs.")
+@click.option("--seed", type=int, metavar="N", help="Which training run; else the first finished.")
+@click.option("--count", type=click.IntRange(1, MOST), metavar="N", default=3, show_default=True,
+              help="How many inputs.")  # fmt: skip
 @click.option("--input", "written", metavar="TEXT",
               help="An input of your own. Parity: signs + - 0, or bits (1 is +, 0 is -). Logic: "
               "'01 XOR; 1 AND'. Addition: '12 345'. Sort: '0.3 -1.2'. Wikipedia: any text. "
               "Digits: an image file.")  # fmt: skip
-@click.option("--difficulty", metavar="D", help="Only inputs of this difficulty.")
-def show(experiment: str | None, everything: bool, **options: Any) -> None:
+@click.option("--difficulty", type=float, metavar="D", help="Only inputs of this difficulty.")
+def show(
+    experiment: str | None, everything: bool, profile: str | None, mechanism: str,
+    setting: float | None, seed: int | None, count: int, written: str | None,
+    difficulty: float | None,
+) -> None:  # fmt: skip
     """Show how a trained network ponders: its halting distribution, step by step.
 
     \b
@@ -69,67 +60,54 @@ def show(experiment: str | None, everything: bool, **options: Any) -> None:
     """
     with stage():
         terminal = Terminal.of(sys.stdout)
-        wish = _wish(options)
+        if written is not None and difficulty is not None:
+            told = "chooses from the evaluation set; leave it out with --input"
+            raise UserError(f"--difficulty: {told}")
         if everything:
             from pondering.show import listing
 
-            for line in listing.lines(experiment, wish.profile, terminal):
+            for line in listing.lines(experiment, profile, terminal):
                 terminal.write(line)
-        elif experiment is None:
-            known = ", ".join(load_params().experiments)
+            return
+        params = load_params(profile=profile)
+        if experiment is None:
+            known = ", ".join(params.experiments)
             raise UserError(f"EXPERIMENT: missing; allowed: {known} (or --list: what is trained)")
+        config = params.experiment(experiment)
+
+        from pondering.evaluate import load
+        from pondering.project import machine
+        from pondering.show import replay
+
+        machine.settle(params.compute.threads)
+        loaded = load.load(Path(), params, experiment, mechanism, setting, seed)
+        unlike: list[str] = []
+        if written is not None:
+            batch, unlike = loaded.task.own_input(written)
+            chosen = [replay.Chosen("", None, batch)]
         else:
-            _show(experiment, wish, terminal)
+            size = config.evaluation.examples
+            sets = replay.evaluation_sets(loaded.task, loaded.layout, experiment, size)
+            chosen = replay.pick(sets, count, difficulty)
+        _write(
+            experiment,
+            loaded,
+            replay.examples(loaded.network, loaded.task, chosen),
+            unlike,
+            terminal,
+        )
 
 
-def _wish(given: dict[str, Any]) -> Wish:
-    if given["written"] is not None and given["difficulty"] is not None:
-        raise UserError("--difficulty: chooses from the evaluation set; leave it out with --input")
-    count = _number("--count", given["count"], int, f"a whole number from 1 to {MOST}")
-    if count is None or not 1 <= count <= MOST:
-        raise UserError(f"--count: {count} is not allowed; a whole number from 1 to {MOST} is")
-    return Wish(
-        given["profile"],
-        given["mechanism"],
-        _number("--setting", given["setting"], float, "a number"),
-        _number("--seed", given["seed"], int, "a whole number"),
-        count,
-        given["written"],
-        _number("--difficulty", given["difficulty"], float, "a number"),
-    )
+def _write(
+    experiment: str,
+    loaded: Loaded,
+    examples: list[Example],
+    unlike: Sequence[str],
+    terminal: Terminal,
+) -> None:
+    """Which network it is, in what the input differs from those of training, and each example."""
+    from pondering.show import draw
 
-
-def _number(
-    option: str, text: str | None, kind: Callable[[str], Number], allowed: str
-) -> Number | None:
-    if text is None:
-        return None
-    try:
-        return kind(text)
-    except ValueError:
-        raise UserError(f"{option}: {text!r} is not allowed; {allowed} is") from None
-
-
-def _show(experiment: str, wish: Wish, terminal: Terminal) -> None:
-    """Load, run, draw."""
-    params = load_params(profile=wish.profile)
-    config = params.experiment(experiment)
-
-    from pondering.evaluate import load
-    from pondering.project import machine
-    from pondering.show import draw, replay
-
-    machine.settle(params.compute.threads)
-    loaded = load.load(Path(), params, experiment, wish.mechanism, wish.setting, wish.seed)
-    task = loaded.task
-    if wish.written is not None:
-        batch, unlike = task.own_input(wish.written)
-        chosen = [replay.Chosen("", None, batch)]
-    else:
-        size = config.evaluation.examples
-        sets = replay.evaluation_sets(task, loaded.layout, experiment, size)
-        chosen, unlike = replay.pick(sets, wish.count, wish.difficulty), []
-    examples = replay.examples(loaded.network, task, chosen)
     for text in _heading(experiment, loaded):
         for line in terminal.wrapped(text):
             terminal.write(line)
