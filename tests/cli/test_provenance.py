@@ -144,7 +144,7 @@ def test_every_figure_has_stages_that_dvc_has(project: Path) -> None:
         if spec.family in (exits, decisions):
             assert {*spec.experiment} <= {*stages["exits"]["matrix"]["experiment"]}
             known += [f"exits@quick-{name}" for name in spec.experiment]
-        text = "\n".join(lines(Path(), spec.id, params))
+        text = "\n".join(lines(spec.id, params))
         *names, last = re.findall(r"^  (\w+@\S+) +python", text, re.MULTILINE)
         assert sorted(names) == sorted(known), spec.id
         assert last == "report@quick"

@@ -6,11 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import click
-
 from pondering.claims.answers import Answer, Finding, Met, State
 from pondering.claims.claims import Literature
-from pondering.cli.claims_text import wrapped
+from pondering.cli.claims_text import beside, wrapped
 
 COLOURS: dict[State, str] = {"answered": "green", "open": "cyan"}
 STATES: dict[State, str] = {"answered": "! answered", "open": "? open"}
@@ -21,7 +19,7 @@ WORDS: dict[Met, str] = {
     "fails": "does not hold",
     "not measured": "not measured",
 }
-LEFT = 4 + len("! answered") + 2
+FIRST = len("! answered") + 2
 
 
 def overview(answers: Sequence[Answer], profile: str, width: int) -> str:
@@ -36,8 +34,7 @@ def overview(answers: Sequence[Answer], profile: str, width: int) -> str:
     summary = f"Questions beyond the papers: {count} of {len(answers)} answered."
     if not any(each.evidence for each in answers):
         summary += f" Profile {profile} shows what is measured and is no evidence."
-    told = (_head(each, _said(each), width) for each in answers)
-    rows = [line for lines in told for line in lines]
+    rows = [line for each in answers for line in _head(each, _said(each), width)]
     one = f"pondering claims {answers[0].question.id} --profile {profile}"
     hint = textwrap.wrap(f"`{one}` says what was measured.", width)
     return "\n".join([*textwrap.wrap(summary, width), "", *rows, "", *hint])
@@ -81,18 +78,13 @@ def _found(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{SIGNS['not measured']} {WORDS['not measured']}"
     for each in findings:
         part = f"{each.part}: " if each.part else ""
-        needed = f"{each.needed} is asked for"
-        yield (
-            f"{SIGNS[each.outcome]} {part}{each.label} {each.measured}; {needed}: "
-            + (WORDS[each.outcome])
-        )
+        found = f"{SIGNS[each.outcome]} {part}{each.label} {each.measured}"
+        yield f"{found}; {each.needed} is asked for: {WORDS[each.outcome]}"
 
 
 def _head(answer: Answer, texts: Sequence[str], width: int) -> list[str]:
-    first, *rest = wrapped(texts, width - LEFT)
-    label = STATES[answer.state].ljust(LEFT - 4)
-    head = f"{answer.question.id:4}{click.style(label, fg=COLOURS[answer.state])}{first}"
-    return [head, *(" " * LEFT + line for line in rest)]
+    label = STATES[answer.state].ljust(FIRST)
+    return beside(answer.question.id, label, COLOURS[answer.state], texts, width)
 
 
 def _indented(texts: Iterator[str] | Sequence[str], width: int, room: int) -> list[str]:

@@ -12,8 +12,6 @@ from pondering.project.command import completed, stage
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, instead
 
-PUBLISHED = "reduced"
-
 
 def _ids() -> list[str]:
     """Of all claims and questions; to check them as `load_register` does would take a second."""
@@ -23,13 +21,7 @@ def _ids() -> list[str]:
 
 @click.command("claims")
 @click.argument("ids", nargs=-1, shell_complete=completed(_ids))
-@click.option(
-    "--profile",
-    default=PUBLISHED,
-    show_default=True,
-    help="quick, reduced or paper.",
-    shell_complete=completed(options.profiles),
-)
+@options.published
 @options.root
 def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
     """Judge the papers' claims by the results of a profile, and answer the questions beyond them.

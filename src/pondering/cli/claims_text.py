@@ -29,7 +29,6 @@ SIGNS: dict[Verdict, str] = {
 SHORT: dict[Verdict, str] = {"cannot be judged at this scale": "cannot be judged"}
 """Verdicts too long for their column; the summary has them in full."""
 FIRST = max(len(f"{SIGNS[verdict]} {SHORT.get(verdict, verdict)}") for verdict in VERDICTS) + 2
-LEFT = 4 + FIRST  # of the widest id and the verdict
 
 
 def overview(judgements: Sequence[Judgement], profile: str, width: int) -> str:
@@ -89,12 +88,16 @@ def detail(entry: Judgement, width: int) -> str:
 
 
 def _row(judgement: Judgement, texts: Sequence[str], width: int) -> list[str]:
-    """Id and verdict of a claim, with texts beside them."""
-    claim, verdict = judgement.claim, judgement.verdict
-    first, *rest = wrapped(texts, width - LEFT)
+    verdict = judgement.verdict
     label = f"{SIGNS[verdict]} {SHORT.get(verdict, verdict)}".ljust(FIRST)
-    head = f"{claim.id:4}{click.style(label, fg=COLOURS[verdict])}{first}"
-    return [head, *(" " * LEFT + line for line in rest)]
+    return beside(judgement.claim.id, label, COLOURS[verdict], texts, width)
+
+
+def beside(id: str, label: str, colour: str, texts: Sequence[str], width: int) -> list[str]:
+    """An id and a label in a colour, with texts beside them."""
+    left = 4 + len(label)  # 4 of the widest id
+    first, *rest = wrapped(texts, width - left)
+    return [f"{id:4}{click.style(label, fg=colour)}{first}", *(" " * left + each for each in rest)]
 
 
 def wrapped(texts: Sequence[str], room: int) -> list[str]:

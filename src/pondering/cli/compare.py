@@ -43,13 +43,11 @@ def _revisions() -> list[str]:
     return ["HEAD", *names] if names else []
 
 
-def _tables() -> list[str]:
-    return sorted({path.stem for path in Path("reports").glob("*/tables/*.csv")})
-
-
 @click.command("compare")
 @click.argument("rev", default="HEAD", shell_complete=completed(_revisions))
-@click.argument("experiment", required=False, shell_complete=completed(_tables))
+@click.argument(
+    "experiment", required=False, shell_complete=completed(lambda: options.with_tables("tables"))
+)
 @options.profile
 @click.option(
     "--out",

@@ -34,12 +34,8 @@ LEGEND = (
 )
 
 
-def _tables() -> list[str]:
-    return sorted({path.stem for path in Path("reports").glob("*/exits/*.csv")})
-
-
 @click.command("exits")
-@click.argument("experiment", shell_complete=completed(_tables))
+@click.argument("experiment", shell_complete=completed(lambda: options.with_tables("exits")))
 @options.profile
 @options.root
 def exits_command(experiment: str, profile: str | None, root: Path) -> None:

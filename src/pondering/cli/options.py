@@ -12,11 +12,14 @@ from pondering.project.command import completed
 
 def profiles() -> tuple[str, ...]:
     """Their names."""
-    from pondering.params.schema import (
-        PROFILES,
-    )  # loads pydantic, which few commands need
+    from pondering.params.schema import PROFILES  # loads pydantic, which few commands need
 
     return PROFILES
+
+
+def with_tables(kind: str) -> list[str]:
+    """The experiments that have a table in `tables` or `exits` of any profile."""
+    return sorted({path.stem.partition("-")[0] for path in Path("reports").glob(f"*/{kind}/*.csv")})
 
 
 def width() -> int:
@@ -28,6 +31,13 @@ profile = click.option(
     "--profile",
     default=None,
     help="quick, reduced or paper; the active one if left out",
+    shell_complete=completed(profiles),
+)
+published = click.option(
+    "--profile",
+    default="reduced",
+    show_default=True,
+    help="quick, reduced or paper.",
     shell_complete=completed(profiles),
 )
 root = click.option(

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pondering.claims.claims import Claim
     from pondering.results.results import Results
 
-PUBLISHED = "reduced"
 DRAWS = 200
 ENOUGH = 0.8
 NO_VERDICT = ("not run", "cannot be judged at this scale", "not learned here")
@@ -35,13 +34,7 @@ def _ids() -> list[str]:
 
 @click.command("power")
 @click.argument("claim_id", metavar="CLAIM", shell_complete=completed(_ids))
-@click.option(
-    "--profile",
-    default=PUBLISHED,
-    show_default=True,
-    help="quick, reduced or paper.",
-    shell_complete=completed(options.profiles),
-)
+@options.published
 @options.root
 def power_command(claim_id: str, profile: str, root: Path) -> None:
     """Say how many seeds repeat the verdict on CLAIM, and what they cost.

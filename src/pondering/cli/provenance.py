@@ -36,15 +36,14 @@ def provenance_command(figure: str, profile: str | None) -> None:
     pondering provenance mnist-angle --profile reduced
     """
     with stage():
-        for line in lines(Path(), figure, load_params(profile=profile)):
+        for line in lines(figure, load_params(profile=profile)):
             click.echo(line)
 
 
-def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
+def lines(figure: str, params: Params) -> Iterator[str]:
     """The origin of a figure, to be read.
 
     Args:
-        root: the project's folder.
         figure: its name, as graves-04.
         params: of the profile that is asked for.
 
@@ -55,17 +54,17 @@ def lines(root: Path, figure: str, params: Params) -> Iterator[str]:
     from pondering.report.figures import FIGURES, question_figure, reads_exits
     from pondering.report.pages.provenance import NAMES, origins
 
-    asked = load_register(root / "claims.yaml").questions
+    asked = load_register().questions
     known = {spec.id: spec for spec in (*FIGURES, *map(question_figure, asked))}
     if figure not in known:
         wrong = f"{figure!r} is unknown" if figure else "missing"
         raise UserError(f"FIGURE: {wrong}{instead(figure, known)}")
-    spec, layout = known[figure], Layout(root, params.profile)
+    spec, layout = known[figure], Layout(Path(), params.profile)
     yield from _heading(spec, layout)
     yield ""
     yield f"Its stages, in order (profile: {params.profile} in params.yaml; `dvc repro STAGE`):"
     experiments = [name for name in spec.experiment if name in params.experiments]
-    stages = list(_stages(root, params, experiments, ruled=reads_exits(spec)))
+    stages = list(_stages(params, experiments, ruled=reads_exits(spec)))
     width = max(len(name) for name, _ in stages)
     yield from (f"  {name:{width}}  {command}" for name, command in stages)
     runs = [f"{name}-{each}" for name in experiments for each in params.experiment(name).mechanisms]
@@ -86,15 +85,13 @@ def _heading(spec: FigureSpec, layout: Layout) -> Iterator[str]:
     yield str(drawn) if drawn.is_file() else f"{drawn}: not drawn yet"
 
 
-def _stages(
-    root: Path, params: Params, experiments: Sequence[str], ruled: bool
-) -> Iterator[tuple[str, str]]:
+def _stages(params: Params, experiments: Sequence[str], ruled: bool) -> Iterator[tuple[str, str]]:
     """Name and command of each stage that makes the figure, as dvc.yaml says it.
 
     Args:
         ruled: whether it reads the tables of exit rules.
     """
-    profile, stages = params.profile, read(root)
+    profile, stages = params.profile, read(Path())
 
     def stage_of(name: str, **item: str) -> tuple[str, str]:
         values = stages[name]
