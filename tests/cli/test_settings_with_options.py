@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from support import fresh, stages, tiny, tracked_stage
 
-from pondering import track
 from pondering.evaluate.load import Trained, choose
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
+from pondering.track.fill import rebuild
 
 STAGE = ("--profile", "quick", "--experiment", "parity")
 PONDERNET = {"lambda_p": 0.3, "beta": 0.5, "halt_bias": 1.0}
@@ -167,7 +167,7 @@ def test_the_tracker_has_the_setting_and_the_options_of_each(
     monkeypatch.delenv("PONDERING_TRACKING", raising=False)
     shutil.copytree(project / "reports", tmp_path / "reports")
     shutil.copy(tracked_stage.empty_database(), tmp_path)
-    assert track.rebuild(tmp_path) == (3, 0)
+    assert rebuild(tmp_path) == (3, 0)
     runs = {run["name"]: run for run in tracked_stage.runs(tmp_path)}
     plain, own = (runs[f"tau 0.01 {more}seed 7"] for more in ("", "halt_bias -3 "))
     assert (own["params"]["setting"], own["params"]["halt_bias"]) == ("0.01", "-3")

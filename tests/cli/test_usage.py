@@ -74,7 +74,7 @@ def test_without_a_command_there_is_help() -> None:
     assert result.stdout == run("--help").stdout
 
 
-@pytest.mark.parametrize(("command", "work"), [("track", "rebuild"), ("ui", "ui")])
+@pytest.mark.parametrize(("command", "work"), [("track", "fill.rebuild"), ("ui", "server.ui")])
 def test_a_read_only_folder_stops_tracking_in_one_line(
     command: str, work: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from support.tracked_stage import parents, runs
 from pondering import track
 from pondering.project.paths import Layout
 from pondering.track import database
-from pondering.track.fill import evaluation
+from pondering.track.fill import evaluation, rebuild
 from pondering.track.follow import Follower
 from pondering.track.rows import Rows
 from pondering.track.store import Store
@@ -93,7 +93,7 @@ def test_a_mean_ends_where_the_first_of_its_seeds_does(tmp_path: Path) -> None:
     curves = Layout(tmp_path, "quick").curves("parity", "act")
     lines = curves.read_text().splitlines(keepends=True)
     curves.write_text("".join(x for x in lines if not x.startswith("parity,act,0.01,0,50")))
-    track.rebuild(tmp_path)
+    rebuild(tmp_path)
     (act,) = parents(tmp_path)
     assert [step for step, _ in act["metrics"]["error/tau 0.01"]] == [10, 20, 30, 40]
     assert [step for step, _ in act["metrics"]["error/tau 0.001"]][-1] == 50
@@ -105,7 +105,7 @@ def test_a_replica_of_an_earlier_training_took_that_ones_time(tmp_path: Path) ->
     before = {"replicas": ["act, tau 0.01, seed 0"], "wall_seconds": 7.0, "updates": 50}
     record = json.loads(path.read_text()) | {"earlier": [before | {"commit": "dec0de"}]}
     path.write_text(json.dumps(record))
-    track.rebuild(tmp_path)
+    rebuild(tmp_path)
     found = Store(tmp_path).client.search_runs(["1"])
     took = {run.info.run_name: run.info.end_time - run.info.start_time for run in found}
     assert took["tau 0.01 seed 0"] == 7_000 and took["tau 0.01 seed 1"] == 100_000
@@ -152,7 +152,7 @@ def publish(root: Path) -> None:
 
 def test_a_stage_holds_its_figures_its_data_and_its_published_network(tmp_path: Path) -> None:
     publish(tmp_path)
-    track.rebuild(tmp_path)
+    rebuild(tmp_path)
     store = Store(tmp_path)
     opened = store.first()
     assert opened is not None and store.client.get_experiment(opened).name == "quick/parity"
@@ -185,9 +185,9 @@ def test_a_fill_writes_in_few_transactions_and_without_change_in_none(
         write(root, rows)
 
     monkeypatch.setattr(database, "write", counted)
-    track.rebuild(tmp_path)
+    rebuild(tmp_path)
     assert len(written) == 3  # the stage with its replicas, their evaluation, the report
-    track.rebuild(tmp_path)
+    rebuild(tmp_path)
     assert len(written) == 3
 
 
@@ -201,13 +201,13 @@ def test_a_diverged_replica_is_kept_and_marked(project: Path) -> None:
 def test_a_deleted_database_is_rebuilt_as_it_was_and_only_once(
     project: Path, tmp_path: Path
 ) -> None:
-    assert track.rebuild(project) == (0, 2)
+    assert rebuild(project) == (0, 2)
     shutil.copytree(project / "reports", tmp_path / "reports")
     before = {p: p.read_bytes() for p in (tmp_path / "reports").rglob("*") if p.is_file()}
-    assert track.rebuild(tmp_path) == (2, 0)
+    assert rebuild(tmp_path) == (2, 0)
     assert runs(tmp_path) == runs(project)
     content = (tmp_path / "mlflow.db").read_bytes()
-    assert track.rebuild(tmp_path) == (0, 2)
+    assert rebuild(tmp_path) == (0, 2)
     assert (tmp_path / "mlflow.db").read_bytes() == content
     assert {p: p.read_bytes() for p in before} == before
 
@@ -221,7 +221,7 @@ def test_a_half_written_run_is_written_again(project: Path, tmp_path: Path) -> N
     client.delete_tag(parent, "key")
     child = client.search_runs(["1"], f"tags.`mlflow.parentRunId` = '{parent}'")[0].info.run_id
     client.delete_run(child)
-    assert track.rebuild(tmp_path) == (1, 1)
+    assert rebuild(tmp_path) == (1, 1)
     assert runs(tmp_path) == whole
 
 
@@ -255,7 +255,7 @@ def test_evaluations_and_figures_follow(project: Path, tmp_path: Path) -> None:
     assert banino["test_expected_error"] == [(0, pytest.approx(0.4))]
     assert [p.name for p in (tmp_path / "mlartifacts").rglob("*.png")] == ["graves4.png"]
     content = (tmp_path / "mlflow.db").read_bytes()
-    assert track.rebuild(tmp_path) == (0, 2)
+    assert rebuild(tmp_path) == (0, 2)
     assert (tmp_path / "mlflow.db").read_bytes() == content
 
 

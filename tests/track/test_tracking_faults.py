@@ -18,6 +18,7 @@ from support.tracked_stage import parents, runs, spoil
 from pondering import track
 from pondering.cli.track import track_command
 from pondering.track import database
+from pondering.track.fill import rebuild
 
 ACT = ("train", *stages.QUICK, "--mechanism", "act")
 WRITTEN = (
@@ -70,7 +71,7 @@ def test_a_report_rebuilds_a_database_that_it_cannot_use(
     lock.close()
     (run,) = parents(tmp_path)
     assert run["status"] == "FINISHED" and "key" in run["tags"]
-    assert track.rebuild(tmp_path) == (0, 1)
+    assert rebuild(tmp_path) == (0, 1)
 
 
 def test_make_track_rebuilds_what_it_cannot_use(tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ def test_two_processes_on_a_fresh_database(tmp_path: Path) -> None:
     code = "import pathlib, pondering.track as t; t.log_results(pathlib.Path(), 'quick')"
     started = [subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path) for _ in range(2)]
     assert [process.wait() for process in started] == [0, 0]
-    assert track.rebuild(tmp_path) == (0, 2)
+    assert rebuild(tmp_path) == (0, 2)
     assert len(runs(tmp_path)) == 10
 
 

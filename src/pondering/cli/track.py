@@ -16,9 +16,9 @@ from pondering.project.command import stage
 def track_command(root: Path) -> None:
     """Bring MLflow's database up to what the tables under reports/ say."""
     with stage():
-        from pondering import track
+        from pondering.track.fill import rebuild
 
-        added, kept = track.rebuild(root)
+        added, kept = rebuild(root)
         click.echo(f"MLflow: {added} train stages added, {kept} were there; `make ui` shows them")
 
 
@@ -28,6 +28,6 @@ def track_command(root: Path) -> None:
 def ui_command(root: Path, port: int) -> None:
     """Open MLflow's own UI on 127.0.0.1."""
     with stage():
-        from pondering import track
+        from pondering.track.server import ui
 
-        sys.exit(track.ui(root, port))
+        sys.exit(ui(root, port))

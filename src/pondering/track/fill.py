@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -14,18 +12,10 @@ import pandas as pd
 from pondering.params.replica import read_variant
 from pondering.project.paths import Layout
 from pondering.results.tables import REPLICA, replica_means
-from pondering.track.artifacts import of_report, of_stage, read_card
+from pondering.track.artifacts import mirror, of_report, of_stage, read_card
 from pondering.track.database import exclusive, move_unusable
 from pondering.track.stages import Key, Stage, key_of, seconds, stages
 from pondering.track.store import StageRuns, Store
-
-
-@contextlib.contextmanager
-def _opened(root: Path) -> Iterator[Store]:
-    """MLflow's runs of the project at `root`, held against every other process."""
-    with exclusive(root):
-        move_unusable(root)
-        yield Store(root)
 
 
 def rebuild(root: Path, profile: str = "*") -> tuple[int, int]:
@@ -41,8 +31,9 @@ def rebuild(root: Path, profile: str = "*") -> tuple[int, int]:
     Returns:
         how many train stages were added, and how many were there already.
     """
-    with _opened(root) as store:
-        found = list(stages(root, profile))
+    with exclusive(root):
+        move_unusable(root)
+        store, found = Store(root), list(stages(root, profile))
         added = sum(add(store, stage) for stage in found)
         for name in sorted({stage.profile for stage in found}):
             if files := of_report(Layout(store.root, name)):
@@ -70,7 +61,7 @@ def add(store: Store, stage: Stage) -> bool:
     digest = hashlib.sha256(text.encode()).hexdigest()
     if values and parent.data.tags.get("results") != digest:
         store.results(parent, digest, values, card)
-    store.publish(stage, key, of_stage(stage, values))
+    mirror(store.folder(stage, key), of_stage(stage, values))
     return found is None
 
 

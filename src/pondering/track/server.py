@@ -23,7 +23,7 @@ _TRIES = 50
 _SECONDS_BETWEEN_LOOKS = 2.0
 
 
-def ui(root: Path, port: int = 5000) -> int:
+def ui(root: Path, port: int) -> int:
     """Run MLflow's own UI on 127.0.0.1 and fill MLflow from the trainings that are at work.
 
     Args:

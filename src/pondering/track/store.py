@@ -129,10 +129,6 @@ class Store:
         """Where the artifacts lie of a stage's run with that key: there again, if it is rebuilt."""
         return self.artifacts / stage.profile / stage.experiment / f"{stage.mechanism}-{key[:12]}"
 
-    def publish(self, stage: Stage, key: str, files: Mapping[str, bytes]) -> None:
-        """Keep files as the artifacts of a stage's run."""
-        mirror(self.folder(stage, key), files)
-
     def report(self, profile: str, files: Mapping[str, bytes], seconds: float) -> None:
         """Keep a profile's figures and report text as artifacts of one run.
 
