@@ -18,12 +18,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import connection, forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -59,11 +59,14 @@ def repro(ctx: click.Context) -> None:
             if not any(stages.changed(name) for name in stages.needs):
                 click.echo("repro: everything is up to date")
                 return
-            _start_server()
+            SERVER.set_forkserver_preload(PRELOADED)
+            with _handled(signal.SIG_IGN):  # it, and what is forked from it, leave Ctrl-C to us
+                forkserver.ensure_running()
             ctx.invoke(check)
             processes = _processes(params)
             click.echo(f"repro: running what changed, processes: {processes}")
-            with _told() as told:
+            told: list[int] = []  # numbers of signals, which would else break a record in two
+            with _handled(lambda number, _: told.append(number)):
                 _Run(stages, processes, told).run()
 
 
@@ -171,26 +174,15 @@ class _Run:
 
 
 @contextmanager
-def _told() -> Iterator[list[int]]:
-    """The signals that tell this process to end, instead of breaking a record in two."""
-    told: list[int] = []
+def _handled(handler: Callable[[int, Any], object] | signal.Handlers) -> Iterator[None]:
+    """Handle in another way what a terminal or a shell sends to all processes to end them."""
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda number, _: told.append(number)) for number in numbers]
+    before = [signal.signal(number, handler) for number in numbers]
     try:
-        yield told
+        yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-
-
-def _start_server() -> None:
-    """Start the process that stages are forked from; it and they leave Ctrl-C to this process."""
-    SERVER.set_forkserver_preload(PRELOADED)
-    numbers = (signal.SIGINT, signal.SIGTERM)  # a terminal or a shell sends them to all at once
-    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
-    forkserver.ensure_running()
-    for number, handler in zip(numbers, before, strict=True):
-        signal.signal(number, handler)
+        for number, each in zip(numbers, before, strict=True):
+            signal.signal(number, each)
 
 
 def _work(command: str, environment: dict[str, str], alone: bool) -> None:

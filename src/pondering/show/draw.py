@@ -67,7 +67,9 @@ def _single(moment: Moment, mechanism: str, terminal: Terminal) -> Iterator[str]
     if len(picture) > 1:
         yield from (f"  {line}".rstrip() for line in _trimmed(picture))
     else:
-        yield from terminal.labelled("input", picture[0])
+        room = terminal.width - 12
+        for start in range(0, len(moment.input) or 1, room):  # cut anywhere: bits have no words
+            yield f"{'' if start else 'input':12}{moment.input[start : start + room]}"
     yield f"{'target':12}{moment.target}"
     sure = "" if moment.chance is None else f", P({moment.target}) = {moment.chance:.3f}"
     verdict = "" if moment.right is None else " ✓ right" if moment.right else " ✗ wrong"

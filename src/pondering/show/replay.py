@@ -148,21 +148,13 @@ def _prior(halting: Halting, steps: int) -> tuple[float, ...]:
     return tuple((weights / weights.sum()).tolist())
 
 
-def examples(
-    network: Network, task: Task, chosen: Sequence[Chosen], seed: int = 0
-) -> list[Example]:
-    """Run examples one by one.
-
-    Args:
-        network: without replica axis.
-        seed: of PonderNet's sampled halts.
-    """
-    generator = Generator().manual_seed(seed)
-    found = []
-    for split, difficulty, batch in chosen:
-        moments = replay(network, task, batch.torch(), generator)
-        found.append(Example(split, difficulty, moments, isinstance(task, TextTask)))
-    return found
+def examples(network: Network, task: Task, chosen: Sequence[Chosen]) -> list[Example]:
+    """Run examples one by one, through a network without replica axis."""
+    generator, text = Generator().manual_seed(0), isinstance(task, TextTask)
+    return [
+        Example(split, difficulty, replay(network, task, batch.torch(), generator), text)
+        for split, difficulty, batch in chosen
+    ]
 
 
 def evaluation_sets(task: Task, layout: Layout, experiment: str, count: int) -> dict[str, Batch]:
@@ -212,13 +204,9 @@ def pick(sets: dict[str, Batch], count: int, difficulty: float | None = None) ->
     found = [(level, *row) for level in wanted if (row := next(left[level], None))]
     telling = len(levels) > 1
     return [
-        Chosen(split, level if telling else None, _alone(sets[split], index))
+        Chosen(split, level if telling else None, sets[split].torch().take(torch.tensor([index])))
         for level, split, index in found
     ]
-
-
-def _alone(batch: Batch, index: int) -> Batch:
-    return batch.torch().take(torch.tensor([index]))
 
 
 def _listed(levels: Sequence[float]) -> str:

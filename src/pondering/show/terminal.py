@@ -125,12 +125,6 @@ class Terminal:
             self.plain(text), self.width, initial_indent=indent, subsequent_indent=rest
         )
 
-    def labelled(self, label: str, text: str, column: int = 12) -> list[str]:
-        """A label and its text, cut into lines wherever a line ends: bits have no words."""
-        room = self.width - column
-        parts = [text[start : start + room] for start in range(0, len(text), room)] or [""]
-        return [f"{label if not i else '':{column}}{part}" for i, part in enumerate(parts)]
-
 
 def clipped(text: str, room: int) -> str:
     """`text` in at most `room` characters."""
