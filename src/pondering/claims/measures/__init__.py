@@ -1,7 +1,8 @@
 """One function per kind of claim: results in, named quantities with intervals out.
 
 `claims.yaml` names the measure of each claim and gives it its arguments; every threshold lies
-there, none here.
+there, none here. Of all measures `evidence` is the results of a profile, `experiment` the task or
+the data that the claim is about, and `split` that of its evaluation.
 """
 
 from __future__ import annotations

@@ -29,11 +29,6 @@ from pondering.claims.measures.ratios import ratio_of_soonest
 def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
     """PonderNet against ACT, each at the setting with the best mean accuracy (B1).
 
-    Args:
-        evidence: the results of a profile.
-        experiment: the task.
-        split: the evaluation split.
-
     Returns:
         pondernet_accuracy, act_accuracy, best_accuracy, accuracy_gain, steps_difference.
     """
@@ -57,7 +52,6 @@ def extrapolation(evidence: Evidence, *, experiment: str) -> list[Quantity]:
     """Accuracy and steps beyond the trained range; settings chosen inside it (B2).
 
     Args:
-        evidence: the results of a profile.
         experiment: has the splits "interpolation" and "extrapolation".
 
     Returns:
@@ -105,8 +99,6 @@ def training_compute(
     """Forward passes spent in training by PonderNet and ACT, each at its best setting (B3).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         mechanism: PonderNet as the tables write it; with a constant N it computes N steps for every
             example, whatever it has learned.
         split: the evaluation split that chooses the settings.
@@ -159,9 +151,6 @@ def robustness(
     """Over how many settings each method solves the task, and how seeds scatter (B4).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
-        split: the evaluation split.
         solved_accuracy: accuracy from which a network has solved the task.
         lambda_p_at_most: the largest prior the claim includes.
         minimum_settings: fewer settings of either method than this tell nothing.
@@ -202,9 +191,6 @@ def settled_steps(
     """Steps with a prior that asks for many more (B5).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
-        split: the evaluation split.
         lambda_p: the prior of the claim.
 
     Returns:

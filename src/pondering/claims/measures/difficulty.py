@@ -38,8 +38,6 @@ def ponder_by_bits(
     speak of. Intervals take networks for the sample.
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         scattered: the same with scattered elements, whose networks with τ > 0 all enter.
         tau_from, tau_to: the intermediate time penalties, both included.
         learned_below: a network with a smaller error has solved the task.
@@ -123,8 +121,6 @@ def ponder_by_gates(
     """Steps and error on either side of a middle difficulty (G5).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         tau_at_most: the largest time penalty of the networks that ponder.
         middle, last: the difficulty after which it changes (5 gates), and the largest (10).
 
@@ -184,8 +180,6 @@ def ponder_by_digits(
     """Steps against digits: linearity, slope at the highest penalty, and within a sequence (G7).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         minimum_levels: fewer difficulties than this cannot tell a line from a curve.
         minimum_numbers: where no traced sequence has so many, there are too few sums to follow.
         learned_at_most: only settings with a mean error up to this enter; a network that has not
@@ -216,10 +210,6 @@ def ponder_by_digits(
 
 def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
     """What ACT gains on sorting, what it costs, and where in a sequence it ponders (G8).
-
-    Args:
-        evidence: the results of a profile.
-        experiment: the task.
 
     Returns:
         plain_error, best_error, gain, relative_gain (gain over plain_error), computation,

@@ -13,8 +13,6 @@ def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> l
     """Test accuracy of PonderNet on digits beside the plain network (M1).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the data set.
         lambda_p: the prior of the claim.
 
     Returns:
@@ -42,7 +40,6 @@ def rotated_digits(
     """Accuracy and steps as digits turn beyond the trained angles (M2).
 
     Args:
-        evidence: the results of a profile.
         experiment: has the splits "range" and "angle", difficulties in degrees.
         lambda_p: the prior of the claim.
         trained: largest angle trained on, in degrees.

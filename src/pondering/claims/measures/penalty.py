@@ -36,8 +36,6 @@ def error_with_and_without(
     Networks solve a task or stall far from it, so medians and rates are judged, not means.
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         tau_at_most: the largest time penalty the claim speaks of; none (τ = 0) is left out.
         solved_below: a network with a smaller error has solved the task.
 
@@ -87,8 +85,6 @@ def trends_with_tau(
     """How error, ponder, speed of learning and spread of ponder follow the time penalty (G2).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         minimum_settings: fewer time penalties than this show no trend.
 
     Returns:
@@ -132,8 +128,6 @@ def solved_at_every_tau(
     """Share of time penalties that solve a task, and which of them learn sooner (G6).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         solved_below: a network has solved the task if its error is smaller, over all difficulties
             and at the hardest.
         minimum_settings: fewer time penalties than this cannot stand for "every".

@@ -14,7 +14,6 @@ def repeat_against_act(
     """The fixed repeat against ACT on two tasks, each at its best setting (F1).
 
     Args:
-        evidence: the results of a profile.
         first: the task on which the fixed repeat also learns sooner (parity).
         second: the other task (addition).
         solved_error: training error at which a task counts as solved (2%, as in the paper).

@@ -38,8 +38,6 @@ def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> li
     """Bits per character with and without ACT, ponder, and speed of learning (G9).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the text.
         split: "train" as in the paper, or "heldout".
 
     Returns:
@@ -91,8 +89,6 @@ def ponder_by_character(
     read none and are left out.
 
     Args:
-        evidence: the results of a profile.
-        experiment: the text.
         minimum_characters: least number of letters, of spaces and of random digits, which the
             claim stands by; of the other kinds any number will do.
 

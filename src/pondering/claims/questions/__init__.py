@@ -3,6 +3,7 @@
 A question asks its quantities of several parts, tasks or mechanisms, so that its function returns
 them by part; of a question that has one part alone the part is "". Which bound decides what stands
 in `claims.yaml`; the experiments are named here, since the register fixed its own words only.
+Of all of them `evidence` is the results of a profile, `experiment` or `experiments` the tasks.
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
     """Networks that solve by the halting bias they start with, and N through training (Q3).
 
     Args:
-        evidence: the results of a profile.
         experiments: the tasks, ACT at one penalty with several biases, with and without warm-up.
         usual: the bias of the networks without that option.
 

@@ -27,8 +27,6 @@ def steps_and_difficulty(evidence: Evidence, *, experiment: str, at_least: int) 
     """How the steps of solved networks follow difficulty, of ACT and of PonderNet (Q1).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         at_least: fewer solved networks than this without a prior have no correlation.
 
     Returns:
@@ -93,8 +91,6 @@ def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: s
     """What KL(prior || p) changes against KL(p || prior), at the same beta, prior and seed (Q7).
 
     Args:
-        evidence: the results of a profile.
-        experiments: the tasks.
         correlated: that of them whose steps are held against difficulty, as in Q1.
 
     Returns:

@@ -29,8 +29,6 @@ def rules_and_mechanisms(
     are left out.
 
     Args:
-        evidence: the results of a profile.
-        experiments: the tasks.
         steps: mean steps.
 
     Returns:

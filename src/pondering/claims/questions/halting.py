@@ -22,8 +22,6 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
     """What a network's mean halting distribution, given to every input, costs it (Q2).
 
     Args:
-        evidence: the results of a profile.
-        experiment: the task.
         tau_at_most: the largest time penalty of the networks.
 
     Returns:
@@ -54,8 +52,6 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
     """Accuracy and steps by a mechanism's own halting against all of its N steps (Q6).
 
     Args:
-        evidence: the results of a profile.
-        experiments: the tasks.
         trained: the mechanism.
 
     Returns:

@@ -20,7 +20,6 @@ def beyond_the_range(
     """Accuracy beyond the range, of each mechanism at its setting that is best inside (Q5).
 
     Args:
-        evidence: the results of a profile.
         experiments: the quantity of each experiment, and the experiment.
         splits: inside the range, and beyond it.
 

@@ -24,10 +24,6 @@ WORDS = {
 def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
     """The audit's four accuracies of each mechanism, all tasks with equal weight (Q8).
 
-    Args:
-        evidence: the results of a profile.
-        experiments: the tasks.
-
     Returns:
         by mechanism: refitted_gain, the accuracy with a head fitted anew less that at N steps; and
         own, single, depth, refitted.
