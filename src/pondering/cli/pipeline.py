@@ -22,7 +22,7 @@ SECONDS_BETWEEN_RECORDS = 30.0  # of what has been written; to write dvc.lock an
 
 @contextmanager
 def opened(root: Path) -> Iterator[Any]:
-    """DVC's own object of a project in which this process leads; it speaks of what is amiss alone.
+    """DVC's own object of a project, in which this process leads; DVC logs warnings alone.
 
     Raises:
         UserError: there is no project, another process leads in it or another DVC is at work, or a
@@ -73,7 +73,7 @@ class Pipeline:
             return bool(self._stages[name].status())
 
     def command(self, name: str) -> str:
-        """What a shell would run, when all is ready for it."""
+        """Make a stage ready to run, as DVC does, and give what a shell would run."""
         stage = self._stages[name]
         with self._repo.lock:
             stage.remove_outs()

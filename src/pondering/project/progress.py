@@ -41,7 +41,7 @@ class ProgressBar:
         self.tick(done)
 
     def tick(self, done: int) -> None:
-        """The same with the last numbers; cheap, for every update: it speaks when it is time to."""
+        """Say where the work stands if it is time to; cheap enough to be called at every update."""
         now = time.monotonic()
         if self._started != self._started and done > self._first:
             self._started, self._first = now, done

@@ -93,7 +93,7 @@ class Store:
         values: Mapping[Key, Mapping[str, float]],
         card: Mapping[str, Any] | None,
     ) -> None:
-        """Show what of a stage's evaluation its runs do not show yet.
+        """Add to a stage's runs what they do not show yet of its evaluation.
 
         Args:
             parent: the stage's run; it shows means over seeds.

@@ -308,7 +308,7 @@ class Evidence:
         return found
 
     def not_run(self, what: str) -> NotRunError:
-        """The error that says it; a measure that does without is known to have missed it."""
+        """Remember what is missing, and give the error that says so, to be raised or not."""
         self.missing.append(what)
         return NotRunError(what)
 
