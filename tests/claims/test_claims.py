@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from support.claim_cases import CASES
 from pondering.claims.claims import Criterion, Decision, Register, load_register
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
-from pondering.params.replica import read_variant
 from pondering.project.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -90,14 +88,6 @@ def test_every_claim_has_its_own_words() -> None:
         assert len(words) == 4 and all(words)
 
 
-def test_computation_is_judged_where_n_is_not_constant() -> None:
-    """With a constant N PonderNet computes all of its steps, so the claim could not hold."""
-    _, options = read_variant(str(CLAIMS["B3"].arguments["mechanism"]))
-    assert options == (("epsilon", 0.05),)
-    for words in ("constant N", "the claim could not hold", "ε = 0.05"):
-        assert words in CLAIMS["B3"].measured
-
-
 def measured(value: float, low: float | None = None, high: float | None = None) -> Quantity:
     return Quantity("a", "the a", "updates", value, low, high, 3)
 
@@ -147,23 +137,6 @@ def test_the_hash_is_that_of_what_is_said_and_not_of_how(tmp_path: Path) -> None
     assert noted.content_hash() == found and noted.changes
     read = rewritten(path, ("Found otherwise: of one", "Found: of one"))
     assert read.content_hash() == found and read.literature["Q3"][0].says.startswith("Found: of")
-
-
-def test_the_hash_is_the_sha256_of_sorted_json(tmp_path: Path) -> None:
-    """Counted again from the document alone, whose numbers JSON has as the file has them."""
-    register = load_register(ROOT / "claims.yaml")
-    one = register.model_copy(update={"claims": (), "questions": register.questions[7:]})
-    asked = one.questions[0]
-    text = (
-        '{"claims": [], "questions": [{"decides": ['
-        '{"at_least": 0.02, "by": "interval", "meaning": "the readout hides what the states know", '
-        '"quantity": "refitted_gain"}, '
-        '{"between": [-0.02, 0.02], "by": "interval", "meaning": '
-        '"the readout is not what limits the mechanism", "quantity": "refitted_gain"}], '
-        f'"fresh": true, "id": "Q8", "measured": "{asked.measured}", '
-        f'"question": "{asked.question}", "seeds": 10, "where": "{asked.where}"}}]}}'
-    )
-    assert one.content_hash() == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_the_committed_claims_are_those_that_were_registered() -> None:

@@ -281,6 +281,9 @@ def test_the_keys_stand_for_the_parameters() -> None:
 
 CHANGES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "task.bits": ({"task": {"bits": 4}}, {"datasets", "train", "evaluate", "exits"}),
+    "task.test_nonzero": (
+        {"task": {"test_nonzero": {"test": [1, 2]}}}, {"datasets", "evaluate", "exits"},
+    ),
     "evaluation.examples": ({"evaluation": {"examples": 11}}, {"datasets", "evaluate"}),
     "evaluation.trace": ({"evaluation": {"trace": {"tau": 0.01}}}, {"evaluate"}),
     "network.hidden": ({"network": {"hidden": 17}}, {"datasets", "train"}),  # the card says it
@@ -288,7 +291,7 @@ CHANGES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "training.log_points": ({"training": {"log_points": 200}}, {"train"}),
     "seeds": ({"seeds": [1]}, {"train"}),
     "act.tau": ({"act": {"tau": [0.02, 0.1]}}, {"train", "evaluate"}),  # another one is traced
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("value", CHANGES)

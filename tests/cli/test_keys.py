@@ -198,32 +198,6 @@ def test_another_function_under_the_same_name_counts(package: Path) -> None:
     assert changed(package) == of_mechanism("pondernet")
 
 
-def test_an_evaluation_is_out_of_date_when_another_setting_is_traced() -> None:
-    config = PARAMS.experiment("parity")
-    trace = config.evaluation.trace.model_copy(update={"tau": 0.1})
-    evaluation = config.evaluation.model_copy(update={"trace": trace})
-    other = PARAMS.model_copy(
-        update={"experiments": {"parity": config.model_copy(update={"evaluation": evaluation})}}
-    )
-    code = Program({training.TOP: training.PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS})
-    before, after = keys.all_keys(PARAMS, code), keys.all_keys(other, code)
-    assert after["evaluate/parity"] != before["evaluate/parity"]
-    assert after["train/parity-act"] == before["train/parity-act"]
-
-
-def test_what_is_tested_on_is_no_matter_of_training() -> None:
-    config = PARAMS.experiment("parity")
-    task = config.task | {"test_nonzero": {"test": [1, 2]}}
-    other = PARAMS.model_copy(
-        update={"experiments": {"parity": config.model_copy(update={"task": task})}}
-    )
-    code = Program({training.TOP: training.PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS})
-    before, after = keys.all_keys(PARAMS, code), keys.all_keys(other, code)
-    assert after["train/parity-act"] == before["train/parity-act"]
-    for stage in ("datasets", "evaluate"):
-        assert after[f"{stage}/parity"] != before[f"{stage}/parity"]
-
-
 def test_the_keys_are_written_for_the_stages_of_the_profile(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline")
     keys.write(tmp_path, PARAMS)

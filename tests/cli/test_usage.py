@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 from pathlib import Path
 
@@ -72,20 +70,6 @@ def test_without_a_command_there_is_help() -> None:
     result = run()
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == run("--help").stdout
-
-
-@pytest.mark.parametrize(("command", "work"), [("track", "fill.rebuild"), ("ui", "server.ui")])
-def test_a_read_only_folder_stops_tracking_in_one_line(
-    command: str, work: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "mlflow.db")
-
-    monkeypatch.setattr(f"pondering.track.{work}", fail)
-    result = run(command)
-    assert result.exit_code == 1
-    assert result.stderr.startswith("error: mlflow.db: the folder is read-only")
-    assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_file_in_the_way_of_tracking_is_one_line(tmp_path: Path) -> None:
