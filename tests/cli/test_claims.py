@@ -9,26 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from support import question_cases as cases
+from support.argv import refused, run, shown
 from support.claim_cases import CASES
 
 from pondering.claims.answers import answer, answer_all
 from pondering.claims.claims import load_register
 from pondering.claims.verdicts import judge, judge_all
 from pondering.cli import answers_text
-from pondering.cli.claims import claims_command
 from pondering.cli.claims_text import detail, overview
 
 ROOT = Path(__file__).parents[2]
 REGISTER = load_register(ROOT / "claims.yaml")
 RESULTS = CASES["G1"][0]
-
-
-def printed(*words: str) -> str:
-    done = CliRunner().invoke(claims_command, words)
-    assert (done.exit_code, done.stderr) == (0, ""), done.output
-    return done.stdout
 
 
 @pytest.fixture
@@ -116,13 +109,13 @@ def test_the_detail_says_what_was_measured_and_why() -> None:
 def test_published_verdicts_unless_a_profile_is_named(
     project: Path, words: tuple[str, ...], profile: str
 ) -> None:
-    text = printed(*words)
+    text = shown("claims", *words)
     assert text.startswith(f"Profile {profile}: 0 of 18 claims reproduced, 18 not run.\n")
     assert "Questions beyond the papers: 0 of 8 answered." in text
 
 
 def test_claims_and_questions_by_their_ids(project: Path) -> None:
-    blocks = printed("B2", "q1", "g1").split("\n\n")
+    blocks = shown("claims", "B2", "q1", "g1").split("\n\n")
     assert [each.split()[0] for each in blocks] == ["Profile", "B2", "Q1", "G1"]
     assert blocks[0] == "Profile reduced"
     told = " ".join(blocks[2].split())
@@ -136,9 +129,7 @@ def test_claims_and_questions_by_their_ids(project: Path) -> None:
     ("name", "said"), [("G111", "did you mean 'G1'?"), ("QUICK", "allowed: G1, G2, ")]
 )
 def test_an_unknown_id_is_one_line(project: Path, name: str, said: str) -> None:
-    done = CliRunner().invoke(claims_command, ["G1", name])
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: IDS: {name!r} is unknown; {said}")
+    assert refused("claims", "G1", name).startswith(f"error: IDS: {name!r} is unknown; {said}")
 
 
 def test_a_change_warns_until_its_hash_is_registered(project: Path) -> None:
@@ -146,8 +137,8 @@ def test_a_change_warns_until_its_hash_is_registered(project: Path) -> None:
     text = path.read_text(encoding="utf-8").replace("at_least: 0.30", "at_least: 0.31", 1)
     path.write_text(text, encoding="utf-8")
     register = load_register(path)
-    done = CliRunner().invoke(claims_command)
+    done = run("claims")
     assert done.exit_code == 0 and register.content_hash() in done.stderr
     assert "put sha256: " in done.stderr and len(done.stderr.splitlines()) == 1
     path.write_text(text.replace(register.registered.sha256, register.content_hash()))
-    printed()
+    shown("claims")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.argv import run
+from support.argv import refused, shown
 from support.synthetic_results import FEW, card_of, table_of
 
 ROOT = Path(__file__).parents[2]
@@ -65,9 +65,7 @@ def rerun(path: Path = PARITY) -> None:
 def test_the_setting_that_replaced_another_has_its_paired_difference() -> None:
     rerun()
     edit(r"act: \{tau: \[0.001, 0.01, 0.1\]", "act: {tau: [0.001, 0.01, 0.2]")
-    done = run("compare")
-    assert (done.exit_code, done.stderr) == (0, ""), done.output
-    first, blank, head, title, setting, error, steps, *_, last = done.stdout.splitlines()
+    first, blank, head, title, setting, error, steps, *_, last = shown("compare").splitlines()
     assert first == "parity.quick.act.tau: [0.001, 0.01, 0.1] → [0.001, 0.01, 0.2]"
     assert (blank, head.split()) == ("", ["before", "after", "difference"])
     assert (title, setting) == ("Parity: test", "  ACT, tau 0.1 → tau 0.2; seeds: 3")
@@ -82,22 +80,21 @@ def test_the_setting_that_replaced_another_has_its_paired_difference() -> None:
 def test_an_experiment_a_commit_and_a_file_can_be_named() -> None:
     rerun()
     rerun(SORT)
-    done = run("compare", "HEAD", "sort", "--out", "figures/sort.png")
-    assert "Sort: test" in done.stdout and "Parity" not in done.stdout
-    assert "No value of params.yaml changed" in done.stdout
+    said = shown("compare", "HEAD", "sort", "--out", "figures/sort.png")
+    assert "Sort: test" in said and "Parity" not in said
+    assert "No value of params.yaml changed" in said
     assert Path("figures/sort.png").read_bytes().startswith(b"\x89PNG")
     commit()
-    assert "Sort: test" in run("compare", "HEAD~1").stdout
-    assert run("compare").stdout.startswith("compare: the errors and steps of profile quick are")
+    assert "Sort: test" in shown("compare", "HEAD~1")
+    assert shown("compare").startswith("compare: the errors and steps of profile quick are")
 
 
 def test_without_other_numbers_a_line_says_what_to_do() -> None:
     same = "compare: the errors and steps of parity are those of HEAD; "
-    done = run("compare", "HEAD", "parity")
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == f"{same}edit params.yaml and run `make repro`, or name an older commit\n"
+    said = shown("compare", "HEAD", "parity")
+    assert said == f"{same}edit params.yaml and run `make repro`, or name an older commit\n"
     edit(r"updates: 1500", "updates: 1600")
-    said = run("compare", "HEAD", "parity").stdout
+    said = shown("compare", "HEAD", "parity")
     assert said == f"{same}run `make repro`, or name an older commit\n"
     assert not Path("reports/compare.svg").exists()
 
@@ -121,15 +118,10 @@ def test_without_other_numbers_a_line_says_what_to_do() -> None:
     ],
 )
 def test_a_mistake_is_one_line(words: str, said: str) -> None:
-    refused(words.split(), said)
+    assert said in refused("compare", *words.split())
 
 
 def test_without_git_there_is_nothing_to_compare_with() -> None:
     shutil.rmtree(".git")
-    refused([], "there is no commit here to compare with; run it in a checkout")
-
-
-def refused(words: list[str], said: str) -> None:
-    done = run("compare", *words)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert re.fullmatch(r"error: [^\n]+\n", done.stderr) and said in done.stderr, done.stderr
+    said = "there is no commit here to compare with; run it in a checkout"
+    assert said in refused("compare")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.argv import run
+from support.argv import refused, shown
 from support.synthetic_results import FEW, card_of, exits_of, table_of
 
 ROOT = Path(__file__).parents[2]
@@ -37,14 +37,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shown() -> str:
-    done = run("exits", "comparison", "--profile", "quick")
-    assert (done.exit_code, done.stderr) == (0, ""), done.output
-    return done.stdout
+def table() -> str:
+    return shown("exits", "comparison", "--profile", "quick")
 
 
 def test_each_rule_has_its_errors_at_two_three_and_four_steps(project: Path) -> None:
-    text = shown()
+    text = table()
     assert max(map(len, text.splitlines())) <= 80
     assert "PonderNet, lambda_p 0.1, 3 seeds" in text
     lines = {words[0]: " ".join(words[1:]) for each in text.splitlines() if (words := each.split())}
@@ -62,17 +60,15 @@ def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
     late = (rows["rule"] == "patience") & (rows["ponder_time"] >= 4)
     rows.loc[late, "error"] = 0.9
     rows.to_csv(path, index=False)
-    text = shown()
+    text = table()
     marked = re.findall(r"^  (\w+).*decides nothing$", text, re.MULTILINE)
     assert marked == ["sampled", "state"]
     assert re.search(r"^  patience .*   loses at 4$", text, re.MULTILINE)
 
 
 def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
-    done = run("exits", "wikipedia", "--profile", "quick")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == (
+    assert refused("exits", "wikipedia", "--profile", "quick") == (
         "error: reports/quick/exits/wikipedia.csv: no rows; `dvc repro exits@quick-wikipedia` "
         "makes them where answers are right or wrong\n"
     )
-    assert "did you mean 'comparison'" in run("exits", "comparision").stderr
+    assert "did you mean 'comparison'" in refused("exits", "comparision")

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from support.argv import refused, shown
 from support.claim_tables import curve, results, rows
 
 from pondering.claims.claims import load_register
-from pondering.cli.power import lines, power_command
+from pondering.cli.power import lines
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.results.results import Results
@@ -126,13 +126,9 @@ def test_without_a_record_it_is_one_line(layout: Layout, content: str | None) ->
 
 def test_an_unknown_claim_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    done = CliRunner().invoke(power_command, ["Q1"])
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: CLAIM: 'Q1' is unknown")
+    assert refused("power", "Q1").startswith("error: CLAIM: 'Q1' is unknown")
 
 
 def test_published_results_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    done = CliRunner().invoke(power_command, ["b3"])
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.startswith("B3: ")
+    assert shown("power", "b3").startswith("B3: ")

@@ -6,20 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from support.argv import EVERY, run
+from support.argv import EVERY, refused, run, shown
 
 
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is there to work on."""
     monkeypatch.chdir(tmp_path)
-
-
-def refused(*words: str) -> str:
-    result = run(*words)
-    assert (result.exit_code, result.stdout) == (2, ""), result.output
-    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
-    return result.stderr
 
 
 @pytest.mark.parametrize(
@@ -60,16 +53,12 @@ def test_every_command_refuses_an_unknown_option_and_has_its_help(name: str) -> 
     line = refused(name, "--no\nsuch\x1b[2J")
     assert line.isascii() or "\N{REPLACEMENT CHARACTER}" in line
     assert "Allowed: " in line and "--help" in line
-    result = run(name, "--help")
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("Usage: ")
+    assert shown(name, "--help").startswith("Usage: ")
 
 
 def test_without_a_command_there_is_help() -> None:
     assert "''" in refused("")
-    result = run()
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == run("--help").stdout
+    assert shown() == shown("--help")
 
 
 def test_a_file_in_the_way_of_tracking_is_one_line(tmp_path: Path) -> None:
@@ -84,7 +73,6 @@ def test_back_needs_a_commit_and_else_leaves_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    done = run("back")
-    assert done.exit_code == 2
-    assert done.stderr == "error: there is no commit here to go back to; run it in a checkout\n"
+    said = "error: there is no commit here to go back to; run it in a checkout\n"
+    assert refused("back") == said
     assert list(tmp_path.iterdir()) == []

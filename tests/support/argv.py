@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from functools import cache
 from pathlib import Path
@@ -29,8 +30,23 @@ def command(name: str) -> click.Command:
     return found
 
 
-def run(*words: str) -> Result:
+def run(*words: str, charset: str = "utf-8") -> Result:
     """`pondering WORDS`; where the first is a file name, that stage script."""
     if words and words[0] in EVERY and words[0].endswith(".py"):
         return CliRunner().invoke(script(words[0]), list(words[1:]))
-    return CliRunner().invoke(main, list(words))
+    return CliRunner(charset=charset).invoke(main, list(words))
+
+
+def shown(*words: str, charset: str = "utf-8") -> str:
+    """What a command prints that ends well."""
+    done = run(*words, charset=charset)
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
+    return done.stdout
+
+
+def refused(*words: str) -> str:
+    """The one line that a mistake ends in."""
+    done = run(*words)
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
+    assert re.fullmatch(r"error: [^\n]+\n", done.stderr), done.stderr
+    return done.stderr

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import atexit
-import re
 import shutil
 import tempfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
-from click.testing import CliRunner, Result
+from support import argv
 
-from pondering.cli.main import main
 from pondering.data.frozen import freeze
 from pondering.evaluate.load import Trained, load_trained
 from pondering.model.halting import Pondered
@@ -85,23 +83,7 @@ def trained() -> Path:
     return root
 
 
-def run(*arguments: str, charset: str = "utf-8") -> Result:
-    return CliRunner(charset=charset).invoke(main, ["show", *arguments])
-
-
-def shown(*arguments: str, charset: str = "utf-8") -> str:
-    result = run(*arguments, charset=charset)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def refused(*arguments: str) -> str:
-    """The one line that a mistake ends in."""
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
-    return result.stderr
+shown, refused = partial(argv.shown, "show"), partial(argv.refused, "show")
 
 
 def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Trained, Pondered]:
