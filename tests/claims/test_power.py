@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.claim_cases import CASES, PENALTIES, PRIORS
-from support.claim_tables import curve, results, rows
+from support.claim_cases import CASES, PENALTIES, PRIORS, settled
+from support.claim_tables import results, rows
 
 from pondering.claims.claims import load_register
 from pondering.claims.measures.evidence import Evidence
@@ -66,21 +66,9 @@ def test_drawn_arrays_are_those_of_tables_drawn_again(name: str, count: int) -> 
         assert (found.seeds, found.replicas) == (count, wanted.replicas)
 
 
-def settled(steps: tuple[float, ...]) -> Results:
-    """One prior; a seed for each number of steps. B5 asks for a median of 2 to 5."""
-    seeds = range(len(steps))
-    table = rows(
-        NAME, "pondernet", [0.1], lambda s, k, d: 0.02, lambda s, k, d: steps[k], seeds=seeds
-    )
-    training = curve(
-        NAME, "pondernet", [0.1], lambda s, k, share: 0.02, lambda s, share: 3.0, seeds=seeds
-    )
-    return results([table], [training])
-
-
 def test_shares_are_those_that_counting_gives() -> None:
     """Of n drawn seeds the median is low where fewer than half are the third of three."""
-    claim, source = CLAIMS["B5"], settled((3.0, 3.0, 9.0))
+    claim, source = CLAIMS["B5"], settled([0.1], (3.0, 3.0, 9.0))
     assert judge(claim, source).verdict == "cannot be judged at this scale"
     judged = by_criteria(claim, source)
     assert judged.verdict == "reproduced"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from support.argv import refused, shown
+from support.repository import commit
 from support.synthetic_results import FEW, card_of, table_of
 
 ROOT = Path(__file__).parents[2]
@@ -23,27 +23,16 @@ PARITY, SORT = TABLES / "parity.csv", TABLES / "sort.csv"
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two experiments whose tables are committed; another commit before has none."""
     monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
     shutil.copy(ROOT / "params.yaml", tmp_path)
     edit(r"^profile: \w+", "profile: quick")
-    commit()
+    commit(Path())
     for path in (PARITY, SORT):
         card = tmp_path / "reports/quick/cards" / f"{path.stem}.json"
         for folder in (path.parent, card.parent):
             folder.mkdir(parents=True, exist_ok=True)
         card.write_text(json.dumps(asdict(card_of(path.stem))))
         table_of(path.stem, FEW, 3).assign(error=0.2).to_csv(path, index=False)
-    commit()
-
-
-def git(*words: str) -> None:
-    me = ("-c", "user.name=me", "-c", "user.email=me@example.org")
-    subprocess.run(["git", *me, *words], check=True)
-
-
-def commit() -> None:
-    git("add", "--all")
-    git("commit", "--quiet", "--message", "x")
+    commit(Path())
 
 
 def edit(old: str, new: str) -> None:
@@ -84,7 +73,7 @@ def test_an_experiment_a_commit_and_a_file_can_be_named() -> None:
     assert "Sort: test" in said and "Parity" not in said
     assert "No value of params.yaml changed" in said
     assert Path("figures/sort.png").read_bytes().startswith(b"\x89PNG")
-    commit()
+    commit(Path())
     assert "Sort: test" in shown("compare", "HEAD~1")
     assert shown("compare").startswith("compare: the errors and steps of profile quick are")
 

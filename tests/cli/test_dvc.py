@@ -15,6 +15,7 @@ import pytest
 from ruamel.yaml import YAML
 from support import tiny
 from support.claim_cases import CASES
+from support.repository import commit
 
 from pondering.claims.claims import load_register
 from pondering.claims.record import claims_json
@@ -134,13 +135,6 @@ def project_of(copy: Path, scm: bool = False) -> Any:
     (copy / ".dvc").mkdir()
     (copy / ".dvc/config").write_text(f"[core]\n    no_scm = {not scm}\n    analytics = false\n")
     return Repo(str(copy))
-
-
-def commit(copy: Path) -> None:
-    """All that is in the folder, in a repository of git's."""
-    git = ["git", "-C", str(copy), "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Publish"]):
-        subprocess.run([*git, *command], check=True)
 
 
 def seen(copy: Path) -> dict[str, Any]:

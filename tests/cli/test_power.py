@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 from support.argv import refused, shown
-from support.claim_tables import curve, results, rows
+from support.claim_cases import settled as of_steps
 
 from pondering.claims.claims import load_register
 from pondering.cli.power import lines
@@ -22,21 +23,7 @@ NAME = "parity_interpolation"
 RUN = f"{NAME}-pondernet"
 
 
-def settled(steps: tuple[float, ...], error: float = 0.02) -> Results:
-    """Two priors; a seed for each number of steps."""
-    seeds = range(len(steps))
-    table = rows(
-        NAME,
-        "pondernet",
-        [0.1, 0.4],
-        lambda s, k, d: error,
-        lambda s, k, d: steps[k],
-        seeds=seeds,
-    )
-    training = curve(
-        NAME, "pondernet", [0.1, 0.4], lambda s, k, share: error, lambda s, share: 3.0, seeds=seeds
-    )
-    return results([table], [training])
+settled = partial(of_steps, [0.1, 0.4])  # two priors
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from support import tiny
+from support.repository import commit
 
 from pondering.cli.main import main
 from pondering.cli.verify import differences, same_machine
@@ -26,15 +26,8 @@ def project(tmp_path: Path) -> Path:
     (folder / "tables" / "parity.csv").write_text(HEADER + ROW)
     origin = {"device": "a processor", "versions": {"torch": "2"}, "threads": 1}
     (folder / "provenance" / "parity-act.json").write_text(json.dumps(origin))
-    subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
     commit(tmp_path)
     return tmp_path
-
-
-def commit(project: Path) -> None:
-    git = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for command in (["add", "-A"], ["commit", "-qm", "x"]):
-        subprocess.run([*git, *command], check=True)
 
 
 def table(project: Path) -> Path:
