@@ -71,8 +71,8 @@ def demonstration(traces: Sequence[Mapping[str, Any]]) -> str | None:
     for row, signs in enumerate(inputs):
         top = TOP + ROW * row
         parts += [_square(12 + n * (SQUARE + 2), top + 20, sign) for n, sign in enumerate(signs)]
-        for k, own in enumerate(thoughts):
-            parts.append(_thoughts(left[k], top, MECHANISMS[k], own[row]))
+        for k, steps in enumerate(thoughts):
+            parts.append(_thoughts(left[k], top, MECHANISMS[k], steps[row]))
     return "\n".join([*parts, "</svg>\n"])
 
 
