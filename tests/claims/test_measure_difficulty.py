@@ -369,7 +369,7 @@ def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
             lambda seeds: plain.mean_error(1, seeds) - act.lowest(seeds),
         ),
         "relative_gain": over(
-            "share of the plain network's error that the best τ takes away", "number",
+            "share of the plain network's error that the best τ takes away", "part",
             lambda seeds: 1 - act.lowest(seeds) / plain.mean_error(1, seeds),
         ),
         "computation": over_mean(

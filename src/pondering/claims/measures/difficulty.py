@@ -238,7 +238,7 @@ def sorting(evidence: Evidence, *, experiment: str) -> list[Quantity]:
         over_seeds(
             "relative_gain",
             "share of the plain network's error that the best τ takes away",
-            "number",
+            "part",
             relative,
             plain,
             errors,

@@ -24,6 +24,7 @@ from pondering.results.statistics import (
 
 Unit = Literal[
     "share",
+    "part",
     "change",
     "points",
     "steps",
@@ -36,16 +37,21 @@ Unit = Literal[
     "networks",
     "deviations",
 ]
-"""How a number is printed: shares and relative changes in percent, gaps of shares in points, nats
-in bits."""
+"""How a number is printed: shares, parts that may be less than nothing and relative changes in
+percent, gaps of shares in points, nats in bits."""
 
 LIMITS: dict[Unit, tuple[float, float]] = {
     "share": (0, 1),
+    "part": (-math.inf, 1),
     "change": (0, math.inf),
     "points": (-1, 1),
     "correlation": (-1, 1),
 }
 """Where a number of this unit must lie; Student's t knows nothing of it and goes beyond."""
+
+
+HUNDREDTHS: tuple[Unit, ...] = ("share", "part", "change", "points")
+"""What is printed in percent or points."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +233,7 @@ def number_text(value: float, unit: Unit, digits: int | None = None) -> str:
         "times": " times",
         "deviations": " s.d.",
         "share": "%",
+        "part": "%",
         "change": "%",
         "points": " points",
     }
@@ -241,7 +248,7 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
         return "not measured"
     if math.isinf(value):
         return "never" if unit == "updates" else "no bound"
-    hundred = unit in ("share", "change", "points")
+    hundred = unit in HUNDREDTHS
     if not hundred and abs(value) >= 100:
         digits = 0
     scale = 100 if hundred else 1 / math.log(2) if unit == "nats" else 1
@@ -253,7 +260,7 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
 
 def _digits(value: float, unit: Unit) -> int:
     """Decimals: more where a share is near nothing or near all."""
-    if unit in ("share", "change", "points"):
+    if unit in HUNDREDTHS:
         size = abs(value)
         return 2 if 0 < size < 0.00995 or (unit == "share" and 0.98 <= size < 1) else 1
     return {"updates": 0, "networks": 0, "bits": 3, "nats": 3}.get(unit, 2)
