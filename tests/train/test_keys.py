@@ -119,6 +119,27 @@ def test_an_option_counts_as_the_value_that_it_stands_for(tmp_path: Path) -> Non
         keyed(0.0, [0.1, {"tau": 0.1, "halt_bias": 0}])
 
 
+def test_an_option_that_the_halting_block_has_too_is_the_mechanisms(tmp_path: Path) -> None:
+    def keyed(mechanism: str, block: dict[str, Any]) -> tuple[str, ...]:
+        config = tiny.config(tmp_path, halting={"epsilon": 0.01}, **{mechanism: block})
+        return keys.replica_keys(config, mechanism, "")
+
+    mixed = keyed("pondernet", {"lambda_p": [0.2, {"lambda_p": 0.2, "epsilon": 0.05}]})
+    count = len(mixed) // 2
+    assert mixed[:count] == keyed("pondernet", {"lambda_p": [0.2]})
+    assert mixed[count:] == keyed("pondernet", {"lambda_p": [0.2], "epsilon": 0.05})
+    assert not set(mixed[:count]) & set(mixed[count:])
+
+
+@pytest.mark.parametrize("profile", ["quick", "reduced", "paper"])
+def test_every_network_of_the_project_has_a_key_of_its_own(profile: str) -> None:
+    """Two with one key would be taken for the same network, and one be lost."""
+    for name, config in load_params(ROOT / "params.yaml", profile).experiments.items():
+        for mechanism in config.mechanisms:
+            found = keys.replica_keys(config, mechanism, "")
+            assert len({*found}) == len(found), (name, mechanism)
+
+
 def newer(config: ExperimentConfig, **more: Any) -> ExperimentConfig:
     """An experiment after a field `warmth` with a default has come to the training loop."""
     field = (Count, Field(3, description="of it"))

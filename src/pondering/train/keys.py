@@ -83,11 +83,26 @@ def replica_keys(
     code = code or program()
     common = program_of(config, mechanism, code), data_hash
     replicas = config.replicas(mechanism)
-    read = {each.options: values(config, mechanism, code, each.options) for each in replicas}
+    read = {
+        each: values(_in_block(config, mechanism, each), mechanism, code, each)
+        for each in {replica.options for replica in replicas}
+    }
     return tuple(
         provenance.hash_values((mechanism, each.setting, each.seed, read[each.options], common))
         for each in replicas
     )
+
+
+def _in_block(config: ExperimentConfig, mechanism: str, options: Options) -> ExperimentConfig:
+    """An experiment whose block of a mechanism has what options say of it.
+
+    `values` alone would take an `epsilon` of PonderNet's for that of the halting block, which
+    PonderNet does not read.
+    """
+    block = config.mechanism(mechanism)
+    own = {name: dict(options).get(name, each) for name, each in block.own.items()}
+    changed = {mechanism: block.model_copy(update={"own": own})}
+    return config.model_copy(update={"mechanisms": config.mechanisms | changed})
 
 
 def values(
