@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
+from PIL import Image
 from support.panels import drawn
 
 from pondering.report.figures import FIGURES, error_by_penalty, sequences, style
@@ -121,3 +124,18 @@ def test_a_mechanism_has_one_colour_in_every_figure(results: Results) -> None:
     trace = drawn(sequences.draw(results, "addition", 9e-4)).axes[0].patches[0]
     assert to_hex(trace.get_facecolor()) == style.MECHANISM_COLOUR["act"].lower()
     assert style.WRONG not in style.MECHANISM_COLOUR.values()
+
+
+@pytest.mark.parametrize("name", ["graves-13", "beyond-front"])
+def test_a_picture_in_256_colours_looks_like_the_drawing(
+    name: str, results: Results, tmp_path: Path
+) -> None:
+    figure = drawn({spec.id: spec for spec in FIGURES}[name].draw(results))
+    style.write(figure, tmp_path / "few.png")
+    with style.style():
+        figure.savefig(true := io.BytesIO(), format="png", dpi=180)
+    few = Image.open(tmp_path / "few.png")
+    ours, theirs = (np.asarray(p.convert("RGB"), int) for p in (few, Image.open(true)))
+    assert few.mode == "P" and np.abs(ours - theirs).max() <= 20, "of 255 levels"
+    greys = np.ptp(theirs, axis=-1) <= 2
+    assert np.ptp(ours, axis=-1)[greys].max() <= 8, "a grey has no tint"
