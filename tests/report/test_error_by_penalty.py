@@ -47,8 +47,10 @@ def test_the_papers_values_are_hollow_beside_ours() -> None:
         table = table_of(name, {"repeat": [1.0], "act": [1e-3, 0.03, 0.1]}, 2)
         table.loc[table["setting"] == 0.03, "error"] = 0.001
         figure = drawn(error_by_penalty.draw(only(name, tables={name: table}), name))
-        assert figure.legends[0].get_texts()[-1].get_text() == "Paper"
         marks = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "none"]
+        names = {"o": "Paper", "v": "Paper: at most"}
+        told = {text.get_text() for text in figure.legends[0].get_texts() if "P" in text.get_text()}
+        assert told - {"Plain network"} == {names[str(mark.get_marker())] for mark in marks}
         return {m.get_xdata()[0]: (m.get_ydata()[0], m.get_marker()) for m in marks}
 
     plain, low, middle, high = 0.5, 2.0, 3.0, 4.0

@@ -21,6 +21,9 @@ from pondering.results.tables import evaluated, headline, per_seed, per_setting,
 
 LOOKS = style.MECHANISM_COLOUR
 
+VALUE, BOUND = "Paper", "Paper: at most"
+"""Names of its hollow markers in the legend."""
+
 CROWDED = 15
 """Bars from which on points and labels are thinned."""
 
@@ -150,7 +153,7 @@ def _hollow(experiment: str) -> str:
 def _of_the_paper(
     axes: Axes, bars: Sequence[dict[str, Any]], shown: paper.Errors | None
 ) -> list[Any]:
-    """Hollow markers at what the paper has for a bar; their legend entry, or nothing."""
+    """Hollow markers at what the paper has for a bar; a legend entry for each kind."""
     act = [bar for bar in bars if bar["row"]["mechanism"] == "act"]
     if shown is None:
         return []
@@ -159,11 +162,14 @@ def _of_the_paper(
     if shown.best is not None and act:
         values[min(act, key=lambda bar: float(bar["row"]["error"]))["x"]] = shown.best
     look = style.HOLLOW | ({} if len(bars) <= CROWDED else {"ms": 4})
+    kinds = {}
     for x, value in values.items():
         below = shown.is_bound and value == shown.small
         if value is not None:
-            axes.plot(x, value, **(look | ({"marker": "v"} if below else {})), clip_on=False)
-    return [Line2D([], [], **style.HOLLOW, label="Paper")]
+            kind = {"marker": "v", "label": BOUND} if below else {"label": VALUE}
+            axes.plot(x, value, **(look | kind), clip_on=False)
+            kinds[kind["label"]] = Line2D([], [], **(style.HOLLOW | kind))
+    return list(kinds.values())
 
 
 def _level(axes: Axes, bar: dict[str, Any], value: float, **look: Any) -> None:
