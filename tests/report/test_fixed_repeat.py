@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.text import Text
 from support.panels import drawn, line_with
 from support.synthetic_results import curves_of, only, table_of
 
@@ -24,6 +25,20 @@ def test_fixed_repeats_are_named_too(results: Results) -> None:
     assert {f"{style.TIMES}2", f"{style.TIMES}3", "τ 1e-3", "τ 0.1"} <= names
     assert "seeds not within 6k updates" in [text.get_text() for text in lower.texts]
     assert max(lower.get_yticks()) < lower.patches[0].get_y(), "no tick in the strip"
+
+
+def test_low_errors_beside_high_ones_stand_apart_with_their_names() -> None:
+    table = table_of("parity", {"repeat": [1, 2], "act": [1e-3, 1e-2, 0.03]}, 3)
+    wanted = {1.0: 0.2, 2.0: 0.02, 1e-3: 0.01, 1e-2: 0.015, 0.03: 0.16}
+    table["error"], table["ponder_time"] = table["setting"].map(wanted), 2.0
+    results = only("parity", tables={"parity": table})
+    upper = drawn(fixed_repeat.draw(results, "parity")).axes[0]
+    assert upper.get_yscale() == "log"
+    upper.figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in upper.texts]
+    places = upper.transData.transform([(2.0, error) for error in wanted.values()])
+    assert not any(box.contains(*place) for box in boxes for place in places)
+    assert "on a logarithmic axis" in fixed_repeat.caption(results, "parity")
 
 
 def test_a_seed_is_solved_at_its_first_update_below_two_percent_or_counted() -> None:

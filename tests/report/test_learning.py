@@ -44,6 +44,21 @@ def test_one_lost_seed_does_not_flatten_the_others() -> None:
     assert [text.get_text() for text in lower.texts] == ["90%"]
 
 
+def test_errors_that_lie_far_apart_are_told_apart() -> None:
+    table = table_of("logic", {"repeat": [1.0], "act": [1e-3, 3e-3, 0.1]}, 3)
+    table["error"] = table["setting"].map({1.0: 0.2, 1e-3: 0.01, 3e-3: 0.015, 0.1: 0.2})
+    table.loc[(table["setting"] == 1e-3) & (table["seed"] == 2), "error"] = 0.0
+    results = only("logic", tables={"logic": table})
+    lower = drawn(learning.draw(results, "logic")).axes[1]
+    assert lower.get_yscale() == "log"
+    seeds = np.concatenate([dots.get_offsets()[:, 1] for dots in lower.collections])
+    assert sorted(seeds)[0] == learning.FLOOR, "a seed without errors is drawn too"
+    assert "on a logarithmic axis too" in learning.caption(results, "logic")
+    table["error"] = 0.1
+    assert drawn(learning.draw(results, "logic")).axes[1].get_yscale() == "linear"
+    assert "axis too" not in learning.caption(results, "logic")
+
+
 def test_a_panel_without_data_says_so(results: Results) -> None:
     (spec,) = (spec for spec in FIGURES if spec.id == "graves-05")
     curves = {"parity": results.curves["parity"].query("mechanism == 'act'")}

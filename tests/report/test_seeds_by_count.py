@@ -45,6 +45,15 @@ def test_shares_are_of_subsets_in_which_every_seed_some_or_none_solves_it(uneven
     assert any(line.get_ydata()[0] == pytest.approx(0.05) for line in upper.lines)
 
 
+def test_a_spread_far_below_that_of_the_plain_network_is_seen(uneven: Results) -> None:
+    assert drawn(seeds_by_count.draw(uneven, "parity")).axes[0].get_yscale() == "linear"
+    table = uneven.tables["parity"]
+    table.loc[table["setting"] == 1e-2, "error"] = 0.01 + 0.001 * table["seed"]
+    upper = drawn(seeds_by_count.draw(uneven, "parity")).axes[0]
+    assert upper.get_yscale() == "log" and 0 < upper.get_ylim()[0] < 0.01, "the lowest of all"
+    assert "on a logarithmic axis" in seeds_by_count.caption(uneven, "parity")
+
+
 def test_the_words_tell_three_seeds_and_all(uneven: Results) -> None:
     said = seeds_by_count.words(uneven, "parity")
     assert "of 3 seeds: 1% to 15.7%" in said and "every seed solves it in 25%" in said

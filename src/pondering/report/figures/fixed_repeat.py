@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 
 from pondering.report.figures import paper, style
 from pondering.report.figures.shapes.methods import Method, method_of
+from pondering.report.figures.shapes.outliers import far_apart
 from pondering.report.figures.shapes.points import error_against_steps
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
@@ -34,7 +35,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: parity or addition.
 
     Returns:
-        The figure: above, means with standard errors both ways; below, on a logarithmic axis, seeds
+        The figure: above, means with standard errors both ways, on a logarithmic axis where they
+        lie far apart; below, on a logarithmic axis, seeds
         as points, medians as bars and the values of Fojo et al. as hollow markers; in the strip
         above, how many seeds never solved it. None without rows of ACT and of a repeat count above
         1.
@@ -47,9 +49,12 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if repeats.empty or seeds[seeds["mechanism"] == "act"].empty:
         return None
     figure, (upper, lower) = style.new_figure([2.3, 2.3])
-    means = per_setting(seeds[seeds["mechanism"].isin(["repeat", "act"])])
+    means = _means(table)
     error_against_steps(upper, means)
-    style.from_zero(upper)
+    if far_apart(means["error"]):
+        style.share_log_axis(upper)
+    else:
+        style.from_zero(upper)
     known = means.dropna(subset=["ponder_time"])
     if len(known) <= MOST_NAMES:
         _name_settings(upper, known)
@@ -70,8 +75,7 @@ def words(results: Results, experiment: str) -> str:
     table = results.tables.get(experiment)
     if table is None:
         return ""
-    means = per_setting(per_seed(headline(table)))
-    means = means[means["mechanism"].isin(["repeat", "act"])]
+    means = _means(table)
     card = results.cards[experiment]
     parts = [
         f"{style.setting_name(str(r.mechanism), float(r.setting))}: "
@@ -83,8 +87,11 @@ def words(results: Results, experiment: str) -> str:
 
 def caption(results: Results, experiment: str) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
+    table = results.tables.get(experiment)
+    apart = table is not None and far_apart(_means(table)["error"])
+    axis = ", on a logarithmic axis" if apart else ""
     return (
-        "Above: final error against mean steps, standard errors both ways. Below: the first "
+        f"Above: final error against mean steps{axis}, standard errors both ways. Below: the first "
         "logged update with an error below 2% on training's own sequences, one point a seed, "
         "bars at the medians; in the grey strip how many seeds never had one. Hollow: Fojo et al. "
         f"2018, one network each, {paper.FOJO_SIZES[experiment]}; in the strip those that never "
@@ -92,6 +99,12 @@ def caption(results: Results, experiment: str) -> str:
         "so that τ is not on his scale. "
         f"{unequal_training(results, (experiment,))}"
     )
+
+
+def _means(table: pd.DataFrame) -> pd.DataFrame:
+    """Error and steps of every setting of ACT and of fixed repeat, over seeds."""
+    means = per_setting(per_seed(headline(table)))
+    return means[means["mechanism"].isin(["repeat", "act"])]
 
 
 def updates_to_solve(curves: pd.DataFrame, threshold: float = FOJO_SOLVED) -> pd.DataFrame:

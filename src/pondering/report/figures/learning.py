@@ -13,7 +13,7 @@ from matplotlib.patches import Ellipse
 
 from pondering.report.figures import style
 from pondering.report.figures.shapes.curves import errors_by_update, median_line, seed_lines
-from pondering.report.figures.shapes.outliers import ceiling
+from pondering.report.figures.shapes.outliers import ceiling, far_apart
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Card, Results
 from pondering.results.tables import headline, per_seed, per_setting, plain
@@ -34,8 +34,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
     Returns:
         The figure: above, faint lines are seeds and bold lines medians, shares on a logarithmic
         axis; below, small points are seeds, large ones means, the half axes of an ellipse the
-        standard errors, the dotted line the plain network, and steps double from tick to tick where
-        a seed took many. None without curves and rows.
+        standard errors, the dotted line the plain network; shares that lie far apart on a
+        logarithmic axis too, and steps double from tick to tick where a seed took many. None
+        without curves and rows.
     """
     curves, table = results.curves.get(experiment), results.tables.get(experiment)
     chosen = None if curves is None else curves[curves["mechanism"].isin(["repeat", "act"])]
@@ -54,8 +55,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if card.is_share:
         style.share_log_axis(upper)
     if rows is not None and len(rows):
-        _error_against_ponder(lower, per_seed(rows), styles)
-        _vertical(lower, rows, card)
+        apart = _apart(rows, card)
+        _error_against_ponder(lower, per_seed(rows), styles, FLOOR if apart else 0.0)
+        _vertical(lower, rows, card, apart)
     lower.set(xlabel="ponder: mean steps per input", ylabel=card.unit)
     handles = [
         Line2D([], [], color=styles[s].colour, marker=styles[s].marker, markersize=5,
@@ -109,12 +111,14 @@ def caption(results: Results, experiment: str) -> str:
     )
     unequal = unequal_training(results, (experiment,))
     if card.is_share:
+        rows = None if (table := results.tables.get(experiment)) is None else headline(table)
+        axis = ", on a logarithmic axis too" if rows is not None and _apart(rows, card) else ""
         return (
             "Above: error in training, on sequences as training draws them, of every length and "
             "difficulty, on a logarithmic axis; faint lines seeds and bold lines medians. Below: "
             "error on the fixed test "
             "sequences after training, so that it need not be where the curves end, against mean "
-            f"steps per input; {marks} {unequal}"
+            f"steps per input{axis}; {marks} {unequal}"
         )
     return (
         f"Above: {card.unit} in training, faint lines seeds and bold lines medians. Below: the "
@@ -153,9 +157,19 @@ def _learning(
         axes.plot(updates, np.maximum(middle, lowest), color=style.INK, lw=1.5, ls=":", zorder=5)
 
 
-def _vertical(axes: Axes, rows: pd.DataFrame, card: Card) -> None:
+def _apart(rows: pd.DataFrame, card: Card) -> bool:
+    """Whether the final errors of ACT and of the plain network need a logarithmic axis."""
+    means = per_setting(per_seed(rows))
+    shown = pd.concat([means[means["mechanism"] == "act"], plain(means)])
+    return card.is_share and far_apart(shown["error"])
+
+
+def _vertical(axes: Axes, rows: pd.DataFrame, card: Card, apart: bool) -> None:
     """The axis of final errors: shares from zero on, up to where single lost seeds are left out."""
     if not card.is_share:
+        return
+    if apart:
+        style.share_log_axis(axes)
         return
     style.from_zero(axes)
     seeds = per_seed(rows)
@@ -169,14 +183,15 @@ def _vertical(axes: Axes, rows: pd.DataFrame, card: Card) -> None:
 
 
 def _error_against_ponder(
-    axes: Axes, seeds: pd.DataFrame, styles: dict[float, style.LineStyle]
+    axes: Axes, seeds: pd.DataFrame, styles: dict[float, style.LineStyle], lowest: float
 ) -> None:
     means = per_setting(seeds)
     drawn = seeds.loc[seeds["mechanism"] == "act", "ponder_time"]
     for row in means[means["mechanism"] == "act"].itertuples():
         look = styles[float(row.setting)]
         own = seeds[(seeds["mechanism"] == "act") & (seeds["setting"] == row.setting)]
-        axes.scatter(own["ponder_time"], own["error"], s=10, color=look.colour, alpha=0.55, lw=0)
+        errors = np.maximum(own["error"], lowest)
+        axes.scatter(own["ponder_time"], errors, s=10, color=look.colour, alpha=0.55, lw=0)
         axes.plot(row.ponder_time, row.error, color=look.colour, marker=look.marker, ms=7,
                   mec=style.INK, mew=0.7, ls="")  # fmt: skip
         if np.isfinite([row.ponder_se, row.error_se]).all():

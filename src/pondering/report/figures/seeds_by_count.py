@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from pondering.report.figures import style
+from pondering.report.figures.shapes.outliers import far_apart
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
 from pondering.results.statistics import SOLVED_ERROR
@@ -50,7 +51,12 @@ def draw(results: Results, experiment: str) -> Figure | None:
             lower.bar(size, share, 0.7, bottom=bottom, color=colour, alpha=0.75)
             bottom += share
     upper.axhline(SOLVED_ERROR, color=style.INK, ls=":", lw=1.0)
-    upper.set(ylabel="error", ylim=(0, None))
+    upper.set(ylabel="error")
+    if _apart(errors, without):
+        style.share_log_axis(upper)
+        upper.set_ylim(bottom=0.8 * errors.min())  # bars alone would begin on the edge
+    else:
+        upper.set_ylim(bottom=0)
     lower.set(xlabel="seeds in a subset", ylabel="subsets", ylim=(0, 1))
     lower.yaxis.set_major_formatter(PercentFormatter(1))
     style.whole_numbers(lower)
@@ -87,10 +93,12 @@ def words(results: Results, experiment: str) -> str:
 
 def caption(results: Results, experiment: str) -> str:
     """What is seen, and how the subsets are taken."""
+    errors, without = errors_by_seed(results, experiment)
+    axis = ", on a logarithmic axis" if errors.size and _apart(errors, without) else ""
     return (
         "What a report of fewer seeds would have said: every subset of the published seeds, ACT at "
-        "the penalty with the lowest mean error in the subset. Above: mean error, pale bars all "
-        "subsets, dark bars nine tenths of them, lines medians. Below: the share of subsets in "
+        f"the penalty with the lowest mean error in the subset. Above: mean error{axis}, pale bars "
+        "all subsets, dark bars nine tenths of them, lines medians. Below: the share of subsets in "
         "which every seed, some or none solves the task at that penalty. Subsets share seeds, and "
         "all seeds are one draw themselves, so that the ends narrow more than fresh seeds would. "
         f"{unequal_training(results, (experiment,))}"
@@ -133,6 +141,12 @@ def shares(errors: np.ndarray, size: int) -> tuple[float, float, float]:
     solved = (errors[best[:, None], taken] < SOLVED_ERROR).mean(axis=1)
     every, none = float((solved == 1).mean()), float((solved == 0).mean())
     return every, 1 - every - none, none
+
+
+def _apart(errors: np.ndarray, without: np.ndarray) -> bool:
+    """Whether ACT's best mean and that of the plain network need a logarithmic axis."""
+    means = [errors.mean(axis=1).min(), *without.mean(axis=1)]
+    return bool(errors.min() > 0) and far_apart(means)
 
 
 def _range(axes: Axes, place: float, values: np.ndarray, colour: str) -> None:

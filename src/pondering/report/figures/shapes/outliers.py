@@ -1,8 +1,9 @@
-"""Where an axis of errors ends, so that one seed that was lost does not flatten all others."""
+"""Axes of errors on which neither one lost seed nor one bad setting flattens all others."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -11,6 +12,15 @@ OUTLYING = 3.0
 
 MOST_OUTLYING = 0.1
 """Share of the seeds that may lie beyond the end of an axis."""
+
+FAR_APART = 8.0
+"""Times the lowest error, from which on the lower ones would lie over each other."""
+
+
+def far_apart(errors: Iterable[float]) -> bool:
+    """Whether the errors of settings, one each, need a logarithmic axis; one of 0 has no place."""
+    known = [error for error in errors if not math.isnan(error)]
+    return bool(known) and 0 < FAR_APART * min(known) < max(known)
 
 
 def ceiling(seeds: pd.DataFrame) -> float:

@@ -31,10 +31,11 @@ def name_points(
         points: place and name; an empty name is a marker that no other name may cover.
         lines: boxes in data units that are better not covered, as error bars.
     """
-    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    to_panel = axes.transScale + axes.transLimits
 
     def at(x: float, y: float) -> tuple[float, float]:
-        return (x - left) / (right - left) * PANEL[0], (y - low) / (high - low) * PANEL[1]
+        across, up = to_panel.transform((x, y))
+        return across * PANEL[0], up * PANEL[1]
 
     markers = [_around(*at(x, y), MARKER) for x, y, _ in points]
     bars = [(*at(box[0], box[1]), *at(box[2], box[3])) for box in lines]
