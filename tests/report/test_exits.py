@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from support.panels import drawn
 
@@ -28,6 +30,14 @@ def test_the_wide_figure_has_the_panels_of_the_narrow_one_side_by_side(results: 
     assert wide.words(results) == SPEC.words(results)
     others = (spec for spec in FIGURES if spec is not SPEC)
     assert {spec.across for spec in others} == {None}
+
+
+def test_the_axis_ends_at_all_right_and_cuts_no_marker(results: Results) -> None:
+    table = results.tables["comparison"].assign(error=0.025)
+    exits = results.exits["comparison"].assign(error=0.02)
+    near = dataclasses.replace(results, tables={"comparison": table}, exits={"comparison": exits})
+    low, high = drawn(SPEC.draw(near)).axes[0].get_ylim()
+    assert 0.95 < low < 0.975 - 0.06 * (high - low) and 1 < high < 1.005
 
 
 def test_references_are_accuracies(results: Results) -> None:

@@ -79,7 +79,8 @@ def draw(results: Results, experiment: str, wide: bool = False, **_: bool) -> Fi
         if number >= len(found) - columns:
             axes.tick_params(labelbottom=True)
             axes.set_xlabel("mean steps")
-    cells[0].set_ylim(top=1.03)
+    room = 0.06 * (1 - cells[0].get_ylim()[0])
+    cells[0].set_ylim(cells[0].get_ylim()[0] - room, 1 + room)
     handles = [
         Line2D([], [], color=look.colour, marker=look.marker, label=rule)
         for rule, look in looks.items()
