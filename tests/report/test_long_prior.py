@@ -9,7 +9,7 @@ import pytest
 from support.panels import drawn, line_with
 from support.synthetic_results import made_up_results
 
-from pondering.report.figures import long_prior
+from pondering.report.figures import FIGURES, long_prior
 from pondering.results.results import Results
 
 NAME = "parity_interpolation"
@@ -27,6 +27,15 @@ def test_the_mean_of_the_prior_is_that_of_the_prior_cut_at_n(results: Results) -
     assert mark.get_xdata()[0] == 3.5, "the paper's median"
     said = long_prior.words(results, NAME)
     assert "prior mean 7.23 when cut at N = 20 (1/λp = 10)" in said
+
+
+def test_without_a_curve_of_the_prior_shown_the_panel_says_so(results: Results) -> None:
+    curves = results.curves[NAME]
+    others = {NAME: curves[curves["mechanism"] != "pondernet"]}
+    (spec,) = (spec for spec in FIGURES if spec.id == "banino-2c")
+    upper, lower = drawn(spec.draw(dataclasses.replace(results, curves=others))).axes
+    assert [text.get_text() for text in upper.texts] == ["no data"]
+    assert not upper.lines and line_with(lower, [10, 10], [0, 1])
 
 
 @pytest.mark.parametrize(

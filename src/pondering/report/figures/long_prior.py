@@ -41,8 +41,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
     setting = prior_shown(seeds["setting"].tolist())
     steps = seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
     figure, (upper, lower) = style.new_figure([2.3, 1.15])
-    if curves is not None:
-        _steps_in_training(upper, Method("pondernet", "pondernet", setting).of(curves))
+    own = None if curves is None else Method("pondernet", "pondernet", setting).of(curves)
+    if own is not None and len(own):
+        _steps_in_training(upper, own)
     if len(steps):
         boxes(lower, [steps.to_numpy()], [1.0], COLOUR, vertical=False)
     named = style.setting_symbol("pondernet", setting)
@@ -55,6 +56,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     lower.plot(middle, PAPER_PLACE, **(style.HOLLOW | {"mfc": style.PAPER}))
     handles.append(Line2D([], [], **style.HOLLOW, label="paper, 30 seeds"))
     handles += _prior_lines(upper, lower, setting, steps_unrolled(curves))
+    upper.set(xlabel="updates", ylabel="expected steps")
     upper.set_ylim(bottom=0.9)
     lower.set(
         yticks=[], ylim=(0.6, 1.75), xlabel="sampled ponder steps at evaluation, one point a seed"
@@ -164,7 +166,8 @@ def _prior_lines(upper: Axes, lower: Axes, setting: float, unrolled: int | None)
         means = {f"mean of the prior, cut at N = {unrolled}: {cut:.3g}": cut} | means
         looks.insert(0, {"color": style.INK, "ls": "--", "lw": 1.3})
     for mean, look in zip(means.values(), looks, strict=True):
-        upper.axhline(mean, **look)
+        if upper.has_data():  # else the panel says that it has none
+            upper.axhline(mean, **look)
         lower.axvline(mean, **look)
     return [Line2D([], [], label=name, **look) for name, look in zip(means, looks, strict=True)]
 
@@ -175,5 +178,4 @@ def _steps_in_training(axes: Axes, curves: pd.DataFrame) -> None:
         axes.plot(x, y, color=COLOUR, lw=0.6, alpha=0.4)
     mean = curves.groupby("update")["ponder_time"].mean()
     axes.plot(mean.index.to_numpy(), mean.to_numpy(), color=COLOUR, lw=2)
-    axes.set(xlabel="updates", ylabel="expected steps")
     style.large_counts(axes)
