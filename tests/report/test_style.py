@@ -106,6 +106,15 @@ def test_steps_double_from_tick_to_tick_where_a_seed_took_many() -> None:
     assert list(many.get_xticks()) == [1, 2, 4, 8, 16] and many.get_xscale() == "log"
 
 
+@pytest.mark.parametrize("low", [0.3, 0.1, 1e-3])
+def test_a_logarithmic_axis_has_at_least_three_ticks(low: float) -> None:
+    _, (axes,) = style.new_figure([1])
+    axes.plot([0, 1], [low, 0.55])
+    style.share_log_axis(axes)
+    bottom, top = axes.get_ylim()
+    assert 3 <= sum(bottom <= tick <= top for tick in axes.get_yticks()) <= 9
+
+
 @pytest.mark.parametrize(("lowest", "highest"), [(1, 64), (2, 15), (1, 5), (1, 1)])
 def test_difficulty_begins_at_its_lowest(lowest: int, highest: int) -> None:
     _, (axes,) = style.new_figure([1])

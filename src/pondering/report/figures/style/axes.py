@@ -97,9 +97,11 @@ def cut_above(
 
 
 def share_log_axis(axes: Axes) -> None:
-    """A logarithmic vertical axis of shares, with ticks at 50%, 20% and 10%."""
+    """A logarithmic vertical axis of shares, with ticks at 50%, 20% and 10%, or closer."""
     axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    low, high = axes.get_ylim()
+    subs = (1, 2, 5) if high > 8 * low else (1, 1.5, 2, 3, 4, 5, 7)
+    axes.yaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
