@@ -52,6 +52,13 @@ def shades(axes: Axes) -> list[tuple[float, float, float]]:
     return [(box.x0, box.x1, box.y0) for box in boxes]
 
 
+def test_lines_of_a_title_are_of_about_one_length() -> None:
+    spec = figure_of("Q3", RUNS["Q3"]())
+    titles = [axes.get_title(loc="left") for axes in drawn(spec.draw(RUNS["Q3"]())).axes]
+    long = [title.split("\n") for title in titles if "\n" in title]
+    assert long and all(len(line) > 7 for lines in long for line in lines)
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
     results = RUNS[name]()

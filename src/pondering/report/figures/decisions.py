@@ -31,6 +31,8 @@ UNDER: Mapping[str, str] = {"share": "", "times": "ratio"}
 SIGNED = ("points", "correlation", "steps")
 ROW, LINE = 0.27, 0.14
 """Inches of a row, and of a further line of text."""
+TITLE = 28
+"""Signs of a line of a panel's title, at most."""
 Panel = tuple[str, dict[str, Estimate]]
 """Title and, by the name of its row, each estimate; rows of other panels are left empty."""
 
@@ -131,7 +133,10 @@ def _title(own: Sequence[Estimate]) -> str:
     """The label, where all parts share it; else the name of the quantity."""
     labels = {each["label"] for each in own}
     text = labels.pop() if len(labels) == 1 else own[0]["quantity"].replace("_", " ")
-    return textwrap.fill(text[:1].upper() + text[1:], 28)
+    text = text[:1].upper() + text[1:]
+    lines = [textwrap.wrap(text, width, break_long_words=False) for width in range(1, TITLE + 1)]
+    # of about one length: a last line of a single sign would read as a number of its own
+    return "\n".join(next(each for each in lines if len(each) == len(lines[-1])))
 
 
 def _label(name: str, narrow: bool) -> str:
