@@ -83,7 +83,7 @@ class FigureSpec:
             source = f"{self.paper}, {self.number}" if self.number else self.paper
             style.mark_empty(figure)
             style.in_percent(figure, SHARES | self._errors(results))
-            warning = "; ".join(results.stand_ins(self.experiment))
+            warning = _with_times("; ".join(results.stand_ins(self.experiment)))
             if warning and not warning.lower().startswith("a stand-in"):
                 warning = f"Stand-in: {warning}"
             style.heading(
@@ -111,8 +111,7 @@ class FigureSpec:
         """The profile, its seeds and, where few experiments enter, what their data are."""
         present = [name for name in self.experiment if name in results.cards]
         texts = [results.cards[name].what for name in present if not results.cards[name].stand_in]
-        # data cards write "28x28"
-        known = [re.sub(r"(?<=\d) ?x ?(?=\d)", style.TIMES, text) for text in dict.fromkeys(texts)]
+        known = [_with_times(text) for text in dict.fromkeys(texts)]
         counts = [
             results.tables[name].groupby(["mechanism", "setting"])["seed"].nunique()
             for name in self.experiment
@@ -122,6 +121,11 @@ class FigureSpec:
         seeds = "" if shown is None else f", {style.seed_count(shown)}"
         profile = f"Profile {results.profile}{seeds}"
         return f"{profile}: {'; '.join(known)}" if 1 <= len(known) <= 2 else profile
+
+
+def _with_times(text: str) -> str:
+    """A size as figures write it; data cards write 28x28."""
+    return re.sub(r"(?<=\d) ?x ?(?=\d)", style.TIMES, text)
 
 
 def alt_text(spec: FigureSpec, results: Results, words: str) -> str:
