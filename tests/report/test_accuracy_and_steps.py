@@ -63,6 +63,15 @@ def test_the_papers_points_are_hollow_and_bounds_that_print_alike_are_not_told()
     )
 
 
+def test_the_spread_of_the_papers_steps_is_named_where_it_is_drawn() -> None:
+    for name, splits, told in (
+        ("parity_interpolation", ("test",), False),
+        ("parity_extrapolation", ("interpolation", "extrapolation"), True),
+    ):
+        text = accuracy_and_steps.caption(only(name), name, splits)
+        assert ("the spread of its steps" in text) is told
+
+
 def test_whiskers_of_steps_end_at_one() -> None:
     name = "parity_interpolation"
     table = table_of(name, FEW, 2)

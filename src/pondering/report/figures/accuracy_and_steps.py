@@ -106,6 +106,8 @@ def words(results: Results, experiment: str, splits: Sequence[str]) -> str:
 
 def caption(results: Results, experiment: str, splits: Sequence[str]) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
+    drawn = paper.ACCURACY_AND_STEPS.get(splits[-1], {}).values()
+    spread = "; dotted through it the spread of its steps" if any(p.spread for p in drawn) else ""
     hatched = (
         "Filled: difficulties in the trained range, by which settings are chosen; hatched: beyond "
         "it. "
@@ -113,7 +115,7 @@ def caption(results: Results, experiment: str, splits: Sequence[str]) -> str:
     return (
         f"Bars: mean over seeds, {BEST}; whiskers: 95% intervals (Student); points: seeds; above "
         "the bars the number of seeds with an error below 5%. Halting is sampled in PonderNet. "
-        f"{paper.hollow(experiment)} "
+        f"{paper.hollow(experiment, more=spread)} "
         f"{hatched if len(splits) > 1 else ''}"
         f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from pondering.report.figures import style
@@ -55,7 +56,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     upper.set_ylabel("ponder: steps per input")
     label = card.difficulty[splits_of(table)[0]]
     lower.set(xlabel=f"difficulty: {label}", ylabel=card.unit, ylim=(0, None))
-    highest = float(act["ponder_time"].max())
+    highest = _most_steps(rows)
     if not highest > style.SQUEEZED and upper.get_ylim()[0] > 0.5:
         upper.set_ylim(bottom=min(1.0, upper.get_ylim()[0]) - 0.1)
     style.steps_axis(upper, highest, "y")
@@ -96,8 +97,16 @@ def words(results: Results, experiment: str) -> str:
 
 def caption(results: Results, experiment: str) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
+    table = results.tables.get(experiment)
+    many = table is not None and _most_steps(headline(table)) > style.SQUEEZED
+    axis = ", on an axis that doubles from tick to tick" if many else ""
     return (
-        "Steps per input (above) and error (below) against difficulty, one line for each time "
-        "penalty: the median over seeds, in a band between their quartiles; dotted: the plain "
+        f"Steps per input (above{axis}) and error (below) against difficulty, one line for each "
+        "time penalty: the median over seeds, in a band between their quartiles; dotted: the plain "
         f"network, without ACT. {unequal_training(results, (experiment,))}"
     )
+
+
+def _most_steps(rows: pd.DataFrame) -> float:
+    """The most steps that a seed of ACT took at any difficulty."""
+    return float(rows.loc[rows["mechanism"] == "act", "ponder_time"].max())

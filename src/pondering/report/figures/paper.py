@@ -200,6 +200,6 @@ FOJO_SIZES = {
 """Experiment -> the size at which Fojo et al. ran it."""
 
 
-def hollow(experiment: str, source: str = "its figure") -> str:
+def hollow(experiment: str, source: str = "its figure", more: str = "") -> str:
     """The sentence of a caption on the hollow markers: where they come from, of what size."""
-    return f"Hollow: the paper, read off {source} ({SIZES[experiment]})."
+    return f"Hollow: the paper, read off {source} ({SIZES[experiment]}){more}."
