@@ -45,6 +45,14 @@ def test_rows_are_networks_sorted_by_error_within_their_setting(moving: Results)
     assert line_with(lower, updates, 16 * (1 - 2 * (0.3 - 0.1 * updates / 6000)))
 
 
+def test_the_plain_network_is_dotted_and_no_settings_colour(moving: Results) -> None:
+    _, lower, _ = drawn(front.draw(moving, "parity")).axes
+    bold = [line for line in lower.lines if line.get_linewidth() > 1]
+    assert [line.get_linestyle() for line in bold] == [":", "-", "-", "-"]
+    assert bold[0].get_color() == style.INK
+    assert len({line.get_color() for line in bold}) == 4
+
+
 def test_the_words_have_medians_and_how_far_the_front_still_moves(moving: Results) -> None:
     said = front.words(moving, "parity")
     assert said.startswith("Median front of 16 bits: Plain network: 5; ACT, τ = 0.1: 5; ")

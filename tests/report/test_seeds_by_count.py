@@ -7,7 +7,7 @@ import pytest
 from support.panels import drawn
 from support.synthetic_results import only, table_of
 
-from pondering.report.figures import seeds_by_count
+from pondering.report.figures import seeds_by_count, style
 from pondering.results.results import Results
 
 
@@ -43,6 +43,11 @@ def test_shares_are_of_subsets_in_which_every_seed_some_or_none_solves_it(uneven
     stacks = [patch.get_height() for patch in lower.patches]
     assert stacks == pytest.approx([0.75, 0, 0.25, 0.5, 0, 0.5, 0.25, 0.75, 0, 0, 1, 0])
     assert any(line.get_ydata()[0] == pytest.approx(0.05) for line in upper.lines)
+
+
+def test_the_colours_of_readings_have_another_on_a_dark_ground_or_read_on_both() -> None:
+    either = set(style.ROLES.values()) | {style.SKY}
+    assert len({*seeds_by_count.READINGS.values()} & either) == 3
 
 
 def test_a_spread_far_below_that_of_the_plain_network_is_seen(uneven: Results) -> None:

@@ -72,6 +72,8 @@ def test_every_colour_reads_on_a_dark_ground_and_every_ink_on_both() -> None:
     dark = dict(re.findall(r"--figure-(\w+): (#\w{6})", sheet))
     assert set(dark) == set(style.ROLES), "a role of a figure has a colour on a dark ground"
     replaced = {colour: dark[role] for role, colour in style.ROLES.items()}
+    for look in style.line_styles(range(20)).values():
+        assert min(contrast(look.colour, g) for g in (dark["paper"], style.PAPER)) >= 2, look
     for colour in {*style.MECHANISM_COLOUR.values(), *PALETTE}:
         assert contrast(replaced.get(colour, colour), dark["paper"]) >= 3, colour
     for role in ("ink", "soft", "warning", "grey", "wrong"):

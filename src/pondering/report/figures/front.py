@@ -142,12 +142,15 @@ def error_map(rows: pd.DataFrame, methods: Sequence[Method]) -> tuple[np.ndarray
 def _fronts(
     axes: Axes, curves: pd.DataFrame, methods: Sequence[Method], bits: float, failure: float
 ) -> None:
-    looks = style.line_styles([float(i) for i in range(len(methods))])
-    for method, look in zip(methods, looks.values(), strict=True):
-        own = method.of(curves)
+    pondering = [method for method in methods if method.name != "plain"]
+    looks = style.line_styles([float(i) for i in range(len(pondering))]).values()
+    colours = {method: look.colour for method, look in zip(pondering, looks, strict=True)}
+    for method in methods:
+        own, colour = method.of(curves), colours.get(method, style.INK)
         if own.empty:
             continue
         for x, y in seed_lines(own):
-            axes.plot(x, front(y, bits), color=look.colour, lw=0.4, alpha=0.3)
+            axes.plot(x, front(y, bits), color=colour, lw=0.4, alpha=0.3)
         updates, middle = median_line(errors_by_update(own, failure))
-        axes.plot(updates, front(middle, bits), color=look.colour, lw=1.8, label=method.legend)
+        axes.plot(updates, front(middle, bits), color=colour, lw=1.8, label=method.legend,
+                  ls="-" if method in colours else ":")  # fmt: skip

@@ -21,7 +21,7 @@ from pondering.results.tables import headline, per_seed, plain
 MOST_SEEDS = 12
 """Seeds whose subsets are all taken; of more, the first."""
 
-READINGS = {"every seed solves it": style.INK, "some do": style.SKY, "none does": "#CFCFCF"}
+READINGS = {"every seed solves it": style.INK, "some do": style.SKY, "none does": style.WRONG}
 
 
 def draw(results: Results, experiment: str) -> Figure | None:

@@ -132,8 +132,8 @@ def line_styles(settings: Sequence[float]) -> dict[float, LineStyle]:
     if len(ordered) <= len(PALETTE):
         pairs = zip(ordered, PALETTE, MARKERS, strict=False)
         return {value: LineStyle(colour, marker) for value, colour, marker in pairs}
-    scale = mpl.colormaps["viridis"]
-    places = np.linspace(0.0, 0.88, len(ordered))
+    scale = mpl.colormaps["plasma"]  # its middle: the ends fade on a dark or on a light ground
+    places = np.linspace(0.27, 0.76, len(ordered))
     markers = dict(zip(spread(ordered, MOST_LINES), MARKERS, strict=False))
     return {
         value: LineStyle(to_hex(scale(float(place))), markers.get(value, "o"))
