@@ -116,7 +116,7 @@ def caption(results: Results, experiment: str) -> str:
     card = results.cards[experiment]
     worst = "as wholly wrong" if card.is_share else f"as {card.worst_error:g} {card.unit}"
     drawn = "Bars" if card.is_share else "Wide lines"
-    also = "; black lines: medians of five seeds or more"
+    also = "; thin lines across a bar: medians of five seeds or more"
     also = also if card.is_share else "; the axis does not start at zero"
     parts = [
         f"{drawn}: mean {card.measure} over seeds by time penalty τ at the end of training, with "

@@ -97,10 +97,11 @@ def caption(results: Results, experiment: str) -> str:
     axis = ", on a logarithmic axis" if errors.size and _apart(errors, without) else ""
     return (
         "What a report of fewer seeds would have said: every subset of the published seeds, ACT at "
-        f"the penalty with the lowest mean error in the subset. Above: mean error{axis}, pale bars "
-        "all subsets, dark bars nine tenths of them, lines medians. Below: the share of subsets in "
-        "which every seed, some or none solves the task at that penalty. Subsets share seeds, and "
-        "all seeds are one draw themselves, so that the ends narrow more than fresh seeds would. "
+        f"the penalty with the lowest mean error in the subset. Above: mean error{axis}, faint "
+        "bars all subsets, strong bars nine tenths of them, lines medians. Below: the share of "
+        "subsets in which every seed, some or none solves the task at that penalty. Subsets share "
+        "seeds, and all seeds are one draw themselves, so that the ends narrow more than fresh "
+        "seeds would. "
         f"{unequal_training(results, (experiment,))}"
     )
 
