@@ -16,7 +16,10 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from pondering.params.read import SETTING_NAMES
+from pondering.report.figures import style
 from pondering.report.pages import names
+from pondering.results.results import Card, read_card, read_table
+from pondering.results.tables import headline, per_seed
 
 GAMES = {
     "parity": "parity_interpolation",
@@ -45,7 +48,8 @@ class Playable(NamedTuple):
     """What a visitor of the first page plays with.
 
     Attributes:
-        games: of each game its `name`, its `networks` and `what` they were trained on.
+        games: of each game its `name`, its `networks`, the `profile` that they are from and
+            `what` they were trained on.
         scripts: by name: each game without its task's own script, and each run's parameters.
         begun: the names of the scripts that the first game begins with.
     """
@@ -59,7 +63,7 @@ def playable(reports: Path, encodings: Mapping[str, Mapping[str, Any]]) -> Playa
     """The published networks of both mechanisms that the page can compute.
 
     Args:
-        reports: holds PROFILE/models/EXPERIMENT/MECHANISM, PROFILE/cards and PROFILE/traces.
+        reports: holds PROFILE/models/EXPERIMENT/MECHANISM, and the cards, tables and traces.
         encodings: by task, what its inputs are made of; see `data/encoding.py`.
 
     Returns:
@@ -111,18 +115,34 @@ def _game(
     facts = _record(folders[0])["config"]["task"] | encoding
     if name == "digits":
         facts["examples"] = _examples(report / "traces" / f"{UPRIGHT}.json")
+    card = read_card(report / "cards" / f"{GAMES[name]}.json")
+    seeds = per_seed(headline(read_table(report / "tables" / f"{GAMES[name]}.csv")))
+    tested = {
+        (each.mechanism, each.setting, each.seed): _tested(each.error, each.ponder_time, card)
+        for each in seeds.itertuples()
+    }
     networks, parameters = [], dict[str, Any]()
     for folder in folders:
-        network, own = _network(folder)
+        network, own = _network(folder, tested)
         networks.append(network)
         parameters |= own
-    card = report / "cards" / f"{GAMES[name]}.json"
-    what = json.loads(card.read_text("utf-8"))["what"] if card.is_file() else ""
-    return {"name": name, "what": what, "facts": facts, "networks": networks}, parameters
+    what = card.what.partition(";")[0]
+    game = {"name": name, "profile": report.name, "what": what, "facts": facts}
+    return game | {"networks": networks}, parameters
 
 
-def _network(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """A mechanism's network: where it stops, and its runs, the one that stands for it first.
+def _tested(error: float, steps: float, card: Card) -> str:
+    """What a network's test gave, in words."""
+    told = style.error_text(error, card)
+    wrong = f"{told} of answers wrong" if card.is_share else f"{told} {card.unit}"
+    return f"{style.in_steps(steps)} on average, {wrong}"
+
+
+def _network(
+    folder: Path, tested: Mapping[tuple[str, float, int], str]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """A mechanism's network: where it stops, and its runs, the one that stands for it first,
+    each with what its test gave.
 
     Runs with options are left out: they need not stop there. Also, by file, the parameters of each
     run: the bytes of a number, and by name base64 of the numbers as published, row by row.
@@ -138,7 +158,9 @@ def _network(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
             setting, seed = replica["setting"], replica["seed"]
             file = f"{folder.parent.name}-{mechanism}-{setting:g}-{seed}"
             stands = (setting, seed) == (first["setting"], first["seed"])
-            runs.insert(0 if stands else len(runs), dict(setting=setting, seed=seed, file=file))
+            run = {"setting": setting, "seed": seed, "file": file}
+            run["tested"] = tested[mechanism, setting, seed]
+            runs.insert(0 if stands else len(runs), run)
             parameters[file] = _parameters({name: each[k] for name, each in tensors.items()})
     network = {
         "mechanism": mechanism,

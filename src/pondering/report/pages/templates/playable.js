@@ -2,11 +2,16 @@
 // that keeps it. All but the first game, and each network, are script files in play/, loaded when they are asked for.
 "use strict";
 
-const TASKS = {}; // by name: facts => how inputs are written, read and asked for (playable_NAME.js)
+const TASKS = {}; // by name: facts, box, change, refuse => how inputs are written, read and asked for (playable_NAME.js)
 const GAMES = {}; // by name: the facts of its task, and its networks with all their published runs
 const PARAMETERS = {}; // by file: those of a run
 const PLAY = {}; // by name: the games that are open
 const FILES = {}; // by file: its loading
+const MEANINGS = { // of what the sliders set
+  tau: "the price of a step in training",
+  lambda_p: "the chance to stop that training aims at",
+  seed: "another start of the same training",
+};
 
 // What a file of play/ calls.
 function arrived(file, { bytes, numbers }) {
@@ -54,6 +59,13 @@ function walk(event, buttons) {
   for (const each of buttons) each.tabIndex = each === next ? 0 : -1;
   next.focus();
   return next;
+}
+
+// What the arrow keys do in a part of the page: read with it, and seen while the keyboard is in it.
+function keys(part, words) {
+  const id = `keys-${document.querySelectorAll(".keys").length}`;
+  part.setAttribute("aria-describedby", id);
+  part.after(element("p", { class: "keys small", id }, words));
 }
 
 // The probabilities of classes.
@@ -111,57 +123,82 @@ function row({ p, text, sure }, n, stops) {
     element("td", {}, bar), element("td", { class: "number" }, percent(p)), told);
 }
 
-// A sequence, each of its vectors tinted by the steps it took; the one that is pressed is shown step by step.
-function strip(game, k, moments, truths) {
-  const { mechanism, max_steps: most } = game.networks[k], box = game.parts[k].querySelector(".strip");
-  const inside = box.contains(document.activeElement);
-  const cells = moments.map(({ stop, expected, answer }, t) => {
-    const { name, shown } = game.task.cell(game.input, t), steps = mechanism === "act" ? stop : expected;
+// The steps that a network took over an input.
+const taken = ({ mechanism }, { stop, expected }) => (mechanism === "act" ? stop : expected);
+
+// A sequence, each of its vectors tinted by the steps it took, full at `most`; the one that is pressed is shown step by step.
+function strip(game, k, moments, truths, most) {
+  const box = game.parts[k].querySelector(".strip"), inside = box.contains(document.activeElement);
+  const cells = moments.map((moment, t) => {
+    const { name, shown } = game.task.cell(game.input, t), steps = taken(game.networks[k], moment), { answer } = moment;
     const judged = truths[t] === null ? "" : answer.text === truths[t] ? ", right" : ", wrong";
     return button(shown, () => change(game, game.input, t), {
-      class: `l${Math.round(10 * (steps - 1) / Math.max(most - 1, 1))}`,
+      class: `l${Math.round(10 * (steps - 1) / (most - 1))}`,
       "aria-pressed": t === game.at,
       tabindex: t === game.at ? 0 : -1,
       "aria-label": `${name}: ${counted(Number(steps.toFixed(1)), "step")}, says ${answer.text}${judged}`,
     });
   });
   box.replaceChildren(...cells);
+  game.parts[k].querySelector(".most").textContent = counted(Number(most.toFixed(1)), "step");
   if (inside) cells[game.at].focus();
 }
 
+// How an answer comes about.
+function answers(network, { stop, expected, answer }) {
+  const sure = `${percent(answer.sure)} sure`;
+  if (network.mechanism === "pondernet") {
+    return `It draws when to stop, after ${expected.toFixed(1)} steps on average. Shown is the answer of its likeliest step, ${stop}: ${sure}.`;
+  }
+  return `It ${stopsAt(network, { stop })} and ${stop === 1 ? "is" : "answers with their weighted mean:"} ${sure}.`;
+}
+
 // One network's part of the page. Of a tail without weight there is one line.
-function showNetwork(game, k, moments, truths) {
+function showNetwork(game, k, moments, truths, most) {
   const network = game.networks[k], part = game.parts[k], run = game.runs[k];
-  const { steps, stop, expected, answer } = moments[game.at], truth = truths[game.at];
+  const { steps, stop, answer } = moments[game.at], truth = truths[game.at];
   const shown = steps.reduce((last, { p }, index) => (p >= 0.005 ? index + 1 : last), stop);
   const of = network.runs.filter((each) => each.setting === run.setting);
   game.sliders[k][0].show([...new Set(network.runs.map((each) => each.setting))].sort((a, b) => a - b), run.setting);
   game.sliders[k][1].show(of.map((each) => each.seed).sort((a, b) => a - b), run.seed);
-  if (game.task.cell) strip(game, k, moments, truths);
+  part.querySelector(".tested").textContent = run.tested;
+  if (game.task.cell) strip(game, k, moments, truths, most);
   const judged = truth === null ? [] : [verdict(answer.text === truth)];
   part.querySelector(".answer").replaceChildren(answer.text, ...judged);
-  part.querySelector(".stops").textContent = `It ${stopsAt(network, { stop, expected })} and is ${percent(answer.sure)} sure.`;
+  part.querySelector(".stops").textContent = answers(network, moments[game.at]);
   const rows = steps.slice(0, shown).map((each, index) => row(each, index + 1, index + 1 === stop));
   part.querySelector("tbody").replaceChildren(...rows);
   const tail = percent(steps.slice(shown).reduce((sum, { p }) => sum + p, 0));
   part.querySelector(".rest").textContent = shown < steps.length ? `Steps ${shown + 1} to ${steps.length}: ${tail} together.` : "";
 }
 
-// Show a game's input and what its networks do with it; the sentence is read aloud.
+// Say why there is nothing to think about, and show no answers.
+function refuse({ section }, why) {
+  section.querySelector(".summary").textContent = why;
+  section.querySelector(".note").hidden = true;
+  section.querySelector(".thinkers").classList.add("idle");
+}
+
+// Show a game's input and what its networks do with it; all of it is read aloud, and what the networks' parts say too is not seen.
 function show(game) {
-  const { task, input, networks, section } = game, truths = task.truths(input);
+  const { task, input, networks, section, notice } = game, truths = task.truths(input);
   const thoughts = networks.map((_, k) => thought(game, k, input)), truth = truths[game.at];
+  const most = Math.max(2, ...thoughts.flatMap((moments, k) => moments.map((each) => taken(networks[k], each))));
   task.draw(input);
-  thoughts.forEach((moments, k) => showNetwork(game, k, moments, truths));
+  thoughts.forEach((moments, k) => showNetwork(game, k, moments, truths, most));
   const told = networks.map((network, k) => {
     const moment = thoughts[k][game.at], { text } = moment.answer;
     const judged = truth === null ? "" : `: ${text === truth ? "right" : "wrong"}`;
     return `${network.title} ${stopsAt(network, moment)} and says ${text}${judged}.`;
   });
-  section.querySelector(".summary").textContent = [task.sentence(input, game.at), ...told].join(" ");
+  const unseen = element("span", { class: "hidden" }, ` ${told.join(" ")}`), summary = section.querySelector(".summary");
+  summary.replaceChildren(task.sentence(input, game.at), unseen);
   const unlike = task.unlike(input), note = section.querySelector(".note");
-  note.textContent = `Neither network was trained on this: ${unlike}.`;
-  note.hidden = !unlike;
+  const notes = [notice, unlike && `Neither network was trained on this: ${unlike}.`].filter(Boolean);
+  note.textContent = notes.join(" ");
+  note.hidden = !notes.length;
+  section.querySelector(".thinkers").classList.remove("idle");
+  if (task.empty?.(input)) refuse(game, task.empty(input));
 }
 
 // The address names the first game by its squares, any other by its name; and whatever is not as at first.
@@ -174,12 +211,13 @@ function address({ name, input, at, networks, runs, task }) {
   return `#${first ? input : name}${`${more}` && `?${more}`}`;
 }
 
-// The game that the address names, and what it says of it.
+// The game that the address names, if it names no other place of the page, and what it says of it.
 function addressed() {
   const [head, query] = location.hash.slice(1).split("?"), wish = new URLSearchParams(query ?? "");
-  const name = NAMES.includes(head) ? head : FIRST;
-  if (name === FIRST) wish.set("input", head.replaceAll("%2B", "+"));
-  return { name, wish };
+  if (NAMES.includes(head)) return { name: head, wish };
+  if (!head || document.getElementById(head)) return { name: null, wish };
+  wish.set("input", head.replaceAll("%2B", "+"));
+  return { name: FIRST, wish };
 }
 
 // Show a game once the networks that it has chosen are there.
@@ -205,23 +243,23 @@ function share(game) {
 
 // A change of the visitor's.
 function change(game, input, at = Infinity, runs = game.runs) {
-  Object.assign(game, { input, runs, at: Math.min(at, game.task.truths(input).length - 1) });
+  Object.assign(game, { input, runs, at: Math.min(at, game.task.truths(input).length - 1), notice: "" });
   settle(game).catch(missing(game.section));
   share(game);
 }
 
-// A slider over values, of which no others can be chosen; of a single value there are only words.
+// A slider over values, of which no others can be chosen, and what it sets; of a single value there are only words.
 function slider(name, choose) {
   const range = element("input", { type: "range", min: 0, step: 1 }), said = element("span");
   let values = [];
   range.addEventListener("input", () => choose(values[range.value]));
   return {
-    label: element("label", {}, `${name} = `, said, range),
+    label: element("label", {}, said, range, element("span", { class: "soft" }, MEANINGS[name])),
     show(all, value) {
       values = all;
       Object.assign(range, { max: all.length - 1, value: all.indexOf(value), hidden: all.length === 1 });
       range.setAttribute("aria-valuetext", value);
-      said.textContent = value;
+      said.textContent = `${name} = ${value}`;
     },
   };
 }
@@ -238,11 +276,11 @@ function sliders(game, k) {
     slider(setting, (value) => choose({ ...game.runs[k], setting: value })),
     slider("seed", (value) => choose({ ...game.runs[k], seed: value })),
   ];
-  const only = runs.length === 1 ? [element("span", { class: "soft" }, "the only run that is published")] : [];
-  game.parts[k].querySelector(".runs").replaceChildren(...made.map(({ label }) => label), ...only);
-  game.parts[k].querySelector(".strip")?.addEventListener("keydown", (event) => {
-    walk(event, [...event.currentTarget.children])?.click();
-  });
+  game.parts[k].querySelector(".sliders").append(...made.map(({ label }) => label));
+  game.parts[k].querySelector(".runs").open = runs.length > 1 && matchMedia("(min-width: 46rem)").matches;
+  const inputs = game.parts[k].querySelector(".strip");
+  if (inputs) keys(inputs, "The arrow keys walk through the inputs.");
+  inputs?.addEventListener("keydown", (event) => walk(event, [...inputs.children])?.click());
   return made;
 }
 
@@ -250,23 +288,32 @@ function sliders(game, k) {
 function made(name) {
   const section = document.getElementById(`play-${name}`), { facts, networks } = GAMES[name];
   const game = { name, networks, section, parts: [...section.querySelectorAll(".thinker")] };
-  game.task = TASKS[name](facts, section.querySelector(".controls"), (input, at) => change(game, input, at));
+  const box = section.querySelector(".controls");
+  game.task = TASKS[name](facts, box, (input, at) => change(game, input, at), (why) => refuse(game, why));
   game.sliders = networks.map((_, k) => sliders(game, k));
   return game;
 }
 
-// Play what the address says, or else what the game showed last, or its own first input.
+// Play what the address says, or else what the game showed last, or its own first input. What the address has wrong is said, and mended.
 async function play(name) {
   if (!GAMES[name]) await load(name);
   const game = (PLAY[name] ??= made(name)), { name: named, wish } = addressed();
-  const own = named === name ? wish : new URLSearchParams();
+  const own = named === name ? wish : new URLSearchParams(), wrong = [];
+  const wished = (key, find) => {
+    const found = own.has(key) ? find(own.get(key)) : null;
+    if (own.has(key) && !found) wrong.push(`${key} “${own.get(key).slice(0, 40)}”`);
+    return found;
+  };
   const runs = game.networks.map(({ mechanism, runs: all }, k) => {
-    return all.find(({ setting, seed }) => `${setting},${seed}` === own.get(mechanism)) ?? game.runs?.[k] ?? all[0];
+    const run = wished(mechanism, (text) => all.find(({ setting, seed }) => `${setting},${seed}` === text));
+    return run ?? game.runs?.[k] ?? all[0];
   });
-  const input = game.task.read(own.get("input") ?? "") ?? game.input ?? game.task.first;
-  const length = game.task.truths(input).length, at = parseInt(own.get("at"), 10) || length;
-  Object.assign(game, { input, runs, at: Math.min(Math.max(1, at), length) - 1 });
+  const input = wished("input", game.task.read) ?? game.input ?? game.task.first;
+  const { length } = game.task.truths(input), at = parseInt(own.get("at"), 10) || length;
+  const notice = wrong.length ? `The address asked for ${wrong.join(" and ")}, which this game does not know. Shown is another.` : "";
+  Object.assign(game, { input, runs, notice, at: Math.min(Math.max(1, at), length) - 1 });
   await settle(game);
+  if (notice) share(game);
 }
 
 const NAMES = [...document.querySelectorAll(".game")].map(({ id }) => id.replace("play-", ""));
@@ -274,11 +321,11 @@ const FIRST = NAMES[0];
 
 // Play the game that the address names, and open the part of the page that it is in.
 function follow() {
-  const { name, wish } = addressed(), folded = document.getElementById(`play-${name}`).closest("details");
+  const { name } = addressed(), folded = document.getElementById(`play-${name}`)?.closest("details");
   if (folded && !folded.open) {
     folded.open = true; // and then as if a visitor had opened it
     folded.scrollIntoView();
-  } else if (PLAY[name].task.read(wish.get("input") ?? "") !== null) play(name); // no other place of the page
+  } else if (name) play(name);
 }
 
 function begin() {
@@ -291,5 +338,5 @@ function begin() {
   document.getElementById("play").hidden = false;
   addEventListener("hashchange", follow);
   play(FIRST);
-  if (addressed().name !== FIRST) follow();
+  if (NAMES.indexOf(addressed().name) > 0) follow();
 }

@@ -28,9 +28,8 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
   let own = { greys: [], angle: 0, digit: "" };
   const pen = { x: side / 2, y: side / 2 };
   const canvas = (words, role, more) => element("canvas", { width: side, height: side, role, "aria-label": words, ...more });
-  const keys = "Paper: the arrow keys move the pen, with Shift they draw";
-  const paper = canvas(keys, "application", { class: "paper", tabindex: 0 }), seen = canvas("The picture as it is turned", "img");
-  const range = element("input", { type: "range", min: -180, max: 180, step: 1 }), degrees = element("span");
+  const paper = canvas("Paper", "application", { class: "paper", tabindex: 0 }), seen = canvas("The picture as it is turned", "img");
+  const range = element("input", { type: "range", min: -180, max: 180, step: 1 }), degrees = element("span", { class: "degrees" });
   const tell = (part) => change(joined({ ...own, ...part }));
   const drawn = choice([["", "not said"], ...Array.from("0123456789", (digit) => [digit, digit])], (digit) => tell({ digit }));
   const sample = choice([["", "choose"], ...Object.keys(examples).map((digit) => [digit, digit])], (digit) => {
@@ -88,7 +87,9 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
     element("div", { class: "pictures" }, figure(paper, "Draw here"), figure(seen, "The networks see")),
     element("p", { class: "tools" }, element("label", {}, "Turned by ", degrees, " degrees", range)),
     element("p", { class: "tools" }, clear, element("label", {}, "An example ", sample), element("label", {}, "What you drew ", drawn)),
+    element("p", { class: "soft small" }, "What you drew is only asked so that answers can be marked right or wrong; the networks do not see it."),
   );
+  keys(paper, "The arrow keys move the pen, with Shift they draw.");
   return {
     first: joined(examples[7] ? { greys: greysOf(examples[7]), angle: 0, digit: 7 } : { greys: blank, angle: 0, digit: "" }),
     read(text) {
@@ -104,13 +105,13 @@ TASKS.digits = ({ side, mean, deviation, train_rotation: limit, examples }, box,
     },
     sentence(text) {
       const { angle, digit } = parse(text);
-      return `${digit ? `This is a ${digit}` : "This is a digit"}${angle ? `, turned by ${angle} degrees` : ""}.`;
+      return `${digit ? `This is a ${digit}` : "Which digit this is was not said"}${angle ? `, turned by ${angle} degrees` : ""}.`;
     },
+    empty: (text) => (parse(text).greys.some(Boolean) ? "" : "Nothing drawn yet."),
     unlike(text) {
       const { greys, angle } = parse(text);
       const all = greys.reduce((sum, grey) => sum + grey, 0);
       const middle = [column, line].map((of) => greys.reduce((sum, grey, index) => sum + grey * of(index), 0) / all);
-      if (!all) return "every picture in training showed a digit";
       if (Math.abs(angle) > limit) return `in training digits were turned by at most ${limit} degrees`;
       return middle.some((each) => Math.abs(each - (side - 1) / 2) > OFF) ? "in training digits lay in the middle" : "";
     },

@@ -2,7 +2,7 @@
 TASKS.parity = ({ bits, train_nonzero: [fewest, most], signs }, box, change) => {
   const NAMES_OF = { "+": "+1", "-": "−1", "0": "0" }, AFTER = { "0": "+", "+": "-", "-": "0" };
   const count = (text, sign) => text.split(sign).length - 1;
-  const read = (text) => (/^[-+0]+$/.test(text) && text.length <= bits ? text.padEnd(bits, "0") : null);
+  const read = (text) => (/^[-+ 0]+$/.test(text) && text.length <= bits ? text.replaceAll(" ", "+").padEnd(bits, "0") : null); // in a query a + is read as a space
   let current = "";
   const squares = Array.from({ length: bits }, (_, index) => button("", () => {
     change(current.slice(0, index) + AFTER[current[index]] + current.slice(index + 1));
@@ -12,6 +12,7 @@ TASKS.parity = ({ bits, train_nonzero: [fewest, most], signs }, box, change) => 
   group.addEventListener("keydown", (event) => walk(event, squares));
   const random = () => change(squares.map(() => "+-0"[Math.floor(3 * Math.random())]).join(""));
   box.append(group, element("p", { class: "tools" }, button("Draw at random", random)));
+  keys(group, "The arrow keys walk through the squares, Space changes one.");
   return {
     first: "+-0+00-+0-+0".slice(0, bits),
     read,

@@ -1,16 +1,25 @@
 // Text: bytes, each of which asks for the next one.
-TASKS.wikipedia = ({ sequence, source, made }, box, change) => {
+TASKS.wikipedia = ({ sequence, source, made }, box, change, refuse) => {
   const known = source === "generated" ? made : null;
   const bytes = (text) => [...new TextEncoder().encode(text)];
   const shown = (byte) => (byte === 10 ? "↵" : (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "�"));
   const spoken = (byte) => ({ 10: "line break", 32: "space" }[byte] ?? `“${shown(byte)}”`);
   const MOST = 3 * sequence; // characters that one may write
-  const field = element("textarea", { rows: 3, maxlength: MOST, spellcheck: "false" });
-  field.addEventListener("input", () => { if (field.value) change(field.value); });
-  box.append(element("label", {}, "Write here ", field));
+  // Of each byte: its character, which part of that it is, and of how many.
+  const owners = (text) => Array.from(text).flatMap((character) => {
+    return bytes(character).map((byte, index, { length }) => ({ byte, character, part: index + 1, length }));
+  });
+  const named = ({ byte, character, part, length }) => (length > 1 ? `byte ${part} of ${length} of “${character}”` : spoken(byte));
+  const field = element("textarea", { rows: 2, maxlength: MOST, spellcheck: "false", "aria-describedby": "play-wikipedia-help" });
+  const help = element("p", { class: "soft small", id: "play-wikipedia-help" });
+  field.addEventListener("input", () => {
+    if (field.value) change(field.value);
+    else refuse("Nothing written yet.");
+  });
+  box.append(element("label", {}, "Write here ", field), help);
   return {
     first: "Lout vus brushuspo lou. <id>2107607</id>",
-    read: (text) => text.slice(0, MOST) || null,
+    read: (text) => Array.from(text).slice(0, MOST).join("") || null,
     inputs: bytes,
     truths: (text) => bytes(text).map((_, t, all) => (t + 1 < all.length ? spoken(all[t + 1]) : null)),
     says(logits) {
@@ -18,21 +27,24 @@ TASKS.wikipedia = ({ sequence, source, made }, box, change) => {
       return { text: spoken(index), sure };
     },
     cell(text, t) {
-      const byte = bytes(text)[t];
-      return { name: spoken(byte), shown: shown(byte) };
+      const own = owners(text)[t];
+      return { name: named(own), shown: own.length === 1 ? shown(own.byte) : own.part === 1 ? own.character : "·" };
     },
     sentence(text, at) {
-      const all = bytes(text), next = all[at + 1];
-      const before = all.slice(Math.max(0, at - 11), at + 1).map(shown).join("");
-      return `After “${before}” comes ${next === undefined ? "what you write next" : spoken(next)}.`;
+      const all = owners(text), next = all[at + 1];
+      const before = all.slice(Math.max(0, at - 11), at + 1).filter(({ part }) => part === 1);
+      const shownBefore = before.map(({ byte, character, length }) => (length > 1 ? character : shown(byte))).join("");
+      return next ? `After “${shownBefore}” comes ${named(next)}.` : `Your text ends with “${shownBefore}”: no guess of what follows is right or wrong.`;
     },
     unlike(text) {
-      const all = bytes(text), foreign = all.find((byte) => known && !known.includes(byte));
-      if (foreign !== undefined) return `in training ${spoken(foreign)} was never read`;
+      const all = owners(text), foreign = all.find(({ byte }) => known && !known.includes(byte));
+      if (foreign) return `in training ${foreign.length > 1 ? `“${foreign.character}”` : spoken(foreign.byte)} was never read`;
       return all.length > sequence ? `in training sequences had ${sequence} bytes, this one has ${all.length}` : "";
     },
     draw(text) {
       if (field.value !== text) field.value = text;
+      const { length } = Array.from(text);
+      help.textContent = `${length} of ${MOST} characters${length < MOST ? "" : ": more are not read"}. The networks read bytes; é is two.`;
     },
   };
 };
