@@ -42,7 +42,6 @@ percent, gaps of shares in points, nats in bits."""
 
 LIMITS: dict[Unit, tuple[float, float]] = {
     "share": (0, 1),
-    "part": (-math.inf, 1),
     "change": (0, math.inf),
     "points": (-1, 1),
     "correlation": (-1, 1),
