@@ -43,18 +43,21 @@ def run(work: Evaluation) -> None:
         UserError: the stored steps or the trained replicas are missing or damaged.
     """
     config, layout = work.config, work.layout
+    trained = [mechanism for mechanism in config.mechanisms if config.replicas(mechanism)]
+    ruled = {each: make_halting(config, config.replicas(each)).exits for each in trained}
     allowed = {
-        mechanism: make_halting(config, config.replicas(mechanism)).exits
-        for mechanism in config.mechanisms
-        if not work.kept.whole(mechanism)
+        mechanism: rules
+        for mechanism, rules in ruled.items()
+        if rules and not work.kept.whole(mechanism)
     }
-    allowed = {mechanism: rules for mechanism, rules in allowed.items() if rules}
     if all(len(batch.mask) == 1 for batch in work.sets.values()):
         found = table_rows(read_arrays(layout.steps(work.experiment)), allowed, work.task)
     else:
         found = rows_of_sequences(work, allowed)
     rows = [{"experiment": work.experiment} | row for row in found]
-    table = work.kept.rows(pd.DataFrame(rows, columns=list(COLUMNS)), layout.exits(work.experiment))
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    if any(ruled.values()):
+        table = work.kept.rows(table, layout.exits(work.experiment))
     atomic_write(layout.exits(work.experiment), table.to_csv(index=False, float_format="%.6g"))
 
 
