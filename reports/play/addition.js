@@ -1,19 +1,24 @@
 // Addition: numbers, each a vector of its digits from the left; the answer is the digits of their sum so far, then marks of the end.
-TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit }, box, change) => {
+TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit }, box, change, refuse) => {
   const words = (text) => text.split(/[\s+]+/).filter(Boolean);
-  const read = (text) => {
-    const found = words(text);
-    const fits = found.length > 0 && found.length <= limit && found.every((word) => /^[0-9]+$/.test(word) && word.length <= digits);
-    return fits ? found.join(" + ") : null;
+  // Why a text cannot be read; empty where it can.
+  const problem = (text) => {
+    const found = words(text), strange = found.find((word) => !/^[0-9]+$/.test(word)), long = found.find((word) => word.length > digits);
+    if (!found.length) return "Nothing to add yet.";
+    if (strange) return `“${strange}” is not a number.`;
+    if (long) return `${long} is too long: the networks read numbers of 1 to ${digits} digits.`;
+    return found.length > limit ? `These are ${found.length} numbers; at most ${limit} can be added here.` : "";
   };
+  const read = (text) => (problem(text) ? null : words(text).join(" + "));
   const sums = (text) => words(text).reduce((all, word) => [...all, Number(word) + (all.at(-1) ?? 0)], []);
   const field = element("input", { type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": "play-addition-help" });
   const help = `1 to ${limit} numbers of 1 to ${digits} digits, with + between them.`;
   const said = element("p", { class: "soft small", id: "play-addition-help" }, help), encoded = element("p", { class: "soft small" });
   field.addEventListener("input", () => {
-    const fits = read(field.value) !== null;
-    field.setAttribute("aria-invalid", !fits);
-    if (fits) change(read(field.value));
+    const why = problem(field.value);
+    field.setAttribute("aria-invalid", Boolean(why));
+    if (why) refuse(why);
+    else change(read(field.value));
   });
   const random = () => {
     const below = (limit) => Math.floor(limit * Math.random());
@@ -49,4 +54,4 @@ TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit
     },
   };
 };
-GAMES.addition = {"name": "addition", "what": "up to 3 digits, sequences of 1 to 2; LSTM of 128", "facts": {"name": "addition", "digits": 3, "length": [1, 2], "test_length": 2, "classes": 11, "end": 10, "numbers": 10}, "networks": [{"mechanism": "act", "title": "ACT", "setting": "tau", "cell": "lstm", "max_steps": 20, "epsilon": 0.01, "runs": [{"setting": 0.0009, "seed": 0, "file": "addition-act-0.0009-0"}]}, {"mechanism": "pondernet", "title": "PonderNet", "setting": "lambda_p", "cell": "lstm", "max_steps": 6, "epsilon": 0, "runs": [{"setting": 0.4, "seed": 0, "file": "addition-pondernet-0.4-0"}]}]};
+GAMES.addition = {"name": "addition", "profile": "reduced", "what": "up to 3 digits, sequences of 1 to 2", "facts": {"name": "addition", "digits": 3, "length": [1, 2], "test_length": 2, "classes": 11, "end": 10, "numbers": 10}, "networks": [{"mechanism": "act", "title": "ACT", "setting": "tau", "cell": "lstm", "max_steps": 20, "epsilon": 0.01, "runs": [{"setting": 0.0009, "seed": 0, "file": "addition-act-0.0009-0", "tested": "2.26 steps on average, 3.6% of answers wrong"}]}, {"mechanism": "pondernet", "title": "PonderNet", "setting": "lambda_p", "cell": "lstm", "max_steps": 6, "epsilon": 0, "runs": [{"setting": 0.4, "seed": 0, "file": "addition-pondernet-0.4-0", "tested": "1 step on average, 37.7% of answers wrong"}]}]};

@@ -9,6 +9,12 @@ TASKS.logic = ({ gates: slots, length: [fewest, most], names, truth }, box, chan
   const fits = ({ bits, gates }, t) => bits.length === (t ? 1 : 2) && bits.every((bit) => bit === 0 || bit === 1)
     && gates.length > 0 && gates.length <= slots && !gates.includes(-1);
   const MOST = 2 * most; // vectors that can be asked for
+  const TRUE_IF = { // by their truth for (last bit, bit before it) = 00, 01, 10, 11
+    "1000": "neither bit is 1", "0100": "only the bit before is 1", "0010": "only the last bit is 1", "0110": "exactly one bit is 1",
+    "1110": "not both bits are 1", "0001": "both bits are 1", "1001": "both bits are alike", "1101": "the last bit is 0 or the bit before is 1",
+    "1011": "the last bit is 1 or the bit before is 0", "0111": "at least one bit is 1",
+  };
+  const meaning = (gate) => `${names[gate]} gives 1 if ${TRUE_IF[truth[gate].join("")]}`;
   // The last bit of each vector.
   function lasts(text) {
     let carried = 0;
@@ -20,10 +26,10 @@ TASKS.logic = ({ gates: slots, length: [fewest, most], names, truth }, box, chan
   }
   let vectors = [];
   const told = (t) => change(write(vectors), t);
-  const rows = element("div");
+  const rows = element("div"), gates = element("p", { class: "soft small" });
   const add = button("Add a vector", () => { vectors.push({ bits: [1], gates: [0] }); told(); });
   const remove = button("Remove the last vector", () => { vectors.pop(); told(); });
-  box.append(rows, element("p", { class: "tools" }, add, remove));
+  box.append(rows, gates, element("p", { class: "tools" }, add, remove));
   // A vector's controls: its bits, its gates, and one gate more while there is room.
   function fieldset(t) {
     const bits = vectors[t].bits.map((_, index) => button("", () => { vectors[t].bits[index] ^= 1; told(t); }));
@@ -76,12 +82,14 @@ TASKS.logic = ({ gates: slots, length: [fewest, most], names, truth }, box, chan
         choices.forEach((select, place) => {
           select.value = own.gates[place] ?? -1;
           select.hidden = place > own.gates.length;
+          select.title = place < own.gates.length ? meaning(own.gates[place]) : "";
         });
         last.textContent = `→ ${bit}`;
       });
+      gates.textContent = `${[...new Set(vectors.flatMap((each) => each.gates))].map(meaning).join("; ")}.`;
       add.disabled = vectors.length === MOST;
       remove.disabled = vectors.length === 1;
     },
   };
 };
-GAMES.logic = {"name": "logic", "what": "up to 6 gates, sequences of 1 to 3; LSTM of 128", "facts": {"name": "logic", "gates": 6, "length": [1, 3], "test_length": 3, "names": ["NOR", "Xq", "ABJ", "XOR", "NAND", "AND", "XNOR", "if/then", "then/if", "OR"], "truth": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]]}, "networks": [{"mechanism": "act", "title": "ACT", "setting": "tau", "cell": "lstm", "max_steps": 20, "epsilon": 0.01, "runs": [{"setting": 0.001, "seed": 0, "file": "logic-act-0.001-0"}]}, {"mechanism": "pondernet", "title": "PonderNet", "setting": "lambda_p", "cell": "lstm", "max_steps": 6, "epsilon": 0, "runs": [{"setting": 0.4, "seed": 0, "file": "logic-pondernet-0.4-0"}]}]};
+GAMES.logic = {"name": "logic", "profile": "reduced", "what": "up to 6 gates, sequences of 1 to 3", "facts": {"name": "logic", "gates": 6, "length": [1, 3], "test_length": 3, "names": ["NOR", "Xq", "ABJ", "XOR", "NAND", "AND", "XNOR", "if/then", "then/if", "OR"], "truth": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]]}, "networks": [{"mechanism": "act", "title": "ACT", "setting": "tau", "cell": "lstm", "max_steps": 20, "epsilon": 0.01, "runs": [{"setting": 0.001, "seed": 0, "file": "logic-act-0.001-0", "tested": "6.03 steps on average, 1.98% of answers wrong"}]}, {"mechanism": "pondernet", "title": "PonderNet", "setting": "lambda_p", "cell": "lstm", "max_steps": 6, "epsilon": 0, "runs": [{"setting": 0.4, "seed": 0, "file": "logic-pondernet-0.4-0", "tested": "4.74 steps on average, 6.85% of answers wrong"}]}]};
