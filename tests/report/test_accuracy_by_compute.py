@@ -46,6 +46,23 @@ def test_compute_is_told_with_its_range(results: Results, uneven: Results) -> No
     assert "PonderNet, λp = 0.3: 6.4M (3.84M to 7.68M)." in said
 
 
+def test_pondernet_that_stops_in_training_has_a_line_of_its_own(results: Results) -> None:
+    def with_epsilon(rows: pd.DataFrame) -> pd.DataFrame:
+        own = rows[rows["mechanism"] == "pondernet"].assign(mechanism="pondernet[epsilon=0.05]")
+        return pd.concat([rows, own], ignore_index=True)
+
+    curves = with_epsilon(results.curves[NAME])
+    stops = curves["mechanism"] == "pondernet[epsilon=0.05]"
+    curves.loc[stops, "computed_steps"] *= 0.25
+    tables = results.tables | {NAME: with_epsilon(results.tables[NAME])}
+    both = dataclasses.replace(results, tables=tables, curves=results.curves | {NAME: curves})
+    said = accuracy_by_compute.words(both, NAME)
+    assert "PonderNet, λp = 0.3: 7.68M; PonderNet, epsilon 0.05, λp = 0.3: 1.92M." in said
+    (axes,) = drawn(accuracy_by_compute.draw(both, NAME)).axes
+    styles = [line.get_linestyle() for line in axes.lines if line.get_linewidth() > 1.8]
+    assert styles == [":", "--", "-", "-."]
+
+
 def test_a_seed_that_ended_keeps_its_accuracy_and_a_diverged_one_has_none() -> None:
     rows = [(0, 10.0, 0.5), (0, 20.0, 0.1), (1, 10.0, 0.5), (1, 40.0, 0.3), (2, math.nan, math.nan),
             (3, 10.0, 0.5), (3, math.nan, math.nan)]  # fmt: skip

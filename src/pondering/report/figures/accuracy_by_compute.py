@@ -12,25 +12,28 @@ from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed
 
+METHODS = (*COMPARED, "pondernet[epsilon=0.05]")
+"""The last, where it was trained, stops in training too: B3 is judged by it."""
+DASHES = {"plain": ":", "act": "--", "pondernet": "-", METHODS[-1]: "-."}
+
 
 def draw(results: Results, experiment: str) -> Figure | None:
     """Accuracy of each method at its best setting against the forward passes spent so far."""
     table, curves = results.tables.get(experiment), results.curves.get(experiment)
     if table is None or curves is None:
         return None
-    methods = best_methods(per_seed(headline(table)), COMPARED)
+    methods = best_methods(per_seed(headline(table)), METHODS)
     methods = [method for method in methods if len(method.of(curves))]
     if not methods:
         return None
     figure, (axes,) = style.new_figure([2.7])
     handles = []
     for method in methods:
-        own, colour = method.of(curves), style.MECHANISM_COLOUR[method.name]
+        own, colour = method.of(curves), method.look["color"]
         for x, y in seed_lines(own, "computed_steps"):
             axes.plot(x, 1 - y, color=colour, lw=0.6, alpha=0.3)
-        dashes = {"plain": ":", "act": "--", "pondernet": "-"}[method.name]
-        handles += axes.plot(*accuracy_by_compute(own), color=colour, ls=dashes, lw=1.9,
-                             label=method.legend)  # fmt: skip
+        handles += axes.plot(*accuracy_by_compute(own), color=colour, ls=DASHES[method.name],
+                             lw=1.9, label=method.legend)  # fmt: skip
         ends, reached = last_points(own)
         axes.plot(ends, reached, ls="", marker="|", ms=9, mew=1.6, color=colour)
     handles.append(Line2D([], [], ls="", marker="|", ms=9, mew=1.6, color=style.GREY,
@@ -48,7 +51,7 @@ def words(results: Results, experiment: str) -> str:
     if table is None or curves is None:
         return ""
     parts = []
-    for method in best_methods(per_seed(headline(table)), COMPARED):
+    for method in best_methods(per_seed(headline(table)), METHODS):
         spent = method.of(curves).groupby("seed")["computed_steps"].max()
         if spent.notna().any():
             mean, low, high = (style.count(v) for v in (spent.mean(), spent.min(), spent.max()))
@@ -64,6 +67,7 @@ def caption(results: Results, experiment: str) -> str:
         f"Accuracy in training against forward passes spent so far, {BEST}; faint lines: seeds; "
         "bold lines: their mean, to which a seed whose training has ended gives its last accuracy. "
         "A line that ends early has spent less on as many updates, it has not failed: PonderNet "
-        "computes all its N steps for every example whatever it learns, ACT those until it halts. "
+        "computes all its N steps for every example whatever it learns, ACT, and PonderNet with an "
+        "ε, those until it halts. "
         f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
     )
