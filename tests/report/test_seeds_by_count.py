@@ -63,3 +63,11 @@ def test_the_words_tell_three_seeds_and_all(uneven: Results) -> None:
     said = seeds_by_count.words(uneven, "parity")
     assert "of 3 seeds: 1% to 15.7%" in said and "every seed solves it in 25%" in said
     assert "of 4 seeds: 12%, every seed solves it in 0% of the subsets, some in 100%" in said
+
+
+def test_the_caption_says_where_only_the_first_seeds_count(uneven: Results) -> None:
+    assert "every subset of the published seeds, ACT" in seeds_by_count.caption(uneven, "parity")
+    table = table_of("parity", {"repeat": [1.0], "act": [1e-3]}, 13).assign(error=0.2)
+    more = only("parity", tables={"parity": table})
+    assert "of the first 12 published seeds, ACT" in seeds_by_count.caption(more, "parity")
+    assert "of 12 seeds: 20%" in seeds_by_count.words(more, "parity")

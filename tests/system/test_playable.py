@@ -668,7 +668,7 @@ def test_each_network_says_how_its_answer_comes_about(opened: Opener) -> None:
     assert "Adaptive Computation Time" in (page.locator("#play").text_content() or "")
     for mechanism, how in (
         ("act", "answers with their weighted mean"),
-        ("pondernet", "It draws when to stop, after"),
+        ("pondernet", "It stops by chance, after"),
     ):
         told = page.locator(f"#play-parity-{mechanism} .stops").text_content()
         assert told and how in told
@@ -691,7 +691,7 @@ def test_an_address_that_cannot_be_followed_is_told_and_mended(
     note = part.locator(".note")
     note.wait_for()
     assert note.text_content() == f"The address asked for {wrong}, which this game does not " \
-        "know. Shown is another."  # fmt: skip
+        "know; the page shows another instead."  # fmt: skip
     page.wait_for_function(f"/^{mended}$/.test(location.hash)")
     part.locator(".controls button").first.click()
     note.wait_for(state="hidden")

@@ -67,7 +67,7 @@ def caption(results: Results, experiment: str) -> str:
         f"Accuracy in training against forward passes spent so far, {BEST}; faint lines: seeds; "
         "bold lines: their mean, to which a seed whose training has ended gives its last accuracy. "
         "A line that ends early has spent less on as many updates, it has not failed: PonderNet "
-        "computes all its N steps for every example whatever it learns, ACT, and PonderNet with an "
-        "ε, those until it halts. "
+        "computes all its N steps for every example whatever it learns; ACT computes steps until "
+        "it halts, and so does PonderNet with an epsilon. "
         f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
     )

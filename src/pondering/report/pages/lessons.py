@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -50,9 +51,11 @@ def _so_far(judgements: Sequence[Judgement]) -> str:
     """What was measured of the first of these claims of which anything was."""
     for each in judgements:
         core = {criterion.quantity for criterion in each.claim.criteria if criterion.core}
-        measured = [one for one in each.quantities if one.name in core]
+        measured = [
+            one for one in each.quantities if one.name in core and not math.isnan(one.value)
+        ]
         if measured:
-            told = ", ".join(f"{one.label} {quantity_text(one)}" for one in measured)
+            told = "; ".join(f"{one.label} {quantity_text(one)}" for one in measured)
             return f"so far, for {each.claim.id}: {told}"
     return ""
 

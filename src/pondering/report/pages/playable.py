@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -133,6 +134,8 @@ def _game(
 
 def _tested(error: float, steps: float, card: Card) -> str:
     """What a network's test gave, in words."""
+    if math.isnan(steps):
+        return "it diverged"
     told = style.error_text(error, card)
     wrong = f"{told} of answers wrong" if card.is_share else f"{told} {card.unit}"
     return f"{style.in_steps(steps)} on average, {wrong}"
@@ -159,7 +162,7 @@ def _network(
             file = f"{folder.parent.name}-{mechanism}-{setting:g}-{seed}"
             stands = (setting, seed) == (first["setting"], first["seed"])
             run = {"setting": setting, "seed": seed, "file": file}
-            run["tested"] = tested[mechanism, setting, seed]
+            run["tested"] = tested[mechanism, float(f"{setting:g}"), seed]  # as tables have it
             runs.insert(0 if stands else len(runs), run)
             parameters[file] = _parameters({name: each[k] for name, each in tensors.items()})
     network = {

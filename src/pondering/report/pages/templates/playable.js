@@ -148,7 +148,7 @@ function strip(game, k, moments, truths, most) {
 function answers(network, { stop, expected, answer }) {
   const sure = `${percent(answer.sure)} sure`;
   if (network.mechanism === "pondernet") {
-    return `It draws when to stop, after ${expected.toFixed(1)} steps on average. Shown is the answer of its likeliest step, ${stop}: ${sure}.`;
+    return `It stops by chance, after ${expected.toFixed(1)} steps on average. Shown is the answer of its likeliest step, ${stop}: ${sure}.`;
   }
   return `It ${stopsAt(network, { stop })} and ${stop === 1 ? "is" : "answers with their weighted mean:"} ${sure}.`;
 }
@@ -310,7 +310,7 @@ async function play(name) {
   });
   const input = wished("input", game.task.read) ?? game.input ?? game.task.first;
   const { length } = game.task.truths(input), at = parseInt(own.get("at"), 10) || length;
-  const notice = wrong.length ? `The address asked for ${wrong.join(" and ")}, which this game does not know. Shown is another.` : "";
+  const notice = wrong.length ? `The address asked for ${wrong.join(" and ")}, which this game does not know; the page shows another instead.` : "";
   Object.assign(game, { input, runs, notice, at: Math.min(Math.max(1, at), length) - 1 });
   await settle(game);
   if (notice) share(game);
@@ -337,6 +337,6 @@ function begin() {
   }
   document.getElementById("play").hidden = false;
   addEventListener("hashchange", follow);
-  play(FIRST);
+  play(FIRST).catch(missing(document.getElementById(`play-${FIRST}`)));
   if (NAMES.indexOf(addressed().name) > 0) follow();
 }
