@@ -264,9 +264,23 @@ def test_both_pages_tell_what_is_published_and_which_state_crosses(site: Path, h
 def test_markdown_tables_have_as_many_cells_in_every_row(site: Path) -> None:
     text = (site / "quick" / "report.md").read_text(encoding="utf-8")
     for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
+        assert_is_a_table(block)
     images = re.findall(r"\]\((figures/[^)]+)\)", text)
     assert images and all((site / "quick" / name).exists() for name in images)
+
+
+@pytest.mark.parametrize("profile", ["quick", "reduced"])
+def test_published_tables_are_tables(profile: str) -> None:
+    text = (ROOT / "reports" / profile / "report.md").read_text(encoding="utf-8")
+    for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert_is_a_table(block)
+
+
+def assert_is_a_table(block: str) -> None:
+    """What Markdown draws as a table: a line of dashes, as many cells in every row."""
+    lines = block.splitlines()
+    assert re.fullmatch(r"\|( *:?-+:? *\|)+", lines[1]), block
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1, block
 
 
 def test_every_claim_stands_first_with_its_verdict_figure_and_runs(html: str) -> None:
