@@ -10,7 +10,8 @@ import pytest
 from ruamel.yaml import YAML
 from support.claim_cases import CASES
 
-from pondering.claims.claims import Criterion, Decision, Register, load_register
+from pondering.claims.bounds import Criterion
+from pondering.claims.claims import Decision, Register, load_register
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
 from pondering.project.errors import UserError

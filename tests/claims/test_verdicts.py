@@ -14,7 +14,8 @@ from support.claim_cases_graves import BITS, TAUS
 from support.claim_tables import results, rows
 from support.nothing_learned import AS_LARGE_AS_THE_PAPERS, SMALLER, nothing_learned
 
-from pondering.claims.claims import Criterion, load_register
+from pondering.claims.bounds import Criterion
+from pondering.claims.claims import load_register
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Quantity
 from pondering.claims.record import claims_json

@@ -3,126 +3,24 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from pondering.claims.bounds import Comparison, Criterion, Entry, Precondition
 from pondering.claims.measures import MEASURES
-from pondering.claims.measures.quantities import Quantity, Unit, number_text
+from pondering.claims.measures.quantities import Unit
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.project.provenance import hash_values
 
 Profile = Literal["quick", "reduced", "paper"]
-Outcome = Literal["holds", "partly", "fails", "not measured"]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Bound(_Model):
-    """What a quantity must be: one of at_least, at_most, between."""
-
-    quantity: str
-    at_least: float | None = None
-    at_most: float | None = None
-    between: tuple[float, float] | None = None
-
-    @model_validator(mode="after")
-    def _one_bound(self) -> Self:
-        given = [self.at_least, self.at_most, self.between]
-        if sum(bound is not None for bound in given) != 1:
-            raise ValueError("give exactly one of at_least, at_most, between")
-        return self
-
-    def met(self, value: float) -> bool:
-        """Whether a value lies on the right side."""
-        return _inside(value, *self.limits())
-
-    def limits(self) -> tuple[float, float]:
-        """The lowest and the highest value allowed."""
-        if self.between is not None:
-            return self.between
-        low = -math.inf if self.at_least is None else self.at_least
-        return low, math.inf if self.at_most is None else self.at_most
-
-    def words(self, unit: Unit) -> str:
-        """The bound in the quantity's unit, as "at least 30.0%"."""
-        low, high = (number_text(limit, unit) for limit in self.limits())
-        if self.between is not None:
-            return f"between {low} and {high}"
-        return f"at least {low}" if self.at_least is not None else f"at most {high}"
-
-
-class Comparison(Bound):
-    """A bound that the estimate alone must meet, or the whole 95% interval."""
-
-    by: Literal["estimate", "interval"] = "estimate"
-
-    def words(self, unit: Unit) -> str:
-        """As of `Bound`, and whether the whole interval counts."""
-        return super().words(unit) + (", whole interval" if self.by == "interval" else "")
-
-    def met_by_interval(self, quantity: Quantity) -> bool:
-        """Whether the whole interval lies on the right side; not where there is none."""
-        low, high = quantity.low, quantity.high
-        return low is not None and high is not None and self.met(low) and self.met(high)
-
-
-class Criterion(Comparison):
-    """A bound that must hold, a weaker one that holds partly, and how much hangs on it.
-
-    Where the estimate meets the bound and `by: interval` asks for more, it holds partly.
-    """
-
-    partly: float | tuple[float, float] | None = None
-    core: bool
-
-    @model_validator(mode="after")
-    def _partly_is_weaker(self) -> Self:
-        if self.partly is None:
-            return self
-        if isinstance(self.partly, tuple) != (self.between is not None):
-            raise ValueError("partly must have the form of its bound: one number, or two")
-        strict, weak = self.limits(), self._weak()
-        if weak[0] > strict[0] or weak[1] < strict[1]:
-            raise ValueError("partly must allow whatever its bound allows")
-        return self
-
-    def outcome(self, quantity: Quantity | None) -> Outcome:
-        """How a measured quantity fares."""
-        if quantity is None or math.isnan(quantity.value):
-            return "not measured"
-        if self.met(quantity.value):
-            return "holds" if self.by == "estimate" or self.met_by_interval(quantity) else "partly"
-        return "partly" if _inside(quantity.value, *self._weak()) else "fails"
-
-    def _weak(self) -> tuple[float, float]:
-        if self.partly is None:
-            return self.limits()
-        if isinstance(self.partly, tuple):
-            return self.partly
-        return (-math.inf, self.partly) if self.at_least is None else (self.partly, math.inf)
-
-
-class Precondition(Bound):
-    """What must be so before the criteria are asked; `because` says to the reader what is not.
-
-    `learned: true`: the networks must have learned the task; at the paper's own size the claim is
-    not reproduced where they have not. Any other asks that the task be hard enough and lapses at
-    the paper's own size, where an easy task is a finding, not an excuse.
-    """
-
-    because: str = Field(min_length=1)
-    learned: bool = False
-
-
-class PaperSize(_Model):
+class PaperSize(Entry):
     """How large an experiment is in the paper.
 
     Args:
@@ -134,14 +32,14 @@ class PaperSize(_Model):
     updates: int | None
 
 
-class Change(_Model):
+class Change(Entry):
     """Something that was changed, and the day."""
 
     on: date
     what: str = Field(min_length=1)
 
 
-class Claim(_Model):
+class Claim(Entry):
     """One claim of a paper and how it is judged; `history`: how that changed before registration.
 
     `paper_size` has an entry for every experiment that must be as large as the paper's for the
@@ -220,7 +118,7 @@ class Decision(Comparison):
         return f"{self.quantity.replace('_', ' ')} {bound}: {self.meaning}"
 
 
-class Question(_Model):
+class Question(Entry):
     """A question beyond the papers, written down before any run that could answer it.
 
     Args:
@@ -243,7 +141,7 @@ class Question(_Model):
     seen_before: str | None = None
 
 
-class Literature(_Model):
+class Literature(Entry):
     """What others found on a question.
 
     Args:
@@ -264,7 +162,7 @@ class Literature(_Model):
         return f"{self.paper}{f' ({number})' if number else ''}: {self.says}"
 
 
-class Registration(_Model):
+class Registration(Entry):
     """The day on which claims and questions were registered, and the hash of their content."""
 
     on: date
@@ -276,7 +174,7 @@ class Registration(_Model):
         return self.sha256[:12]
 
 
-class Register(_Model):
+class Register(Entry):
     """The whole of claims.yaml; `changes` are those since the registration.
 
     What `literature` says of a question, by its id, is not registered: it is no part of the hash.
@@ -306,7 +204,7 @@ class Register(_Model):
     def content_hash(self) -> str:
         """The sha256 of what claims and questions say; comments and layout do not enter."""
 
-        def plain(entries: Sequence[_Model]) -> list[dict[str, Any]]:
+        def plain(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             return [entry.model_dump(mode="json", exclude_unset=True) for entry in entries]
 
         return hash_values({"claims": plain(self.claims), "questions": plain(self.questions)})
@@ -341,10 +239,6 @@ def load_register(path: Path = Path("claims.yaml")) -> Register:
         return Register.model_validate(document)
     except ValidationError as problem:
         raise UserError(f"{path}: {_first_error(problem, document)}") from None
-
-
-def _inside(value: float, low: float, high: float) -> bool:
-    return low <= value <= high
 
 
 def _first_error(problem: ValidationError, document: dict[str, Any]) -> str:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pondering.claims.claims import Claim, Criterion, Outcome
+from pondering.claims.bounds import Criterion, Outcome
+from pondering.claims.claims import Claim
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import Quantity, number_text, quantity_text
