@@ -6,23 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from pondering.claims.answers import Answer
 from pondering.claims.claims import Literature, PaperSize
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
-from pondering.report.figures import (
-    FIGURES,
-    FigureSpec,
-    alt_text,
-    question_figure,
-    reads_exits,
-)
+from pondering.report.figures import FIGURES, question_figure
 from pondering.report.pages import names
 from pondering.report.pages.beyond import Beyond, beyond_of
+from pondering.report.pages.figure_view import FigureView, figure_view, source, trainings
 from pondering.report.pages.lessons import (
     Lesson,
     experiments_of,
@@ -40,43 +33,13 @@ from pondering.report.pages.summary import (
     settings_in_words,
     summary_rows,
 )
-from pondering.report.pages.svg import inline
 from pondering.report.pages.tint import TintedText, tinted_texts
-from pondering.report.pages.told import Told, told
 from pondering.results.results import Card, Results
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import best_setting, headline, per_seed
 
 ALL_WAYS = "beyond-exits"
 """The figure of every mechanism and rule."""
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure as it is drawn once; without `svg` it is shown from its file."""
-
-    id: str
-    svg: Markup | None
-
-
-@dataclass(frozen=True)
-class FigureView:
-    """One figure with everything that stands beside it; two drawings are for a wide page and a
-    narrow one.
-    """
-
-    spec: FigureSpec
-    source: str
-    drawings: tuple[Drawing, ...]
-    alternative: str
-    caption: str
-    ours: str
-    told: tuple[Told, ...]
-    stand_ins: tuple[str, ...]
-    runs: tuple[str, ...]
-    present: tuple[str, ...]
-    commands: tuple[str, ...]
-    data: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -171,7 +134,7 @@ def page_of(
         All a template needs.
     """
     shown = {name: svg for name, svg in drawings.items() if name in inlined}
-    views = [_figure(spec, results, drawings, shown) for spec in FIGURES if spec.id in drawings]
+    views = [figure_view(spec, results, drawings, shown) for spec in FIGURES if spec.id in drawings]
     asked = [question_figure(each.question, each) for each in answers]
     present = _in_order(results, settings)
     inside = [view for view in views if view.spec.id != ALL_WAYS]
@@ -203,11 +166,11 @@ def page_of(
             _question(each, literature.get(each.question.id, ()), drawings) for each in answers
         ),
         question_figures=tuple(
-            _figure(spec, results, drawings, shown) for spec in asked if spec.id in drawings
+            figure_view(spec, results, drawings, shown) for spec in asked if spec.id in drawings
         ),
         absent=tuple(name for name in settings if name not in results.tables),
         undrawn=tuple(
-            f"{_source(spec)}. {spec.title}" for spec in FIGURES if spec.id not in drawings
+            f"{source(spec)}. {spec.title}" for spec in FIGURES if spec.id not in drawings
         ),
         unfinished=tuple(name for name in present if _running(results, name)),
         stand_ins=tuple(results.stand_ins(present)),
@@ -232,12 +195,6 @@ def _in_order(results: Results, settings: Mapping[str, Any]) -> list[str]:
     return known + sorted(set(results.tables) - set(known))
 
 
-def _trainings(results: Results, name: str) -> list[str]:
-    """The trainings behind an experiment's table, as "experiment-mechanism"."""
-    there = set(results.tables[name]["mechanism"])
-    return [f"{name}-{mechanism}" for mechanism in names.TITLES if mechanism in there]
-
-
 def _section(
     name: str,
     results: Results,
@@ -258,7 +215,7 @@ def _section(
         card=card,
         settings=tuple(settings_in_words(table, card, config)),
         rows=rows,
-        trainings=tuple(_trainings(results, name)),
+        trainings=tuple(trainings(results, name)),
         mechanisms_missing=tuple(names.TITLES[m] for m in missing),
         unfinished=_running(results, name),
         figures=tuple(view for view in views if view.spec.experiment == (name,)),
@@ -274,40 +231,6 @@ def _section(
         crossing=crossing_in_words(table, results.traces.get(name, []), config),
         solved_error=solved_error,
         lessons=lessons(judgements),
-    )
-
-
-def _figure(
-    spec: FigureSpec, results: Results, drawings: Collection[str], shown: Mapping[str, str]
-) -> FigureView:
-    """A figure's view; the page refers to the files of what is not in `shown`."""
-    present = [name for name in spec.experiment if name in results.tables]
-    runs = [run for name in present for run in _trainings(results, name)]
-    profile, words = results.profile, spec.words(results)
-    alternative = alt_text(spec, results, words)
-    wide = spec.across
-    ids = [spec.id, *([wide.id] if wide and wide.id in drawings else [])]
-    drawn = (
-        Drawing(name, inline(shown[name], name, alternative) if name in shown else None)
-        for name in ids
-    )
-    stage = "exits" if reads_exits(spec) else "evaluate"
-    commands = [f"dvc repro {stage}@{profile}-{name}" for name in present]
-    return FigureView(
-        spec=spec,
-        source=_source(spec),
-        drawings=tuple(drawn),
-        alternative=alternative,
-        caption=spec.caption(results),
-        ours=words,
-        told=tuple(told(words)),
-        stand_ins=tuple(results.stand_ins(spec.experiment)),
-        runs=tuple(runs),
-        present=tuple(present),
-        commands=(*commands, f"dvc repro report@{profile}"),
-        data=tuple(f"tables/{name}.csv" for name in present)
-        + tuple(f"exits/{name}.csv" for name in present if name in results.exits)
-        + tuple(f"curves/{run}.csv" for run in runs if _has_curves(results, run)),
     )
 
 
@@ -337,10 +260,6 @@ def _size(low: float, high: float, paper: PaperSize | None) -> str:
     return f" of difficulty {low:g} to {high:g}{beside}"
 
 
-def _source(spec: FigureSpec) -> str:
-    return f"{spec.paper}, {spec.number}" if spec.number else spec.paper
-
-
 def _caps(config: ExperimentConfig | None) -> dict[str, int]:
     """Mechanism -> the most steps it may take."""
     if config is None:
@@ -352,9 +271,3 @@ def _caps(config: ExperimentConfig | None) -> dict[str, int]:
 
 def _running(results: Results, name: str) -> bool:
     return bool((results.tables[name]["status"] == "running").any())
-
-
-def _has_curves(results: Results, run: str) -> bool:
-    name, mechanism = run.rsplit("-", 1)
-    frame = results.curves.get(name)
-    return frame is not None and bool((frame["mechanism"] == mechanism).any())
