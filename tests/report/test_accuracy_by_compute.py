@@ -43,7 +43,7 @@ def test_compute_is_told_with_its_range(results: Results, uneven: Results) -> No
     said = accuracy_by_compute.words(results, NAME)
     assert "PonderNet, λp = 0.3: 7.68M." in said
     said = accuracy_by_compute.words(uneven, NAME)
-    assert "PonderNet, λp = 0.3: 6.4M (3.84M to 7.68M)." in said
+    assert "PonderNet, λp = 0.3: 6.4M (seeds from 3.84M to 7.68M)." in said
 
 
 def test_pondernet_that_stops_in_training_has_a_line_of_its_own(results: Results) -> None:

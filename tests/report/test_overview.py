@@ -54,6 +54,15 @@ def test_a_row_tells_error_steps_and_who_solved_it(results: Results) -> None:
     assert any(re.match(r"\d\.\d\d bits", row[1]) for row in rows)
 
 
+def test_seeds_that_validation_stopped_were_trained_long_enough(results: Results) -> None:
+    curves = results.curves["logic"]
+    half, act = curves["update"].max() / 2, curves["mechanism"] == "act"
+    early = act & (curves["update"] > half - 0.2 * half * curves["seed"])
+    results = Results(**{**results.__dict__, "curves": {**results.curves, "logic": curves[~early]}})
+    row = next(line for line in table_of(results).splitlines() if "report.md#logic)" in line)
+    assert row.split(" | ")[2] != ""
+
+
 def test_a_method_trained_for_less_has_no_cell(results: Results) -> None:
     curves = results.curves["logic"].copy()
     short = (curves["mechanism"] == "act") & (curves["update"] > curves["update"].max() / 2)

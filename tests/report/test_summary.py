@@ -90,6 +90,22 @@ def test_settings_are_put_into_words(results: Results) -> None:
     assert f"{config.training.batch} examples" in lines["Training"]
     assert lines["ACT"] == "τ = 1e-3, 3e-3, 0.01, 0.03"
     assert "PonderNet" not in lines  # left out
+    assert lines["Evaluation"] == "1,000 examples per difficulty, over which errors are averaged"
+
+
+def test_seeds_and_examples_are_those_of_the_table(results: Results) -> None:
+    config = load_params(ROOT / "params.yaml", "reduced").experiments["parity_interpolation"]
+    table, card = results.tables["parity"], card_of("parity")
+    assert dict(settings_in_words(table, card, config))["Seeds"] == "3 a setting"
+    fewer = table[(table["mechanism"] != "act") | (table["seed"] < 2)]
+    told = dict(settings_in_words(fewer, card, config))["Seeds"]
+    assert told == "3 (Fixed repeat), 2 (ACT), 3 (PonderNet) a setting"
+    classes = table.assign(examples=100 + table["difficulty"].astype(int))
+    total = classes.drop_duplicates(["split", "difficulty"])["examples"].sum()
+    assert dict(settings_in_words(classes, card, config))["Evaluation"] == f"{total:,} examples"
+    one = table[table["difficulty"] == table["difficulty"].min()]
+    told = dict(settings_in_words(one, card, config))["Evaluation"]
+    assert told == f"{one['examples'].iloc[0]:,} examples"
 
 
 def test_a_recipe_is_put_into_words_only_where_it_was_chosen(results: Results) -> None:

@@ -33,7 +33,8 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MEANINGS: dict[Verdict, str] = {
     "reproduced": "every criterion holds",
-    "partly": "no core criterion fails in its weaker form, but not every criterion holds",
+    "partly": "no core criterion fails in its weaker form, but not every criterion holds; where a "
+    "whole interval must meet a bound and the estimate alone does, the criterion holds partly",
     "not reproduced": "a core criterion fails even in its weaker form, or the networks have not "
     "learned the task at the paper's own size",
     "not learned here": "the networks have not learned the task, which is smaller than the "
@@ -143,7 +144,9 @@ def _verdict(
         missing = names("not measured", core=True)
         return "cannot be judged at this scale", f"Could not be measured: {missing}."
     if any(criterion.core and outcome == "fails" for criterion, outcome in outcomes):
-        return "not reproduced", f"Fails: {names('fails', core=True)}."
+        others = names("fails", core=False)
+        beside = f"; also fails: {others}" if others else ""
+        return "not reproduced", f"Fails: {names('fails', core=True)}{beside}."
     parts = [("holds only partly", names("partly")), ("fails", names("fails"))]
     parts.append(("not measured", names("not measured")))
     return "partly", sentence("; ".join(f"{how}: {what}" for how, what in parts if what))

@@ -56,9 +56,8 @@ def words(results: Results, experiment: str) -> str:
         spent = method.of(curves).groupby("seed")["computed_steps"].max()
         if spent.notna().any():
             mean, low, high = (style.count(v) for v in (spent.mean(), spent.min(), spent.max()))
-            parts.append(
-                f"{method.legend}: {mean}" + (f" ({low} to {high})" if low != high else "")
-            )
+            apart = f" (seeds from {low} to {high})" if low != high else ""
+            parts.append(f"{method.legend}: {mean}{apart}")
     return f"Forward passes by the end of training: {'; '.join(parts)}." if parts else ""
 
 

@@ -114,8 +114,8 @@ def _pondered(frame: pd.DataFrame, most: float) -> str:
     names = {" ": "space", "\n": "line end"}
     listed = ", ".join(f"{names.get(str(c), str(c))} ({n:.2f})" for c, n in top.items())
     return (
-        f"{frame['n'].mean():.2f} steps on average ({frame['n'].min():.3g} to "
-        f"{frame['n'].max():.3g}), most at {listed}"
+        f"{frame['n'].mean():.2f} steps on average, from {frame['n'].min():.3g} to "
+        f"{frame['n'].max():.3g}, most at {listed}"
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.methods import ORDER, Method, best_methods
+from pondering.report.figures.shapes.methods import ORDER, Method, best_methods, trained_alike
 from pondering.report.pages.summary import SPLITS_ON_FIGURES_ALONE, printed
 from pondering.results import exits
 from pondering.results.exits import at_best_settings
@@ -51,7 +51,10 @@ def beyond_of(results: Results, experiments: Sequence[str]) -> Beyond:
         experiments: those with a table, in the order of the page.
     """
     seeds = {name: per_seed(headline(results.tables[name])) for name in experiments}
-    best = {name: {m.name: m for m in best_methods(each)} for name, each in seeds.items()}
+    best = {
+        name: {m.name: m for m in trained_alike(best_methods(each), results.curves.get(name))}
+        for name, each in seeds.items()
+    }
     there = [name for name in ORDER if any(name in each for each in best.values())]
     rows = []
     for name, methods in best.items():
@@ -156,7 +159,7 @@ def _rules(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     points = [
         (error, steps, mechanism, rule)
         for mechanism, own in found.items()
-        for rule, steps, error in _points(own)
+        for rule, steps, error in (*_points(own), ("fixed n", *exits.best_fixed(own, math.inf)))
     ]
     error, steps, mechanism, rule = min(points)
     yield (
@@ -176,7 +179,6 @@ def _points(own: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
         if np.isfinite(errors).any():
             place = int(np.nanargmin(errors))
             yield rule, float(grid[place]), float(errors[place])
-    yield "fixed n", *exits.best_fixed(own, math.inf)
 
 
 def _audit(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
@@ -199,15 +201,26 @@ def _sequences(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
         own for name in seeds if name != EVERY_WAY for own in _stopped(results, name).values()
     ]
     if others:
-        beats = [
-            min(error for _, _, error in _points(own)) < exits.best_fixed(own, math.inf)[1]
-            for own in others
-        ]
         where = "On the other tasks the" if EVERY_WAY in seeds else "The"
         yield (
-            f"{where} best rule, chosen on the test, beats every fixed n for {sum(beats)} of "
-            f"{len(beats)} mechanism{'s' if len(beats) > 1 else ''} ({_seeds(others)})."
+            f"{where} best rule, chosen on the test, surely errs less than every fixed n in "
+            f"{sum(map(_surely_better, others))} of {len(others)} "
+            f"case{'s' if len(others) > 1 else ''} of a mechanism on a task ({_seeds(others)})."
         )
+
+
+def _surely_better(own: pd.DataFrame) -> bool:
+    """Whether the whole interval of the best rule's error less the best fixed n's is below zero."""
+    n, _ = exits.best_fixed(own, math.inf)
+    (_, steps, rule) = min((error, steps, rule) for rule, steps, error in _points(own))
+    by_seed = own.set_index("seed")
+    fixed = by_seed[(by_seed["rule"] == exits.FIXED) & (by_seed["ponder_time"] == n)]["error"]
+    if rule in exits.with_curve(own):
+        at = exits.errors_at(own, rule, [steps])
+        errors = pd.Series({seed: float(each[0]) for seed, each in at.items()}, dtype=float)
+    else:
+        errors = by_seed[by_seed["rule"] == rule]["error"]
+    return bool(mean_interval(errors - fixed).high < 0)
 
 
 def _lowest(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
@@ -219,9 +232,10 @@ def _lowest(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     if winners:
         most = max(map(winners.count, winners))
         names = [name for name in ORDER if winners.count(name) == most]
+        runs = " and ".join(str(sum(n in methods for methods in best.values())) for n in names)
         yield (
             f"{_listed(names)} most often {'have' if len(names) > 1 else 'has'} the lowest mean "
-            f"error, on {most} of {len(winners)} tasks "
+            f"error, on {most} of {len(winners)} tasks, run on {runs} "
             f"({_seeds(seeds.values())})."
         )
 

@@ -200,15 +200,15 @@ def settings_in_words(
     flag = "with" if halting.first_step_flag else "without"
     lines += [("Task", task)] if task else []
 
-    def seeds(mechanism: str) -> int:
-        return len(config.seeds_of(mechanism))
+    of_mechanism = table.groupby(table["mechanism"].map(lambda name: read_variant(name)[0]))
+    seeds = of_mechanism["seed"].nunique().to_dict()  # as many as have run, which may not be all
 
     lines += [
         ("Network", _network(config)),
         (
             "Halting",
             f"at most {halting.max_steps} steps, ε = {halting.epsilon:g}, "
-            f"halting bias {halting.halt_bias:g}, {flag} first-step flag",
+            f"halting bias {halting.halt_bias:g}, {flag} flag of the first step",
         ),
     ]
     for mechanism in filter(config.seeds_of, config.mechanisms):
@@ -217,10 +217,10 @@ def settings_in_words(
         more = f"; {own}" if own else ""
         lines.append((names.TITLES[mechanism], f"{names.SYMBOLS[mechanism]} = {values}{more}"))
     lines += [
-        ("Training", f"{_each(config, config.updates)} updates of {training.batch} examples"),
+        ("Training", f"{_trained(config, config.updates)} updates of {training.batch} examples"),
         ("Optimiser", _optimiser(config)),
-        ("Seeds", f"{_each(config, seeds)} a setting"),
-        ("Evaluation", f"{config.evaluation.examples:,} examples per difficulty"),
+        ("Seeds", f"{_each({m: seeds[m] for m in names.TITLES if m in seeds})} a setting"),
+        ("Evaluation", _evaluation(table)),
     ]
     return lines
 
@@ -237,7 +237,7 @@ def _network(config: ExperimentConfig) -> str:
 def _optimiser(config: ExperimentConfig) -> str:
     """The learning rate, what lowers it, and clipping."""
     training = config.training
-    words = ["Adam", f"learning rate {_each(config, config.learning_rate)}"]
+    words = ["Adam", f"learning rate {_trained(config, config.learning_rate)}"]
     words += [] if training.decay == "none" else [f"{training.decay} decay to 0"]
     if (factor := training.halting_rate) is not None:
         words.append(f"{factor:g} times the rate for the halting unit")
@@ -284,13 +284,27 @@ def _settings_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     return [*lines, ("Seeds", f"{seeds} a setting")]
 
 
-def _each(config: ExperimentConfig, of: Callable[[str], float]) -> str:
+def _evaluation(table: pd.DataFrame) -> str:
+    """How many examples a network is tested on; classes are no difficulties, each has its own."""
+    sets = table[~table["split"].isin(SPLITS_ON_FIGURES_ALONE)]
+    sizes = sets.groupby(["split", "difficulty"])["examples"].first()
+    if sizes.nunique() > 1:
+        return f"{_plain(int(sizes.groupby('split').sum().max()))} examples"
+    several = sizes.groupby("split").size().max() > 1
+    of_each = " per difficulty, over which errors are averaged" if several else ""
+    return f"{_plain(int(sizes.max()))} examples{of_each}"
+
+
+def _trained(config: ExperimentConfig, of: Callable[[str], float]) -> str:
+    """A value of the mechanisms that are to be trained."""
+    return _each({name: of(name) for name in filter(config.seeds_of, config.mechanisms)})
+
+
+def _each(values: Mapping[str, float]) -> str:
     """One value, or one for each mechanism where they differ."""
-    trained = filter(config.seeds_of, config.mechanisms)
-    values = {names.TITLES[each]: of(each) for each in trained}
     if len(set(values.values())) == 1:
         return _plain(next(iter(values.values())))
-    return ", ".join(f"{_plain(value)} ({name})" for name, value in values.items())
+    return ", ".join(f"{_plain(value)} ({names.TITLES[name]})" for name, value in values.items())
 
 
 def _plain(value: Any) -> str:

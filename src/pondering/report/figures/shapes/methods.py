@@ -25,6 +25,8 @@ COMPARED = ("plain", "act", "pondernet")
 """What Banino 2021 compares."""
 TRAINED_FOR_IT = ("repeat", "act", "pondernet")
 """The mechanisms whose trainings such a comparison needs."""
+LONG_ENOUGH = 2 / 3
+"""Share of the longest training's updates below which a method is left out of a comparison."""
 BEST = "each method at the setting with the lowest mean error over seeds"
 ENOUGH_FOR_A_BOX = 5
 """Values from which on a box shows their quartiles."""
@@ -96,6 +98,30 @@ def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Meth
         elif (setting := best_setting(pondering, name)) is not None:
             found.append(Method(name, name, setting))
     return found
+
+
+def trained_alike(methods: Sequence[Method], curves: pd.DataFrame | None) -> list[Method]:
+    """The methods that were trained nearly as long as the longest of them.
+
+    Args:
+        methods: of one experiment.
+        curves: its training curves; None: nothing is known, so none is left out.
+
+    Returns:
+        Those with at least `LONG_ENOUGH` of the updates. Seeds that end at different updates were
+        stopped by their validation: they were trained for as long as they needed.
+    """
+    if curves is None:
+        return [*methods]
+    ends = curves.groupby(["mechanism", "seed", "setting"])["update"].max()
+    longest = ends.groupby("mechanism").max()
+    stopped = ends.groupby("mechanism").nunique() > 1
+    return [
+        each
+        for each in methods
+        if stopped.get(each.mechanism, False)
+        or longest.get(each.mechanism, math.inf) >= LONG_ENOUGH * longest.max()
+    ]
 
 
 def bars_with_seeds(
