@@ -90,6 +90,17 @@ def test_what_is_published_in_full_trains_nothing(tmp_path: Path) -> None:
         assert ours == theirs, name
 
 
+def test_seeds_are_added_where_a_run_had_nothing_to_train(tmp_path: Path) -> None:
+    first = run_in(tmp_path / "first", "train", [0], {})
+    more = project(clone(first, tmp_path / "more"), "keep", [0], {})
+    run(more)
+    run(project(more, "keep", [0, 7], {}))
+    whole = run_in(tmp_path / "whole", "train", [0, 7], {})
+    for name in SAME:
+        ours, theirs = ((each / "reports/quick" / name).read_text() for each in (more, whole))
+        assert ours == theirs, name
+
+
 def test_a_profile_may_leave_a_mechanism_out_or_give_it_fewer_seeds(tmp_path: Path) -> None:
     own = {"act": {"seeds": [7]}, "pondernet": {"seeds": []}}
     folder = run_in(tmp_path, "train", [0, 7], own)

@@ -404,6 +404,14 @@ def test_an_input_unlike_training_is_said_to_be(opened: Opener, at: str, why: st
     assert note.is_visible()
 
 
+@pytest.mark.parametrize("place", ["0", "2", "-1", "1.5", "two"])
+def test_a_place_that_an_input_does_not_have_is_said_and_mended(opened: Opener, place: str) -> None:
+    page = opened(at=f"#+00000000000?at={place}")
+    said = page.locator("#play-parity").text_content() or ""
+    assert f"The address asked for at “{place}”, which this game does not know" in said
+    assert page.evaluate("PLAY.parity.at") == 0
+
+
 @pytest.mark.parametrize("at", ["#+00000000000", *(f"#{game}" for game in LATER)])
 def test_an_input_as_in_training_is_not(opened: Opener, at: str) -> None:
     assert opened(at=at).locator(".note:visible").count() == 0

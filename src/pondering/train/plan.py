@@ -213,7 +213,7 @@ def earlier(params: Params, experiment: str, mechanism: str, root: Path) -> list
     found = [finished.read(layout, experiment, mechanism)]
     if params.compute.published == "keep":
         found.insert(0, finished.published(layout, experiment, mechanism))
-    return [each for each in found if each]
+    return [each for each in found if each and each.replicas]
 
 
 def plan(params: Params, experiment: str, mechanism: str, root: Path) -> Plan:

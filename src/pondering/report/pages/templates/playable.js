@@ -309,9 +309,10 @@ async function play(name) {
     return run ?? game.runs?.[k] ?? all[0];
   });
   const input = wished("input", game.task.read) ?? game.input ?? game.task.first;
-  const { length } = game.task.truths(input), at = parseInt(own.get("at"), 10) || length;
+  const { length } = game.task.truths(input), places = Array.from({ length }, (_, k) => String(k + 1));
+  const at = Number(wished("at", (text) => places.find((place) => place === text)) ?? length);
   const notice = wrong.length ? `The address asked for ${wrong.join(" and ")}, which this game does not know; the page shows another instead.` : "";
-  Object.assign(game, { input, runs, notice, at: Math.min(Math.max(1, at), length) - 1 });
+  Object.assign(game, { input, runs, notice, at: at - 1 });
   await settle(game);
   if (notice) share(game);
 }
@@ -325,7 +326,7 @@ function follow() {
   if (folded && !folded.open) {
     folded.open = true; // and then as if a visitor had opened it
     folded.scrollIntoView();
-  } else if (name) play(name);
+  } else if (name) play(name).catch(missing(document.getElementById(`play-${name}`)));
 }
 
 function begin() {
