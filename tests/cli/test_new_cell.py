@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 import torch
 from support import tiny
-from support.synthetic_results import card_of
+from support.synthetic_results import card_of, made_up_results
 from torch import Tensor, nn
 
 from pondering.data.frozen import card, freeze
@@ -53,7 +52,7 @@ def test_a_class_and_its_name_are_enough_to_train(
     assert set(sweep.status()) == {"finished"}
     losses = torch.stack(sweep.curves)[..., 1]
     assert (losses[-1] < losses[0]).all()
-    lines = settings_in_words(pd.DataFrame(), card_of("tiny"), config)
+    lines = settings_in_words(made_up_results().tables["parity"], card_of("tiny"), config)
     assert ("Network", "residual, 16 units") in lines
 
 
