@@ -293,6 +293,7 @@ def test_every_claim_stands_first_with_its_verdict_figure_and_runs(html: str) ->
     row = html[html.index('<tbody id="claim-G1">') : html.index('<tbody id="claim-G2">')]
     assert 'href="#figure-graves-04"' in row and "provenance.html#parity-act" in row
     assert re.search(r"\d%? \(.+ to .+\)", row) and "3 seeds a setting" in row
+    assert re.search(r"Tested on Parity \(elements: 1 to \d+; the paper to 64\)", row)
 
 
 def test_a_figure_stands_beside_the_paper_its_command_settings_and_runs(

@@ -233,10 +233,10 @@ def _lowest(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
         most = max(map(winners.count, winners))
         names = [name for name in ORDER if winners.count(name) == most]
         runs = " and ".join(str(sum(n in methods for methods in best.values())) for n in names)
+        have, were = ("have", "they were") if len(names) > 1 else ("has", "it was")
         yield (
-            f"{_listed(names)} most often {'have' if len(names) > 1 else 'has'} the lowest mean "
-            f"error, on {most} of {len(winners)} tasks, run on {runs} "
-            f"({_seeds(seeds.values())})."
+            f"{_listed(names)} most often {have} the lowest mean error, on {most} of "
+            f"{len(winners)} tasks; {were} trained on {runs} of these ({_seeds(seeds.values())})."
         )
 
 

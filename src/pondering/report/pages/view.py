@@ -239,7 +239,7 @@ def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) 
     by_name = {quantity.name: quantity for quantity in judgement.quantities}
     core = [c.quantity for c in claim.criteria if c.core and c.quantity in by_name]
     sizes = [
-        results.title(name) + _size(low, high, claim.paper_size.get(name))
+        results.title(name) + _size(low, high, results.cards[name], claim.paper_size.get(name))
         for name, (low, high) in judgement.sizes.items()
     ]
     known = {spec.id: spec.number or spec.title for spec in FIGURES}
@@ -251,13 +251,14 @@ def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) 
     )
 
 
-def _size(low: float, high: float, paper: PaperSize | None) -> str:
+def _size(low: float, high: float, card: Card, paper: PaperSize | None) -> str:
     """The difficulties that were tested, and how far the paper goes where that is farther."""
     if low == high:
         return ""
     hardest = (paper.difficulty if paper else None) or high
-    beside = f" (the paper to {hardest:g})" if hardest > high else ""
-    return f" of difficulty {low:g} to {high:g}{beside}"
+    beside = f"; the paper to {hardest:g}" if hardest > high else ""
+    counted = " or ".join(dict.fromkeys(card.difficulty.values()))
+    return f" ({counted}: {low:g} to {high:g}{beside})"
 
 
 def _caps(config: ExperimentConfig | None) -> dict[str, int]:
