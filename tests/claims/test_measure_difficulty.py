@@ -79,7 +79,7 @@ def test_steps_and_errors_by_bits(gone: Replicas, bound: float, fewest: int) -> 
     networks = "networks of ACT that solve the task (error below 25%)"
     gained = "steps gained from easiest to hardest"
     rest = check_values(found, {
-        "solved_networks": (f"{networks}, 0.001 ≤ τ ≤ 0.02", "number", len(solved), 20),
+        "solved_networks": (f"{networks}, 0.001 ≤ τ ≤ 0.02", "networks", len(solved), 20),
         "rise": (
             f"{gained}, networks that solve the task", "steps",
             mean(rise for _, rise, _ in enough), len(enough),
@@ -94,7 +94,7 @@ def test_steps_and_errors_by_bits(gone: Replicas, bound: float, fewest: int) -> 
         ),
         "rise_all": (f"{gained}, all networks", "steps", mean(rise for _, rise, _ in every), 20),
         "scattered_solved": (
-            f"scattered elements: {networks}, τ > 0", "number", len(elsewhere), 24
+            f"scattered elements: {networks}, τ > 0", "networks", len(elsewhere), 24
         ),
         "scattered_rise": (
             f"scattered elements: {gained}, networks that solve the task", "steps",

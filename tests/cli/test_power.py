@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.argv import refused, shown
+from support.argv import refused
 from support.claim_cases import settled as of_steps
 
 from pondering.claims.claims import load_register
@@ -116,6 +116,7 @@ def test_an_unknown_claim_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused("power", "Q1").startswith("error: CLAIM: 'Q1' is unknown")
 
 
-def test_published_results_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    assert shown("power", "b3").startswith("B3: ")
+def test_published_results_are_read() -> None:
+    source, layout = Results.load(ROOT / "reports", "reduced"), Layout(ROOT, "reduced")
+    told = "\n".join(lines(CLAIMS["B3"], source, layout, 2))
+    assert told.startswith("B3: ") and "core-hours" in told

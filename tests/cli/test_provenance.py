@@ -14,8 +14,8 @@ from support import argv
 
 from pondering.claims.claims import load_register
 from pondering.cli.provenance import lines
-from pondering.cli.stages import read
 from pondering.params.read import load_params
+from pondering.project.documents import read_yaml
 from pondering.report.figures import FIGURES, decisions, exits, question_figure
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +122,7 @@ def test_another_profile_with_data_from_outside(project: Path) -> None:
 
 def test_every_figure_has_stages_that_dvc_has(project: Path) -> None:
     params = load_params()
-    stages = read(ROOT)
+    stages = read_yaml(ROOT / "dvc.yaml")["stages"]
     asked = load_register(ROOT / "claims.yaml").questions
     for spec in (*FIGURES, *map(question_figure, asked)):
         known = [f"{stage}@quick-{name}" for stage in ("datasets", "evaluate")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from pondering.cli import options
-from pondering.cli.stages import read
 from pondering.params.read import Params, load_params
 from pondering.project.command import completed, stage
+from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, instead
 from pondering.project.paths import Layout
 
@@ -91,7 +91,7 @@ def _stages(params: Params, experiments: Sequence[str], ruled: bool) -> Iterator
     Args:
         ruled: whether it reads the tables of exit rules.
     """
-    profile, stages = params.profile, read(Path())
+    profile, stages = params.profile, read_yaml(Path("dvc.yaml"))["stages"]
 
     def stage_of(name: str, **item: str) -> tuple[str, str]:
         values = stages[name]

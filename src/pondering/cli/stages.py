@@ -5,17 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from pondering.params.schema import Params
+from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, close_to
-
-
-def read(root: Path) -> dict[str, Any]:
-    """The stages and groups of stages, by name."""
-    text = (root / "dvc.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = YAML(typ="safe", pure=True).load(text)["stages"]
-    return found
 
 
 def check_trainings(root: Path, params: Params) -> None:
@@ -27,14 +19,15 @@ def check_trainings(root: Path, params: Params) -> None:
     Raises:
         UserError: one line with the one to be added, or with the one that fits nothing.
     """
-    if not (root / "dvc.yaml").is_file():
+    path = root / "dvc.yaml"
+    if not path.is_file():
         return
     wanted = {
         f"${{profile}}-{name}-{mechanism}": {"experiment": name, "mechanism": mechanism}
         for name, config in params.experiments.items()
         for mechanism in config.mechanisms
     }
-    there: dict[str, Any] = read(root)["train"]["foreach"]
+    there: dict[str, Any] = read_yaml(path)["stages"]["train"]["foreach"]
     for line, item in there.items():
         if wanted.get(line) != item:
             close = close_to(line, wanted)

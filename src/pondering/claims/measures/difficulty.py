@@ -17,6 +17,7 @@ from pondering.claims.measures.evidence import (
     InsufficientError,
     NotRunError,
     require,
+    small_taus,
 )
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds, over_seeds
 from pondering.claims.measures.sequences import end_spike, tracking
@@ -105,7 +106,7 @@ def _lines(act: Cube) -> Array:
 def _count(name: str, label: str, solved: Array, every: Array) -> Quantity:
     """How many networks have solved a task; NaN where none was trained."""
     count = float(len(solved)) if len(every) else float("nan")
-    return Quantity(name, label, "number", count, None, None, len(every))
+    return Quantity(name, label, "networks", count, None, None, len(every))
 
 
 def _steepness(lines: Array) -> float:
@@ -130,7 +131,7 @@ def ponder_by_gates(
     Raises:
         InsufficientError: the difficulties do not reach from 1 to `last`.
     """
-    act = evidence.small_tau(experiment, tau_at_most)
+    act = evidence.sweep(experiment, "act", "test", *small_taus(tau_at_most))
     plain = evidence.plain(experiment)
     levels = act.difficulties
     if levels.min() > 1 or levels.max() < last:

@@ -236,10 +236,6 @@ class Evidence:
         except InsufficientError as problem:
             raise NotRunError(f"{experiment} has no runs of the plain network (rho 1)") from problem
 
-    def small_tau(self, experiment: str, tau_at_most: float) -> Cube:
-        """ACT with small time penalties; see `small_taus`."""
-        return self.sweep(experiment, "act", "test", *small_taus(tau_at_most))
-
     def common_updates(self, experiment: str, *mechanisms: str) -> float:
         """How many updates all these mechanisms were trained for: their plans may differ."""
         frame = self.results.curves.get(experiment)
@@ -256,7 +252,7 @@ class Evidence:
 
         Args:
             experiment: the task.
-            mechanism: repeat, act or pondernet.
+            mechanism: as tables write it.
             until: rows after this update are left out, to compare equally long trainings.
         """
         frame = self.results.curves.get(experiment)

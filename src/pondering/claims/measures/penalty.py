@@ -12,7 +12,7 @@ from pondering.claims.measures.arrays import (
     present,
     trend,
 )
-from pondering.claims.measures.evidence import Evidence, require
+from pondering.claims.measures.evidence import Evidence, require, small_taus
 from pondering.claims.measures.quantities import (
     Quantity,
     mean_over_seeds,
@@ -45,13 +45,14 @@ def error_with_and_without(
         plain_mean_error and act_mean_error.
     """
     plain = evidence.plain(experiment).seed_error()[:, 0]
-    sweep = evidence.small_tau(experiment, tau_at_most)
+    keep, small = small_taus(tau_at_most)
+    sweep = evidence.sweep(experiment, "act", "test", keep, small)
     errors = sweep.seed_error()
     by_setting = [present(column) for column in errors.T]
     worst = max(by_setting, key=np.median)
     rarest = min(by_setting, key=lambda column: float((column < solved_below).mean()))
     reached = _updates_at_lowest_tau(evidence, experiment, solved_below)
-    small, percent = f"0 < τ ≤ {tau_at_most:g}", f"{100 * solved_below:g}%"
+    percent = f"{100 * solved_below:g}%"
     return [
         median_over_seeds("plain_error", "median error of the plain network", "share", plain),
         median_over_seeds(

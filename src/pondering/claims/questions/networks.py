@@ -131,5 +131,5 @@ def of_each(
         title = evidence.results.title(experiment)
         parts |= {", ".join(filter(None, (title, part))): found[part] for part in found}
     if not parts:
-        raise NotRunError("; ".join(dict.fromkeys(evidence.missing)))
+        raise NotRunError
     return parts

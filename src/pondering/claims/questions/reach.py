@@ -43,7 +43,7 @@ def beyond_the_range(
             own = parts.setdefault(MECHANISMS[mechanism].title, [])
             own += _quantities(name, title, *found)
     if not parts:
-        raise NotRunError("; ".join(evidence.missing))
+        raise NotRunError
     return parts
 
 

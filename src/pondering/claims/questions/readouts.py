@@ -44,7 +44,7 @@ def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
             columns = {name: 1 - by_seed(own, name) for name in READINGS}
             found.setdefault(mechanism, []).append(columns | {"gain": by_seed(own, "gain")})
     if not found:
-        raise NotRunError("; ".join(evidence.missing))
+        raise NotRunError
     return {MECHANISMS[name].title: _quantities(tasks) for name, tasks in found.items()}
 
 

@@ -11,7 +11,6 @@ from pondering.report.figures import style
 
 TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
 
-SYMBOLS = {name: each.symbol for name, each in mechanisms.MECHANISMS.items()}
 
 PROFILES = {
     "paper": "the papers' own settings, to the letter",

@@ -66,7 +66,7 @@ def _words(record: Mapping[str, Any], mechanism: str) -> str:
     many = "learning rate" if len(rates) == 1 else "learning rates"
     tried = _list(names.settings_listed(mechanism, settings))
     return (
-        f"{names.SYMBOLS[mechanism]} = {tried} at {many} "
+        f"{style.SYMBOL[mechanism]} = {tried} at {many} "
         f"{_list(map(style.number, rates))}, seeds {_list(map(str, seeds))}, "
         f"{record['updates']:,} updates"
     )

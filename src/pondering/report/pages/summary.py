@@ -215,7 +215,7 @@ def settings_in_words(
         values = ", ".join(names.settings_listed(mechanism, config.settings(mechanism)))
         own = ", ".join(_own_values(config, mechanism))
         more = f"; {own}" if own else ""
-        lines.append((names.TITLES[mechanism], f"{names.SYMBOLS[mechanism]} = {values}{more}"))
+        lines.append((names.TITLES[mechanism], f"{style.SYMBOL[mechanism]} = {values}{more}"))
     lines += [
         ("Training", f"{_trained(config, config.updates)} updates of {training.batch} examples"),
         ("Optimiser", _optimiser(config)),
@@ -278,7 +278,7 @@ def _settings_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     for mechanism in names.variants(table["mechanism"].unique()):
         rows = table[table["mechanism"] == mechanism]
         values = ", ".join(map(style.number, sorted(rows["setting"].unique())))
-        symbol = names.SYMBOLS[read_variant(mechanism)[0]]
+        symbol = style.SYMBOL[read_variant(mechanism)[0]]
         lines.append((title_of(mechanism), f"{symbol} = {values}"))
     seeds = table["seed"].nunique()
     return [*lines, ("Seeds", f"{seeds} a setting")]
