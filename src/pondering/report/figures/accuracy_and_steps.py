@@ -84,9 +84,7 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
 
 def words(results: Results, experiment: str, splits: Sequence[str]) -> str:
     """Accuracy, its 95% interval, steps and solve rate of each method at its best setting."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     by_split = {split: per_seed(evaluated(table, split=split)) for split in splits}
     parts = []
     for split, seeds in by_split.items():

@@ -48,10 +48,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """Forward passes spent by the end of training, by method."""
-    table, curves = results.tables.get(experiment), results.curves.get(experiment)
-    if table is None or curves is None:
-        return ""
-    parts = []
+    table, curves, parts = results.tables[experiment], results.curves[experiment], []
     for method in best_methods(per_seed(headline(table)), METHODS):
         spent = method.of(curves).groupby("seed")["computed_steps"].max()
         if spent.notna().any():

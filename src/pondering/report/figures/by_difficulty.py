@@ -70,9 +70,7 @@ def words(results: Results, experiment: str) -> str:
 
     Where the error climbs is told by the difficulty from which on it has half its last value.
     """
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     rows, card = headline(table), results.cards[experiment]
     methods = best_methods(per_seed(rows), ("plain", "act"))
     highest = rows.loc[rows["mechanism"] == "act", "setting"].max()
@@ -97,8 +95,7 @@ def words(results: Results, experiment: str) -> str:
 
 def caption(results: Results, experiment: str) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
-    table = results.tables.get(experiment)
-    many = table is not None and _most_steps(headline(table)) > style.SQUEEZED
+    many = _most_steps(headline(results.tables[experiment])) > style.SQUEEZED
     axis = ", on an axis that doubles from tick to tick" if many else ""
     return (
         f"Steps per input (above{axis}) and error (below) against difficulty, one line for each "

@@ -75,9 +75,7 @@ def draw(results: Results, experiment: str, split: str) -> Figure | None:
 
 def words(results: Results, experiment: str, split: str) -> str:
     """Accuracy and steps of each method at the first and the last difficulty."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     rows = evaluated(table, split=split)
     if rows.empty:
         return ""

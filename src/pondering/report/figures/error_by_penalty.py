@@ -85,9 +85,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """Error of the plain network, and the time penalties with the lowest and the highest error."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     card = results.cards[experiment]
     means = per_setting(per_seed(headline(table)))
     act = means[means["mechanism"] == "act"]
@@ -110,9 +108,7 @@ def words(results: Results, experiment: str) -> str:
 
 def caption(results: Results, experiment: str) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     card = results.cards[experiment]
     worst = "as wholly wrong" if card.is_share else f"as {card.worst_error:g} {card.unit}"
     drawn = "Bars" if card.is_share else "Wide lines"

@@ -53,9 +53,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """How steps and error change beyond the trained range, method by method."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     inside, card = per_seed(headline(table)), results.cards[experiment]
     beyond_it = per_seed(evaluated(table[table["split"] != splits_of(table)[0]]))
     parts = []

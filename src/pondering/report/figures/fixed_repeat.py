@@ -72,9 +72,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """Error and steps of every setting of ACT and of fixed repeat."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     means = _means(table)
     card = results.cards[experiment]
     parts = [
@@ -87,8 +85,7 @@ def words(results: Results, experiment: str) -> str:
 
 def caption(results: Results, experiment: str) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
-    table = results.tables.get(experiment)
-    apart = table is not None and far_apart(_means(table)["error"])
+    apart = far_apart(_means(results.tables[experiment])["error"])
     axis = ", on a logarithmic axis" if apart else ""
     return (
         f"Above: final error against mean steps{axis}, standard errors both ways. Below: the first "

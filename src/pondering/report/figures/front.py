@@ -63,10 +63,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """The median front of each setting at the end, and how far the plain network's still moves."""
-    table, curves = results.tables.get(experiment), results.curves.get(experiment)
-    if table is None:
-        return ""
-    rows = headline(table)
+    curves, rows = results.curves.get(experiment), headline(results.tables[experiment])
     bits, seeds = float(rows["difficulty"].max()), per_seed(rows)
     parts = []
     for method in shown(rows):

@@ -72,11 +72,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """Error and ponder at the smallest and the largest time penalty."""
-    table, curves = results.tables.get(experiment), results.curves.get(experiment)
-    if table is None:
-        return "" if curves is None else _words_of_curves(curves, results.cards[experiment])
     card = results.cards[experiment]
-    means = per_setting(per_seed(headline(table)))
+    means = per_setting(per_seed(headline(results.tables[experiment])))
     act = means[means["mechanism"] == "act"]
     parts = [
         f"{style.setting_symbol('act', row['setting'])}: "
@@ -88,31 +85,21 @@ def words(results: Results, experiment: str) -> str:
     return f"Final {_final(card)}: {'; '.join(parts)}." if parts else ""
 
 
-def _words_of_curves(curves: pd.DataFrame, card: Card) -> str:
-    wide = errors_by_update(curves[curves["mechanism"] == "act"], card.worst_error)
-    if wide.empty:
-        return ""
-    error = style.error_text(float(wide.iloc[-1].mean()), card)
-    return f"Final {_final(card)}: ACT at {error} in training."
-
-
 def _final(card: Card) -> str:
     return "test error" if card.is_share else card.unit
 
 
 def caption(results: Results, experiment: str) -> str:
     """What both panels show, and whether the mechanisms were trained equally long."""
-    card = results.cards.get(experiment)
-    if card is None:
-        return ""
+    card = results.cards[experiment]
     marks = (
         "small points seeds, large points means, half axes of the ellipses standard errors; "
         "dotted: the plain network, without ACT."
     )
     unequal = unequal_training(results, (experiment,))
     if card.is_share:
-        rows = None if (table := results.tables.get(experiment)) is None else headline(table)
-        axis = ", on a logarithmic axis too" if rows is not None and _apart(rows, card) else ""
+        apart = _apart(headline(results.tables[experiment]), card)
+        axis = ", on a logarithmic axis too" if apart else ""
         return (
             "Above: error in training, on sequences as training draws them, of every length and "
             "difficulty, on a logarithmic axis; faint lines seeds and bold lines medians. Below: "

@@ -74,9 +74,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """Median and spread over seeds of the steps with the prior shown, beside the prior's mean."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     seeds = per_seed(headline(table))
     seeds = seeds[seeds["mechanism"] == "pondernet"]
     if seeds.empty:

@@ -73,9 +73,7 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
 
 def words(results: Results, experiment: str, mechanism: str) -> str:
     """The median accuracy of every setting."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     seeds = per_seed(headline(table))
     medians = 1 - seeds[seeds["mechanism"] == mechanism].groupby("setting")["error"].median()
     listed = "; ".join(

@@ -75,9 +75,7 @@ def draw(
 
 def words(results: Results, experiment: str, mechanisms: Sequence[str], question: str) -> str:
     """Of each mechanism the networks that solve it, their gain in steps and their correlation."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     rows, parts = headline(table), []
     for mechanism in mechanisms:
         solved, others = networks(rows, mechanism)
@@ -94,9 +92,7 @@ def words(results: Results, experiment: str, mechanisms: Sequence[str], question
 
 def caption(results: Results, experiment: str, mechanisms: Sequence[str], question: str) -> str:
     """What is seen, of which networks, and where it is tested."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return ""
+    table = results.tables[experiment]
     rows = headline(table)
     seen = [
         f"{style.MECHANISM_NAME[each]} {direction(gains(networks(rows, each)[0]))}"

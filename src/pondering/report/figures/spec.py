@@ -95,7 +95,7 @@ class FigureSpec:
         return figure
 
     def words(self, results: Results) -> str:
-        """The values shown, as a sentence for those who cannot see them."""
+        """The values shown, as a sentence for those who cannot see a figure that was drawn."""
         return self.family.words(results, **self.values)
 
     def caption(self, results: Results) -> str:
