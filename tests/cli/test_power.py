@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.argv import refused
+from support.argv import refused, shown
 from support.claim_cases import settled as of_steps
 
 from pondering.claims.claims import load_register
@@ -114,6 +114,12 @@ def test_without_a_record_it_is_one_line(layout: Layout, content: str | None) ->
 def test_an_unknown_claim_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert refused("power", "Q1").startswith("error: CLAIM: 'Q1' is unknown")
+
+
+def test_the_command_prints_the_lines_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    told = shown("power", "m1", "--profile", "quick")  # judged at no such size: no draws
+    assert told.startswith("M1: ") and len(told.splitlines()) == 4
 
 
 def test_published_results_are_read() -> None:

@@ -68,7 +68,7 @@ def test_the_command_names_each_difference(project: Path, monkeypatch: pytest.Mo
     first, last = apart.output.splitlines()
     assert apart.exit_code == 2
     assert first.startswith("reports/quick/tables/parity.csv: 1 of 2 lines differ: was 'act,0.001,")
-    assert last == "error: 1 files do not agree byte for byte with the committed ones"
+    assert last == "error: files that do not agree byte for byte with the committed ones: 1"
 
 
 def test_a_missing_table_is_a_difference(project: Path) -> None:

@@ -81,7 +81,7 @@ def test_make_track_rebuilds_what_it_cannot_use(tmp_path: Path) -> None:
     result = CliRunner().invoke(track_command, ["--root", str(tmp_path)])
     assert result.exit_code == 0
     first, last = result.output.splitlines()
-    assert "moved to mlflow.db." in first and last.startswith("MLflow: 1 train stages added")
+    assert "moved to mlflow.db." in first and last.startswith("MLflow: train stages added: 1")
     (aside,) = tmp_path.glob("mlflow.db.*")
     assert aside.read_bytes().startswith(b"not a database")
 

@@ -19,7 +19,9 @@ def track_command(root: Path) -> None:
         from pondering.track.fill import rebuild
 
         added, kept = rebuild(root)
-        click.echo(f"MLflow: {added} train stages added, {kept} were there; `make ui` shows them")
+        click.echo(
+            f"MLflow: train stages added: {added}, there before: {kept}; `make ui` shows them"
+        )
 
 
 @click.command("ui")

@@ -32,7 +32,7 @@ def verify() -> None:
             click.echo(f"{each.file}: {each.what}", err=True)
         how = "byte for byte" if exactly else "within the tolerances for another kind of machine"
         if found:
-            raise UserError(f"{len(found)} files do not agree {how} with the committed ones")
+            raise UserError(f"files that do not agree {how} with the committed ones: {len(found)}")
         click.echo(f"verify: every table of {profile} agrees with the committed one, {how}")
 
 

@@ -13,6 +13,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica, read_variant
 from pondering.project.errors import UserError, instead
 from pondering.results.results import Card, Results, line_of, read_card, read_table
+from pondering.results.tables import REPLICA
 
 WORDS = {
     "prediction": ("mixture", "sampled", "expected"),
@@ -34,7 +35,6 @@ RANGES = {
     "remainder": SHARE,
 }
 """Where each number lies; errors that are shares of examples lie in 0 to 1."""
-REPLICA = ["mechanism", "setting", "seed"]
 KEY = [*REPLICA, "split", "difficulty", "prediction"]
 
 

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from pondering.claims.answers import Met, answer_all, answers_json
+from pondering.claims.bounds import Outcome
 from pondering.claims.claims import Register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import MEANINGS, VERDICTS, Verdict, judge_all
@@ -50,13 +51,14 @@ VERDICT_CLASS: dict[Verdict, str] = {
 }
 """What the style sheet and the drawn signs call each verdict."""
 
-MET_CLASS: dict[Met, str] = {
+MET_CLASS: dict[Met | Outcome, str] = {
     "holds": "reproduced",
+    "partly": "partly",
     "undecided": "partly",
     "fails": "failed",
     "not measured": "open",
 }
-"""The same for what would decide a question."""
+"""The same for a criterion of a claim, and for what would decide a question."""
 
 VERDICT_SIGN: dict[Verdict, str] = {
     "reproduced": "✓",
