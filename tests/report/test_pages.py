@@ -198,7 +198,7 @@ def test_a_figure_is_enlarged_and_arrows_walk_through_all(opened: Opener, width:
 
 
 def test_on_a_phone_contents_stay_and_links_open_what_holds_their_target(opened: Opener) -> None:
-    page, wrong = opened(width=360, reduced_motion="reduce")
+    page, wrong = opened(width=360)
     assert page.evaluate("document.documentElement.scrollHeight") < 12 * 900
     page.evaluate("scrollTo(0, 5000)")
     page.locator("nav.contents summary").click()
@@ -210,6 +210,8 @@ def test_on_a_phone_contents_stay_and_links_open_what_holds_their_target(opened:
     page.wait_for_function("document.querySelector('#parity details.fold').open")
     page.evaluate("location.hash = 'settings-wikipedia'")
     page.wait_for_function("document.getElementById('settings-wikipedia').open")
+    top = page.evaluate("document.getElementById('settings-wikipedia').getBoundingClientRect().top")
+    assert bar["height"] <= top < 100, "the bar hides no target"
     rows = page.locator("#parity .reached tbody tr:not(.group)")
     steps = rows.last.locator("td:visible").nth(2).bounding_box()
     assert steps and steps["x"] + steps["width"] <= 360, "no table loses its steps"

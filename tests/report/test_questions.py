@@ -47,11 +47,9 @@ def test_an_answer_has_literature_and_its_figure_or_what_to_run_for_one(tmp_path
     assert told.count("No figure of what decides it yet; for one run `dvc repro exits@") == 6
 
 
-@pytest.mark.parametrize("limit", [6_000_000, 0])
 def test_the_figure_of_all_ways_spans_a_page_and_fits_a_phone(
-    browser: Browser, results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int,
-) -> None:  # fmt: skip
-    monkeypatch.setattr("pondering.report.pages.site.PAGE_LIMIT", limit)
+    browser: Browser, results: Results, tmp_path: Path
+) -> None:
     alone = dataclasses.replace(results, tables={"comparison": results.tables["comparison"]})
     unasked = REGISTER.model_copy(update={"questions": (), "literature": {}})
     build(alone, unasked, tmp_path / "quick", {})

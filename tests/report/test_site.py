@@ -153,17 +153,6 @@ def test_a_section_links_to_the_searches_beside_it(parity: Results, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("few_figures")
-def test_a_page_too_heavy_refers_to_its_largest_figures(
-    parity: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pondering.report.pages.site.PAGE_LIMIT", 30_000)
-    page = build(parity, REGISTER, tmp_path / "quick", {})
-    views = [view for section in page.sections for view in section.figures]
-    assert {view.drawings[0].svg is None for view in views} == {True, False}
-    assert 'alt="Graves 2016' in (tmp_path / "quick" / "index.html").read_text()
-
-
-@pytest.mark.usefixtures("few_figures")
 def test_the_stage_works_when_only_some_experiments_exist(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -15,22 +15,14 @@ from pondering.results.results import Results
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A figure as it is drawn once; without `svg` it is shown from its file."""
-
-    id: str
-    svg: Markup | None
-
-
-@dataclass(frozen=True)
 class FigureView:
-    """One figure with everything that stands beside it; two drawings are for a wide page and a
-    narrow one.
+    """One figure with everything that stands beside it; `drawings` by id, two where a wide page and
+    a narrow one have their own.
     """
 
     spec: FigureSpec
     source: str
-    drawings: tuple[Drawing, ...]
+    drawings: Mapping[str, Markup]
     alternative: str
     caption: str
     ours: str
@@ -42,26 +34,20 @@ class FigureView:
     data: tuple[str, ...]
 
 
-def figure_view(
-    spec: FigureSpec, results: Results, drawings: Collection[str], shown: Mapping[str, str]
-) -> FigureView:
-    """A figure's view; the page refers to the files of what is not in `shown`."""
+def figure_view(spec: FigureSpec, results: Results, drawings: Mapping[str, str]) -> FigureView:
+    """A figure's view; `drawings` are all of the page's."""
     present = [name for name in spec.experiment if name in results.tables]
     runs = [run for name in present for run in trainings(results, name)]
     profile, words = results.profile, spec.words(results)
     alternative = alt_text(spec, results, words)
     wide = spec.across
     ids = [spec.id, *([wide.id] if wide and wide.id in drawings else [])]
-    drawn = (
-        Drawing(name, inline(shown[name], name, alternative) if name in shown else None)
-        for name in ids
-    )
     stage = "exits" if reads_exits(spec) else "evaluate"
     commands = [f"dvc repro {stage}@{profile}-{name}" for name in present]
     return FigureView(
         spec=spec,
         source=source(spec),
-        drawings=tuple(drawn),
+        drawings={name: inline(drawings[name], name, alternative) for name in ids},
         alternative=alternative,
         caption=spec.caption(results),
         ours=words,

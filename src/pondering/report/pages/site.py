@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +37,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 SEALS = "drawn.json"
 """Beside the figures: which of them are up to date."""
-
-PAGE_LIMIT = 6_000_000
-"""Characters of SVG on one page; figures beyond it are shown as image files."""
 
 VERDICT_CLASS: dict[Verdict, str] = {
     "reproduced": "reproduced",
@@ -100,10 +97,7 @@ def build(
     drawings = _draw([*FIGURES, *asked], results, folder / "figures")
     searched = searches(folder / "search")
     moving = demonstration(results.traces.get(EXPERIMENT, []))
-    page = page_of(
-        results, judgements, answers, register.literature, drawings, _light(drawings), settings,
-        searched,
-    )  # fmt: skip
+    page = page_of(results, judgements, answers, register.literature, drawings, settings, searched)
     runs = [run for section in page.sections for run in (*section.trainings, section.name)]
     found = origins(folder / "provenance", runs, results.title)
     judged = claims_json(judgements, results) | {"missing": page.absent}
@@ -205,16 +199,6 @@ def _draw(figures: Sequence[FigureSpec], results: Results, folder: Path) -> dict
             if path.stem not in drawings:
                 path.unlink()
     return drawings
-
-
-def _light(drawings: Mapping[str, str]) -> Collection[str]:
-    """The figures that become part of the page: the smallest, as many as PAGE_LIMIT allows."""
-    chosen, size = set(), 0
-    for name, svg in sorted(drawings.items(), key=lambda item: (len(item[1]), item[0])):
-        size += len(svg)
-        if size <= PAGE_LIMIT:
-            chosen.add(name)
-    return chosen
 
 
 def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +114,6 @@ def page_of(
     answers: Sequence[Answer],
     literature: Mapping[str, tuple[Literature, ...]],
     drawings: Mapping[str, str],
-    inlined: Collection[str],
     settings: Mapping[str, ExperimentConfig],
     searched: Mapping[str, tuple[SearchLink, ...]],
 ) -> Page:
@@ -126,15 +125,13 @@ def page_of(
         answers: to the questions beyond the papers.
         literature: question -> what others found.
         drawings: figure id -> SVG document, of the figures that could be drawn.
-        inlined: ids of the figures that become part of the page.
         settings: experiment -> parameters; those missing fall back on the tables.
         searched: experiment -> what was searched beside it.
 
     Returns:
         All a template needs.
     """
-    shown = {name: svg for name, svg in drawings.items() if name in inlined}
-    views = [figure_view(spec, results, drawings, shown) for spec in FIGURES if spec.id in drawings]
+    views = [figure_view(spec, results, drawings) for spec in FIGURES if spec.id in drawings]
     asked = [question_figure(each.question, each) for each in answers]
     present = _in_order(results, settings)
     inside = [view for view in views if view.spec.id != ALL_WAYS]
@@ -166,7 +163,7 @@ def page_of(
             _question(each, literature.get(each.question.id, ()), drawings) for each in answers
         ),
         question_figures=tuple(
-            figure_view(spec, results, drawings, shown) for spec in asked if spec.id in drawings
+            figure_view(spec, results, drawings) for spec in asked if spec.id in drawings
         ),
         absent=tuple(name for name in settings if name not in results.tables),
         undrawn=tuple(
