@@ -75,3 +75,10 @@ def test_one_lost_seed_is_marked_at_the_end_of_the_axis() -> None:
     table.loc[table["seed"] < 6, "error"] = 0.9
     axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
     assert axes.get_ylim()[1] > 0.9, "half of the seeds are not left out"
+
+
+def test_a_caption_speaks_of_what_is_drawn(results: Results) -> None:
+    plain = only("logic", tables={"logic": table_of("logic", {"repeat": [1.0], "act": [0.01]}, 3)})
+    for found, drawn_so in ((results, True), (plain, False)):
+        told = error_by_penalty.caption(found, "logic")
+        assert ("green" in told) == ("diverged" in told) == drawn_so

@@ -114,12 +114,16 @@ def caption(results: Results, experiment: str) -> str:
     drawn = "Bars" if card.is_share else "Wide lines"
     also = "; thin lines across a bar: medians of five seeds or more"
     also = also if card.is_share else "; the axis does not start at zero"
+    seeds = per_seed(headline(table))
+    repeated = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] > 1)]
+    fixed = "; green: every input processed a fixed number of times (not in the paper)"
+    diverged = (seeds["status"] == "diverged").any()
     parts = [
         f"{drawn}: mean {card.measure} over seeds by time penalty τ at the end of training, with "
-        f"standard errors; points: seeds{also}. Grey: the plain network, without ACT; green: every "
-        "input processed a fixed number of times (not in the paper). A diverged seed counts "
-        f"{worst}.",
-        _beyond_the_axis(per_seed(headline(table))),
+        f"standard errors; points: seeds{also}. Grey: the plain network, without ACT"
+        f"{'' if repeated.empty else fixed}.",
+        f"A diverged seed counts {worst}." if diverged else "",
+        _beyond_the_axis(seeds),
         _hollow(experiment),
         *(f"Diamonds: means on {card.splits[split]}." for split in splits_of(table)[1:2]),
         unequal_training(results, (experiment,)),

@@ -145,7 +145,7 @@ def _shown(results: Results, experiment: str) -> dict[str, pd.DataFrame]:
 
 
 def _means(results: Results, experiment: str) -> pd.DataFrame:
-    """Error and steps of every setting without options, over seeds; diverged ones have no steps."""
+    """Error and steps of every setting, over seeds; diverged ones have no steps."""
     means = per_setting(per_seed(headline(results.tables[experiment])))
     return means.dropna(subset=["ponder_time"])
 
