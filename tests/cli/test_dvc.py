@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -288,14 +289,20 @@ CHANGES: dict[str, tuple[dict[str, Any], set[str]]] = {
 }  # fmt: skip
 
 
+@cache
+def code() -> Program:
+    """The project's own, which no test here changes; each file is read once."""
+    return Program({"pondering": PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS})
+
+
 @pytest.mark.parametrize("value", CHANGES)
 def test_a_value_reaches_the_stages_that_read_it(tmp_path: Path, value: str) -> None:
     """What a stage hands on reaches the next one besides."""
     change, reached = CHANGES[value]
-    code, found = Program({"pondering": PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS}), []
+    found = []
     for each in ({}, change):
         params = load_params(tiny.write(tmp_path, tiny.document(**each)))
-        found.append(keys.all_keys(params, code))
+        found.append(keys.all_keys(params, code()))
     stages = {name.partition("/")[0] for name in found[0] if found[0][name] != found[1][name]}
     assert stages == reached
 
@@ -314,10 +321,10 @@ def test_only_what_changes_the_frozen_data_or_their_card_reaches_datasets(tmp_pa
 
 
 def test_what_an_experiment_is_called_is_on_its_card_alone(tmp_path: Path) -> None:
-    code, found = Program({"pondering": PACKAGE, keys.SCRIPTS: ROOT / keys.SCRIPTS}), []
+    found = []
     for about in ({}, {"tiny": {"title": "Tiny", "question": "What?"}}):
         params = load_params(tiny.write(tmp_path, tiny.document() | {"about": about}))
-        found.append(keys.all_keys(params, code))
+        found.append(keys.all_keys(params, code()))
     assert [name for name in found[0] if found[0][name] != found[1][name]] == ["datasets/tiny"]
 
 

@@ -51,6 +51,18 @@ def clone(source: Path, folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def one_seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with seed 0, which no test changes."""
+    return run_in(tmp_path_factory.mktemp("one"), "train", [0], {})
+
+
+@pytest.fixture(scope="module")
+def two_seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with seeds 0 and 7, which no test changes."""
+    return run_in(tmp_path_factory.mktemp("two"), "train", [0, 7], {})
+
+
 def test_added_seeds_and_settings_give_what_one_whole_run_gives(tmp_path: Path) -> None:
     one = {"act": {"tau": [0.01]}, "evaluation": {"publish": 2}}
     two = one | {"act": {"tau": [0.01, 0.1]}}
@@ -81,23 +93,22 @@ def run_in(folder: Path, published: str, seeds: list[int], settings: dict[str, A
     return folder
 
 
-def test_what_is_published_in_full_trains_nothing(tmp_path: Path) -> None:
-    first = run_in(tmp_path / "first", "train", [0, 7], {})
-    again = project(clone(first, tmp_path / "again"), "keep", [0, 7], {})
+def test_what_is_published_in_full_trains_nothing(two_seeds: Path, tmp_path: Path) -> None:
+    again = project(clone(two_seeds, tmp_path), "keep", [0, 7], {})
     assert all("trained before" in each for each in run(again))
     for name in (*SAME, "models/tiny/measured.json", "models/tiny/act/run.json"):
-        ours, theirs = ((each / "reports/quick" / name).read_bytes() for each in (again, first))
+        ours, theirs = ((each / "reports/quick" / name).read_bytes() for each in (again, two_seeds))
         assert ours == theirs, name
 
 
-def test_seeds_are_added_where_a_run_had_nothing_to_train(tmp_path: Path) -> None:
-    first = run_in(tmp_path / "first", "train", [0], {})
-    more = project(clone(first, tmp_path / "more"), "keep", [0], {})
+def test_seeds_are_added_where_a_run_had_nothing_to_train(
+    one_seed: Path, two_seeds: Path, tmp_path: Path
+) -> None:
+    more = project(clone(one_seed, tmp_path), "keep", [0], {})
     run(more)
     run(project(more, "keep", [0, 7], {}))
-    whole = run_in(tmp_path / "whole", "train", [0, 7], {})
     for name in SAME:
-        ours, theirs = ((each / "reports/quick" / name).read_text() for each in (more, whole))
+        ours, theirs = ((each / "reports/quick" / name).read_text() for each in (more, two_seeds))
         assert ours == theirs, name
 
 
@@ -132,13 +143,11 @@ def test_seeds_are_added_where_no_rule_may_stop_a_mechanism(tmp_path: Path) -> N
         assert ours == theirs, name
 
 
-def test_published_rows_that_are_gone_are_told(tmp_path: Path) -> None:
-    more = project(
-        clone(run_in(tmp_path / "first", "train", [0], {}), tmp_path / "more"), "keep", [0, 7], {}
-    )
+def test_published_rows_that_are_gone_are_told(one_seed: Path, tmp_path: Path) -> None:
+    more = project(clone(one_seed, tmp_path), "keep", [0, 7], {})
     (more / "reports/quick/exits/tiny.csv").unlink()
+    stages.run(more, "datasets", *QUICK)
     for mechanism in MECHANISMS:
-        stages.run(more, "datasets", *QUICK)
         assert not stages.run(more, "train", *QUICK, "--mechanism", mechanism).status
     assert not stages.run(more, "evaluate", *QUICK).status
     done = stages.run(more, "exits", *QUICK)
@@ -146,9 +155,10 @@ def test_published_rows_that_are_gone_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "between"])
-def test_results_of_another_program_are_not_mixed(tmp_path: Path, when: str) -> None:
-    first = run_in(tmp_path / "first", "train", [0, 7], {})
-    more = project(clone(first, tmp_path / "more"), "keep", [0, 7, 9], {})
+def test_results_of_another_program_are_not_mixed(
+    two_seeds: Path, tmp_path: Path, when: str
+) -> None:
+    more = project(clone(two_seeds, tmp_path), "keep", [0, 7, 9], {})
     key = Layout(more, "quick").stage_key("evaluate", "tiny")
     if when == "before":
         write_json(key, {"key": "another"})

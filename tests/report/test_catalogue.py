@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 import re
@@ -86,8 +87,8 @@ def test_a_task_that_pondernet_was_not_trained_on_has_no_panel(results: Results)
     assert titles[:4] == ["Logic", "Addition", "Sort", "Wikipedia"] and not any(titles[4:])
 
 
-@pytest.fixture
-def few() -> Results:
+@pytest.fixture(scope="module")
+def fewest() -> Results:
     """A replica of each mechanism, one split and difficulty, one logged update, short traces."""
     settings: dict[str, list[float]] = {"repeat": [1, 2], "act": [0.01], "pondernet": [0.2]}
     whole = made_up_results(settings, seeds=1, diverged=None, points=1)
@@ -102,6 +103,12 @@ def few() -> Results:
     traces = {name: [each[0] | {"steps": each[0]["steps"][:2]}]
               for name, each in whole.traces.items()}  # fmt: skip
     return dataclasses.replace(whole, tables=tables, traces=traces)
+
+
+@pytest.fixture
+def few(fewest: Results) -> Results:
+    """The same, for a test that changes them."""
+    return copy.deepcopy(fewest)
 
 
 @every_figure

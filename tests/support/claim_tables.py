@@ -59,19 +59,18 @@ def curve(
     seeds: Sequence[int] = SEEDS,
 ) -> pd.DataFrame:
     """Training curves; `error` and `ponder` take the share of training done, 0.05 to 1."""
-    parts = []
-    for setting in settings:
-        for seed in seeds:
-            share = np.linspace(0.05, 1, 20)
-            steps = np.array([ponder(setting, each) for each in share])
-            parts.append(pd.DataFrame({
-                "experiment": experiment, "mechanism": mechanism, "setting": float(setting),
-                "seed": seed, "update": share * updates, "loss": 0.1,
-                "error": [error(setting, seed, each) for each in share], "ponder_time": steps,
-                "remainder": 0.1,
-                "computed_steps": np.cumsum(steps) * 1000,
-            }))  # fmt: skip
-    return pd.concat(parts, ignore_index=True)
+    share = np.linspace(0.05, 1, 20)
+    runs = [(setting, seed) for setting in settings for seed in seeds]
+    steps = np.array([[ponder(setting, each) for each in share] for setting, _ in runs])
+    return pd.DataFrame({
+        "experiment": experiment, "mechanism": mechanism,
+        "setting": np.repeat([float(setting) for setting, _ in runs], len(share)),
+        "seed": np.repeat([seed for _, seed in runs], len(share)),
+        "update": np.tile(share * updates, len(runs)), "loss": 0.1,
+        "error": [error(*each, done) for each in runs for done in share],
+        "ponder_time": steps.ravel(), "remainder": 0.1,
+        "computed_steps": 1000 * steps.cumsum(axis=1).ravel(),
+    })  # fmt: skip
 
 
 def results(
