@@ -56,12 +56,12 @@ class ParsedOnce(YAML):  # type: ignore[misc]
     def load(self, stream: Any) -> Any:
         if not isinstance(stream, str) or len(stream) < 20_000:
             return super().load(stream)
-        return pickle.loads(_pickled(stream))
+        return pickle.loads(_pickled(stream, tuple(self.typ), self.pure))
 
 
 @cache
-def _pickled(text: str) -> bytes:
-    return pickle.dumps(YAML(typ="safe", pure=True).load(text))
+def _pickled(text: str, kinds: tuple[str, ...], pure: bool) -> bytes:
+    return pickle.dumps(YAML(typ=list(kinds), pure=pure).load(text))
 
 
 def pytest_configure() -> None:

@@ -78,7 +78,10 @@ def test_one_lost_seed_is_marked_at_the_end_of_the_axis() -> None:
 
 
 def test_a_caption_speaks_of_what_is_drawn(results: Results) -> None:
-    plain = only("logic", tables={"logic": table_of("logic", {"repeat": [1.0], "act": [0.01]}, 3)})
-    for found, drawn_so in ((results, True), (plain, False)):
-        told = error_by_penalty.caption(found, "logic")
-        assert ("green" in told) == ("diverged" in told) == drawn_so
+    def told(repeats: list[float]) -> tuple[bool, bool]:
+        table = table_of("logic", {"repeat": repeats, "act": [0.01]}, 3)
+        text = error_by_penalty.caption(only("logic", tables={"logic": table}), "logic")
+        return "green" in text, "diverged" in text
+
+    assert told([1.0]) == (False, False) and told([1.0, 3.0]) == (True, False)
+    assert "A diverged seed counts as wholly wrong." in error_by_penalty.caption(results, "logic")

@@ -315,6 +315,7 @@ def test_a_figure_stands_beside_the_paper_its_command_settings_and_runs(
 def test_stand_in_data_are_flagged_and_no_line_breaks_inside_a_number(html: str) -> None:
     assert html.count("Stand-in data") >= 2 + html.count('id="figure-')
     assert re.search(r'<span class="whole">τ = \d+e-\d+</span>', html)
+    assert re.search(r'<span class="whole">λp = \d\.\d+</span>', html)
 
 
 def test_a_text_of_equal_steps_is_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

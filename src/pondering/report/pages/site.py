@@ -237,7 +237,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
 
 def _whole_numbers(text: str) -> Markup:
     """A text in which no line breaks at the hyphen of 9e-4, or within λp = 0.4."""
-    number = r"[τλβρε]p? = \d[\d.]*(?:e-\d+)?|\d[\d.]*e-\d+"
+    number = r"[τλβρε]p? = \d+(?:\.\d+)?(?:e-\d+)?|\d[\d.]*e-\d+"
     return Markup(re.sub(number, r'<span class="whole">\g<0></span>', str(escape(text))))
 
 
