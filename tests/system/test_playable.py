@@ -335,6 +335,7 @@ def test_what_one_does_is_in_the_address_and_comes_back_from_it(opened: Opener, 
     if game == "logic":
         part.get_by_label("Vector 1, bit 2: 1").click()
         part.get_by_label("Vector 2, gate 2").select_option("AND")
+        part.get_by_role("button", name="Add a vector").click()
         part.get_by_role("button", name="Remove the last vector").click()
         part.get_by_label("Vector 1, gate 3").select_option("OR")
         written, at, sentence = "00 XOR AND OR; 1 NOR AND XOR", 0, "of vector 1 the last bit is 0."
