@@ -113,7 +113,8 @@ def test_a_recipe_is_put_into_words_only_where_it_was_chosen(results: Results) -
     table, card = results.tables["parity"], card_of("parity")
     plain = dict(settings_in_words(table, card, config))
     assert plain["Network"] == f"LSTM, {config.network.hidden} units"
-    assert plain["Optimiser"] == "Adam, learning rate 0.01, gradient norm clipped at 1"
+    rate = config.training.learning_rate
+    assert plain["Optimiser"] == f"Adam, learning rate {rate:g}, gradient norm clipped at 1"
     assert "warmup" not in plain["ACT"]
     network = config.network.model_copy(update={"init": "glorot", "forget_bias": 1.0})
     training = {"decay": "cosine", "halting_rate": 0.1, "clip": None}
@@ -124,8 +125,8 @@ def test_a_recipe_is_put_into_words_only_where_it_was_chosen(results: Results) -
     lines = dict(settings_in_words(table, card, chosen))
     assert lines["Network"] == f"{plain['Network']}, Glorot's initial weights, forget bias 1"
     assert lines["Optimiser"] == (
-        "Adam, learning rate 0.01, cosine decay to 0, 0.1 times the rate for the halting unit, "
-        "no clipping"
+        f"Adam, learning rate {rate:g}, cosine decay to 0, 0.1 times the rate for the halting "
+        "unit, no clipping"
     )
     assert lines["ACT"] == f"{plain['ACT']}; tau warmup = 500"
 
