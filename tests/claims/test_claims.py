@@ -43,10 +43,10 @@ def test_every_claim_of_the_papers_is_there_and_every_measure_is_used() -> None:
         ("minimum_seeds: 20", "minimum_seeds: 0", "claims.G1.minimum_seeds: 0"),
         ("- id: G2", "- id: G1", "claims: id 'G1' is given twice"),
         ("claims:\n", "claims: [\n", "not valid YAML"),
-        ("registered: {on", "registered: {x: 1, on",
-         "registered.x: unknown key; allowed: on, sha256"),
-        ("sha256: ", "sha256: x", "registered.sha256: 'x"),
-        ("changes: []", "changes: [{what: more}]", "changes.0.on: missing"),
+        ("registered:\n", "registered:\n  x: 1\n",
+         "registered.x: unknown key; allowed: on, sha256, entries"),
+        ("sha256: \"", "sha256: \"x", "registered.sha256: 'x"),
+        ("changes:\n", "changes:\n  - {what: more}\n", "changes.0.on: missing"),
         ("paper_size: {parity:", "paper_size: {party:", "claims.G1: paper_size: 'party' is no"),
         ("history:\n      - {on: 2026-11-20", "history:\n      - {on: soon",
          "claims.G7.history.0.on: 'soon'"),
@@ -134,7 +134,7 @@ def test_the_hash_is_that_of_what_is_said_and_not_of_how(tmp_path: Path) -> None
         ("at_most: -0.3, by: interval, meaning", "at_most: -0.4, by: interval, meaning"),
     ):  # fmt: skip
         assert rewritten(path, change).content_hash() != found, change
-    noted = rewritten(path, ("changes: []", "changes: [{on: 2026-12-01, what: x}]"))
+    noted = rewritten(path, ("changes:\n", "changes:\n  - {on: 2026-12-01, what: x}\n"))
     assert noted.content_hash() == found and noted.changes
     read = rewritten(path, ("Found otherwise: of one", "Found: of one"))
     assert read.content_hash() == found and read.literature["Q3"][0].says.startswith("Found: of")
@@ -143,6 +143,24 @@ def test_the_hash_is_that_of_what_is_said_and_not_of_how(tmp_path: Path) -> None
 def test_the_committed_claims_are_those_that_were_registered() -> None:
     register = load_register(ROOT / "claims.yaml")
     assert register.content_hash() == register.registered.sha256, register.warning()
+    assert register.entry_hashes() == register.registered.entries
+    assert register.warning() is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept", "said"),
+    [
+        ("claims", lambda each: each[1:], "; taken out: G1. To"),
+        ("questions", lambda each: (each[0].model_copy(update={"seeds": 9}), *each[1:]),
+         "; changed: Q1. To"),
+        ("claims", lambda each: (*each, each[0].model_copy(update={"id": "X1"})), "; added: X1. To"),
+        ("claims", lambda each: each[::-1], "; another order. To"),
+    ],
+)  # fmt: skip
+def test_a_warning_names_what_has_changed(kind: str, kept: Any, said: str) -> None:
+    register = load_register(ROOT / "claims.yaml")
+    changed = register.model_copy(update={kind: kept(getattr(register, kind))})
+    assert said in (changed.warning() or "")
 
 
 def test_literature_is_named_once_with_its_number() -> None:

@@ -192,6 +192,27 @@ def test_below_the_papers_size_it_is_not_learned_here() -> None:
     assert judged["G1"].reason.startswith(start)
 
 
+def test_what_fails_says_in_what_it_is_less_than_the_paper() -> None:
+    claim, source = CLAIMS["G2"], CASES["G2"][1]
+    within = "within 10,000 updates (the paper: 16,000,000)"
+    reason = judge(claim, source).reason
+    assert reason.startswith(f"Not reproduced {within}. Fails: ")
+    longer = {name: each.assign(update=each["update"] * 1600) for name, each in source.curves.items()}
+    as_long = judge(claim, dataclasses.replace(source, curves=longer)).reason
+    assert as_long == reason.partition(". ")[2]
+    halved = changed(source, "parity", difficulty=source.tables["parity"]["difficulty"] / 2)
+    smaller = f"Not reproduced at difficulties up to 32, in the paper up to 64, {within}. Fails: "
+    assert judge(claim, halved).reason.startswith(smaller)
+
+
+def test_a_part_of_the_papers_text_is_smaller() -> None:
+    source = CASES["G10"][2]
+    part = dataclasses.replace(source.cards["wikipedia"], source="a part of enwik8")
+    judgement = judge(CLAIMS["G10"], dataclasses.replace(source, cards={"wikipedia": part}))
+    assert judgement.verdict == UNLEARNED
+    assert judgement.reason.startswith("Not learned on a part of enwik8, in the paper enwik8: ")
+
+
 def test_on_stand_in_data_it_is_not_learned_here() -> None:
     source = CASES["G10"][2]
     cards = {name: dataclasses.replace(each, stand_in=True) for name, each in source.cards.items()}

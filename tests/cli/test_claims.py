@@ -139,6 +139,6 @@ def test_a_change_warns_until_its_hash_is_registered(project: Path) -> None:
     register = load_register(path)
     done = run("claims")
     assert done.exit_code == 0 and register.content_hash() in done.stderr
-    assert "put sha256: " in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "; changed: G1. " in done.stderr and len(done.stderr.splitlines()) == 1
     path.write_text(text.replace(register.registered.sha256, register.content_hash()))
     shown("claims")

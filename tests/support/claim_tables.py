@@ -91,7 +91,7 @@ def results(
             for name in names
         })  # fmt: skip
     names = dict.fromkeys([*gathered[0], *gathered[1]])
-    cards = {name: replace(card_of(name), stand_in=stand_in) for name in names}
+    cards = {name: replace(card_of(name), stand_in=stand_in, source="enwik8") for name in names}
     return Results(profile, gathered[0], gathered[1], traces or {}, cards)
 
 

@@ -24,12 +24,14 @@ class PaperSize(Entry):
     """How large an experiment is in the paper.
 
     Args:
-        difficulty: the hardest it evaluates; None: data that are not a stand-in are of its size.
+        difficulty: the hardest it evaluates; None: its data have no difficulties.
         updates: those it trains for; None: it does not say.
+        data: what its data card would name as their source; None: data that are no stand-in.
     """
 
     difficulty: float | None
     updates: int | None
+    data: str | None = None
 
 
 class Change(Entry):
@@ -163,10 +165,16 @@ class Literature(Entry):
 
 
 class Registration(Entry):
-    """The day on which claims and questions were registered, and the hash of their content."""
+    """The day on which claims and questions were registered, and the hashes of their content.
+
+    Args:
+        sha256: of all of it.
+        entries: id -> the first digits of the hash of its own, by which a warning names it.
+    """
 
     on: date
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    entries: dict[str, str]
 
     @property
     def short(self) -> str:
@@ -204,22 +212,39 @@ class Register(Entry):
     def content_hash(self) -> str:
         """The sha256 of what claims and questions say; comments and layout do not enter."""
 
-        def plain(entries: Sequence[Entry]) -> list[dict[str, Any]]:
-            return [entry.model_dump(mode="json", exclude_unset=True) for entry in entries]
+        claims, questions = ([_plain(each) for each in kind] for kind in self._both())
+        return hash_values({"claims": claims, "questions": questions})
 
-        return hash_values({"claims": plain(self.claims), "questions": plain(self.questions)})
+    def entry_hashes(self) -> dict[str, str]:
+        """The first eight digits of the hash of every claim and question, by its id."""
+        return {each.id: hash_values(_plain(each))[:8] for kind in self._both() for each in kind}
+
+    def _both(self) -> tuple[tuple[Claim, ...], tuple[Question, ...]]:
+        return self.claims, self.questions
 
     def warning(self) -> str | None:
-        """What to do where the content is not that of the registered hash; None where it is."""
+        """What has changed where the content is not the registered one; None where it is."""
         found, registered = self.content_hash(), self.registered
         if found == registered.sha256:
             return None
+        then, now = registered.entries, self.entry_hashes()
+        named = {
+            "changed": [name for name in now if then.get(name, now[name]) != now[name]],
+            "added": [name for name in now if name not in then],
+            "taken out": [name for name in then if name not in now],
+        }
+        told = "; ".join(f"{how}: {', '.join(names)}" for how, names in named.items() if names)
+        entries = ", ".join(f'{name}: "{each}"' for name, each in now.items())
         return (
             f"claims.yaml is not as it was registered on {registered.on} (sha256 "
-            f"{registered.short}): a claim or a question has changed since. To register the "
-            f'change, add a line {{on: DATE, what: ...}} to `changes` and put sha256: "{found}" '
-            f"in `registered`."
+            f"{registered.short}); {told or 'another order'}. To register the change, add a line "
+            f'{{on: DATE, what: ...}} to `changes` and put sha256: "{found}" and '
+            f"entries: {{{entries}}} in `registered`."
         )
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    return entry.model_dump(mode="json", exclude_unset=True)
 
 
 def load_register(path: Path = Path("claims.yaml")) -> Register:

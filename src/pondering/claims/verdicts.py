@@ -120,13 +120,16 @@ def weigh(claim: Claim, evidence: Evidence) -> Judgement:
         _obstacle(claim, evidence)
         or _unmet(claim, evidence, quantities)
         or _undecided(outcomes, evidence)
-        or _verdict(outcomes, quantities)
+        or _verdict(outcomes, quantities, claim, evidence)
     )
     return _judgement(claim, evidence, verdict, reason, quantities)
 
 
 def _verdict(
-    outcomes: Sequence[tuple[Criterion, Outcome]], quantities: Sequence[Quantity]
+    outcomes: Sequence[tuple[Criterion, Outcome]],
+    quantities: Sequence[Quantity],
+    claim: Claim,
+    evidence: Evidence,
 ) -> tuple[Verdict, str]:
     """The verdict from the criteria, and which of them decided it."""
 
@@ -146,7 +149,9 @@ def _verdict(
     if any(criterion.core and outcome == "fails" for criterion, outcome in outcomes):
         others = names("fails", core=False)
         beside = f"; also fails: {others}" if others else ""
-        return "not reproduced", f"Fails: {names('fails', core=True)}{beside}."
+        less = _less(claim, evidence)
+        tried = f"Not reproduced {less}. " if less else ""
+        return "not reproduced", f"{tried}Fails: {names('fails', core=True)}{beside}."
     parts = [("holds only partly", names("partly")), ("fails", names("fails"))]
     parts.append(("not measured", names("not measured")))
     return "partly", sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
@@ -218,28 +223,46 @@ def _smaller(claim: Claim, evidence: Evidence) -> str | None:
             return "on data that stand in for the paper's"
         if size and size.difficulty is not None and hardest < size.difficulty:
             return f"at difficulties up to {hardest:g}, in the paper up to {size.difficulty:g}"
+        if size and size.data and evidence.results.cards[name].source != size.data:
+            return f"on {evidence.results.cards[name].source}, in the paper {size.data}"
     return None
+
+
+def _less(claim: Claim, evidence: Evidence) -> str:
+    """In what the runs are smaller than the paper's and shorter, "" where in neither."""
+    return ", ".join(filter(None, (_smaller(claim, evidence), _shorter(claim, evidence))))
 
 
 def _trained(claim: Claim, evidence: Evidence) -> str:
     """How long networks of the paper's size were trained, which have not learned."""
-    trained = {name: _updates(evidence, name) for name in claim.paper_size}
+    trained = _updates(claim, evidence)
     if not all(trained.values()):
         return "Not learned at the paper's size; without curves it is not known in how many updates"
-    stated = {name: size.updates for name, size in claim.paper_size.items() if size.updates}
-    shares = {name: trained[name] / updates for name, updates in stated.items()}
-    least = min(shares, key=shares.__getitem__, default=None)
-    if least is not None and shares[least] < 1:
-        paper = f"the paper: {stated[least]:,}"
-        return f"Not reproduced within {trained[least]:,.0f} updates ({paper})"
+    if shorter := _shorter(claim, evidence):
+        return f"Not reproduced {shorter}"
     return f"Not learned at the paper's size after {min(trained.values()):,.0f} updates"
 
 
-def _updates(evidence: Evidence, experiment: str) -> float:
-    """The updates that all mechanisms looked at in an experiment were trained for."""
+def _shorter(claim: Claim, evidence: Evidence) -> str | None:
+    """Within how many updates, where the paper has more, or None."""
+    trained = {name: found for name, found in _updates(claim, evidence).items() if found}
+    stated = {name: size.updates for name, size in claim.paper_size.items() if size.updates}
+    shares = {name: trained[name] / stated[name] for name in trained.keys() & stated.keys()}
+    least = min(shares, key=shares.__getitem__, default=None)
+    if least is None or shares[least] >= 1:
+        return None
+    return f"within {trained[least]:,.0f} updates (the paper: {stated[least]:,})"
+
+
+def _updates(claim: Claim, evidence: Evidence) -> dict[str, float]:
+    """Experiment -> the updates that all its mechanisms looked at were trained for, 0: unknown."""
     runs = [run.partition("-") for run in evidence.runs]
-    mechanisms = (mechanism for name, _, mechanism in runs if name == experiment)
-    return evidence.common_updates(experiment, *mechanisms)
+    return {
+        experiment: evidence.common_updates(
+            experiment, *(mechanism for name, _, mechanism in runs if name == experiment)
+        )
+        for experiment in claim.paper_size
+    }
 
 
 def _judgement(
