@@ -39,8 +39,10 @@ def main(path: Path) -> None:
         every = parts(screen, profile, Path())
         table, record = pd.DataFrame(columns=COLUMNS), {}
         if (written := path.with_suffix(".json")).is_file():
+            if not (rows_of := path.with_suffix(".csv")).is_file():
+                raise UserError(f"{rows_of}: no such file, though {written.name} lies beside it")
             record = json.loads(written.read_text(encoding="utf-8"))["parts"]
-            table = pd.read_csv(path.with_suffix(".csv"))
+            table = pd.read_csv(rows_of)
         keys = {name: each["key"] for name, each in record.items()}
         kept = [each.name for each in every if keys.get(each.name) == each.plan.key]
         record = {name: record[name] for name in kept}

@@ -17,16 +17,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pondering.evaluate.pretrained import from_pretrained
     from pondering.model.cells import GRU, LSTM, Adapted, ConvMLP, TanhRNN
-    from pondering.model.halting import ACT, FixedRepeat, HaltingState, MeanField, PonderNet
+    from pondering.model.halting import (
+        ACT,
+        DACT,
+        Certainty,
+        Correctness,
+        FixedRepeat,
+        HaltingState,
+        MeanField,
+        PonderNet,
+        RandomDepth,
+    )
     from pondering.model.initial import glorot
     from pondering.model.network import Network
     from pondering.train.stacked import Sweep
 
 _HOME = {
     **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP", "Adapted"), "model.cells"),
-    **dict.fromkeys(
-        ("ACT", "PonderNet", "FixedRepeat", "HaltingState", "MeanField"), "model.halting"
-    ),
+    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat", "Correctness"), "model.halting"),
+    **dict.fromkeys(("Certainty", "DACT", "RandomDepth"), "model.halting"),
+    **dict.fromkeys(("HaltingState", "MeanField"), "model.halting"),
     "Network": "model.network",
     "glorot": "model.initial",
     "Sweep": "train.stacked",
@@ -35,15 +45,19 @@ _HOME = {
 
 __all__ = [
     "ACT",
+    "DACT",
     "GRU",
     "LSTM",
     "Adapted",
+    "Certainty",
     "ConvMLP",
+    "Correctness",
     "FixedRepeat",
     "HaltingState",
     "MeanField",
     "Network",
     "PonderNet",
+    "RandomDepth",
     "Sweep",
     "TanhRNN",
     "from_pretrained",

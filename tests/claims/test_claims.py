@@ -153,7 +153,8 @@ def test_the_committed_claims_are_those_that_were_registered() -> None:
         ("claims", lambda each: each[1:], "; taken out: G1. To"),
         ("questions", lambda each: (each[0].model_copy(update={"seeds": 9}), *each[1:]),
          "; changed: Q1. To"),
-        ("claims", lambda each: (*each, each[0].model_copy(update={"id": "X1"})), "; added: X1. To"),
+        ("claims", lambda each: (*each, each[0].model_copy(update={"id": "X1"})),
+         "; added: X1. To"),
         ("claims", lambda each: each[::-1], "; another order. To"),
     ],
 )  # fmt: skip

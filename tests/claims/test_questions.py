@@ -90,6 +90,39 @@ def test_the_answer_names_the_parts_of_which_it_holds() -> None:
     assert none.reason == "None of what would decide it holds."
 
 
+def without_a_solver() -> Results:
+    """Q1 with no solved network without a prior."""
+    made = cases.q1()
+    table = made.tables["comparison"]
+    table.loc[table["mechanism"] == cases.variant("pondernet", beta=0), "error"] = 0.4
+    return made
+
+
+def never_at_one_step() -> Results:
+    """Q3 with no network on one of its tasks that has fallen to one step."""
+    made = cases.q3({3: 10, -3: 0})
+    made.curves["bias_sort"]["ponder_time"] = 3.0
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "expected", "reason"),
+    [
+        ("Q1", without_a_solver, [HOLDS, HOLDS, HOLDS, {"not measured"}],
+         "PonderNet's steps run backwards; ACT's steps follow difficulty. "
+         "Could not be measured: beta 0: correlation of steps with difficulty."),
+        ("Q3", never_at_one_step, [HOLDS, FAILS, {"holds", "not measured"}],
+         "One step is a trap (Bias leading, Bias scattered). Could not be measured: Bias sort, "),
+    ],
+)  # fmt: skip
+def test_what_could_not_be_measured_leaves_the_rest_answered(
+    name: str, made: Callable[[], Results], expected: list[set[str]], reason: str
+) -> None:
+    found = answer(ASKED[name], made())
+    assert found.state == "answered" and reason.lower() in found.reason.lower(), found.reason
+    assert outcomes(found) == expected
+
+
 OPEN = {
     "few seeds": ("Q1", lambda: cases.q1(seeds=range(100, 109)),
                   "Fresh seeds of a setting: 9; 10 are needed."),

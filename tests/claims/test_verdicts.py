@@ -197,7 +197,9 @@ def test_what_fails_says_in_what_it_is_less_than_the_paper() -> None:
     within = "within 10,000 updates (the paper: 16,000,000)"
     reason = judge(claim, source).reason
     assert reason.startswith(f"Not reproduced {within}. Fails: ")
-    longer = {name: each.assign(update=each["update"] * 1600) for name, each in source.curves.items()}
+    longer = {
+        name: each.assign(update=each["update"] * 1600) for name, each in source.curves.items()
+    }
     as_long = judge(claim, dataclasses.replace(source, curves=longer)).reason
     assert as_long == reason.partition(". ")[2]
     halved = changed(source, "parity", difficulty=source.tables["parity"]["difficulty"] / 2)

@@ -66,6 +66,19 @@ def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
     assert re.search(r"^  patience .*   loses at 4$", text, re.MULTILINE)
 
 
+def test_a_mechanism_that_no_rule_may_stop_has_its_readout(project: Path) -> None:
+    folder = project / "reports/quick/exits"
+    audit = pd.read_csv(folder / "comparison-readout.csv")
+    act = audit.assign(mechanism="act", setting=0.001, own=0.4)
+    pd.concat([audit, act]).to_csv(folder / "comparison-readout.csv", index=False)
+    text = table()
+    assert (
+        "ACT, tau 0.001, 2 seeds\n  stops by its own rule alone\n  readout       own 40.0%" in text
+    )
+    (folder / "comparison.csv").write_text((folder / "comparison.csv").read_text().split("\n")[0])
+    assert "own 40.0%" in table() and "cumulated" not in table().partition("Errors are")[0]
+
+
 def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
     assert refused("exits", "wikipedia", "--profile", "quick") == (
         "error: reports/quick/exits/wikipedia.csv: no rows; `dvc repro exits@quick-wikipedia` "

@@ -4,14 +4,17 @@
 behind it is with it.
 `8.7%<!--parity act 0.003 error-->` is the mean over seeds at a setting; `range` is the lowest to
 the highest, `most` the highest, `steps` the mean number of steps, `solved` how many networks are
-below 5% (logic: 2%). `13 of 16<!--parity-recipe | slow halting unit | act-->` are the networks of a
-mechanism that an arm of a search has solved.
+below 5% (logic: 2%), `seen` the share of test inputs that training had met, `peak` the range over
+seeds of the most steps logged in training. `13 of 16<!--parity-recipe | slow halting unit | act-->`
+are the networks of a mechanism that an arm of a search has solved; `error` behind it is their mean
+error in training at the end.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from functools import cache
 
 import pandas as pd
@@ -52,9 +55,13 @@ def percent(share: float) -> str:
 def computed(source: str) -> str:
     """The text that a number's source gives."""
     if " | " in source:
-        name, arm, mechanism = source.split(" | ")
+        name, arm, last = source.split(" | ")
+        mechanism, _, what = last.partition(" ")
         plan = json.loads((REDUCED / f"search/{name}.json").read_text(encoding="utf-8"))["plan"]
         rows = pd.read_csv(REDUCED / f"search/{name}.csv").query("mechanism == @mechanism")
+        if what == "error":
+            ended = rows[(rows["arm"] == arm) & (rows["update"] == rows["update"].max())]
+            return percent(ended["error"].mean())
         found = ranked(rows, plan["solved_below"], 1.0).set_index("arm").loc[arm]
         return f"{found['solved']:.0f} of {found['networks']:.0f}"
     first, *rest = source.split()
@@ -63,8 +70,15 @@ def computed(source: str) -> str:
         return text if rest[1:] == ["all"] else text.split(" (")[0]
     experiment, _, split = first.partition("/")
     mechanism, setting, what = rest
+    if what == "peak":
+        curves = results().curves[experiment]
+        same = (curves["mechanism"] == mechanism) & (curves["setting"] == float(setting))
+        peaks = curves[same].groupby("seed")["ponder_time"].max()
+        return f"{peaks.min():.1f} to {peaks.max():.1f}"
     table = results().tables[experiment]
     rows = evaluated(table, split=split) if split else headline(table)
+    if what == "seen":
+        return percent(rows[rows["mechanism"] == mechanism]["seen"].mean())
     own = replica_means(rows).loc[(mechanism, float(setting))]
     errors = own["error"]
     if what == "range":
@@ -96,3 +110,10 @@ def test_the_verdicts_are_those_of_the_report() -> None:
     claims = json.loads((REDUCED / "claims.json").read_text(encoding="utf-8"))["verdicts"]
     assert dict(rows) == {k: each.removesuffix(" at this scale") for k, each in claims.items()}
     assert len(NOTES.splitlines()) <= 120
+    counts = Counter(claims.values())
+    open_ = counts["cannot be judged at this scale"] + counts["not run"]
+    assert (
+        f"Of {len(claims)} claims {counts['reproduced']} is reproduced, {counts['partly']} are "
+        f"partly, {counts['not reproduced']} not; {counts['not learned here']} is not learned here "
+        f"and {open_} are open."
+    ) in OVERVIEW

@@ -143,6 +143,9 @@ def test_a_section_links_to_the_searches_beside_it(parity: Results, tmp_path: Pa
     record = {"config": {"act": {"tau": [0.001]}, "training": training, "seeds": [0, 1]},
               "rates": [0.001, 0.003], "updates": 9000}  # fmt: skip
     (folder / "parity-act-rates.json").write_text(json.dumps(record))
+    with pytest.raises(UserError, match=r"rates\.csv: no such file, though parity-act-rates\.json"):
+        build(parity, REGISTER, tmp_path / "quick", {})
+    (folder / "parity-act-rates.csv").write_bytes(b"")
     section = build(parity, REGISTER, tmp_path / "quick", {}).sections[0]
     words = "τ = 1e-3 at learning rates 1e-3 and 3e-3, seeds 0 and 1, 9,000 updates"
     assert section.searches == (SearchLink("ACT", words, "search/parity-act-rates.png"),)

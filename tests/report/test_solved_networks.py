@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from support.panels import drawn, line_with
@@ -50,6 +51,7 @@ def test_the_caption_says_what_the_intervals_show(turned: Results) -> None:
     assert "Question Q1 tests it on fresh seeds" in said
     words = solved_networks.words(turned, NAME, BOTH, "Q1")
     assert "ACT: 3 of 4 solve it" in words and "correlation of steps with difficulty -1" in words
+    assert "above zero in 0 and below in 3" in words
     turned.tables[NAME]["error"] = 0.5
     assert "ACT has too few to tell" in solved_networks.caption(turned, NAME, BOTH, "Q1")
     assert "ACT: 0 of 4 solve it; " in solved_networks.words(turned, NAME, BOTH, "Q1")
@@ -61,3 +63,14 @@ def test_steps_that_never_vary_have_no_correlation(turned: Results) -> None:
     assert "inputs 0" in words and "correlation" not in words
     said = solved_networks.caption(turned, NAME, ("act",), "Q2")
     assert "ACT takes as many steps whatever the input" in said
+
+
+def test_networks_of_a_seed_are_left_out_together() -> None:
+    """Two settings of one seed say the same twice: the interval is that of the seeds."""
+    solved = [pd.DataFrame({"seed": [seed]}) for seed in (0, 1, 2, 0, 1, 2)]
+    found = solved_networks.mean_of(solved, [1.0, 2.0, 4.0, 1.0, 2.0, 4.0])
+    own = stats.ttest_1samp([1, 2, 4], 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((own.low, own.high))
+    assert found.count == 3
+    few = solved_networks.mean_of(solved[:4], [1.0, 2.0, 4.0, np.nan])
+    assert few.estimate == pytest.approx(7 / 3)

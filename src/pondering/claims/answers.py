@@ -3,7 +3,8 @@
 A question names the bounds that decide it, and what it means where each is met. Whether one is met
 is computed here, for every part that the question asks about: a task, a mechanism. Bounds `by:
 estimate` are conditions: where one is not met there is nothing to compare, and the question stays
-open. It stays open too where runs, settings or seeds are missing that it asks for.
+open. It stays open too where runs, settings or seeds are missing that it asks for, or where nothing
+that decides it could be measured; what of several could not is said beside the answer.
 """
 
 from __future__ import annotations
@@ -230,10 +231,9 @@ def _open(question: Question, evidence: Evidence, findings: Sequence[Finding]) -
     for finding in findings:
         if finding.meaning in conditions and finding.outcome != "holds":
             return f"Not learned: {finding.label} {finding.measured}, {finding.needed} needed."
-    unmeasured = [each for each in findings if each.outcome == "not measured"]
-    if unmeasured:
-        names = dict.fromkeys(", ".join(filter(None, (e.part, e.label))) for e in unmeasured)
-        return sentence(f"could not be measured: {'; '.join(names)}")
+    decisive = [each for each in findings if each.meaning not in conditions]
+    if all(each.outcome == "not measured" for each in decisive):
+        return sentence(_unmeasured(decisive))
     return ""
 
 
@@ -241,12 +241,21 @@ def _missing(evidence: Evidence) -> str:
     return f"Missing: {'; '.join(dict.fromkeys(evidence.missing))}."
 
 
+def _unmeasured(findings: Sequence[Finding]) -> str:
+    """What of these could not be measured, each said once; "" where all could."""
+    left = [each for each in findings if each.outcome == "not measured"]
+    names = dict.fromkeys(", ".join(filter(None, (each.part, each.label))) for each in left)
+    return f"could not be measured: {'; '.join(names)}" if names else ""
+
+
 def _meanings(question: Question, findings: Sequence[Finding]) -> str:
-    """The meanings that hold, each with its parts; conditions are none."""
+    """The meanings that hold, each with its parts; conditions are none. What was not measured."""
     said = []
     for decision in question.decides:
         parts = [f.part for f in findings if (f.meaning, f.outcome) == (decision.meaning, "holds")]
         if parts and decision.by == "interval":
             named = ", ".join(filter(None, parts))
             said.append(decision.meaning + (f" ({named})" if named else ""))
-    return sentence("; ".join(said)) if said else "None of what would decide it holds."
+    answered = sentence("; ".join(said)) if said else "None of what would decide it holds."
+    left = _unmeasured(findings)
+    return f"{answered} {sentence(left)}" if left else answered

@@ -29,6 +29,7 @@ LEGEND = (
     f"error here; a rule above it at all of these steps {NOTHING}. The oracle sees the targets: it "
     "stops at the first step from which the answer is right and stays right to the last step (of "
     "sequences, at the first fixed n), so that rules beat it where right answers are lost again. "
+    "Expected and argmax look at every step, so they save no computation. "
     "Readout: as the mechanism halts by itself; by the last of these steps alone; by the last step "
     "of all; by that step's states with a head fitted anew."
 )
@@ -51,21 +52,24 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
         params = load_params(root / "params.yaml", profile)
         params.experiment(experiment)
         results, name = Results.load(root / "reports", params.profile), params.profile
-        rows, table = results.exits.get(experiment), results.tables.get(experiment)
-        if rows is None or table is None:
+        rows, audit = results.exits.get(experiment), results.readouts.get(experiment)
+        table = results.tables.get(experiment)
+        if table is None or (rows is None and audit is None):
             path = Layout(root, name).exits(experiment)
             raise UserError(
                 f"{path}: no rows; `dvc repro exits@{name}-{experiment}` makes them where answers "
                 "are right or wrong"
             )
         click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
-        for line in lines(rows, table, results.readouts.get(experiment)):
+        for line in lines(rows, table, audit):
             click.echo(line)
         click.echo("")
         click.echo("\n".join(textwrap.wrap(LEGEND, WIDTH)))
 
 
-def lines(rows: pd.DataFrame, table: pd.DataFrame, audit: pd.DataFrame | None) -> Iterator[str]:
+def lines(
+    rows: pd.DataFrame | None, table: pd.DataFrame, audit: pd.DataFrame | None
+) -> Iterator[str]:
     """A block for each mechanism at its best setting, in lines of at most 80 characters.
 
     Args:
@@ -74,13 +78,19 @@ def lines(rows: pd.DataFrame, table: pd.DataFrame, audit: pd.DataFrame | None) -
     """
     from pondering.results.exits import at_best_settings
 
-    read = {} if audit is None else at_best_settings(audit, table)
-    for mechanism, own in at_best_settings(rows, table).items():
-        entry, seeds = MECHANISMS[mechanism], own["seed"].nunique()
+    ruled, read = ({} if each is None else at_best_settings(each, table) for each in (rows, audit))
+    for mechanism, entry in MECHANISMS.items():
+        if mechanism not in ruled and mechanism not in read:
+            continue
+        own = ruled.get(mechanism, read.get(mechanism))
+        seeds = own["seed"].nunique()
         setting = f"{entry.setting} {setting_text(float(own['setting'].iloc[0]))}"
         yield ""
         yield f"{entry.title}, {setting}, {seeds} seed{'s' if seeds > 1 else ''}"
-        yield from _block(own)
+        if mechanism in ruled:
+            yield from _block(own)
+        else:
+            yield "  stops by its own rule alone"
         if mechanism in read:
             means = read[mechanism][["own", "single", "depth", "refitted"]].mean()
             each = [f"{name} {_percent(error)}" for name, error in means.items()]

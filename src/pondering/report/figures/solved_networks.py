@@ -9,11 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
 
+from pondering.claims.measures.arrays import average
 from pondering.report.figures import style
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
-from pondering.results.statistics import SOLVED_ERROR, mean_interval, spearman
+from pondering.results.statistics import SOLVED_ERROR, Interval, interval, spearman
 from pondering.results.tables import REPLICA, headline, splits_of
 
 SAME = 0.5
@@ -33,8 +35,8 @@ def draw(
 
     Returns:
         The figure, axes linear: lines are networks, those that solve the task in colour, the bold
-        one their mean with a 95% interval (Student, networks are the sample). Below, points are
-        networks, whiskers the same interval of the mean. None without rows.
+        one their mean with a 95% interval (`mean_of`). Below, points are networks, whiskers the
+        same interval of the mean. None without rows.
     """
     table = results.tables.get(experiment)
     if table is None:
@@ -54,7 +56,7 @@ def draw(
         style.difficulty_axis(
             upper, float(rows["difficulty"].min()), float(rows["difficulty"].max())
         )
-        _gains(lower, -column, gains(solved), style.MECHANISM_COLOUR[mechanism])
+        _gains(lower, -column, solved, style.MECHANISM_COLOUR[mechanism])
     assert first is not None
     first.set_ylabel("steps per input")
     lower.axvline(0, color=style.GREY, lw=0.8)
@@ -81,11 +83,15 @@ def words(results: Results, experiment: str, mechanisms: Sequence[str], question
         solved, others = networks(rows, mechanism)
         told = f"{style.MECHANISM_NAME[mechanism]}: {_count(solved, others)} solve it"
         if len(solved):
-            gained = style.with_interval(mean_interval(gains(solved)))
-            told += f", steps on the hardest less on the easiest inputs {gained}"
-            found = mean_interval(correlations(solved)).within(-1, 1)
+            gained, turned = gains(solved), np.array(correlations(solved))
+            of_steps = style.with_interval(mean_of(solved, gained))
+            told += f", steps on the hardest less on the easiest inputs {of_steps}"
+            found = mean_of(solved, turned).within(-1, 1)
             if found.count:
-                told += f", rank correlation of steps with difficulty {style.with_interval(found)}"
+                told += (
+                    f", rank correlation of steps with difficulty {style.with_interval(found)}, "
+                    f"above zero in {np.sum(turned > 0)} and below in {np.sum(turned < 0)}"
+                )
         parts.append(told)
     return f"Means over solved networks. {'; '.join(parts)}."
 
@@ -95,21 +101,37 @@ def caption(results: Results, experiment: str, mechanisms: Sequence[str], questi
     table = results.tables[experiment]
     rows = headline(table)
     seen = [
-        f"{style.MECHANISM_NAME[each]} {direction(gains(networks(rows, each)[0]))}"
+        f"{style.MECHANISM_NAME[each]} {direction(mean_of(solved, gains(solved)))}"
         for each in mechanisms
+        for solved in [networks(rows, each)[0]]
     ]
     return (
         f"In networks that have solved the task (error below 5%), {'; '.join(seen)}. Lines: "
         "networks of all settings. Below: points are solved networks, whiskers 95% intervals of "
-        f"their mean (Student). Question {question} tests it on fresh seeds; some of these were "
-        "known when it was registered. "
+        "their mean over seeds. So on average: single networks may go the other way. Question "
+        f"{question} tests it on fresh seeds; some of these were known when it was registered. "
         f"{unequal_training(results, (experiment,), ('repeat', *mechanisms))}"
     )
 
 
-def direction(gained: Sequence[float]) -> str:
-    """What becomes of the steps on harder inputs, as far as the interval of the mean tells."""
-    found = mean_interval(gained)
+def mean_of(solved: Sequence[pd.DataFrame], values: ArrayLike) -> Interval:
+    """The mean of a number of each network, with the jackknife over seeds.
+
+    Networks of one seed are left out together: they saw the same batches.
+
+    Args:
+        solved: rows of each network.
+        values: a number of each; NaN is left out.
+    """
+    seeds = [part["seed"].iloc[0] for part in solved]
+    frame = pd.DataFrame({"seed": seeds, "value": np.asarray(values, dtype=float)})
+    frame["place"] = frame.groupby("seed").cumcount()
+    wide = frame.pivot(index="seed", columns="place", values="value").to_numpy(float)
+    return interval(average, wide)
+
+
+def direction(found: Interval) -> str:
+    """What becomes of the steps on harder inputs, as far as the interval of the mean gain tells."""
     if found.low > 0:
         return "takes more steps on harder inputs"
     if found.high < 0:
@@ -160,18 +182,19 @@ def _lines(
     if not solved:
         return
     wide = pd.concat(solved).groupby("difficulty")["ponder_time"]
-    means = {float(at): mean_interval(values) for at, values in wide}
+    means = {float(at): mean_of(solved, values) for at, values in wide}
     axes.plot(list(means), [each.estimate for each in means.values()], color=colour, lw=2.2)
     low, high = zip(*((each.low, each.high) for each in means.values()), strict=True)
     axes.fill_between(list(means), low, high, color=colour, alpha=0.2, lw=0)
 
 
-def _gains(axes: Axes, place: float, values: Sequence[float], colour: str) -> None:
+def _gains(axes: Axes, place: float, solved: Sequence[pd.DataFrame], colour: str) -> None:
+    values = gains(solved)
     if not values:
         return
     beside = place + (np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1))
     axes.scatter(values, beside, s=10, color=colour, alpha=0.6, lw=0)
-    mean = mean_interval(values)
+    mean = mean_of(solved, values)
     if np.isfinite(mean.low):
         half = mean.high - mean.estimate
         axes.errorbar(mean.estimate, place, xerr=half, fmt="o", ms=5, color=style.INK, capsize=3)

@@ -24,21 +24,22 @@ class SearchLink:
 
 
 def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
-    """Experiment -> its searches that left a figure and a record.
+    """Experiment -> its searches that left a record.
 
     Args:
-        folder: holds EXPERIMENT-MECHANISM[-MORE].png and .json, of screens EXPERIMENT-NAME.
+        folder: holds EXPERIMENT-MECHANISM[-MORE].json, of screens EXPERIMENT-NAME.json, and beside
+            each its table and its figure.
 
     Raises:
-        UserError: a record cannot be read.
+        UserError: a record cannot be read, or its table or figure is missing.
     """
     found: dict[str, tuple[SearchLink, ...]] = {}
-    for path in sorted(folder.glob("*.png")):
-        experiment, _, rest = path.stem.partition("-")
+    for record in sorted(folder.glob("*.json")):
+        for ending in (".csv", ".png"):
+            if not (path := record.with_suffix(ending)).is_file():
+                raise UserError(f"{path}: no such file, though {record.name} lies beside it")
+        experiment, _, rest = record.stem.partition("-")
         mechanism = rest.partition("-")[0]
-        record = path.with_suffix(".json")
-        if not record.is_file():
-            continue
         title = names.TITLES.get(mechanism, "Recipe")
         try:
             content = json.loads(record.read_text(encoding="utf-8"))
