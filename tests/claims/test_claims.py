@@ -169,8 +169,9 @@ def test_literature_is_named_once_with_its_number() -> None:
     assert list(found.literature) == [each.id for each in found.questions]
     assert all(found.literature.values())
     texts = [each.text() for own in found.literature.values() for each in own]
-    assert "arXiv 2604.21999: Found otherwise: of one Universal Transformer a bias of 1 is" in (
-        " ".join(texts)
+    assert (
+        "arXiv 2604.21999: Found otherwise: of one Universal Transformer on Sudoku a bias of"
+        in (" ".join(texts))
     )
     assert any(text.startswith("PALBERT (arXiv 2204.03276): ") for text in texts)
     assert any(text.startswith("Fojo et al. 2018: Points") for text in texts)

@@ -79,10 +79,9 @@ def lines(
     from pondering.results.exits import at_best_settings
 
     ruled, read = ({} if each is None else at_best_settings(each, table) for each in (rows, audit))
-    for mechanism, entry in MECHANISMS.items():
-        if mechanism not in ruled and mechanism not in read:
-            continue
-        own = ruled.get(mechanism, read.get(mechanism))
+    either = read | ruled
+    for mechanism in (each for each in MECHANISMS if each in either):
+        own, entry = either[mechanism], MECHANISMS[mechanism]
         seeds = own["seed"].nunique()
         setting = f"{entry.setting} {setting_text(float(own['setting'].iloc[0]))}"
         yield ""

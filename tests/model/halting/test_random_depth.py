@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from oracle import oracle
-from support.classes import labels_for, same_gradients, score_of
+from support.classes import agrees, labels_for, same_gradients, score_of
 from support.pinned import ROWS, build, inputs_for, model_of, values_of
 from torch import Tensor
 
@@ -76,6 +76,15 @@ def test_loss_and_gradient_are_the_oracles(cell: str, cut: int, depth: int) -> N
     assert float(loss.detach()) == pytest.approx(slow(values), rel=1e-9)
     loss.backward()
     same_gradients(network, oracle.central_differences(slow, values))
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+@pytest.mark.parametrize("depth", [1, 4])
+def test_on_masked_sequences_it_is_the_oracles_fixed_repeat(cell: str, depth: int) -> None:
+    """Without a cut it is, for one update, a network of a fixed number of steps."""
+    halting = RandomDepth(1.0, STEPS, progressive=False, depth=depth)
+    rule = oracle.repeat(depth)
+    agrees(cell, halting, rule, lambda done, label, _: oracle.cross_entropy(done.output, label))
 
 
 def test_each_replica_of_a_stack_has_its_own_depth_and_cut() -> None:

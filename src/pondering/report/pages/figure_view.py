@@ -58,6 +58,11 @@ def figure_view(spec: FigureSpec, results: Results, drawings: Mapping[str, str])
         commands=(*commands, f"dvc repro report@{profile}"),
         data=tuple(f"tables/{name}.csv" for name in present)
         + tuple(f"exits/{name}.csv" for name in present if name in results.exits)
+        + tuple(
+            f"exits/{name}-readout.csv"
+            for name in present
+            if reads_exits(spec) and name in results.readouts
+        )
         + tuple(f"curves/{run}.csv" for run in runs if _has_curves(results, run)),
     )
 
