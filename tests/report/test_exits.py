@@ -27,6 +27,7 @@ def test_the_wide_figure_has_the_panels_of_the_narrow_one_side_by_side(results: 
         assert shown[0].get_ylabel() == "accuracy"
     assert places == [2, 1]
     assert wide.caption(results) == SPEC.caption(results)
+    assert "Rules are tried on 1,600 test examples a network." in SPEC.caption(results)
     assert wide.words(results) == SPEC.words(results)
     others = (spec for spec in FIGURES if spec is not SPEC)
     assert {spec.across for spec in others} == {None}

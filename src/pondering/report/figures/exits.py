@@ -132,9 +132,17 @@ def caption(results: Results, experiment: str, sequences: bool = False, **_: boo
         "distribution, at its mean steps. The oracle looks at the targets and stops at the first "
         "step from which the answer is right and stays right to the last; where networks lose "
         "right answers after they would have halted, rules beat it. "
+        f"{_tested(results, experiment)}"
         f"{ON_SEQUENCES if sequences else ''}"
         f"{unequal_training(results, (experiment,), tuple(MECHANISMS))}"
     )
+
+
+def _tested(results: Results, experiment: str) -> str:
+    """On how many examples the rules were tried."""
+    rows = pd.concat([pd.DataFrame(), *_shown(results, experiment).values()])
+    counts = sorted(rows["examples"].unique()) if len(rows) else []
+    return f"Rules are tried on {counts[-1]:,.0f} test examples a network. " if counts else ""
 
 
 def _shown(results: Results, experiment: str) -> dict[str, pd.DataFrame]:
