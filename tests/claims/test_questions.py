@@ -98,6 +98,13 @@ def without_a_solver() -> Results:
     return made
 
 
+def without_a_solver_or_a_direction() -> Results:
+    """The same with steps that follow nothing: what was not measured could still decide it."""
+    made = without_a_solver()
+    made.tables["comparison"]["ponder_time"] = 5.0
+    return made
+
+
 def never_at_one_step() -> Results:
     """Q3 with no network on one of its tasks that has fallen to one step."""
     made = cases.q3({3: 10, -3: 0})
@@ -134,6 +141,8 @@ OPEN = {
                     "Not learned: solved, the fewer of the two 0 networks, at least 5 networks"),
     "a constant N": ("Q2", lambda: cases.q2(sd=0.0),
                      "Not learned: solved, N varies 0 networks, at least 5 networks needed."),
+    "nothing that holds": ("Q1", without_a_solver_or_a_direction,
+                           "Could not be measured: beta 0: "),
     "a setting": ("Q1", lambda: cases.q1(beta_zero=False),
                   "Missing: comparison has no runs of PonderNet with beta 0."),
     "a task": ("Q6", lambda: cases.q6(0, 0.5, ["comparison", "comparison_logic"]),

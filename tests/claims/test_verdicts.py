@@ -196,14 +196,14 @@ def test_what_fails_says_in_what_it_is_less_than_the_paper() -> None:
     claim, source = CLAIMS["G2"], CASES["G2"][1]
     within = "within 10,000 updates (the paper: 16,000,000)"
     reason = judge(claim, source).reason
-    assert reason.startswith(f"Not reproduced {within}. Fails: ")
+    assert reason.startswith(f"Tried {within}. Fails: ")
     longer = {
         name: each.assign(update=each["update"] * 1600) for name, each in source.curves.items()
     }
     as_long = judge(claim, dataclasses.replace(source, curves=longer)).reason
     assert as_long == reason.partition(". ")[2]
     halved = changed(source, "parity", difficulty=source.tables["parity"]["difficulty"] / 2)
-    smaller = f"Not reproduced at difficulties up to 32, in the paper up to 64, {within}. Fails: "
+    smaller = f"Tried at difficulties up to 32, in the paper up to 64, {within}. Fails: "
     assert judge(claim, halved).reason.startswith(smaller)
 
 

@@ -130,7 +130,7 @@ def test_answers_come_first_among_ten_conclusions() -> None:
     assert len(told) == 10 and told[0] == (
         "Is ACT on leading parity learned repetition, as many steps for every input? What halting "
         "makes of the input does not matter; it is repetition "
-        "(10 networks, 10 seeds of a setting at least)."
+        "(10 networks looked at, 10 seeds of a setting at least)."
     )
     left = answer(register.questions[0], Results("reduced"))
     assert beyond_of(results, list(results.tables), [left]).sentences == found(results).sentences

@@ -113,7 +113,7 @@ def test_the_verdicts_are_those_of_the_report() -> None:
     counts = Counter(claims.values())
     open_ = counts["cannot be judged at this scale"] + counts["not run"]
     assert (
-        f"Of {len(claims)} claims {counts['reproduced']} is reproduced, {counts['partly']} are "
+        f"Of {len(claims)} claims {counts['reproduced']} is reproduced, {counts['partly']} "
         f"partly, {counts['not reproduced']} not; {counts['not learned here']} is not learned here "
         f"and {open_} are open."
     ) in OVERVIEW

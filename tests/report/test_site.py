@@ -145,7 +145,9 @@ def test_a_section_links_to_the_searches_beside_it(parity: Results, tmp_path: Pa
     (folder / "parity-act-rates.json").write_text(json.dumps(record))
     with pytest.raises(UserError, match=r"rates\.csv: no such file, though parity-act-rates\.json"):
         build(parity, REGISTER, tmp_path / "quick", {})
-    (folder / "parity-act-rates.csv").write_bytes(b"")
+    for name in ("parity-act-rates.csv", "parity-late.csv"):
+        (folder / name).write_bytes(b"")
+    (folder / "parity-late.json").write_text("no figure yet, so that it is not read")
     section = build(parity, REGISTER, tmp_path / "quick", {}).sections[0]
     words = "τ = 1e-3 at learning rates 1e-3 and 3e-3, seeds 0 and 1, 9,000 updates"
     assert section.searches == (SearchLink("ACT", words, "search/parity-act-rates.png"),)

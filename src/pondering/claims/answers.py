@@ -4,7 +4,7 @@ A question names the bounds that decide it, and what it means where each is met.
 is computed here, for every part that the question asks about: a task, a mechanism. Bounds `by:
 estimate` are conditions: where one is not met there is nothing to compare, and the question stays
 open. It stays open too where runs, settings or seeds are missing that it asks for, or where nothing
-that decides it could be measured; what of several could not is said beside the answer.
+that decides it holds and something could not be measured; an answer says what could not.
 """
 
 from __future__ import annotations
@@ -232,8 +232,9 @@ def _open(question: Question, evidence: Evidence, findings: Sequence[Finding]) -
         if finding.meaning in conditions and finding.outcome != "holds":
             return f"Not learned: {finding.label} {finding.measured}, {finding.needed} needed."
     decisive = [each for each in findings if each.meaning not in conditions]
-    if all(each.outcome == "not measured" for each in decisive):
-        return sentence(_unmeasured(decisive))
+    left = _unmeasured(decisive)
+    if left and not any(each.outcome == "holds" for each in decisive):
+        return sentence(left)
     return ""
 
 

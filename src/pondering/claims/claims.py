@@ -24,7 +24,7 @@ class PaperSize(Entry):
     """How large an experiment is in the paper.
 
     Args:
-        difficulty: the hardest it evaluates; None: its data have no difficulties.
+        difficulty: the hardest it evaluates; None: none is compared.
         updates: those it trains for; None: it does not say.
         data: what its data card would name as their source; None: data that are no stand-in.
     """

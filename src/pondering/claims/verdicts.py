@@ -150,7 +150,7 @@ def _verdict(
         others = names("fails", core=False)
         beside = f"; also fails: {others}" if others else ""
         less = _less(claim, evidence)
-        tried = f"Not reproduced {less}. " if less else ""
+        tried = f"Tried {less}. " if less else ""
         return "not reproduced", f"{tried}Fails: {names('fails', core=True)}{beside}."
     parts = [("holds only partly", names("partly")), ("fails", names("fails"))]
     parts.append(("not measured", names("not measured")))
@@ -247,7 +247,7 @@ def _shorter(claim: Claim, evidence: Evidence) -> str | None:
     """Within how many updates, where the paper has more, or None."""
     trained = {name: found for name, found in _updates(claim, evidence).items() if found}
     stated = {name: size.updates for name, size in claim.paper_size.items() if size.updates}
-    shares = {name: trained[name] / stated[name] for name in trained.keys() & stated.keys()}
+    shares = {name: trained[name] / stated[name] for name in stated if name in trained}
     least = min(shares, key=shares.__getitem__, default=None)
     if least is None or shares[least] >= 1:
         return None

@@ -108,7 +108,7 @@ def caption(results: Results, experiment: str, mechanisms: Sequence[str], questi
     return (
         f"In networks that have solved the task (error below 5%), {'; '.join(seen)}. Lines: "
         "networks of all settings. Below: points are solved networks, whiskers 95% intervals of "
-        "their mean over seeds. So on average: single networks may go the other way. Question "
+        "their mean over seeds. This is the mean: single networks may go the other way. Question "
         f"{question} tests it on fresh seeds; some of these were known when it was registered. "
         f"{unequal_training(results, (experiment,), ('repeat', *mechanisms))}"
     )

@@ -106,7 +106,7 @@ def _bounds(interval: Interval, scale: float, digits: int) -> str:
 
 def _found(answer: Answer) -> str:
     """A question and its answer, with how much it rests on."""
-    networks = f"{answer.replicas} networks, {answer.seeds} seeds of a setting at least"
+    networks = f"{answer.replicas} networks looked at, {answer.seeds} seeds of a setting at least"
     return f"{answer.question.question} {answer.reason.removesuffix('.')} ({networks})."
 
 

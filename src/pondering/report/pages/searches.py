@@ -24,20 +24,21 @@ class SearchLink:
 
 
 def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
-    """Experiment -> its searches that left a record.
+    """Experiment -> its searches that left a record and a figure.
 
     Args:
         folder: holds EXPERIMENT-MECHANISM[-MORE].json, of screens EXPERIMENT-NAME.json, and beside
-            each its table and its figure.
+            each its table, and its figure once its last part has ended.
 
     Raises:
-        UserError: a record cannot be read, or its table or figure is missing.
+        UserError: a record cannot be read, or its table is missing.
     """
     found: dict[str, tuple[SearchLink, ...]] = {}
     for record in sorted(folder.glob("*.json")):
-        for ending in (".csv", ".png"):
-            if not (path := record.with_suffix(ending)).is_file():
-                raise UserError(f"{path}: no such file, though {record.name} lies beside it")
+        if not (table := record.with_suffix(".csv")).is_file():
+            raise UserError(f"{table}: no such file, though {record.name} lies beside it")
+        if not (figure := record.with_suffix(".png")).is_file():
+            continue
         experiment, _, rest = record.stem.partition("-")
         mechanism = rest.partition("-")[0]
         title = names.TITLES.get(mechanism, "Recipe")
@@ -46,7 +47,7 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
             words = _arms(content["plan"]) if "plan" in content else _words(content, mechanism)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
             raise UserError(f"{record}: not a record of a search ({problem!r})") from None
-        link = SearchLink(title, words, f"search/{path.name}")
+        link = SearchLink(title, words, f"search/{figure.name}")
         found[experiment] = (*found.get(experiment, ()), link)
     return found
 
