@@ -132,6 +132,15 @@ def test_what_it_refuses_before_any_training(
     assert table(folder).equals(table(project))
 
 
+def test_a_record_without_its_table_is_one_line(project: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(project, tmp_path / "project")
+    path = (folder / PLAN).with_suffix(".csv")
+    path.unlink()
+    done = screened(folder)
+    missing = "reports/quick/search/tiny-recipe.csv: no such file, though tiny-recipe.json lies"
+    assert (done.status, done.err) == (2, f"error: {missing} beside it\n")
+
+
 def test_a_plan_lies_beside_the_reports(project: Path) -> None:
     done = screened(project, "params.yaml")
     assert done.err == "error: params.yaml: a plan lies at reports/PROFILE/search/NAME.yaml\n"
