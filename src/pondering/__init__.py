@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 _HOME = {
     **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP", "Adapted"), "model.cells"),
-    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat", "Correctness"), "model.halting"),
-    **dict.fromkeys(("Certainty", "DACT", "RandomDepth"), "model.halting"),
-    **dict.fromkeys(("HaltingState", "MeanField"), "model.halting"),
+    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat", "HaltingState"), "model.halting"),
+    **dict.fromkeys(("Correctness", "Certainty", "DACT", "RandomDepth"), "model.halting"),
+    "MeanField": "model.halting",
     "Network": "model.network",
     "glorot": "model.initial",
     "Sweep": "train.stacked",

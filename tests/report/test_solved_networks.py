@@ -67,7 +67,11 @@ def test_steps_that_never_vary_have_no_correlation(turned: Results) -> None:
 
 def test_networks_of_a_seed_are_left_out_together() -> None:
     """Two settings of one seed say the same twice: the interval is that of the seeds."""
-    solved = [pd.DataFrame({"seed": [seed]}) for seed in (0, 1, 2, 0, 1, 2)]
+    solved = [
+        pd.DataFrame({"mechanism": ["act"], "setting": [tau], "seed": [seed]})
+        for tau in (0.1, 0.2)
+        for seed in (0, 1, 2)
+    ]
     found = solved_networks.mean_of(solved, [1.0, 2.0, 4.0, 1.0, 2.0, 4.0])
     own = stats.ttest_1samp([1, 2, 4], 0).confidence_interval()
     assert (found.low, found.high) == pytest.approx((own.low, own.high))

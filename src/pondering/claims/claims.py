@@ -212,15 +212,13 @@ class Register(Entry):
     def content_hash(self) -> str:
         """The sha256 of what claims and questions say; comments and layout do not enter."""
 
-        claims, questions = ([_plain(each) for each in kind] for kind in self._both())
-        return hash_values({"claims": claims, "questions": questions})
+        claims, questions = map(_plain, self.claims), map(_plain, self.questions)
+        return hash_values({"claims": [*claims], "questions": [*questions]})
 
     def entry_hashes(self) -> dict[str, str]:
         """The first eight digits of the hash of every claim and question, by its id."""
-        return {each.id: hash_values(_plain(each))[:8] for kind in self._both() for each in kind}
-
-    def _both(self) -> tuple[tuple[Claim, ...], tuple[Question, ...]]:
-        return self.claims, self.questions
+        entries = (*self.claims, *self.questions)
+        return {each.id: hash_values(_plain(each))[:8] for each in entries}
 
     def warning(self) -> str | None:
         """What has changed where the content is not the registered one; None where it is."""

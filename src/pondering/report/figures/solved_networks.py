@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from pondering.claims.measures.arrays import average
+from pondering.claims.questions.networks import by_seed
 from pondering.report.figures import style
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
@@ -123,11 +124,8 @@ def mean_of(solved: Sequence[pd.DataFrame], values: ArrayLike) -> Interval:
         solved: rows of each network.
         values: a number of each; NaN is left out.
     """
-    seeds = [part["seed"].iloc[0] for part in solved]
-    frame = pd.DataFrame({"seed": seeds, "value": np.asarray(values, dtype=float)})
-    frame["place"] = frame.groupby("seed").cumcount()
-    wide = frame.pivot(index="seed", columns="place", values="value").to_numpy(float)
-    return interval(average, wide)
+    frame = pd.DataFrame([part[REPLICA].iloc[0] for part in solved], columns=REPLICA)
+    return interval(average, by_seed(frame.assign(value=np.asarray(values)), "value"))
 
 
 def direction(found: Interval) -> str:
