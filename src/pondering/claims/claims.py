@@ -217,7 +217,7 @@ class Register(Entry):
 
     def entry_hashes(self) -> dict[str, str]:
         """The first eight digits of the hash of every claim and question, by its id."""
-        entries = (*self.claims, *self.questions)
+        entries: tuple[Claim | Question, ...] = (*self.claims, *self.questions)
         return {each.id: hash_values(_plain(each))[:8] for each in entries}
 
     def warning(self) -> str | None:
