@@ -99,6 +99,7 @@ def test_every_rule_has_its_entry_in_their_order() -> None:
     assert set(EXITS) == {*oracle_exits.STOPS, "sampled", "expected"}
 
 
+USUAL = {"cumulated": 0.5, "threshold": 0.5, "state": 0.03, "divergence": 1e-3}
 WITH_THRESHOLD = ("cumulated", "threshold", "patience", "state", "divergence", "certainty")
 
 
@@ -112,8 +113,30 @@ def test_thresholds_spread_the_mean_steps_of_the_set_that_chose_them(rule: str) 
     least = 2 if rule == "divergence" else 1  # it compares with the step before
     assert (steps[0], steps[-1]) == (least, 12)
     if rule in ("cumulated", "threshold", "certainty"):  # of no other are all steps alike
+        spread = ~np.isin(thresholds, USUAL.get(rule, ()))
         wanted = 12 ** (np.arange(1, 12) / 12)
-        np.testing.assert_allclose(steps[1:-1], wanted, atol=11 / ROWS)  # a row more or less
+        np.testing.assert_allclose(
+            steps[spread][1:-1], wanted, atol=11 / ROWS
+        )  # a row more or less
+
+
+@pytest.mark.parametrize(("rule", "usual"), USUAL.items())
+def test_the_threshold_of_a_rules_source_is_among_them(rule: str, usual: float) -> None:
+    """On a network whose own quantiles lie elsewhere: its steps are all alike."""
+    row = oracle_exits.Row([3.0] * 6, [[5.0]] * 6, [1.0] * 6, 1)
+    for rows in ([row, row], rows_of(12, 4, ties=False)):
+        assert usual in RULES[rule].thresholds(shown_of(rows))
+
+
+def test_a_saturated_network_has_eight_thresholds_too() -> None:
+    """Nine rows of ten halt at once or never: quantiles alone would be three numbers."""
+    logits = np.where(np.arange(60)[:, None] % 2, 50.0, -50.0) * np.ones((60, 6))
+    logits[::10] = np.linspace(-3, 3, 36).reshape(6, 6)
+    rows = [oracle_exits.Row(each, [[1.0]] * 6, [1.0] * 6) for each in logits.tolist()]
+    for rule in ("cumulated", "threshold"):
+        thresholds = RULES[rule].thresholds(shown_of(rows))
+        assert len(thresholds) >= 8
+        assert len(np.unique(RULES[rule].outcome(shown_of(rows), thresholds)[0].mean(1))) >= 6
 
 
 @pytest.mark.parametrize("steps", [1, 6])

@@ -86,6 +86,24 @@ def test_each_reading_is_that_of_a_network_alone(tmp_path: Path, mechanism: str)
     assert own["max_steps"] == 4
 
 
+@torch.no_grad()
+def test_fixed_repeat_reads_the_state_of_its_own_depth(tmp_path: Path) -> None:
+    work = stage_of(tmp_path, PARITY, evaluation={"stored": STORED, "examples": 40})
+    table, trained = table_of(work), read_back(work, "repeat")
+    rows = table[(table["mechanism"] == "repeat") & (table["split"] == "test")]
+    assert (rows["own"] == rows["single"]).all() and (rows["own"] == rows["depth"]).all()
+    assert rows["mean_halting"].isna().all() and (rows["ponder_sd"] == 0).all()
+    assert (rows["max_steps"] == rows["setting"]).all() and rows["setting"].nunique() > 1
+    test = steps.first(work.sets["test"], STORED)
+    right = test.targets[0].numpy() > 0
+    states = readout.read(trained, work.task, test).states
+    for k, (_, own) in enumerate(rows.iterrows()):
+        y, s, _ = walked(select(trained.network, k, trained.network.halting), test, 4)
+        at = int(own["setting"]) - 1
+        assert own["depth"] == pytest.approx(((y[at, :, 0] > 0) != right).mean(), abs=1e-5)
+        np.testing.assert_allclose(states[k, 0], s[at], atol=1e-5)
+
+
 def act_weights(halts: Any, epsilon: float = 0.01) -> Any:
     """Graves's p_n of halting units (N, B), row by row."""
     weights = np.zeros_like(halts)
@@ -118,11 +136,11 @@ def test_what_the_mean_does_where_halting_decides(tmp_path: Path) -> None:
         assert found[k].tolist() == (said != (test.targets[0].numpy() > 0)).tolist()
 
 
-def test_a_diverged_replica_has_the_worst_error_and_a_repeat_no_row(tmp_path: Path) -> None:
+def test_a_diverged_replica_has_the_worst_error(tmp_path: Path) -> None:
     work = stage_of(tmp_path, PARITY, [(0.6, 7)], evaluation={"stored": 5})
     table = table_of(work)
     assert tuple(table.columns) == readout.COLUMNS
-    assert set(table["mechanism"]) == {"act", "pondernet"}
+    assert set(table["mechanism"]) == {"repeat", "act", "pondernet"}
     lost = table[table["status"] == "diverged"]
     assert len(lost) == 2 and (lost[list(readout.READINGS)] == 1).all(axis=None)
 
@@ -174,7 +192,7 @@ def mistakes(task: Any, batch: Batch, every: list[Any]) -> Any:
 def test_on_sequences_each_reading_decides_which_state_is_carried(tmp_path: Path) -> None:
     work = stage_of(tmp_path, SORT, evaluation={"stored": 20, "examples": 20})
     table, trained, k = table_of(work), read_back(work, "act"), 1
-    assert set(table["mechanism"]) == {"act", "pondernet"}
+    assert set(table["mechanism"]) == {"repeat", "act", "pondernet"}
     own = table[table["mechanism"] == "act"].iloc[k]
     test = work.sets["test"]
     other = work.task.evaluation_sets(20, "validation")["test"].torch()

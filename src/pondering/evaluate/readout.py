@@ -6,18 +6,18 @@ replica there are four errors:
 - `own`: as its mechanism is evaluated, PonderNet by sampled halting;
 - `single`: halted in the same way, by the step at which a row stops, alone: its output is the
   answer and, on sequences, its state crosses to the next input;
-- `depth`: by step N, N steps being forced;
+- `depth`: by step N, N steps being forced, of fixed repeat its rho;
 - `refitted`: by logistic regressions on the frozen states s_N in place of the head, one for each
   softmax of an output, fitted on the part "validation" without the inputs that the test has too.
   Blank where what is left has fewer than two classes.
 
-Of single vectors, where no exit rule may stop a mechanism (ACT), a fifth tells whether its halting
-follows the input:
+Of single vectors, where a mechanism learns to halt and no exit rule may stop it (ACT), a fifth
+tells whether its halting follows the input:
 
 - `mean_halting`: by sum_n m_n y_n, m_n being the mean over the test inputs of its p_n.
 
-All are of the first test examples of each difficulty, as many as `steps.py` stores. What neither
-learns to halt nor allows an exit has one readout and is left out.
+All are of the first test examples of each difficulty, as many as `steps.py` stores. Fixed repeat
+reads one state alone: what a head fitted anew gains there is what it gains without any halting.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ from pondering.model.network import Network
 from pondering.project.atomic import atomic_write
 from pondering.results.results import READINGS
 from pondering.tasks.base import Batch, Task
+from pondering.train.build import make_halting
 
 Array = NDArray[Any]
 COLUMNS = (
@@ -122,8 +123,7 @@ def run(work: Evaluation) -> None:
     """Write the audit of an experiment."""
     rows: list[dict[str, Any]] = []
     for trained in work.trained().values():
-        if trained.network.halting.learns or trained.network.halting.exits:
-            rows += table_rows(trained, work)
+        rows += table_rows(trained, work)
     path = work.layout.readout(work.experiment)
     table = work.kept.rows(pd.DataFrame(rows, columns=list(COLUMNS)), path, by=("split",))
     atomic_write(path, table.to_csv(index=False, float_format="%.6g"))
@@ -140,11 +140,12 @@ def table_rows(trained: Trained, work: Evaluation) -> Iterator[dict[str, Any]]:
         found, fit = read(trained, work.task, test), read(trained, work.task, other)
         means = shares(test.difficulty.cpu().numpy())
         sizes = {"examples": len(means), "fitted": len(other.difficulty)}
-        follows = len(test.mask) == 1 and not halting.exits
+        follows = len(test.mask) == 1 and halting.learns and not halting.exits
         mean = with_mean_halting(trained, work.task, test, means) if follows else None
         for k, (replica, status) in enumerate(zip(trained.replicas, trained.status, strict=True)):
             row = {"experiment": work.experiment} | replica.row() | {"split": split}
-            row |= sizes | {"max_steps": halting.max_steps, "status": status}
+            most = make_halting(work.config, replica).max_steps
+            row |= sizes | {"max_steps": most, "status": status}
             if status == "diverged":
                 yield row | dict.fromkeys(READINGS, work.task.worst_error)
                 continue
@@ -227,9 +228,11 @@ def _rows(batch: Batch, replicas: int) -> int:
     return max(16, ROWS // (replicas * len(batch.mask)))
 
 
-def _deep(network: Network) -> Exit:
-    """Every input takes all N steps."""
-    return Exit(never, network.halting.max_steps)
+def _deep(network: Network) -> Halting:
+    """Every input takes all N steps, of fixed repeat each replica its own."""
+    halting = network.halting
+    fixed = not (halting.learns or halting.exits)
+    return halting if fixed else Exit(never, halting.max_steps)
 
 
 def refitted_anew(fit: tuple[Array, Batch], test: tuple[Array, Batch]) -> Array:

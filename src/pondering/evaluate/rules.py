@@ -5,14 +5,15 @@ passes it, at N where none does. Which rules a mechanism allows is `Halting.exit
 
 Thresholds are chosen on a validation set. Mean steps there are 1 + (N - 1) x the share of all
 numbers max_(j <= n) statistic_j, n < N, that do not pass, so that a quantile of these numbers is
-the threshold for any mean steps wanted: they rise from 1 to N in equal ratios. A statistic with few
-values has fewer thresholds than that, one that counts steps has the N counts.
+the threshold for any mean steps wanted: they rise from 1 to N in equal ratios. Where a saturated
+network leaves fewer than eight, values far apart in rank join them, and that of the rule's source
+always does. A statistic that counts steps has the N counts.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,6 +25,8 @@ from scipy.special import expit, log_softmax
 Array = NDArray[Any]
 BETWEEN = 11
 """Thresholds between the two that stop at once and never."""
+LEAST = 8
+"""Thresholds of a rule, where its statistic has as many values."""
 
 
 @dataclass(frozen=True)
@@ -193,20 +196,33 @@ def stopping(thresholds: Callable[[Shown], Array], steps: Callable[[Shown, Array
     return Rule(thresholds, lambda shown, at: shown.at(steps(shown, at)), steps)
 
 
-def first(statistic: Callable[[Shown], Array], passes: Callable[[Any, Any], Any]) -> Rule:
-    """The first step whose statistic passes the threshold, N where none does."""
+def first(
+    statistic: Callable[[Shown], Array],
+    passes: Callable[[Any, Any], Any],
+    usual: Sequence[float] = (),
+) -> Rule:
+    """The first step whose statistic passes the threshold, N where none does.
+
+    Args:
+        usual: the threshold of the rule's source.
+    """
     below = passes is operator.lt
 
     def thresholds(shown: Shown) -> Array:
-        found = statistic(shown)
-        if np.issubdtype(found.dtype, np.integer):
-            return np.arange(1, len(found) + 1)
+        every = statistic(shown)
+        if np.issubdtype(every.dtype, np.integer):
+            return np.arange(1, len(every) + 1)
         sign = -1 if below else 1
-        most = np.maximum.accumulate(sign * found[: max(1, len(found) - 1)], axis=0)
-        wanted = len(found) ** (np.arange(1, BETWEEN + 1) / (BETWEEN + 1))  # mean steps
-        levels = (wanted - 1) / max(1, len(found) - 1)
+        most = np.maximum.accumulate(sign * every[: max(1, len(every) - 1)], axis=0)
+        wanted = len(every) ** (np.arange(1, BETWEEN + 1) / (BETWEEN + 1))  # mean steps
+        levels = (wanted - 1) / max(1, len(every) - 1)
         chosen = np.quantile(most, levels, method="inverted_cdf")  # one of them, also if infinite
-        return sign * np.unique(np.concatenate([[-np.inf], chosen, [np.inf]]))
+        found = np.unique([-np.inf, *chosen, *(sign * each for each in usual), np.inf])
+        if len(found) < LEAST:
+            values = np.unique(most)
+            ranks = np.linspace(0, len(values) - 1, LEAST).round().astype(int)
+            found = np.union1d(found, values[ranks])
+        return sign * found
 
     def steps(shown: Shown, at: Array) -> Array:
         stops = passes(statistic(shown), at[:, None, None])
@@ -245,11 +261,11 @@ RULES = {
     "sampled": once(sampled),
     "expected": once(expected),
     "argmax": stopping(_none, _argmax),
-    "cumulated": first(cumulated, operator.ge),
-    "threshold": first(halts, operator.gt),
+    "cumulated": first(cumulated, operator.ge, [0.5]),
+    "threshold": first(halts, operator.gt, [0.5]),
     "patience": first(alike, operator.ge),
-    "state": first(change, operator.lt),
-    "divergence": first(divergence, operator.lt),
+    "state": first(change, operator.lt, [0.03]),
+    "divergence": first(divergence, operator.lt, [1e-3]),
     "certainty": first(certainty, operator.gt),
     "fixed": stopping(_every_depth, _fixed),
     "oracle": once(oracle),
