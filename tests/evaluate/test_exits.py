@@ -13,9 +13,10 @@ from support import stages
 from support.stages import QUICK
 from support.untrained import stage_of
 
+from pondering.claims.questions.exit_rules import FEWEST_THRESHOLDS
 from pondering.data.frozen import read_arrays
 from pondering.evaluate import exits
-from pondering.evaluate.rules import RULES, Judged
+from pondering.evaluate.rules import LEAST, RULES, Judged
 from pondering.evaluate.stage import Evaluation, run
 from pondering.model.halting import EXITS
 
@@ -129,14 +130,19 @@ def test_the_threshold_of_a_rules_source_is_among_them(rule: str, usual: float) 
 
 
 def test_a_saturated_network_has_eight_thresholds_too() -> None:
-    """Nine rows of ten halt at once or never: quantiles alone would be three numbers."""
+    """Nine rows of ten show one of two things: quantiles alone would be three numbers."""
+    some, spread = slice(None, None, 10), np.linspace(-3, 3, 36).reshape(6, 6)
     logits = np.where(np.arange(60)[:, None] % 2, 50.0, -50.0) * np.ones((60, 6))
-    logits[::10] = np.linspace(-3, 3, 36).reshape(6, 6)
-    rows = [oracle_exits.Row(each, [[1.0]] * 6, [1.0] * 6) for each in logits.tolist()]
-    for rule in ("cumulated", "threshold"):
-        thresholds = RULES[rule].thresholds(shown_of(rows))
-        assert len(thresholds) >= 8
-        assert len(np.unique(RULES[rule].outcome(shown_of(rows), thresholds)[0].mean(1))) >= 6
+    outputs, change = logits.copy(), np.where(logits > 0, 1e-6, 0.5)
+    logits[some], outputs[some], change[some] = spread, spread, np.exp(-np.arange(6) / 2 - spread)
+    change[:, 0] = 1
+    values = zip(logits.tolist(), outputs[..., None].tolist(), change.tolist(), strict=True)
+    shown = shown_of([oracle_exits.Row(*each) for each in values])
+    assert LEAST == FEWEST_THRESHOLDS, "Q4 takes no rule with fewer"
+    for rule in ("cumulated", "threshold", "state", "divergence", "certainty"):
+        thresholds = RULES[rule].thresholds(shown)
+        assert len(thresholds) >= LEAST, rule
+        assert len(np.unique(RULES[rule].outcome(shown, thresholds)[0].mean(1))) >= 6, rule
 
 
 @pytest.mark.parametrize("steps", [1, 6])
@@ -191,6 +197,7 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
     targets = stored[f"{place}/targets"].astype(int).tolist()
     rows = [oracle_exits.Row(*each) for each in zip(*arrays, targets, strict=True)]
     hard = stored[f"{place}/difficulty"]
+    assert 0.001 in own.loc[own["rule"] == "divergence", "threshold"].to_list()
     chosen = own[own["rule"] == "certainty"]
     assert len(chosen) >= 8
     for each in own[own["rule"].isin(["certainty", "oracle", "fixed"])].itertuples():
@@ -206,8 +213,7 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
 
     np.random.default_rng(0).shuffle(stored[f"{place}/outputs"], axis=2)
     changed = pd.DataFrame(exits.table_rows(stored, {"pondernet": EXITS}, work.task))
-    same = changed["threshold"].round(9).fillna(-1).to_numpy()
-    np.testing.assert_allclose(same, table["threshold"].fillna(-1), rtol=1e-5, atol=1e-9)
+    assert changed["threshold"].tolist() == pytest.approx(table["threshold"], abs=0, nan_ok=True)
     assert not np.allclose(changed["error"], table["error"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 from support.untrained import read_back, stage_of
+from torch import Generator
 
 from pondering.evaluate import readout, steps
 from pondering.evaluate.measure import measure
 from pondering.evaluate.stage import Evaluation
+from pondering.model.halting import RandomDepth
 from pondering.model.stacking import select
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch
@@ -102,6 +105,27 @@ def test_fixed_repeat_reads_the_state_of_its_own_depth(tmp_path: Path) -> None:
         at = int(own["setting"]) - 1
         assert own["depth"] == pytest.approx(((y[at, :, 0] > 0) != right).mean(), abs=1e-5)
         np.testing.assert_allclose(states[k, 0], s[at], atol=1e-5)
+
+
+class Second(RandomDepth):
+    """Stops at step 2 by its own rule, without having learned it."""
+
+    exits = ()
+
+    def at_inference(self, generator: Generator | None = None) -> Second:
+        return replace(self, depth=2)
+
+
+@torch.no_grad()
+def test_what_halts_without_learning_to_is_forced_to_all_steps_too(tmp_path: Path) -> None:
+    work = stage_of(tmp_path, PARITY, evaluation={"stored": STORED, "examples": 40})
+    trained, test = read_back(work, "act"), steps.first(work.sets["test"], STORED)
+    trained.network.halting = Second(max_steps=4)
+    found = readout.read(trained, work.task, test)
+    assert (found.steps == 2).all()
+    for k in range(len(found.steps)):
+        states = walked(select(trained.network, k, trained.network.halting), test, 4)[1]
+        np.testing.assert_allclose(found.states[k, 0], states[3], atol=1e-5)
 
 
 def act_weights(halts: Any, epsilon: float = 0.01) -> Any:
@@ -206,6 +230,8 @@ def test_on_sequences_each_reading_decides_which_state_is_carried(tmp_path: Path
     assert own["own"] == pytest.approx(measured.error[k].mean(), abs=1e-5)
     assert own["ponder_time"] == pytest.approx(measured.ponder_time[k].mean(), abs=1e-5)
     assert np.isnan(own["mean_halting"])
+    fixed = table[table["mechanism"] == "repeat"]
+    assert (fixed["own"] == fixed["single"]).all() and (fixed["own"] == fixed["depth"]).all()
 
     def scored(batch: Batch, every: list[Any]) -> tuple[Any, Any, Any]:
         there = [(b, t) for b in count for t in range(len(batch.mask)) if batch.scored[t, b]]

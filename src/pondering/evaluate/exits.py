@@ -4,7 +4,9 @@ Nothing is trained. Of single vectors no network is run either: the stored steps
 where each rule would have stopped it. On sequences a rule also decides which state crosses to the
 next input, so that it is run through the network (`sequences.py`), on the whole test sets.
 
-Thresholds are chosen for each replica and split on the part "validation", never on the test.
+Thresholds are chosen for each replica and split on the part "validation", never on the test; that
+which a rule is mostly used with is among them. They are written in full, since near 0 and 1 they
+lie closer than six digits tell.
 """
 
 from __future__ import annotations
@@ -58,7 +60,12 @@ def run(work: Evaluation) -> None:
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     if any(ruled.values()):
         table = work.kept.rows(table, layout.exits(work.experiment))
+    table["threshold"] = [_in_full(each) for each in table["threshold"]]
     atomic_write(layout.exits(work.experiment), table.to_csv(index=False, float_format="%.6g"))
+
+
+def _in_full(threshold: float) -> str:
+    return "" if np.isnan(threshold) else repr(float(threshold)).removesuffix(".0")
 
 
 def table_rows(

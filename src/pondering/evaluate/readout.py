@@ -44,6 +44,7 @@ from pondering.evaluate.stage import Evaluation
 from pondering.evaluate.steps import first
 from pondering.model.halting import (
     Exit,
+    FixedRepeat,
     Halting,
     HaltingState,
     MeanField,
@@ -231,8 +232,7 @@ def _rows(batch: Batch, replicas: int) -> int:
 def _deep(network: Network) -> Halting:
     """Every input takes all N steps, of fixed repeat each replica its own."""
     halting = network.halting
-    fixed = not (halting.learns or halting.exits)
-    return halting if fixed else Exit(never, halting.max_steps)
+    return halting if isinstance(halting, FixedRepeat) else Exit(never, halting.max_steps)
 
 
 def refitted_anew(fit: tuple[Array, Batch], test: tuple[Array, Batch]) -> Array:

@@ -26,6 +26,7 @@ class Columns(NamedTuple):
 
 SEEN = ("seen", "error_seen", "error_unseen")
 READINGS = ("own", "single", "depth", "refitted")
+CONTROL = "repeat"  # of the readings: it reads one state alone, so that none says what halting does
 TABLE = Columns(
     ("experiment", "mechanism", "split", "prediction", "status"),
     ("setting", "seed", "difficulty", "examples", "error", "loss", "ponder_time", "ponder_sd",

@@ -11,7 +11,7 @@ from pondering.claims.measures.evidence import Evidence, NotRunError
 from pondering.claims.measures.quantities import Quantity, over_seeds
 from pondering.claims.questions.networks import NETWORK, Parts, audit, by_seed, networks, variants
 from pondering.params.mechanisms import MECHANISMS
-from pondering.results.results import READINGS
+from pondering.results.results import CONTROL, READINGS
 
 WORDS = {
     "own": "accuracy by its own readout",
@@ -22,7 +22,7 @@ WORDS = {
 
 
 def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
-    """The audit's four accuracies of each mechanism, all tasks with equal weight (Q8).
+    """The audit's four accuracies of each mechanism that halts, all tasks with equal weight (Q8).
 
     Returns:
         by mechanism: refitted_gain, the accuracy with a head fitted anew less that at N steps; and
@@ -37,7 +37,8 @@ def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
             rows = audit(evidence, experiment, "refitted")
         except NotRunError:
             continue
-        for mechanism in dict.fromkeys(rows["mechanism"].str.partition("[")[0]):
+        named = rows["mechanism"].str.partition("[")[0]
+        for mechanism in dict.fromkeys(named[named != CONTROL]):
             known = networks(evidence, experiment, variants(evidence, experiment, mechanism))
             own = known[NETWORK].merge(rows, on=NETWORK)
             own["gain"] = own["depth"] - own["refitted"]

@@ -18,7 +18,7 @@ from pondering.report.figures.shapes.methods import ORDER, Method, best_methods,
 from pondering.report.pages.summary import SPLITS_ON_FIGURES_ALONE, printed
 from pondering.results import exits
 from pondering.results.exits import at_best_settings
-from pondering.results.results import Card, Results
+from pondering.results.results import CONTROL, Card, Results
 from pondering.results.statistics import Interval, mean_interval, solve_rate
 from pondering.results.tables import evaluated, headline, per_seed, splits_of
 
@@ -205,6 +205,7 @@ def _audit(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     if EVERY_WAY not in results.readouts or EVERY_WAY not in results.tables:
         return
     read = at_best_settings(results.readouts[EVERY_WAY], results.tables[EVERY_WAY])
+    read.pop(CONTROL, None)
     for words, before, after in READ:
         gaps = {each: float((own[after] - own[before]).mean()) for each, own in read.items()}
         gaps = {each: value for each, value in gaps.items() if value > 0}
