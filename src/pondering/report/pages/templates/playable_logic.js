@@ -47,7 +47,7 @@ TASKS.logic = ({ gates: slots, length: [fewest, most], names, truth }, box, chan
     return Object.assign(made, { bits, choices, last });
   }
   return {
-    first: write([{ bits: [0, 1], gates: [3, 5] }, ...Array(most - 1).fill({ bits: [1], gates: [0, 8, 3] })]),
+    first: write([{ bits: [0, 1], gates: [3, 5] }, ...Array(Math.min(most, 2) - 1).fill({ bits: [1], gates: [0, 8, 3] })]),
     read(text) {
       const found = parse(text);
       return found.length <= MOST && found.every(fits) ? write(found) : null;
