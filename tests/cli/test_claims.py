@@ -140,5 +140,5 @@ def test_a_change_warns_until_its_hash_is_registered(project: Path) -> None:
     done = run("claims")
     assert done.exit_code == 0 and register.content_hash() in done.stderr
     assert "; changed: G1. " in done.stderr and len(done.stderr.splitlines()) == 1
-    path.write_text(text.replace(register.registered.sha256, register.content_hash()))
+    path.write_text(text.replace(register.changes[-1].sha256, register.content_hash()))
     shown("claims")

@@ -18,6 +18,7 @@ from pondering.project.errors import UserError
 from pondering.project.provenance import hash_values
 
 Profile = Literal["quick", "reduced", "paper"]
+HASH = r"^[0-9a-f]{64}$"
 
 
 class PaperSize(Entry):
@@ -39,6 +40,12 @@ class Change(Entry):
 
     on: date
     what: str = Field(min_length=1)
+
+
+class Amendment(Change):
+    """A change of what is registered; `sha256` is the hash of all of it from then on."""
+
+    sha256: str = Field(pattern=HASH)
 
 
 class Claim(Entry):
@@ -168,18 +175,14 @@ class Registration(Entry):
     """The day on which claims and questions were registered, and the hashes of their content.
 
     Args:
-        sha256: of all of it.
-        entries: id -> the first digits of the hash of its own, by which a warning names it.
+        sha256: of all of it, on that day.
+        entries: id -> the first digits of the hash of its own, as it is now, by which a warning
+            names it.
     """
 
     on: date
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256: str = Field(pattern=HASH)
     entries: dict[str, str]
-
-    @property
-    def short(self) -> str:
-        """The first twelve digits of the hash."""
-        return self.sha256[:12]
 
 
 class Register(Entry):
@@ -189,7 +192,7 @@ class Register(Entry):
     """
 
     registered: Registration
-    changes: tuple[Change, ...]
+    changes: tuple[Amendment, ...]
     claims: tuple[Claim, ...] = Field(min_length=1)
     questions: tuple[Question, ...] = ()
     literature: dict[str, tuple[Literature, ...]] = Field(default_factory=dict)
@@ -222,10 +225,11 @@ class Register(Entry):
 
     def warning(self) -> str | None:
         """What has changed where the content is not the registered one; None where it is."""
-        found, registered = self.content_hash(), self.registered
-        if found == registered.sha256:
+        found = self.content_hash()
+        last = self.changes[-1] if self.changes else self.registered
+        if found == last.sha256:
             return None
-        then, now = registered.entries, self.entry_hashes()
+        then, now = self.registered.entries, self.entry_hashes()
         named = {
             "changed": [name for name in now if then.get(name, now[name]) != now[name]],
             "added": [name for name in now if name not in then],
@@ -234,9 +238,9 @@ class Register(Entry):
         told = "; ".join(f"{how}: {', '.join(names)}" for how, names in named.items() if names)
         entries = ", ".join(f'{name}: "{each}"' for name, each in now.items())
         return (
-            f"claims.yaml is not as it was registered on {registered.on} (sha256 "
-            f"{registered.short}); {told or 'another order'}. To register the change, add a line "
-            f'{{on: DATE, what: ...}} to `changes` and put sha256: "{found}" and '
+            f"claims.yaml is not as it was registered on {last.on} (sha256 "
+            f"{last.sha256[:12]}); {told or 'another order'}. To register the change, add a line "
+            f'{{on: DATE, sha256: "{found}", what: ...}} to `changes` and put '
             f"entries: {{{entries}}} in `registered`."
         )
 
@@ -286,7 +290,7 @@ def _fields(where: list[str]) -> list[str]:
     """The keys allowed at a place of the document."""
     models: dict[str, type[BaseModel]] = {
         "registered": Registration,
-        "changes": Change,
+        "changes": Amendment,
         "claims": Claim,
         "questions": Question,
         "criteria": Criterion,
