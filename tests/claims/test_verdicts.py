@@ -103,10 +103,11 @@ def test_nobody_says_after_how_many_updates_without_curves() -> None:
 
 
 @every_claim
-def test_one_seed_decides_nothing(name: str) -> None:
-    source = CASES[name][0]
-    tables = {key: table[table["seed"] == 0] for key, table in source.tables.items()}
-    curves = {key: curve[curve["seed"] == 0] for key, curve in source.curves.items()}
+@pytest.mark.parametrize("short", ["one seed", "one too few"])
+def test_too_few_seeds_decide_nothing(name: str, short: str) -> None:
+    source, count = CASES[name][0], CLAIMS[name].minimum_seeds - 1 if "few" in short else 1
+    tables = {key: table[table["seed"] < count] for key, table in source.tables.items()}
+    curves = {key: curve[curve["seed"] < count] for key, curve in source.curves.items()}
     judgement = judge(CLAIMS[name], dataclasses.replace(source, tables=tables, curves=curves))
     assert judgement.verdict == OPEN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from support.intervals import KINDS, METHODS, PAGE, SIMULATIONS, coverage
+from support.intervals import KINDS, METHODS, PAGE, SEEDS, SIMULATIONS, coverage, page
 
 FEWER = 1_000
 
@@ -17,7 +17,7 @@ def published() -> dict[tuple[str, int], list[str]]:
     return {(kinds[row[0]], int(row[1])): row[2:] for row in rows if row[0] in kinds}
 
 
-@pytest.mark.parametrize("seeds", [3, 10])
+@pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_published_coverage_is_found_again(kind: str, seeds: int) -> None:
     """Within four standard deviations of the two simulations; of a share near one, of 1 in 500."""
@@ -29,3 +29,14 @@ def test_the_published_coverage_is_found_again(kind: str, seeds: int) -> None:
         share = float(cell) / 100
         spread = math.sqrt(max(share * (1 - share), 0.002) * (1 / FEWER + 1 / SIMULATIONS))
         assert found[method] == pytest.approx(share, abs=4 * spread), method
+
+
+def test_the_page_says_what_its_table_has() -> None:
+    found = {
+        each: {
+            method: 1.0 if cell == "no bound" else float(cell) / 100
+            for method, cell in zip(METHODS, cells, strict=True)
+        }
+        for each, cells in published().items()
+    }
+    assert PAGE.read_text("utf-8") == page(found)

@@ -164,8 +164,10 @@ def page(found: dict[tuple[str, int], dict[str, float]]) -> str:
         "- Whatever the distribution the median's interval keeps what it says, and Wilson's holds "
         f"the solve rate in {least:.0f}% at least; but the median needs six seeds to be bounded "
         "at all, and Wilson's of few seeds is wide.",
-        "- So where networks solve a task or stall, a verdict rests on the solve rate and the "
-        "median, and the mean stands beside them.",
+        "- So where networks solve a task or stall, the verdicts on G1, G4, G6 and B4 rest on the "
+        "solve rate and the median, and the mean stands beside them. B1, B2 and F1, and B3 beside "
+        "its steps, compare mean errors: where a network stalls, as of ACT in B1, their intervals "
+        "promise more than they keep.",
         "",
     ])  # fmt: skip
 
