@@ -13,7 +13,7 @@ from markupsafe import escape
 from support.published import CLAIMS, REGISTER, ROOT, hostile_results, publish
 from support.synthetic_results import card_of
 
-from pondering.claims.claims import Change
+from pondering.claims.claims import Amendment
 from pondering.claims.verdicts import MEANINGS, VERDICTS
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
@@ -111,9 +111,10 @@ def test_the_page_says_when_what_it_judges_by_was_registered(
         assert "Changed without" not in text and "before any report was published" in text
         assert "Questions beyond the papers" in text and "is no evidence" in text
         assert REGISTER.questions[7].question in text
-    change = Change(on=date(2026, 12, 1), what="G1 is milder now")
+    found = REGISTER.content_hash()
+    change = Amendment(on=date(2026, 12, 1), sha256=found, what="G1 is milder now")
     for text in pages(changes=(change,)):
-        assert "2026-12-01: G1 is milder now" in text and "They have not changed" not in text
+        assert "from then on): G1 is milder now" in text and "They have not changed" not in text
     for text in pages(questions=REGISTER.questions[:7]):
         assert "Changed without registration" in text and "taken out: Q8" in text
         assert "They have not changed" not in text
@@ -153,6 +154,8 @@ def test_a_section_links_to_the_searches_beside_it(parity: Results, tmp_path: Pa
     assert section.searches == (SearchLink("ACT", words, "search/parity-act-rates.png"),)
     page = (tmp_path / "quick" / "index.html").read_text()
     assert f'<a href="search/parity-act-rates.png">ACT</a>: {words}' in page
+    text = (tmp_path / "quick" / "report.md").read_text()
+    assert f"[ACT](search/parity-act-rates.png): {words}" in text
     (folder / "parity-act-rates.json").write_text("[]")
     with pytest.raises(UserError, match=r"rates\.json: not a record of a search"):
         build(parity, REGISTER, tmp_path / "quick", {})

@@ -63,6 +63,9 @@ def test_steps_that_never_vary_have_no_correlation(turned: Results) -> None:
     assert "inputs 0" in words and "correlation" not in words
     said = solved_networks.caption(turned, NAME, ("act",), "Q2")
     assert "ACT takes as many steps whatever the input" in said
+    turned.tables[NAME]["ponder_time"] += turned.tables[NAME]["difficulty"] / 60  # a quarter of one
+    said = solved_networks.caption(turned, NAME, ("act",), "Q2")
+    assert "ACT takes as many steps whatever the input, within half a step" in said
 
 
 def test_networks_of_a_seed_are_left_out_together() -> None:

@@ -54,7 +54,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     upper.set(ylabel="error")
     if _apart(errors, without):
         style.share_log_axis(upper)
-        upper.set_ylim(bottom=0.8 * errors.min())  # bars alone would begin on the edge
+        upper.set_ylim(bottom=0.8 * errors[errors > 0].min())  # bars alone would begin on the edge
     else:
         upper.set_ylim(bottom=0)
     lower.set(xlabel="seeds in a subset", ylabel="subsets", ylim=(0, 1))
@@ -155,7 +155,7 @@ def shares(errors: np.ndarray, size: int) -> tuple[float, float, float]:
 def _apart(errors: np.ndarray, without: np.ndarray) -> bool:
     """Whether ACT's best mean and that of the plain network need a logarithmic axis."""
     means = [errors.mean(axis=1).min(), *without.mean(axis=1)]
-    return bool(errors.min() > 0) and far_apart(means)
+    return far_apart(means)
 
 
 def _range(axes: Axes, place: float, values: np.ndarray, colour: str) -> None:

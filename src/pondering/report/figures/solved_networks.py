@@ -130,12 +130,12 @@ def mean_of(solved: Sequence[pd.DataFrame], values: ArrayLike) -> Interval:
 
 def direction(found: Interval) -> str:
     """What becomes of the steps on harder inputs, as far as the interval of the mean gain tells."""
+    if found.low >= -SAME and found.high <= SAME:
+        return "takes as many steps whatever the input, within half a step: it repeats"
     if found.low > 0:
         return "takes more steps on harder inputs"
     if found.high < 0:
         return "takes fewer steps on harder inputs"
-    if found.low >= -SAME and found.high <= SAME:
-        return "takes as many steps whatever the input, within half a step: it repeats"
     if np.isfinite(found.low):
         return "shows no clear direction"
     return "has too few to tell how steps follow difficulty"

@@ -55,7 +55,8 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
 def _arms(plan: Mapping[str, Any]) -> str:
     """What a screen tried."""
     seeds = _list(map(str, plan["seeds"]))
-    return f"{len(plan['arms'])} recipes, seeds {seeds}, {plan['updates']:,} updates"
+    recipes = f"{len(plan['arms'])} recipe{'s' if len(plan['arms']) > 1 else ''}"
+    return f"{recipes}, seeds {seeds}, {plan['updates']:,} updates"
 
 
 def _words(record: Mapping[str, Any], mechanism: str) -> str:
