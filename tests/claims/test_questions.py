@@ -280,6 +280,28 @@ def test_extrapolation_is_a_median_at_the_setting_best_inside() -> None:
     assert (value, low, high) == pytest.approx((np.median(ordered), ordered[1], ordered[8]))
 
 
+def test_what_halting_costs_stands_beside_how_many_had_learned_anything_to_lose() -> None:
+    made = cases.q6(0.0, 0.5, ["comparison"])
+    audits = made.readouts["comparison"]
+    audits.loc[audits["seed"] < 103, "depth"] = 0.01
+    found = answer(ASKED["Q6"], made)
+    assert quantity(found, "solved_networks", "Comparison")[0] == 3
+    assert "Comparison: below 5% of errors at N steps 3 networks" in found.beside
+
+
+def test_seeds_of_one_task_are_not_those_of_another() -> None:
+    """Whose network of `parity` stands beside whose of `comparison` says nothing."""
+    ends = []
+    for way in (1, -1):
+        made = cases.q8({"act": 0.1})
+        for name in ("parity", "comparison"):
+            rows_ = made.readouts[name]
+            gains = np.linspace(0.05, 0.15, len(rows_))[:: way if name == "parity" else 1]
+            made.readouts[name] = rows_.assign(refitted=rows_["depth"] - gains)
+        ends.append(quantity(answer(ASKED["Q8"], made), "refitted_gain", "ACT"))
+    assert ends[0] == pytest.approx(ends[1]) and ends[0][2] - ends[0][1] > 0.005
+
+
 def test_answers_as_data() -> None:
     made = cases.q6(0.0, 0.5)
     document = answers_json(answer_all([ASKED["Q6"], ASKED["Q1"]], made))

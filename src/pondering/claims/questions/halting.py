@@ -16,6 +16,7 @@ from pondering.claims.questions.networks import (
     variants,
 )
 from pondering.params.replica import options_listed, read_variant
+from pondering.results.statistics import SOLVED_ERROR
 
 
 def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: float) -> Parts:
@@ -55,7 +56,8 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
         trained: the mechanism.
 
     Returns:
-        by task and options: accuracy_difference, steps_saved; accuracy, by its own halting.
+        by task and options: accuracy_difference, steps_saved; accuracy, by its own halting, and
+        solved_networks, since one that has learned nothing loses nothing by halting.
     """
 
     def of(experiment: str) -> Parts:
@@ -72,10 +74,12 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
                 mean_over_networks(
                     "accuracy", "accuracy where it halts", "share", known, "accuracy"
                 ),
+                count_of("solved_networks", _KNOWS, known[known["depth"] < SOLVED_ERROR]),
             ]
         return found
 
     return of_each(evidence, experiments, of)
 
 
+_KNOWS = f"below {SOLVED_ERROR:.0%} of errors at N steps"
 _LESS = "accuracy where it halts less accuracy at N steps"

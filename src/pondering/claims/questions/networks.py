@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,9 +69,14 @@ def networks(
     return pd.DataFrame(rows)
 
 
-def by_seed(frame: pd.DataFrame, column: str) -> Array:
-    """A column of networks as [seeds, networks of a seed], NaN where there is none."""
+def by_seed(frame: pd.DataFrame, column: str, seeds: Sequence[int] | None = None) -> Array:
+    """A column of networks as [seeds, networks of a seed], NaN where there is none.
+
+    Args:
+        seeds: a row each, in this order; None: those that there are.
+    """
     table = frame.pivot(index="seed", columns=["mechanism", "setting"], values=column)
+    table = table if seeds is None else table.reindex(seeds)
     return np.asarray(table.to_numpy(float), dtype=np.float64)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Evidence, NotRunError
@@ -31,7 +32,7 @@ def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
     Raises:
         NotRunError: nothing has been audited.
     """
-    found: dict[str, list[dict[str, Array]]] = {}
+    found: dict[str, list[pd.DataFrame]] = {}
     for experiment in experiments:
         try:
             rows = audit(evidence, experiment, "refitted")
@@ -42,23 +43,25 @@ def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
             known = networks(evidence, experiment, variants(evidence, experiment, mechanism))
             own = known[NETWORK].merge(rows, on=NETWORK)
             own["gain"] = own["depth"] - own["refitted"]
-            columns = {name: 1 - by_seed(own, name) for name in READINGS}
-            found.setdefault(mechanism, []).append(columns | {"gain": by_seed(own, "gain")})
+            own[list(READINGS)] = 1 - own[list(READINGS)]
+            found.setdefault(mechanism, []).append(own)
     if not found:
         raise NotRunError
     return {MECHANISMS[name].title: _quantities(tasks) for name, tasks in found.items()}
 
 
-def _quantities(tasks: Sequence[dict[str, Array]]) -> list[Quantity]:
-    gains = [each["gain"] for each in tasks]
+def _quantities(tasks: Sequence[pd.DataFrame]) -> list[Quantity]:
+    """Tasks need not have the same seeds: each is left out of those that have it."""
+    seeds = sorted(set().union(*(own["seed"] for own in tasks)))
+
+    def read(column: str) -> list[Array]:
+        return [by_seed(own, column, seeds) for own in tasks]
+
     count = f"mean over {len(tasks)} task{'s' if len(tasks) > 1 else ''}"
     label = f"accuracy gained by a head fitted anew at N steps, {count}"
     return [
-        over_seeds("refitted_gain", label, "points", _equally, *gains),
-        *(
-            over_seeds(name, words, "share", _equally, *(each[name] for each in tasks))
-            for name, words in WORDS.items()
-        ),
+        over_seeds("refitted_gain", label, "points", _equally, *read("gain")),
+        *(over_seeds(name, words, "share", _equally, *read(name)) for name, words in WORDS.items()),
     ]
 
 
