@@ -54,7 +54,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
     upper.set(ylabel="error")
     if _apart(errors, without):
         style.share_log_axis(upper)
-        upper.set_ylim(bottom=0.8 * errors[errors > 0].min())  # bars alone would begin on the edge
+        means = np.concatenate([subset_means(errors, size)[0] for size in range(1, count + 1)])
+        upper.set_ylim(bottom=0.8 * means[means > 0].min())  # bars alone would begin on the edge
     else:
         upper.set_ylim(bottom=0)
     lower.set(xlabel="seeds in a subset", ylabel="subsets", ylim=(0, 1))
