@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from datetime import date
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pondering.claims.claims import Amendment
 from pondering.claims.verdicts import MEANINGS, VERDICTS
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
+from pondering.report import pages
 from pondering.report.figures import FIGURES
 from pondering.report.pages import build, build_index
 from pondering.report.pages.searches import SearchLink
@@ -184,3 +186,25 @@ def test_the_stage_works_when_only_some_experiments_exist(
     assert (tmp_path / "reports" / "index.html").exists()
     wrong = CliRunner().invoke(script.main, ["--profile", "huge"])
     assert wrong.exit_code == 2 and "error: " in wrong.output and "huge" in wrong.output
+
+
+@pytest.mark.usefixtures("few_figures")
+def test_settings_are_those_of_the_evaluation_not_of_an_edit_since(
+    results: Results, tmp_path: Path
+) -> None:
+    for name in ("params.yaml", "claims.yaml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    home = tmp_path / "reports/quick"
+    for kind in ("tables", "cards", "provenance"):
+        (home / kind).mkdir(parents=True)
+    results.tables["parity"].to_csv(home / "tables/parity.csv", index=False)
+    (home / "cards/parity.json").write_text(json.dumps(dataclasses.asdict(card_of("parity"))))
+    record = home / "provenance/parity.json"
+    evaluated = json.loads((ROOT / "reports/quick/provenance/parity.json").read_text())
+    evaluated["config"]["network"]["hidden"] = 77
+    record.write_text(json.dumps(evaluated))
+    pages.publish(tmp_path, "quick", {})
+    assert "| tanh recurrent network, 77 units |" in (home / "report.md").read_text()
+    record.unlink()  # of an evaluation without a record the parameters speak
+    pages.publish(tmp_path, "quick", {})
+    assert "| tanh recurrent network, 77 units |" not in (home / "report.md").read_text()

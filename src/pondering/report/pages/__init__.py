@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pondering.claims.claims import load_register
-from pondering.params.read import load_params
+from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
 from pondering.project.paths import Layout
 from pondering.report.pages.overview import overview, write_readme
 from pondering.report.pages.site import build, build_index
@@ -29,11 +30,20 @@ def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]
     Returns:
         how many claims have which verdict, in words.
     """
-    # The settings are printed only: a changed one reaches the report through what it changes.
-    params = load_params(root / "params.yaml", profile)
+    layout, settings = Layout(root, profile), load_params(root / "params.yaml", profile).experiments
+    settings = {name: _evaluated(layout.provenance(name), now) for name, now in settings.items()}
     results = Results.load(root / "reports", profile)
     register = load_register(root / "claims.yaml")
-    page = build(results, register, Layout(root, profile).report, params.experiments)
+    page = build(results, register, layout.report, settings)
     build_index(root / "reports", encodings)
     write_readme(root / "README.md", profile, overview(results, page))
     return ", ".join(f"{count} {words}" for words, count in page.counts.items() if count)
+
+
+def _evaluated(record: Path, now: ExperimentConfig) -> ExperimentConfig:
+    """The settings that a table was made with, where its record tells: edits come later."""
+    if not record.is_file():
+        return now
+    values = json.loads(record.read_text(encoding="utf-8"))["config"]
+    blocks = {name: values.pop(name) for name in MECHANISMS if name in values}
+    return ExperimentConfig.model_validate(values | {"mechanisms": blocks})
