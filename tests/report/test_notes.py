@@ -7,7 +7,8 @@ the highest, `most` the highest, `steps` the mean number of steps, `solved` how 
 below 5% (logic: 2%), `seen` the share of test inputs that training had met, `peak` the range over
 seeds of the most steps logged in training. `13 of 16<!--parity-recipe | slow halting unit | act-->`
 are the networks of a mechanism that an arm of a search has solved; `error` behind it is their mean
-error in training at the end.
+error in training at the end. `19.1 (16.6 to 21.6)<!--beyond-front, front moves by-->` is the first
+number behind these words in what the report says of a figure, with its interval.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import evaluated, headline, replica_means
 
 REDUCED = ROOT / "reports/reduced"
+REPORT = (REDUCED / "report.md").read_text(encoding="utf-8")
 NOTES = (REDUCED / "NOTES.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 OVERVIEW = README.partition("<!-- end of results -->")[2].partition("\n## ")[0]
@@ -54,6 +56,12 @@ def percent(share: float) -> str:
 
 def computed(source: str) -> str:
     """The text that a number's source gives."""
+    if source.startswith("beyond-"):
+        figure, _, words = source.partition(", ")
+        (said,) = re.findall(rf"!\[([^]]*)\]\(figures/{figure}\.png\)", REPORT)
+        number = rf".*?{words} (-?[\d.]+) \(95% interval (-?[\d.]+) to (-?[\d.]+)\)"
+        mean, low, high = re.match(number, said).groups()
+        return f"{mean} ({low} to {high})".replace("-", "\N{MINUS SIGN}")
     if " | " in source:
         name, arm, last = source.split(" | ")
         mechanism, _, what = last.partition(" ")

@@ -69,7 +69,7 @@ def beyond_of(
         for split in splits:
             tested = per_seed(evaluated(table, split=split))
             cells = [_cell(card, methods.get(each), tested) for each in there]
-            where = f", {card.splits[split]}" if len(splits) > 1 else ""
+            where = f": {card.splits[split]}" if len(splits) > 1 else ""
             rows.append((name, results.title(name) + where, tuple(cells)))
     found = [_found(each) for each in answers if each.state == "answered"]
     sentences = [*found, *(each for told in TOLD for each in told(results, seeds, best))]
@@ -280,7 +280,7 @@ def _stopped(results: Results, name: str) -> dict[str, pd.DataFrame]:
 
 
 def _task(results: Results) -> str:
-    return f"{results.title(EVERY_WAY)} ({results.cards[EVERY_WAY].what})"
+    return f"“{results.title(EVERY_WAY)}” ({results.cards[EVERY_WAY].what})"
 
 
 def _name(method: str) -> str:
