@@ -146,10 +146,9 @@ OPEN = {
     "a setting": ("Q1", lambda: cases.q1(beta_zero=False),
                   "Missing: comparison has no runs of PonderNet with beta 0."),
     "a task": ("Q6", lambda: cases.q6(0, 0.5, ["comparison", "comparison_logic"]),
-               "Missing: comparison_addition has not been run."),
+               "Not run: comparison_addition."),
     "nothing": ("Q4", lambda: Results("reduced"),
-                "Missing: comparison has not been run; comparison_digits has not been run; "
-                "comparison_rotated has not been run."),
+                "Not run: comparison, comparison_digits, comparison_rotated."),
     "few thresholds": ("Q4", lambda: cases.q4(0.1, 0.1, thresholds=7),
                        "Missing: comparison: 0 rules with eight thresholds"),
     "the profile": ("Q7", lambda: replace(cases.q7(0, 0), profile="quick"),

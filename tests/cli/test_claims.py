@@ -119,7 +119,7 @@ def test_claims_and_questions_by_their_ids(project: Path) -> None:
     assert [each.split()[0] for each in blocks] == ["Profile", "B2", "Q1", "G1"]
     assert blocks[0] == "Profile reduced"
     told = " ".join(blocks[2].split())
-    assert "Missing: comparison has not been run." in told
+    assert "Not run: comparison." in told
     assert "what others found Graves 2016 (arXiv 1603.08983): " in told
     run = "`dvc repro exits@reduced-comparison`, `dvc repro report@reduced`"
     assert told.replace("- ", "-").endswith(f"no figure yet; for one run {run}")

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from pondering.claims.claims import Decision, Question
-from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claims.measures.evidence import NOT_RUN, Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import Quantity, quantity_text
 from pondering.claims.questions import QUESTIONS, experiments_of
 from pondering.claims.questions.networks import Parts
@@ -239,7 +239,10 @@ def _open(question: Question, evidence: Evidence, findings: Sequence[Finding]) -
 
 
 def _missing(evidence: Evidence) -> str:
-    return f"Missing: {'; '.join(dict.fromkeys(evidence.missing))}."
+    whole = [each.removesuffix(NOT_RUN) for each in evidence.missing if each.endswith(NOT_RUN)]
+    parts = [each for each in evidence.missing if not each.endswith(NOT_RUN)]
+    told = {"Not run": ", ".join(dict.fromkeys(whole)), "Missing": "; ".join(dict.fromkeys(parts))}
+    return " ".join(f"{what}: {names}." for what, names in told.items() if names)
 
 
 def _unmeasured(findings: Sequence[Finding]) -> str:

@@ -17,6 +17,8 @@ from pondering.results.results import Results
 from pondering.results.tables import evaluated
 
 Steps = Sequence[Mapping[str, Any]]
+NOT_RUN = " has not been run"
+"""What is said of an experiment without a table, behind its name."""
 CURVE_COLUMNS = ("update", "error", "ponder_time", "computed_steps")
 
 
@@ -224,7 +226,7 @@ class Evidence:
         """
         table = self.results.tables.get(experiment)
         if table is None:
-            raise self.not_run(f"{experiment} has not been run")
+            raise self.not_run(f"{experiment}{NOT_RUN}")
         if table.empty:
             raise self.not_run(f"{experiment} has not been run on fresh seeds")
         return table
