@@ -6,11 +6,11 @@ behind it is with it.
 the highest, `most` the highest, `steps` the mean number of steps, `solved` how many networks are
 below 5% (logic: 2%), `seen` the share of test inputs that training had met, `peak` the range over
 seeds of the most steps logged in training, `refitted` the mean error of a head fitted anew at the
-last step, `best_fixed` that of the best fixed number of steps. `13 of 16<!--parity-recipe | slow
-halting unit | act-->` are the networks of a mechanism that an arm of a search has solved; `error`
-behind it is their mean error in training at the end. `19.1 (16.6 to 21.6)<!--beyond-front, front
-moves by-->` is the first number behind these words in what the report says of a figure, with its
-interval.
+last step, `mean_halting` that with the mean halting distribution, `best_fixed` that of the best
+fixed number of steps. `13 of 16<!--parity-recipe | slow halting unit | act-->` are the networks of
+a mechanism that an arm of a search has solved; `error` behind it is their mean error in training at
+the end. `19.1 (16.6 to 21.6)<!--beyond-front, front moves by-->` is the first number behind these
+words in what the report says of a figure, with its interval.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ def computed(source: str) -> str:
         same = (curves["mechanism"] == mechanism) & (curves["setting"] == float(setting))
         peaks = curves[same].groupby("seed")["ponder_time"].max()
         return f"{peaks.min():.1f} to {peaks.max():.1f}"
-    if what in ("refitted", "best_fixed"):
-        rows = getattr(results(), "readouts" if what == "refitted" else "exits")[experiment]
+    if what in ("refitted", "mean_halting", "best_fixed"):
+        rows = getattr(results(), "exits" if what == "best_fixed" else "readouts")[experiment]
         rows = rows[(rows["mechanism"] == mechanism) & (rows["setting"] == float(setting))]
-        rows = rows[rows["split"] == split]
-        known = rows["refitted"].mean() if what == "refitted" else best_fixed(rows, math.inf)[1]
+        rows = rows[rows["split"] == (split or "test")]
+        known = best_fixed(rows, math.inf)[1] if what == "best_fixed" else rows[what].mean()
         return percent(known)
     table = results().tables[experiment]
     rows = evaluated(table, split=split) if split else headline(table)
