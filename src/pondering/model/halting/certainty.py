@@ -59,8 +59,11 @@ class Certainty(MeanField):
         ValueError: theta outside (0, 1], max_steps < 1; from `objective`, a loss that is not the
             cross entropy of one softmax or one sigmoid.
 
-    Source: CTM, arXiv 2505.05522, Sec. 3.5. Deviation: it has no theta and evaluates at all steps.
-    The least cross entropy is found by looking at the labels, so the training loss is optimistic.
+    Source: CTM, arXiv 2505.05522, Sec. 3.5. Deviation: it evaluates at all steps, and shows what
+    halting at a certainty of 0.8 would do (Sec. 5.1). Its parity averages the loss over many
+    outputs before the least is taken; with one output networks at chance hedge: one step says yes,
+    another no, with p = 3/4 each, a loss of 0.56 in place of ln 2. The least cross entropy is found
+    by looking at the labels, so the training loss is optimistic.
     """
 
     theta: Setting = 1.0

@@ -48,9 +48,13 @@ class Correctness(MeanField):
 
     Source: TRM, arXiv 2510.04871, Sec. 4 and its code (weight 1/2, explore 0.1, N 16); HRM, arXiv
     2506.21734, learns two values by Q-learning in its place. Deviations: they update the weights
-    after every step and evaluate at a fixed N; here one update sees all steps, and the rule of
-    training stops the evaluation too. The halting unit starts with `halt_bias` (theirs is -5) and
-    drawn weights, theirs with zero weights. A row's draw is the same in all replicas of a stack.
+    after every step, with the gradient cut between steps, and their code evaluates at a fixed N;
+    here one update sees all steps, uncut unless `detach`, and the rule of training stops the
+    evaluation too. HRM's text draws for an input once, TRM's code, as here, at each step: of rows
+    that think they are right a hundredth goes on beyond two steps. An answer of one bit is right in
+    half of all cases, so that such rows are most of them from the start. The halting unit starts
+    with `halt_bias` (theirs is -5) and drawn weights, theirs with zero weights. A row's draw is the
+    same in all replicas of a stack.
     """
 
     weight: Setting = 0.5

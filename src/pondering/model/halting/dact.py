@@ -56,8 +56,8 @@ class DACT(MeanField):
             of one softmax or one sigmoid.
 
     Source: DACT, arXiv 2004.12770, Sec. 3, whose h_n is 1 - h_n here, so that a higher halting
-    logit stops sooner, as with the other mechanisms. Graves 2016, footnote 1, rejects halting by
-    products.
+    logit stops sooner, as with the other mechanisms. They begin with a trained network of 12 steps,
+    here all is trained from the start. Graves 2016, footnote 1, rejects halting by products.
     """
 
     tau: Setting
