@@ -247,6 +247,16 @@ def test_mean_steps_that_a_rule_does_not_reach_are_left_out() -> None:
     assert labels["Comparison digits"].endswith("at 2, 3, 4 mean steps")
 
 
+def test_mechanisms_that_learned_nothing_are_not_compared() -> None:
+    made = cases.q4(0.1, 0.02)
+    table = made.tables["comparison"]
+    table.loc[table["mechanism"] == "dact", "error"] = 0.26
+    found = answer(ASKED["Q4"], made)
+    labels = {part: quantities[0].label for part, quantities in found.parts.items()}
+    assert "between 2 mechanisms" in labels["Comparison"]
+    assert "between 3 mechanisms" in labels["Comparison digits"]
+
+
 def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
     """Of one that never fell, and one that rises to 1.5 and no more, none counts as returned."""
     ways = {
@@ -279,13 +289,34 @@ def test_extrapolation_is_a_median_at_the_setting_best_inside() -> None:
     assert (value, low, high) == pytest.approx((np.median(ordered), ordered[1], ordered[8]))
 
 
-def test_what_halting_costs_stands_beside_how_many_had_learned_anything_to_lose() -> None:
-    made = cases.q6(0.0, 0.5, ["comparison"])
-    audits = made.readouts["comparison"]
-    audits.loc[audits["seed"] < 103, "depth"] = 0.01
+def test_what_halting_costs_is_asked_of_networks_that_had_learned_something_to_lose() -> None:
+    made = cases.q6(0.0, 0.5, ["comparison", "comparison_logic", "comparison_addition"])
+    lost = made.readouts["comparison"]["seed"] >= 105
+    made.readouts["comparison"].loc[lost, ["own", "depth"]] = [0.4, 0.5]
     found = answer(ASKED["Q6"], made)
-    assert quantity(found, "solved_networks", "Comparison")[0] == 3
-    assert "Comparison: below 5% of errors at N steps 3 networks" in found.beside
+    cost = quantity(found, "accuracy_difference", "Comparison")
+    assert cost[0] == pytest.approx(-0.0012)  # of seeds 100 to 104
+    assert "Comparison: below 5% of errors at N steps 5 networks" in found.beside
+    made.readouts["comparison"].loc[lost.shift(-1, fill_value=False), "depth"] = 0.5
+    found = answer(ASKED["Q6"], made)  # four of ten: the other tasks answer
+    assert found.state == "answered"
+    assert not {"Comparison", "Comparison, halt_bias -5"} & {each.part for each in found.findings}
+    for audits in made.readouts.values():
+        audits["depth"] = 0.5
+    found = answer(ASKED["Q6"], made)
+    assert (found.state, found.findings) == ("open", ()) and found.reason.startswith("Not learned")
+
+
+def test_what_was_not_learned_inside_the_range_cannot_fail_beyond_it() -> None:
+    made = cases.q5(GOOD, HALF)
+    name = "accuracy_beyond_8_of_16"
+    assert quantity(answer(ASKED["Q5"], made), name, "PonderNet")[0] == 0.5
+    table = made.tables["comparison_beyond"]
+    chosen = (table["mechanism"] == "pondernet") & (table["split"] == "interpolation")
+    table.loc[chosen, "error"] = 0.11
+    found = answer(ASKED["Q5"], made)
+    assert name not in {each.name for each in found.parts["PonderNet"]}
+    assert quantity(found, f"{name}_inside", "PonderNet")[0] == pytest.approx(0.89)
 
 
 def test_seeds_of_one_task_are_not_those_of_another() -> None:

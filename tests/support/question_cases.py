@@ -176,7 +176,7 @@ def q6(difference: float, saved: float, names: Sequence[str] | None = None) -> R
     more = {"levels": LEVELS, "seeds": SEEDS}
     tables = [rows(name, each, (0.5,), flat(0.1), **more) for name in names for each in wanted]
     read = {
-        "own": lambda seed: 0.1 - difference + 0.001 * (seed % 3), "depth": 0.1,
+        "own": lambda seed: 0.02 - difference + 0.001 * (seed % 3), "depth": 0.02,
         "ponder_time": lambda seed: 20 * (1 - saved) + 0.01 * (seed % 3), "max_steps": 20,
     }  # fmt: skip
     audits = [audit_of(name, each, (0.5,), read) for name in names for each in wanted]

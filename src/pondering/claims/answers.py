@@ -232,6 +232,8 @@ def _open(question: Question, evidence: Evidence, findings: Sequence[Finding]) -
         if finding.meaning in conditions and finding.outcome != "holds":
             return f"Not learned: {finding.label} {finding.measured}, {finding.needed} needed."
     decisive = [each for each in findings if each.meaning not in conditions]
+    if not decisive:
+        return "Not learned: no network has learned what could decide it."
     left = _unmeasured(decisive)
     if left and not any(each.outcome == "holds" for each in decisive):
         return sentence(left)

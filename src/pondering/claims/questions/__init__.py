@@ -18,6 +18,7 @@ GRID = "comparison"
 DIGITS = ("comparison_digits", "comparison_rotated")
 SEQUENCES = ("comparison_addition", "comparison_logic")
 BIASES = ("bias_leading", "bias_scattered", "bias_sort")
+STEPS = (2, 3, 4, 8, 12)
 INSIDE, BEYOND = "interpolation", "extrapolation"
 FARTHER = {
     "accuracy_beyond_8_of_16": "comparison_beyond",
@@ -29,7 +30,7 @@ QUESTIONS: dict[str, partial[Parts]] = {
     "Q1": partial(direction.steps_and_difficulty, experiment=GRID, at_least=5),
     "Q2": partial(halting.learned_repetition, experiment="parity", tau_at_most=0.03),
     "Q3": partial(bias.initial_bias, experiments=BIASES, usual=1.0),
-    "Q4": partial(exit_rules.rules_and_mechanisms, experiments=(GRID, *DIGITS), steps=(2, 3, 4)),
+    "Q4": partial(exit_rules.rules_and_mechanisms, experiments=(GRID, *DIGITS), steps=STEPS),
     "Q5": partial(reach.beyond_the_range, experiments=FARTHER, splits=(INSIDE, BEYOND)),
     "Q6": partial(halting.cost_of_halting, experiments=(GRID, *SEQUENCES), trained="correctness"),
     "Q7": partial(direction.reversed_kl, experiments=(GRID, *DIGITS), correlated=GRID),

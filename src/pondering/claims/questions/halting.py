@@ -18,6 +18,9 @@ from pondering.claims.questions.networks import (
 from pondering.params.replica import options_listed, read_variant
 from pondering.results.statistics import SOLVED_ERROR
 
+FEWEST = 5
+"""Networks that solve a task, where fewer say nothing of what halting costs."""
+
 
 def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: float) -> Parts:
     """What a network's mean halting distribution, given to every input, costs it (Q2).
@@ -56,8 +59,9 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
         trained: the mechanism.
 
     Returns:
-        by task and options: accuracy_difference, steps_saved; accuracy, by its own halting, and
-        solved_networks, since one that has learned nothing loses nothing by halting.
+        by task and options: accuracy_difference and steps_saved, over the networks that solve it at
+        N steps and where FEWEST do, since one that has learned nothing loses nothing by halting;
+        solved_networks, how many these are; accuracy of all, by their own halting.
     """
 
     def of(experiment: str) -> Parts:
@@ -68,13 +72,17 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
             known["difference"] = known["depth"] - known["own"]
             known["saved"] = 1 - known["ponder_time"] / known["max_steps"]
             known["accuracy"] = 1 - known["own"]
+            knows = known[known["depth"] < SOLVED_ERROR]
+            decisive = [
+                mean_over_networks("accuracy_difference", _LESS, "points", knows, "difference"),
+                mean_over_networks("steps_saved", "steps saved", "share", knows, "saved"),
+            ]
             found[", ".join(options_listed(read_variant(name)[1]))] = [
-                mean_over_networks("accuracy_difference", _LESS, "points", known, "difference"),
-                mean_over_networks("steps_saved", "steps saved", "share", known, "saved"),
+                *(decisive if len(knows) >= FEWEST else []),
                 mean_over_networks(
                     "accuracy", "accuracy where it halts", "share", known, "accuracy"
                 ),
-                count_of("solved_networks", _KNOWS, known[known["depth"] < SOLVED_ERROR]),
+                count_of("solved_networks", _KNOWS, knows),
             ]
         return found
 

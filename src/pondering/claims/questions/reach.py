@@ -13,6 +13,9 @@ from pondering.claims.questions.networks import Parts, variants
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 
+LEARNED = 0.9
+"""Accuracy inside the range, as B2 asks for, below which a mechanism has nothing to extrapolate."""
+
 
 def beyond_the_range(
     evidence: Evidence, *, experiments: Mapping[str, str], splits: tuple[str, str]
@@ -24,8 +27,8 @@ def beyond_the_range(
         splits: inside the range, and beyond it.
 
     Returns:
-        by mechanism: these quantities, means over difficulties and medians over seeds, each with
-        NAME_inside, the accuracy inside.
+        by mechanism: these quantities, means over difficulties and medians over seeds, of those
+        that are right on LEARNED inside; each with NAME_inside, the accuracy inside.
 
     Raises:
         NotRunError: no experiment has been run.
@@ -49,10 +52,10 @@ def beyond_the_range(
 
 def _quantities(name: str, title: str, inside: Array, beyond: Array) -> list[Quantity]:
     """Of accuracies by seed."""
-    return [
-        median_over_seeds(name, f"{title}: accuracy beyond the range", "share", beyond),
-        mean_over_seeds(f"{name}_inside", f"{title}: accuracy inside it", "share", inside),
-    ]
+    known = mean_over_seeds(f"{name}_inside", f"{title}: accuracy inside it", "share", inside)
+    if known.value < LEARNED:
+        return [known]
+    return [median_over_seeds(name, f"{title}: accuracy beyond the range", "share", beyond), known]
 
 
 def _of_mechanism(
