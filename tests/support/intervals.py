@@ -166,8 +166,8 @@ def page(found: dict[tuple[str, int], dict[str, float]]) -> str:
         "at all, and Wilson's of few seeds is wide.",
         "- So where networks solve a task or stall, the verdicts on G1, G4, G6 and B4 rest on the "
         "solve rate and the median, and the mean stands beside them. B1, B2 and F1, and B3 beside "
-        "its steps, compare mean errors: where a network stalls, as of ACT in B1, their intervals "
-        "promise more than they keep.",
+        "its steps, compare mean errors: where a network stalls or learns late, as of ACT in B1, "
+        "their intervals promise more than they keep.",
         "",
     ])  # fmt: skip
 
