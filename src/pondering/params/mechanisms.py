@@ -98,7 +98,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "correctness": Mechanism(
         "Correctness", "weight", "w", ranges.Penalties, "pondering.model.halting:Correctness",
         shares=("max_steps",), own={"explore": (ranges.Share, 0.1), "detach": (bool, False)},
-        ways=(), sweeps=("halt_bias",),
+        ways=(), sweeps=("halt_bias", "explore"),
     ),
     "certainty": Mechanism(
         "Certainty", "theta", "θ", ranges.Shares, "pondering.model.halting:Certainty",

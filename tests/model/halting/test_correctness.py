@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -62,6 +66,41 @@ def test_at_each_step_some_rows_may_not_stop_yet() -> None:
     assert torch.equal(steps, stopped(halting.at_update(3), (20_000,)))
     assert not torch.equal(steps, stopped(halting.at_update(4), (20_000,)))
     assert (stopped(halting.at_inference(), (64,)) == 1).all()
+
+
+def exploring(share: float, draws: list[list[float]]) -> oracle.Rule:
+    """A row that thinks it is right stops only from U{2..N} on, at a share of the steps."""
+
+    def stops(done: oracle.Pondering) -> bool:
+        first, second = draws[done.steps - 1]
+        least = 2 + math.floor(second * (STEPS - 1))
+        return done.logits[-1] > 0 and not (first < share and done.steps < least)
+
+    return oracle.exit_where(stops, STEPS)
+
+
+def test_exploring_networks_stop_and_lose_what_the_oracle_does() -> None:
+    shares, rows = [0.0, 0.5, 1.0], 6
+    inputs, labels = inputs_for("tanh_rnn", 1, rows), labels_for(1, rows)
+    solo = [build("tanh_rnn", HALTING) for _ in shares]
+    for network in solo:  # most steps hold their answer for right
+        network.heads.bias.data[-1] += 1.0
+    together = stack(solo, Correctness(0.7, STEPS, torch.tensor(shares)))
+    taken = set()
+    for update in range(4):
+        halting = together.halting.at_update(update)
+        record = together(inputs.unsqueeze(1).expand(1, 3, *inputs.shape[1:]), halting=halting)
+        lost = halting.objective(score_of(labels.unsqueeze(1)), record)[0].detach()
+        generator = torch.Generator().manual_seed(update)
+        draws = torch.stack([torch.rand(2, rows, generator=generator) for _ in range(STEPS)])
+        for (k, share), b in itertools.product(enumerate(shares), range(rows)):
+            rule = exploring(share, draws[..., b].tolist())
+            done = rows_of("tanh_rnn", rule, values_of(solo[k]), inputs[:, b : b + 1])[0][0]
+            assert record.ponder_time[0, k, b] == done.steps
+            loss = oracle.correctness_loss(done, int(labels[0, b]), 0.7)
+            np.testing.assert_allclose(float(lost[k, b]), loss, rtol=1e-9)
+            taken.add((share, done.steps))
+    assert {(0.0, 1), (0.5, 1), (0.5, 2), (1.0, 2)} <= taken, taken
 
 
 def test_replicas_of_a_stack_explore_alike() -> None:
@@ -137,9 +176,14 @@ def test_a_stack_trains_each_network_as_alone() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [({"weight": -1.0}, "weight"), ({"explore": 1.5}, "explore"), ({"max_steps": 0}, "max_st")],
+    [
+        ({"weight": -1.0}, "weight"),
+        ({"explore": 1.5}, "explore"),
+        ({"max_steps": 0}, "max_st"),
+        ({"explore": torch.tensor([0.5, -0.1])}, "explore"),
+    ],
 )
-def test_what_it_refuses(arguments: dict[str, float], said: str) -> None:
+def test_what_it_refuses(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         Correctness(**arguments)
 

@@ -38,7 +38,7 @@ class Correctness(MeanField):
         weight: of the halting unit's cross entropy, from 0 on, a number or (K,).
         max_steps: N, where every row stops.
         explore: probability with which, at each step of training, a row may stop only from a step
-            drawn from U{2..N} on.
+            drawn from U{2..N} on; a number or (K,).
         detach: whether the gradient is cut between steps, as both sources have it.
         generator: what `explore` draws from, as `at_update` sets it. None: no row explores.
 
@@ -59,7 +59,7 @@ class Correctness(MeanField):
 
     weight: Setting = 0.5
     max_steps: int = 16
-    explore: float = 0.1
+    explore: Setting = 0.1
     detach: bool = False
     generator: Generator | None = None
     scores_every_step: ClassVar[bool] = True
@@ -70,7 +70,9 @@ class Correctness(MeanField):
         weight = torch.as_tensor(self.weight)
         fits = (weight >= 0) & weight.isfinite()
         refuse_unless(fits, "weight", self.weight, "a number from 0 on")
-        refuse_unless(0 <= self.explore <= 1, "explore", self.explore, "a number in [0, 1]")
+        explore = torch.as_tensor(self.explore)
+        share = (explore >= 0) & (explore <= 1)
+        refuse_unless(share, "explore", self.explore, "a number in [0, 1]")
         refuse_no_count("max_steps", self.max_steps)
 
     def at_update(self, update: int) -> Correctness:
@@ -86,10 +88,10 @@ class Correctness(MeanField):
         return stopped(n, stops, halt_logit, state)
 
     def _explores(self, n: int, running: Tensor) -> Tensor:
-        """Which rows (B,) a draw of this step forbids to stop at step n < N."""
+        """Which rows, (B,) or (K, B), a draw of this step forbids to stop at step n < N."""
         draws = torch.rand(2, running.shape[-1], generator=self.generator).to(running.device)
         least = 2 + (draws[1] * (self.max_steps - 1)).floor()
-        return (draws[0] < self.explore) & (least > n)
+        return (draws[0] < per_row(self.explore, draws)) & (least > n)
 
     def cuts(self, n: int) -> bool | Tensor:
         """Between any two steps of an input, where `detach`."""
