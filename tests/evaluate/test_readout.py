@@ -66,6 +66,9 @@ def test_each_reading_is_that_of_a_network_alone(tmp_path: Path, mechanism: str)
     network = select(trained.network, k, trained.network.halting)
     y, s, h = walked(network, test, 4)
     right = test.targets[0].numpy() > 0
+    longer = {n: ((walked(network, test, n)[0][-1, :, 0] > 0) != right).mean() for n in (8, 16)}
+    assert own["twice"] == pytest.approx(longer[8], abs=1e-5)
+    assert own["fourfold"] == pytest.approx(longer[16], abs=1e-5)
     assert own["depth"] == pytest.approx(((y[3, :, 0] > 0) != right).mean(), abs=1e-5)
     fit = walked(network, other, 4)[1][3]
     middle, spread = fit.mean(0), fit.std(0)
@@ -101,8 +104,10 @@ def test_fixed_repeat_reads_the_state_of_its_own_depth(tmp_path: Path) -> None:
     right = test.targets[0].numpy() > 0
     states = readout.read(trained, work.task, test).states
     for k, (_, own) in enumerate(rows.iterrows()):
-        y, s, _ = walked(select(trained.network, k, trained.network.halting), test, 4)
+        y, s, _ = walked(select(trained.network, k, trained.network.halting), test, 8)
         at = int(own["setting"]) - 1
+        later = (y[2 * at + 1, :, 0] > 0) != right
+        assert own["twice"] == pytest.approx(later.mean(), abs=1e-5)
         assert own["depth"] == pytest.approx(((y[at, :, 0] > 0) != right).mean(), abs=1e-5)
         np.testing.assert_allclose(states[k, 0], s[at], atol=1e-5)
 
@@ -160,13 +165,30 @@ def test_what_the_mean_does_where_halting_decides(tmp_path: Path) -> None:
         assert found[k].tolist() == (said != (test.targets[0].numpy() > 0)).tolist()
 
 
+@torch.no_grad()
+def test_a_longer_thought_takes_so_many_times_the_steps(tmp_path: Path) -> None:
+    work = stage_of(tmp_path, PARITY, evaluation={"stored": STORED, "examples": 40})
+    trained, test = read_back(work, "act"), steps.first(work.sets["beyond"], STORED)
+    trained.network.cell.recurrent *= 5.0  # so that its answers go on changing
+    right, every = test.targets[0].numpy() > 0, set()
+    for times in (1, 2, 4):
+        found = readout.at_depth(trained, work.task, test, times)
+        for k, errors in enumerate(found):
+            network = select(trained.network, k, trained.network.halting)
+            y = walked(network, test, 4 * times)[0]
+            assert errors.tolist() == ((y[-1, :, 0] > 0) != right).tolist()
+        every.add(found.tobytes())
+    assert len(every) == 3
+
+
 def test_a_diverged_replica_has_the_worst_error(tmp_path: Path) -> None:
     work = stage_of(tmp_path, PARITY, [(0.6, 7)], evaluation={"stored": 5})
     table = table_of(work)
     assert tuple(table.columns) == readout.COLUMNS
     assert set(table["mechanism"]) == {"repeat", "act", "pondernet"}
     lost = table[table["status"] == "diverged"]
-    assert len(lost) == 2 and (lost[list(readout.READINGS)] == 1).all(axis=None)
+    worst = [*readout.READINGS, *readout.LONGER]
+    assert len(lost) == 2 and (lost[worst] == 1).all(axis=None)
 
 
 def test_nothing_is_fitted_on_inputs_of_the_test(tmp_path: Path) -> None:
@@ -191,7 +213,7 @@ def halted(network: Any, batch: Batch, b: int, stop: Any) -> tuple[Any, Any]:
             found.append((*network.heads.of(state), state))
         y, _, state = found[stop([float(logit) for _, logit, _ in found]) - 1]
         outputs.append(y[0])
-        states.append(torch.cat(state, -1)[0].numpy())
+        states.append(state[0][0].numpy())
     return torch.stack(outputs), np.stack(states)
 
 
@@ -214,7 +236,9 @@ def mistakes(task: Any, batch: Batch, every: list[Any]) -> Any:
 
 @torch.no_grad()
 def test_on_sequences_each_reading_decides_which_state_is_carried(tmp_path: Path) -> None:
-    work = stage_of(tmp_path, SORT, evaluation={"stored": 20, "examples": 20})
+    work = stage_of(
+        tmp_path, SORT, network={"cell": "lstm"}, evaluation={"stored": 20, "examples": 20}
+    )
     table, trained, k = table_of(work), read_back(work, "act"), 1
     assert set(table["mechanism"]) == {"repeat", "act", "pondernet"}
     own = table[table["mechanism"] == "act"].iloc[k]
@@ -229,7 +253,7 @@ def test_on_sequences_each_reading_decides_which_state_is_carried(tmp_path: Path
     measured = measure(trained.network, trained.network.halting, work.task, test, 4, 16)
     assert own["own"] == pytest.approx(measured.error[k].mean(), abs=1e-5)
     assert own["ponder_time"] == pytest.approx(measured.ponder_time[k].mean(), abs=1e-5)
-    assert np.isnan(own["mean_halting"])
+    assert np.isnan(own[["mean_halting", *readout.LONGER]].astype(float)).all()
     fixed = table[table["mechanism"] == "repeat"]
     assert (fixed["own"] == fixed["single"]).all() and (fixed["own"] == fixed["depth"]).all()
 
@@ -240,6 +264,8 @@ def test_on_sequences_each_reading_decides_which_state_is_carried(tmp_path: Path
 
     states, targets, _ = scored(other, [halted(network, other, b, len) for b in count])
     asked, answers, there = scored(test, deep)
+    read = readout.read(trained, work.task, test).states[k]
+    np.testing.assert_allclose(np.stack([read[t, b] for b, t in there]), asked, atol=1e-5)
     middle, spread = states.mean(0), states.std(0)
     head = LogisticRegression(max_iter=1000).fit((states - middle) / spread, targets)
     right = head.predict((asked - middle) / spread) == answers

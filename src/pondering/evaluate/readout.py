@@ -7,14 +7,19 @@ replica there are four errors:
 - `single`: halted in the same way, by the step at which a row stops, alone: its output is the
   answer and, on sequences, its state crosses to the next input;
 - `depth`: by step N, N steps being forced, of fixed repeat its rho;
-- `refitted`: by logistic regressions on the frozen states s_N in place of the head, one for each
-  softmax of an output, fitted on the part "validation" without the inputs that the test has too.
-  Blank where what is left has fewer than two classes.
+- `refitted`: by logistic regressions in place of the head, one for each softmax of an output, on
+  the part of the frozen states s_N that the head reads, of an LSTM h without c; fitted on the part
+  "validation" without the inputs that the test has too. Blank where what is left has fewer than
+  two classes.
 
 Of single vectors, where a mechanism learns to halt and no exit rule may stop it (ACT), a fifth
 tells whether its halting follows the input:
 
 - `mean_halting`: by sum_n m_n y_n, m_n being the mean over the test inputs of its p_n.
+
+Of single vectors two more tell whether a longer thought goes on to the answer:
+
+- `twice`, `fourfold`: by step 2N and 4N, which no training saw.
 
 All are of the first test examples of each difficulty, as many as `steps.py` stores. Fixed repeat
 reads one state alone: what a head fitted anew gains there is what it gains without any halting.
@@ -50,19 +55,18 @@ from pondering.model.halting import (
     MeanField,
     Pondered,
     Score,
-    side_by_side,
 )
 from pondering.model.halting.contract import where_present
 from pondering.model.network import Network
 from pondering.project.atomic import atomic_write
-from pondering.results.results import READINGS
+from pondering.results.results import LONGER, READINGS
 from pondering.tasks.base import Batch, Task
 from pondering.train.build import make_halting
 
 Array = NDArray[Any]
 COLUMNS = (
-    "experiment", "mechanism", "setting", "seed", "split", *READINGS, "mean_halting", "ponder_time",
-    "ponder_sd", "max_steps", "examples", "fitted", "status",
+    "experiment", "mechanism", "setting", "seed", "split", *READINGS, "mean_halting", *LONGER,
+    "ponder_time", "ponder_sd", "max_steps", "examples", "fitted", "status",
 )  # fmt: skip
 ROWS = 4096
 """Examples x replicas in one pass, of which the states of all steps are held."""
@@ -111,7 +115,7 @@ class Alone(MeanField):
 
 
 class Read(NamedTuple):
-    """What K replicas did with B examples: errors and steps (K, B), and states s_N (K, T, B, H)."""
+    """What K replicas did with B examples: errors and steps (K, B), and states h_N (K, T, B, H)."""
 
     own: Array
     single: Array
@@ -143,17 +147,20 @@ def table_rows(trained: Trained, work: Evaluation) -> Iterator[dict[str, Any]]:
         sizes = {"examples": len(means), "fitted": len(other.difficulty)}
         follows = len(test.mask) == 1 and halting.learns and not halting.exits
         mean = with_mean_halting(trained, work.task, test, means) if follows else None
+        single = LONGER if len(test.mask) == 1 else {}
+        longer = {name: at_depth(trained, work.task, test, single[name]) for name in single}
         for k, (replica, status) in enumerate(zip(trained.replicas, trained.status, strict=True)):
             row = {"experiment": work.experiment} | replica.row() | {"split": split}
             most = make_halting(work.config, replica).max_steps
             row |= sizes | {"max_steps": most, "status": status}
             if status == "diverged":
-                yield row | dict.fromkeys(READINGS, work.task.worst_error)
+                yield row | dict.fromkeys((*READINGS, *longer), work.task.worst_error)
                 continue
             errors = {name: getattr(found, name)[k] @ means for name in READINGS[:3]}
             wrong = refitted_anew((fit.states[k], other), (found.states[k], test))
             errors["refitted"] = wrong @ means
             errors["mean_halting"] = np.nan if mean is None else mean[k] @ means
+            errors |= {name: each[k] @ means for name, each in longer.items()}
             steps = found.steps[k]
             yield row | errors | {"ponder_time": steps @ means, "ponder_sd": steps.std()}
 
@@ -175,8 +182,8 @@ def read(trained: Trained, task: Task, batch: Batch) -> Read:
     network, replicas = trained.network, trained.replicas
     seeds, times = [each.seed for each in replicas], len(batch.mask)
     own, same = (next(iter(modes(network.halting, seeds).values())) for _ in range(2))
-    sizes = sum(network.cell.state_sizes)
-    parts = [[np.empty((len(replicas), 0))] * 4 + [np.empty((len(replicas), times, 0, sizes))]]
+    size = network.cell.state_sizes[0]
+    parts = [[np.empty((len(replicas), 0))] * 4 + [np.empty((len(replicas), times, 0, size))]]
     for chunk in chunks(batch, _rows(batch, len(replicas)), len(replicas)):
         stopped = network(chunk.inputs, chunk.mask, halting=own)
         alone = network(chunk.inputs, chunk.mask, halting=Alone(same))  # by the same draws
@@ -191,13 +198,13 @@ def read(trained: Trained, task: Task, batch: Batch) -> Read:
 
 
 def _forced(network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
-    """After N steps at every input the outputs, (T, K, B, C), and the states, (K, T, B, H)."""
+    """After N steps at every input the outputs, (T, K, B, C), and what heads read, (K, T, B, H)."""
     state, outputs, states = None, [], []
     for inputs, mask in zip(batch.inputs[:, None], batch.mask[:, None], strict=True):
         done = network(inputs, mask, halting=_deep(network), state=state, keep_state=True)
         state = done.state
         outputs.append(done.mixture[0])
-        states.append(side_by_side(state))
+        states.append(state[0])
     return torch.stack(outputs), torch.stack(states, dim=1)
 
 
@@ -222,6 +229,20 @@ def with_mean_halting(trained: Trained, task: Task, batch: Batch, means: Array) 
         mean = total.to(outputs)[:, None, :, None, None]
         errors.append(task.error((mean * outputs).sum(0), chunk).cpu().numpy())
     return np.concatenate(errors, axis=1)
+
+
+@torch.no_grad()
+def at_depth(trained: Trained, task: Task, batch: Batch, times: int) -> Array:
+    """Errors (K, B) of single vectors by the step that is so many times N, of fixed repeat rho."""
+    network, replicas = trained.network, len(trained.replicas)
+    halting = network.halting
+    usual = halting.rho if isinstance(halting, FixedRepeat) else halting.max_steps
+    longer = FixedRepeat(times * usual)
+    found = [
+        task.error(network(chunk.inputs, chunk.mask, halting=longer).mixture, chunk).cpu().numpy()
+        for chunk in chunks(batch, _rows(batch, replicas), replicas)
+    ]
+    return np.concatenate(found, axis=1)
 
 
 def _rows(batch: Batch, replicas: int) -> int:

@@ -26,6 +26,7 @@ class Columns(NamedTuple):
 
 SEEN = ("seen", "error_seen", "error_unseen")
 READINGS = ("own", "single", "depth", "refitted")
+LONGER = {"twice": 2, "fourfold": 4}  # readings at so many times the depth N
 CONTROL = "repeat"  # of the readings: it reads one state alone, so that none says what halting does
 TABLE = Columns(
     ("experiment", "mechanism", "split", "prediction", "status"),
@@ -41,7 +42,7 @@ EXITS = Columns(
 READOUT = Columns(
     ("experiment", "mechanism", "split", "status"),
     ("setting", "seed", *READINGS, "examples"),
-    ("mean_halting", "ponder_time", "ponder_sd", "max_steps"),
+    ("mean_halting", *LONGER, "ponder_time", "ponder_sd", "max_steps"),
 )
 CURVES = Columns(
     ("experiment", "mechanism"),
