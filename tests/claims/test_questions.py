@@ -271,7 +271,8 @@ def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
     ]
     table = rows("bias_sort", "act", (0.001,), cases.flat(0.1), levels=(1, 2), seeds=list(ways))
     evidence = Evidence(results([table], curves))
-    (returned,) = QUESTIONS["Q3"](evidence)["Bias sort"]
+    returned, usual = QUESTIONS["Q3"](evidence)["Bias sort"]
+    assert (usual.name, usual.value, usual.seeds) == ("solved_at_bias_1", 0.0, 4)
     assert (returned.name, returned.value, returned.seeds) == ("returned_from_one_step", 1 / 3, 3)
 
 
@@ -287,6 +288,40 @@ def test_extrapolation_is_a_median_at_the_setting_best_inside() -> None:
     )
     ordered = np.sort(1 - errors)
     assert (value, low, high) == pytest.approx((np.median(ordered), ordered[1], ordered[8]))
+
+
+def test_opposite_effects_of_two_priors_are_seen_beside_their_mean() -> None:
+    made = cases.q7(0.0, 0.0)
+    table = made.tables["comparison"]
+    reversed_ = table["mechanism"].str.contains("prior_p")
+    for prior, change in zip(cases.PRIORS, (-2.0, 0.0, 2.0), strict=True):
+        table.loc[reversed_ & (table["setting"] == prior), "ponder_time"] += change
+    found = answer(ASKED["Q7"], made)
+    assert quantity(found, "steps_difference", "Comparison")[0] == pytest.approx(0.01, abs=0.02)
+    each = [f"steps_difference_at_{prior:g}" for prior in cases.PRIORS]
+    own = [quantity(found, name, "Comparison")[0] for name in each]
+    assert own == pytest.approx([-2, 0, 2], abs=0.02)
+    assert sum("lambda_p" in words for words in found.beside) == 18
+
+
+def test_longer_thoughts_stand_beside_extrapolation_at_the_same_setting() -> None:
+    made = cases.q5({"act": 0.8}, {"act": 0.8})
+    assert not any("_at_" in each.name for each in answer(ASKED["Q5"], made).parts["ACT"])
+    read = {"twice": lambda seed: 0.3 + seed % 2 / 5, "fourfold": 0.6}
+    audits = [
+        cases.audit_of("comparison_beyond", "act", (setting,), known).assign(split=split)
+        for setting, split, known in (
+            (0.1, "extrapolation", read),
+            (0.1, "interpolation", {"twice": 0.9, "fourfold": 0.9}),
+            (0.2, "extrapolation", {"twice": 0.9, "fourfold": 0.9}),
+        )
+    ]
+    found = answer(ASKED["Q5"], cases.with_audits(made, audits))
+    name = "accuracy_beyond_8_of_16"
+    assert quantity(found, f"{name}_at_twice", "ACT") == pytest.approx((0.6, 0.5, 0.7))
+    assert quantity(found, f"{name}_at_fourfold", "ACT")[0] == pytest.approx(0.4)
+    assert quantity(found, name, "ACT")[0] == 0.8
+    assert sum("steps" in words for words in found.beside) == 2
 
 
 def test_what_halting_costs_is_asked_of_networks_that_had_learned_something_to_lose() -> None:

@@ -27,7 +27,8 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
     Returns:
         by task: solved_more_at_bias_B of each other bias, without warm-up, and with one
         solved_more_at_bias_B_warmed; returned_from_one_step, the share of the networks of all
-        biases whose mean N fell below 1.05 that had N above 1.5 later.
+        biases whose mean N fell below 1.05 that had N above 1.5 later; beside them
+        solved_at_bias_B of the usual bias, whose share bounds what another can add.
     """
 
     def of(experiment: str) -> Parts:
@@ -37,7 +38,9 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
         first = solved.get((usual, False))
         if first is None:
             raise evidence.not_run(f"{experiment} has no runs of ACT with bias {usual:g}")
-        return {"": [*_gaps(solved, first, usual), _returned(evidence, experiment, names)]}
+        returned = _returned(evidence, experiment, names)
+        at_usual = rate(f"solved_at_bias_{usual:g}", f"networks solved at bias {usual:g}", first)
+        return {"": [*_gaps(solved, first, usual), returned, at_usual]}
 
     return of_each(evidence, experiments, of)
 

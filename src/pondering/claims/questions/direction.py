@@ -95,26 +95,35 @@ def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: s
 
     Returns:
         by task: error_difference, steps_difference, and of `correlated` correlation_difference,
-        of pairs that are both solved; networks, how many pairs there are.
+        of pairs that are both solved; networks, how many pairs there are; and where there are
+        several priors, error and steps of each, since opposite effects cancel in a mean.
     """
 
     def of(experiment: str) -> Parts:
         pairs = _pairs(evidence, experiment)
-        found = [
-            mean_over_networks("error_difference", f"error, {_LESS}", "points", pairs, "error"),
-            mean_over_networks("steps_difference", f"steps, {_LESS}", "steps", pairs, "steps"),
-            count_of("networks", "pairs", pairs),
-        ]
+        found = [*_differences(pairs), count_of("networks", "pairs", pairs)]
         if experiment == correlated:
             both, name = pairs[pairs["solved"]], "correlation_difference"
             label = f"correlation of steps with difficulty, {_LESS}, where both are solved"
             found.insert(2, mean_over_networks(name, label, "correlation", both, "trend"))
+        if pairs["setting"].nunique() > 1:
+            for prior, own in pairs.groupby("setting"):
+                found += _differences(own, f"_at_{prior:g}", f" at lambda_p {prior:g}")
         return {"": found}
 
     return of_each(evidence, experiments, of)
 
 
 _LESS = "KL(prior||p) less KL(p||prior)"
+
+
+def _differences(pairs: pd.DataFrame, name: str = "", words: str = "") -> list[Quantity]:
+    """Of error and steps, means over pairs."""
+    error, steps = f"error{words}, {_LESS}", f"steps{words}, {_LESS}"
+    return [
+        mean_over_networks(f"error_difference{name}", error, "points", pairs, "error"),
+        mean_over_networks(f"steps_difference{name}", steps, "steps", pairs, "steps"),
+    ]
 
 
 def _pairs(evidence: Evidence, experiment: str) -> pd.DataFrame:

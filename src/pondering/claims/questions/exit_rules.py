@@ -17,7 +17,7 @@ from pondering.results.exits import at_best_settings, errors_at, with_curve
 from pondering.results.statistics import interval
 
 FEWEST_THRESHOLDS = 8
-LEARNED = 0.25
+LARGEST_ERROR = 0.25
 """Half of chance on parity: beyond it mechanisms differ by what they learned, not by halting."""
 
 
@@ -27,8 +27,8 @@ def rules_and_mechanisms(
     """Accuracy at equal mean steps: how it varies by rule and by mechanism (Q4).
 
     Mechanisms without options are compared at their best settings, of those whose mean error there
-    is at most LEARNED, by every rule that all of them have with eight thresholds at least in each
-    network. Mean steps that some rule does not reach are left out.
+    is at most LARGEST_ERROR, by every rule that all of them have with eight thresholds at least in
+    each network. Mean steps that some rule does not reach are left out.
 
     Args:
         steps: mean steps.
@@ -46,7 +46,7 @@ def rules_and_mechanisms(
         for mechanism, own in at_best_settings(rows, table).items():
             at, split = float(own["setting"].iloc[0]), own["split"].iloc[0]
             sweep = evidence.sweep(experiment, mechanism, split, partial(np.isclose, at))
-            if float(average(sweep.seed_error())) <= LEARNED:
+            if float(average(sweep.seed_error())) <= LARGEST_ERROR:
                 best[mechanism] = own
         require(len(best), 2, "mechanisms with exit rules that learned the task")
         rules = [

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Evidence, NotRunError
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds, median_over_seeds
-from pondering.claims.questions.networks import Parts, variants
+from pondering.claims.questions.networks import Parts, by_seed, variants
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
+from pondering.results.results import LONGER
 
-LEARNED = 0.9
+RIGHT_INSIDE = 0.9
 """Accuracy inside the range, as B2 asks for, below which a mechanism has nothing to extrapolate."""
 
 
@@ -28,7 +28,8 @@ def beyond_the_range(
 
     Returns:
         by mechanism: these quantities, means over difficulties and medians over seeds, of those
-        that are right on LEARNED inside; each with NAME_inside, the accuracy inside.
+        that are right on RIGHT_INSIDE inside; beside each NAME_at_twice and NAME_at_fourfold, after
+        so many times N steps, and NAME_inside, the accuracy inside.
 
     Raises:
         NotRunError: no experiment has been run.
@@ -39,36 +40,50 @@ def beyond_the_range(
             table = evidence.table(experiment)
         except NotRunError:
             continue
-        title = evidence.results.title(experiment)
         there = {read_variant(name)[0] for name in table["mechanism"].unique()}
         for mechanism in (each for each in MECHANISMS if each in there):
-            found = _of_mechanism(evidence, experiment, mechanism, splits)
+            best = _best_inside(evidence, experiment, mechanism, splits)
             own = parts.setdefault(MECHANISMS[mechanism].title, [])
-            own += _quantities(name, title, *found)
+            own += _quantities(evidence, name, experiment, splits[1], best)
     if not parts:
         raise NotRunError
     return parts
 
 
-def _quantities(name: str, title: str, inside: Array, beyond: Array) -> list[Quantity]:
-    """Of accuracies by seed."""
-    known = mean_over_seeds(f"{name}_inside", f"{title}: accuracy inside it", "share", inside)
-    if known.value < LEARNED:
-        return [known]
-    return [median_over_seeds(name, f"{title}: accuracy beyond the range", "share", beyond), known]
+class _Best(NamedTuple):
+    """A mechanism at the setting that is best inside the range, with its accuracies by seed."""
+
+    variant: str
+    setting: float
+    inside: Array
+    beyond: Array
 
 
-def _of_mechanism(
+def _best_inside(
     evidence: Evidence, experiment: str, mechanism: str, splits: tuple[str, str]
-) -> tuple[Array, Array]:
-    """Accuracy by seed inside and beyond at the best setting, options or none."""
+) -> _Best:
+    """Of all settings, with options or without; of equals the first."""
     found = []
     for name in variants(evidence, experiment, mechanism):
         inside, beyond = (evidence.sweep(experiment, name, split) for split in splits)
-        errors = inside.seed_error()
-        found += [
-            (float(average(errors[:, s])), 1 - errors[:, s], 1 - beyond.seed_error()[:, s])
-            for s in range(len(inside.settings))
-        ]
-    _, inside_it, beyond_it = found[int(np.nanargmin([error for error, _, _ in found]))]
-    return inside_it, beyond_it
+        known = zip(inside.settings, inside.seed_error().T, beyond.seed_error().T, strict=True)
+        found += [_Best(name, setting, 1 - here, 1 - there) for setting, here, there in known]
+    return max(found, key=lambda each: float(average(each.inside)))
+
+
+def _quantities(
+    evidence: Evidence, name: str, experiment: str, beyond: str, best: _Best
+) -> Iterator[Quantity]:
+    title = evidence.results.title(experiment)
+    known = mean_over_seeds(f"{name}_inside", f"{title}: accuracy inside it", "share", best.inside)
+    if known.value >= RIGHT_INSIDE:
+        label = f"{title}: accuracy beyond the range"
+        yield median_over_seeds(name, label, "share", best.beyond)
+        rows = evidence.results.readouts.get(experiment)
+        if rows is not None and {*LONGER} <= {*rows}:
+            own = rows[(rows["split"] == beyond) & (rows["mechanism"] == best.variant)]
+            for column, times in LONGER.items():
+                accuracy = 1 - by_seed(own[own["setting"] == best.setting], column)[:, 0]
+                words = f"{label}, after {times}N steps"
+                yield median_over_seeds(f"{name}_at_{column}", words, "share", accuracy)
+    yield known
