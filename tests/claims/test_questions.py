@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -305,23 +306,27 @@ def test_opposite_effects_of_two_priors_are_seen_beside_their_mean() -> None:
 
 
 def test_longer_thoughts_stand_beside_extrapolation_at_the_same_setting() -> None:
-    made = cases.q5({"act": 0.8}, {"act": 0.8})
-    assert not any("_at_" in each.name for each in answer(ASKED["Q5"], made).parts["ACT"])
-    read = {"twice": lambda seed: 0.3 + seed % 2 / 5, "fourfold": 0.6}
-    audits = [
-        cases.audit_of("comparison_beyond", "act", (setting,), known).assign(split=split)
-        for setting, split, known in (
-            (0.1, "extrapolation", read),
-            (0.1, "interpolation", {"twice": 0.9, "fourfold": 0.9}),
-            (0.2, "extrapolation", {"twice": 0.9, "fourfold": 0.9}),
-        )
-    ]
-    found = answer(ASKED["Q5"], cases.with_audits(made, audits))
-    name = "accuracy_beyond_8_of_16"
-    assert quantity(found, f"{name}_at_twice", "ACT") == pytest.approx((0.6, 0.5, 0.7))
-    assert quantity(found, f"{name}_at_fourfold", "ACT")[0] == pytest.approx(0.4)
+    made, name = cases.q5({"act": 0.8}, {"act": 0.8}), "accuracy_beyond_8_of_16"
+
+    def audited(setting: float, split: str, depth: float, twice: Any, **more: float) -> Answer:
+        read = {"depth": depth, "twice": twice, "fourfold": 0.6} | more
+        audit = cases.audit_of("comparison_beyond", "act", (setting,), read).assign(split=split)
+        return answer(ASKED["Q5"], cases.with_audits(made, [audit]))
+
+    found = audited(0.1, "extrapolation", 0.5, lambda seed: 0.3 + seed % 2 / 5)
+    assert quantity(found, f"{name}_at_N", "ACT")[0] == pytest.approx(0.5)
+    assert quantity(found, f"{name}_at_2N", "ACT") == pytest.approx((0.6, 0.5, 0.7))
+    assert quantity(found, f"{name}_at_4N", "ACT")[0] == pytest.approx(0.4)
     assert quantity(found, name, "ACT")[0] == 0.8
-    assert sum("steps" in words for words in found.beside) == 2
+    without = (
+        answer(ASKED["Q5"], made),
+        audited(0.2, "extrapolation", 0.5, 0.5),  # not the setting that is best inside
+        audited(0.1, "interpolation", 0.5, 0.5),
+        audited(0.1, "extrapolation", 0.5, np.nan, fourfold=np.nan),  # an audit from before
+    )
+    for found in without:
+        assert not any("_at_" in each.name for each in found.parts["ACT"])
+        assert quantity(found, name, "ACT")[0] == 0.8
 
 
 def test_what_halting_costs_is_asked_of_networks_that_had_learned_something_to_lose() -> None:

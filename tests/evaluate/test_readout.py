@@ -196,6 +196,7 @@ def test_nothing_is_fitted_on_inputs_of_the_test(tmp_path: Path) -> None:
     work = stage_of(tmp_path, PARITY | ONE_ELEMENT, evaluation={"examples": 99})
     table = table_of(work)
     assert (table["fitted"] == 0).all() and table["refitted"].isna().all()
+    assert (table["split"] == "test").all() and table[[*readout.LONGER]].isna().all(axis=None)
     assert table["depth"].notna().all()
 
 

@@ -17,7 +17,8 @@ tells whether its halting follows the input:
 
 - `mean_halting`: by sum_n m_n y_n, m_n being the mean over the test inputs of its p_n.
 
-Of single vectors two more tell whether a longer thought goes on to the answer:
+Of single vectors with test sets beyond the first, which may lie beyond what was trained on, two
+more tell whether a longer thought goes on to the answer:
 
 - `twice`, `fourfold`: by step 2N and 4N, which no training saw.
 
@@ -147,8 +148,8 @@ def table_rows(trained: Trained, work: Evaluation) -> Iterator[dict[str, Any]]:
         sizes = {"examples": len(means), "fitted": len(other.difficulty)}
         follows = len(test.mask) == 1 and halting.learns and not halting.exits
         mean = with_mean_halting(trained, work.task, test, means) if follows else None
-        single = LONGER if len(test.mask) == 1 else {}
-        longer = {name: at_depth(trained, work.task, test, single[name]) for name in single}
+        asked = LONGER if len(test.mask) == 1 and len(work.sets) > 1 else {}
+        longer = {name: at_depth(trained, work.task, test, asked[name]) for name in asked}
         for k, (replica, status) in enumerate(zip(trained.replicas, trained.status, strict=True)):
             row = {"experiment": work.experiment} | replica.row() | {"split": split}
             most = make_halting(work.config, replica).max_steps

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+import pandas as pd
+
 from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Evidence, NotRunError
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds, median_over_seeds
-from pondering.claims.questions.networks import Parts, by_seed, variants
+from pondering.claims.questions.networks import NETWORK, Parts, variants
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.results import LONGER
 
+FORCED = {"depth": "N"} | {name: f"{times}N" for name, times in LONGER.items()}
+"""Readings of a network that is made to take so many steps."""
+NO_AUDIT = pd.DataFrame(columns=["split", *NETWORK, *FORCED])
 RIGHT_INSIDE = 0.9
 """Accuracy inside the range, as B2 asks for, below which a mechanism has nothing to extrapolate."""
 
@@ -28,8 +33,8 @@ def beyond_the_range(
 
     Returns:
         by mechanism: these quantities, means over difficulties and medians over seeds, of those
-        that are right on RIGHT_INSIDE inside; beside each NAME_at_twice and NAME_at_fourfold, after
-        so many times N steps, and NAME_inside, the accuracy inside.
+        that are right on RIGHT_INSIDE inside; beside each: NAME_at_N, NAME_at_2N and NAME_at_4N,
+        forced to so many steps, and NAME_inside, the accuracy inside.
 
     Raises:
         NotRunError: no experiment has been run.
@@ -79,11 +84,11 @@ def _quantities(
     if known.value >= RIGHT_INSIDE:
         label = f"{title}: accuracy beyond the range"
         yield median_over_seeds(name, label, "share", best.beyond)
-        rows = evidence.results.readouts.get(experiment)
-        if rows is not None and {*LONGER} <= {*rows}:
-            own = rows[(rows["split"] == beyond) & (rows["mechanism"] == best.variant)]
-            for column, times in LONGER.items():
-                accuracy = 1 - by_seed(own[own["setting"] == best.setting], column)[:, 0]
-                words = f"{label}, after {times}N steps"
-                yield median_over_seeds(f"{name}_at_{column}", words, "share", accuracy)
+        rows = evidence.results.readouts.get(experiment, NO_AUDIT)
+        rows = rows[(rows["split"] == beyond) & (rows["mechanism"] == best.variant)]
+        rows = rows[rows["setting"] == best.setting].dropna(subset=[*FORCED])
+        for column, steps in FORCED.items() if len(rows) else ():
+            words = f"{label}, forced to {steps} steps"
+            accuracy = 1 - rows[column].to_numpy(float)
+            yield median_over_seeds(f"{name}_at_{steps}", words, "share", accuracy)
     yield known
