@@ -49,11 +49,10 @@ def main(path: Path) -> None:
         order = {arm: number for number, arm in enumerate(screen.arms)}
         table = table[(table["arm"] + ", " + table["mechanism"]).isin(kept)]
         for each in every:
-            if each.name in kept:
-                continue
-            rows, record[each.name] = each.train()
-            table = pd.concat([table, rows]) if len(table) else rows
-            table = table.sort_values("arm", key=lambda arms: arms.map(order), kind="stable")
+            if each.name not in kept:
+                rows, record[each.name] = each.train()
+                table = pd.concat([table, rows]) if len(table) else rows
+                table = table.sort_values("arm", key=lambda arms: arms.map(order), kind="stable")
             values = {"plan": screen.model_dump(mode="json"), "parts": record}
             content = table.to_csv(index=False, float_format="%.6g")
             write_together({path.with_suffix(".csv"): content, written: json_text(values)})

@@ -108,6 +108,8 @@ def test_the_recipe_of_a_plan_outlives_that_of_the_parameters(
     written(folder, recipe={"halting": {"halt_bias": 0.0}})
     assert screened(folder).status == 0
     assert not (folder / ".checkpoints").exists() and table(folder).equals(table(project))
+    record = json.loads((folder / PLAN).with_suffix(".json").read_text())
+    assert record["plan"]["recipe"] == {"halting": {"halt_bias": 0.0}}
 
 
 @pytest.mark.parametrize(
