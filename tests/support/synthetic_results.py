@@ -16,12 +16,23 @@ DIFFICULTIES: dict[str, Sequence[float]] = {
     "parity_scattered": range(1, 17),
     "parity_interpolation": range(1, 17),
     "comparison": range(1, 9),
+    "comparison_digits": range(10),
+    "comparison_rotated": [22.5, 45],
+    "comparison_logic": range(1, 5),
     "logic": range(1, 11),
     "addition": range(1, 6),
     "sort": range(2, 16),
     "wikipedia": [0],
     "mnist": range(10),
 }
+RULED = (
+    "comparison",
+    "comparison_digits",
+    "comparison_rotated",
+    "comparison_logic",
+    "logic",
+    "mnist",
+)
 EXIT_RULES = (
     "sampled", "expected", "argmax", "cumulated", "threshold", "patience", "state", "divergence",
     "certainty", "fixed", "oracle",
@@ -247,5 +258,5 @@ def made_up_results(
         curves={name: curves_of(name, settings, seeds, points, diverged) for name in names},
         traces={name: traces for name in names if (traces := traces_of(name))},
         cards={name: card_of(name) for name in names},
-        exits={name: exits_of(name, settings, seeds) for name in ("comparison", "logic", "mnist")},
+        exits={name: exits_of(name, settings, seeds) for name in RULED},
     )
