@@ -79,8 +79,7 @@ def lines(figure: str, params: Params) -> Iterator[str]:
 
 
 def _heading(spec: FigureSpec, layout: Layout) -> Iterator[str]:
-    source = f"{spec.paper}, {spec.number}" if spec.number else spec.paper
-    yield f"{spec.id}: {source}. {spec.title}"
+    yield f"{spec.id}: {spec.source}. {spec.title}"
     drawn = layout.report / "figures" / f"{spec.id}.svg"
     yield str(drawn) if drawn.is_file() else f"{drawn}: not drawn yet"
 

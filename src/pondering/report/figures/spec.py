@@ -61,6 +61,11 @@ class FigureSpec:
     most_seeds: int = 0
 
     @property
+    def source(self) -> str:
+        """Paper and figure."""
+        return f"{self.paper}, {self.number}" if self.number else self.paper
+
+    @property
     def across(self) -> FigureSpec | None:
         """The same figure across the whole width of a page, where its family draws that too."""
         if "wide" not in self.values:
@@ -80,7 +85,6 @@ class FigureSpec:
             figure = self.family.draw(results, **self.values)
             if figure is None:
                 return None
-            source = f"{self.paper}, {self.number}" if self.number else self.paper
             style.mark_empty(figure)
             style.in_percent(figure, SHARES | self._errors(results))
             warning = _with_times("; ".join(results.stand_ins(self.experiment)))
@@ -88,7 +92,7 @@ class FigureSpec:
                 warning = f"Stand-in: {warning}"
             style.heading(
                 figure,
-                f"{source}. {self.title}",
+                f"{self.source}. {self.title}",
                 self._settings(results),
                 warning[:1].upper() + warning[1:],
             )
@@ -139,8 +143,7 @@ def alt_text(spec: FigureSpec, results: Results, words: str) -> str:
     Returns:
         One line of plain text; says so where the data are absent.
     """
-    source = f"{spec.paper}, {spec.number}" if spec.number else spec.paper
     values = words or "No data in this profile."
     stand_ins = results.stand_ins(spec.experiment)
     note = f" Stand-in data: {'; '.join(stand_ins)}." if stand_ins else ""
-    return " ".join(f"{source}. {spec.title}. {values}{note}".split())
+    return " ".join(f"{spec.source}. {spec.title}. {values}{note}".split())

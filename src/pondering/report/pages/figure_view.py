@@ -46,7 +46,7 @@ def figure_view(spec: FigureSpec, results: Results, drawings: Mapping[str, str])
     commands = [f"dvc repro {stage}@{profile}-{name}" for name in present]
     return FigureView(
         spec=spec,
-        source=source(spec),
+        source=spec.source,
         drawings={name: inline(drawings[name], name, alternative) for name in ids},
         alternative=alternative,
         caption=spec.caption(results),
@@ -71,11 +71,6 @@ def trainings(results: Results, name: str) -> list[str]:
     """The trainings behind an experiment's table, as "experiment-mechanism"."""
     there = set(results.tables[name]["mechanism"])
     return [f"{name}-{mechanism}" for mechanism in names.TITLES if mechanism in there]
-
-
-def source(spec: FigureSpec) -> str:
-    """Paper and figure."""
-    return f"{spec.paper}, {spec.number}" if spec.number else spec.paper
 
 
 def _has_curves(results: Results, run: str) -> bool:

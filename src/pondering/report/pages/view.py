@@ -15,7 +15,7 @@ from pondering.params.read import ExperimentConfig
 from pondering.report.figures import FIGURES, question_figure
 from pondering.report.pages import names
 from pondering.report.pages.beyond import Beyond, beyond_of
-from pondering.report.pages.figure_view import FigureView, figure_view, source, trainings
+from pondering.report.pages.figure_view import FigureView, figure_view, trainings
 from pondering.report.pages.lessons import (
     Lesson,
     experiments_of,
@@ -167,7 +167,7 @@ def page_of(
         ),
         absent=tuple(name for name in settings if name not in results.tables),
         undrawn=tuple(
-            f"{source(spec)}. {spec.title}" for spec in FIGURES if spec.id not in drawings
+            f"{spec.source}. {spec.title}" for spec in FIGURES if spec.id not in drawings
         ),
         unfinished=tuple(name for name in present if _running(results, name)),
         stand_ins=tuple(results.stand_ins(present)),
