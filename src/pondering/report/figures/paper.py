@@ -105,10 +105,13 @@ SAID = {
     ),
     "beyond-front": "None: both papers show errors at the end of training.",
     "beyond-seeds": "Graves 2016 has 20 seeds a setting, Banino 2021 has 10.",
-    "beyond-exits": "None: a rule is published with the mechanism it was made for.",
-    "beyond-exits-logic": "None: a rule is published with the mechanism it was made for.",
-    "beyond-exits-mnist": "None: a rule is published with the mechanism it was made for.",
-}
+} | dict.fromkeys(
+    (
+        "beyond-exits", "beyond-exits-digits", "beyond-exits-rotated", "beyond-exits-gates",
+        "beyond-exits-logic", "beyond-exits-mnist",
+    ),
+    "None: a rule is published with the mechanism it was made for.",
+)  # fmt: skip
 """Figure -> what its paper shows there, in one sentence."""
 
 SIZES = {
