@@ -37,6 +37,25 @@ def test_lines_now_and_then_where_there_is_no_terminal(
     assert third == f"quick parity act: 700 of 1,000 updates, 45 s left, {numbers}"
 
 
+def test_updates_of_a_checkpoint_say_nothing_of_the_pace(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    with ProgressBar("quick parity act", 1000) as bar:  # two shards, of 500 each
+        bar.resumed(100)
+        bar.show(100, {})
+        now += 5
+        bar.tick(110)  # has compiled
+        now += 5
+        bar.resumed(300)  # the other tells of itself
+        bar.show(420, {})
+        now += 25
+        bar.tick(470)
+    # 60 updates in 30 s leave 530 in 265 s
+    assert capsys.readouterr().out == "quick parity act: 470 of 1,000 updates, 4.4 min left\n"
+
+
 class _Screen(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -33,6 +33,10 @@ class ProgressBar:
         self._rest = SECONDS_BETWEEN_LINES if self._bar is None else SECONDS_BETWEEN_DRAWINGS
         self._next = time.monotonic() + self._rest
 
+    def resumed(self, done: int) -> None:
+        """So many more of them were done before this work: they say nothing of its pace."""
+        self._first += done
+
     def show(self, done: int, numbers: dict[str, float]) -> None:
         """Say where the work stands, with new numbers."""
         self._numbers = numbers

@@ -138,13 +138,16 @@ class _Processes:
 
     def _hear(self, pipe: Any) -> None:
         try:
-            self._updates[pipe], rows, numbers = pipe.recv()
+            update, rows, numbers = pipe.recv()
         except EOFError:  # it has ended
             process = self._at_work.pop(pipe)
             process.join()
             if process.exitcode:
                 raise SystemExit(abs(process.exitcode)) from None
             return
+        if pipe not in self._updates:
+            self._bar.resumed(update)
+        self._updates[pipe] = update
         self._listen(self._plan.named(rows))
         self._bar.show(sum(self._updates.values()), numbers)
 
