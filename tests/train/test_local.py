@@ -122,6 +122,10 @@ def test_who_trains_in_several_processes(project: Path, monkeypatch: pytest.Monk
     wide = planned(project, **SIZES)
     assert wide.processes == 3
     assert [each[:2] for each in wide.shards()] == [(0, 2), (2, 4)]
+    monkeypatch.setattr("pondering.train.plan.EVERY_STEP", 3)
+    ten = load_params(tiny.write(project, tiny.document(**SIZES, seeds=[0, 1, 2, 3, 4])))  # type: ignore[arg-type]
+    even = plan(ten, "tiny", "pondernet", project)
+    assert [last - first for first, last, _ in even.shards()] == [2] * 5, "four would take longer"
     lanes = LANES[wide.path]
     for block, key in (("network", "hidden"), ("training", "batch")):
         assert planned(project, **SIZES | {block: {key: lanes + 1}}).processes == 1

@@ -139,6 +139,9 @@ class Plan:
             count = min(max(1, count // self.processes), -(-whole // self.processes))
         if MECHANISMS[self.mechanism].ways == ("every_step",) and self.device.type == "cpu":
             count = min(count, EVERY_STEP)
+        if compute.executor == "local":  # as many shards as keep every process at work to the end
+            rounds = -(-whole // (count * self.processes))
+            count = -(-whole // (rounds * self.processes))
         return cut(whole, count, self.folder)
 
     def _plateau(self, count: int) -> Plateau | None:
