@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +165,13 @@ def test_it_is_shown_listed_published_and_judged_beside_the_others(project: Path
     did = {each: tuple(metrics[f"threshold theta={each}"].values()) for each in (0.4, 0.6)}
     assert index["threshold"]["published"]
     assert index["threshold"]["setting"] == min(did, key=lambda each: (did[each], each))
+    code = (
+        "from pondering import from_pretrained\n"
+        "print(from_pretrained('tiny/threshold', 'reports/quick/models').network.halting)"
+    )
+    own_package = os.environ | {"PYTHONPATH": str(project / "src")}
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=project, env=own_package)
+    assert loaded.startswith(b"Threshold(theta=") and b"sharpness=2.0" in loaded
     page = (project / "reports/quick/report.md").read_text()
     assert f"- Threshold, θ = {index['threshold']['setting']}, seed 0: error " in page
 

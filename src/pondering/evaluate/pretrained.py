@@ -9,6 +9,7 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -16,30 +17,11 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from pondering.model.cells import CELLS, ConvMLP
-from pondering.model.halting import (
-    ACT,
-    DACT,
-    Certainty,
-    Correctness,
-    FixedRepeat,
-    Halting,
-    PonderNet,
-    RandomDepth,
-)
+from pondering.model.halting import Halting, MeanField
 from pondering.model.network import Network
 from pondering.project.errors import close_to
 
 REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
-SHARED = ("max_steps", "carry")  # arguments that stand in the block `halting` of a record
-MECHANISMS: dict[str, tuple[type[Any], tuple[str, ...]]] = {
-    "repeat": (FixedRepeat, ()),
-    "act": (ACT, ("epsilon", *SHARED)),
-    "pondernet": (PonderNet, SHARED),
-    "correctness": (Correctness, ("max_steps",)),
-    "certainty": (Certainty, ("max_steps",)),
-    "dact": (DACT, ("max_steps",)),
-    "random_depth": (RandomDepth, ("max_steps",)),
-}
 
 
 @dataclass(frozen=True)
@@ -165,18 +147,31 @@ def _choice(
     raise ValueError(f"{place}: no such network is published; there are: {there}")
 
 
+def _kind(mechanism: str) -> type[Any]:
+    """The class of a mechanism, the only one in the file of its name."""
+    module = import_module(f"{MeanField.__module__.rpartition('.')[0]}.{mechanism}")
+    there = (each for each in vars(module).values() if isinstance(each, type))
+    (kind,) = (
+        each for each in there if issubclass(each, MeanField) and each.__module__ == module.__name__
+    )
+    return kind
+
+
 def _setting_of(mechanism: str) -> str:
     """The argument that is swept, the first of each class."""
-    return fields(MECHANISMS[mechanism][0])[0].name
+    return fields(_kind(mechanism))[0].name
 
 
 def _halting(config: Mapping[str, Any], mechanism: str, setting: float) -> Halting:
-    kind, shared = MECHANISMS[mechanism]
-    common, own = config["halting"], config[mechanism]
-    given = {name: common[name] for name in shared if name in common}
+    """An argument that its own block leaves open is that of all, where its class has no None."""
+    kind = _kind(mechanism)
+    given = {}
     for each in fields(kind)[1:]:
-        if own.get(each.name) is not None:
-            given[each.name] = own[each.name]
+        own = config[mechanism].get(each.name)
+        if own is not None:
+            given[each.name] = own
+        elif each.default is not None and each.name in config["halting"]:
+            given[each.name] = config["halting"][each.name]
     halting: Halting = kind(setting, **given)
     return halting
 
