@@ -134,10 +134,9 @@ def test_the_hash_is_that_of_what_is_said_and_not_of_how(tmp_path: Path) -> None
         ("at_most: -0.3, by: interval, meaning", "at_most: -0.4, by: interval, meaning"),
     ):  # fmt: skip
         assert rewritten(path, change).content_hash() != found, change
-    noted = rewritten(
-        path, ("changes:\n", f'changes:\n  - {{on: 2026-12-01, sha256: "{found}", what: x}}\n')
-    )
-    assert noted.content_hash() == found and noted.changes
+    line = f'  - {{on: 2026-12-01, sha256: "{found}", of: [G1], what: x}}\n'
+    noted = rewritten(path, ("changes:\n", f"changes:\n{line}"))
+    assert noted.content_hash() == found and noted.changes[0].of == ("G1",)
     read = rewritten(path, ("Found otherwise: of one", "Found: of one"))
     assert read.content_hash() == found and read.literature["Q3"][0].says.startswith("Found: of")
 
@@ -148,6 +147,7 @@ def test_the_committed_claims_are_those_that_were_registered() -> None:
     assert register.entry_hashes() == register.registered.entries
     hashes = [each.sha256[:8] for each in (register.registered, *register.changes)]
     assert hashes == ["fa36bb2d", "7da68cfb", "60647ab2", "fdd12834"], "a change is a line here too"
+    assert {name for each in register.changes for name in each.of} < register.entry_hashes().keys()
 
 
 @pytest.mark.parametrize(

@@ -114,9 +114,10 @@ def test_the_page_says_when_what_it_judges_by_was_registered(
         assert "Questions beyond the papers" in text and "is no evidence" in text
         assert REGISTER.questions[7].question in text
     found = REGISTER.content_hash()
-    change = Amendment(on=date(2026, 12, 1), sha256=found, what="G1 is milder now")
+    change = Amendment(on=date(2026, 12, 1), sha256=found, of=("G1", "Q2"), what="milder now")
     for text in pages(changes=(change,)):
-        assert "from then on): G1 is milder now" in text and "They have not changed" not in text
+        assert "from then on), G1, Q2: milder now" in text and "They have not changed" not in text
+        assert text.count("; changed 2026-12-01") == text.count("Changed 2026-12-01") == 1
     for text in pages(questions=REGISTER.questions[:7]):
         assert "Changed without registration" in text and "taken out: Q8" in text
         assert "They have not changed" not in text

@@ -43,9 +43,10 @@ class Change(Entry):
 
 
 class Amendment(Change):
-    """A change of what is registered; `sha256` is the hash of all of it from then on."""
+    """A change of claims or questions, `of` their ids; `sha256` is the hash of all from then on."""
 
     sha256: str = Field(pattern=HASH)
+    of: tuple[str, ...] = Field(min_length=1)
 
 
 class Claim(Entry):
@@ -223,6 +224,10 @@ class Register(Entry):
         entries: tuple[Claim | Question, ...] = (*self.claims, *self.questions)
         return {each.id: hash_values(_plain(each))[:8] for each in entries}
 
+    def changes_of(self, id: str) -> list[Amendment]:
+        """The changes of a claim or question since the registration."""
+        return [change for change in self.changes if id in change.of]
+
     def warning(self) -> str | None:
         """What has changed where the content is not the registered one; None where it is."""
         found = self.content_hash()
@@ -240,7 +245,7 @@ class Register(Entry):
         return (
             f"claims.yaml is not as it was registered on {last.on} (sha256 "
             f"{last.sha256[:12]}); {told or 'another order'}. To register the change, add a line "
-            f'{{on: DATE, sha256: "{found}", what: ...}} to `changes` and put '
+            f'{{on: DATE, sha256: "{found}", of: [ID], what: ...}} to `changes` and put '
             f"entries: {{{entries}}} in `registered`."
         )
 
