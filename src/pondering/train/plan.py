@@ -133,13 +133,11 @@ class Plan:
         if (begun := size_begun(self.folder)) is not None:
             return cut(whole, begun or whole, self.folder)
         count = fitting(self.sweep(0, 1), self.config.halting.max_steps)
-        if compute.executor == "ray":
-            count = min(count, AWAY)
-        elif self.processes > 1:
-            count = min(max(1, count // self.processes), -(-whole // self.processes))
+        away = compute.executor == "ray"
+        count = min(count, AWAY) if away else max(1, count // self.processes)
         if MECHANISMS[self.mechanism].ways == ("every_step",) and self.device.type == "cpu":
             count = min(count, EVERY_STEP)
-        if compute.executor == "local":  # as many shards as keep every process at work to the end
+        if not away:  # as many shards as keep every process at work to the end
             rounds = -(-whole // (count * self.processes))
             count = -(-whole // (rounds * self.processes))
         return cut(whole, count, self.folder)
