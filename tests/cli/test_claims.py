@@ -125,6 +125,14 @@ def test_claims_and_questions_by_their_ids(project: Path) -> None:
     assert told.replace("- ", "-").endswith(f"no figure yet; for one run {run}")
 
 
+@pytest.mark.parametrize("name", ["G9", "Q3"])
+def test_what_changed_since_the_registration_is_told(project: Path, name: str) -> None:
+    (change,) = REGISTER.changes_of(name)
+    told = " ".join(shown("claims", name).split())
+    assert f"changed {change.on}: {change.what}" in told
+    assert "changed" not in shown("claims", "B1")
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [("G111", "did you mean 'G1'?"), ("QUICK", "allowed: G1, G2, ")]
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pondering.claims.answers import Answer, Finding, Met, State
-from pondering.claims.claims import Literature
+from pondering.claims.claims import Amendment, Literature
 from pondering.cli.claims_text import beside, wrapped
 
 COLOURS: dict[State, str] = {"answered": "green", "open": "cyan"}
@@ -41,7 +41,11 @@ def overview(answers: Sequence[Answer], profile: str, width: int) -> str:
 
 
 def detail(
-    answer: Answer, width: int, literature: Sequence[Literature] = (), figure: Path | None = None
+    answer: Answer,
+    width: int,
+    literature: Sequence[Literature] = (),
+    figure: Path | None = None,
+    changes: Sequence[Amendment] = (),
 ) -> str:
     """All about one question, in lines of `width` characters.
 
@@ -50,11 +54,13 @@ def detail(
         width: of the terminal, in characters.
         literature: what others found.
         figure: its picture; None says what to run for one.
+        changes: of it, since the registration.
     """
     question = answer.question
     texts = [question.question, answer.reason]
     if answer.seeds:
         texts.append(f"{answer.seeds} seeds a setting, {answer.replicas} networks")
+    texts += [f"changed {change.on}: {change.what}" for change in changes]
     lines = _head(answer, texts, width)
     for meaning, findings in answer.meanings.items():
         lines += _indented([meaning], width, 4)

@@ -51,8 +51,9 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
                     raise UserError(f"IDS: {name!r} is unknown{known}")
             click.echo(f"Profile {profile}")
             for name in wanted:
+                changes = register.changes_of(name)
                 if name in claims:
-                    text = claims_text.detail(judge(claims[name], results), width)
+                    text = claims_text.detail(judge(claims[name], results), width, changes)
                 else:
                     figure = root / "reports" / profile / "figures" / f"question-{name}.svg"
                     text = answers_text.detail(
@@ -60,6 +61,7 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
                         width,
                         register.literature.get(name, ()),
                         figure if figure.is_file() else None,
+                        changes,
                     )
                 click.echo(f"\n{text}")
         else:

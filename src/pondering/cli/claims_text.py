@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from pondering.claims.claims import Amendment, Register
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 
@@ -51,12 +52,17 @@ def overview(judgements: Sequence[Judgement], profile: str, width: int) -> str:
 
 
 def given(
-    judgements: Sequence[Judgement], experiments: Sequence[str], profile: str, width: int
+    judgements: Sequence[Judgement],
+    register: Register,
+    experiments: Sequence[str],
+    profile: str,
+    width: int,
 ) -> str:
     """All about each claim that the tables of some experiments can judge, a line on each other.
 
     Args:
         judgements: of all claims.
+        register: which has them.
         experiments: whose tables there are.
         profile: whose size they are taken for.
         width: of the terminal, in characters.
@@ -67,15 +73,16 @@ def given(
         f"{len(judged)} of {len(judgements)} claims can be judged from {', '.join(experiments)}, "
         f"taken for runs of the size of {profile}."
     )
-    parts = ["\n".join(textwrap.wrap(summary, width)), *(detail(each, width) for each in judged)]
+    parts = ["\n".join(textwrap.wrap(summary, width))]
+    parts += [detail(each, width, register.changes_of(each.claim.id)) for each in judged]
     if others:
         missing = (f"{each.claim.id:4}{each.reason}" for each in others)
         parts.append("\n".join(["Not judged, for what is missing:", *missing]))
     return "\n\n".join(parts)
 
 
-def detail(entry: Judgement, width: int) -> str:
-    """All about one claim, in lines of `width` characters."""
+def detail(entry: Judgement, width: int, changes: Sequence[Amendment] = ()) -> str:
+    """All about one claim, in lines of `width` characters, with its changes since registration."""
     claim = entry.claim
     source = f"{claim.paper}, {claim.figure}" if claim.figure else claim.paper
     seeds = f"{entry.seeds} seeds a setting. " if entry.seeds else ""
@@ -84,6 +91,7 @@ def detail(entry: Judgement, width: int) -> str:
     texts.append(f"{seeds}{entry.reason}")
     if entry.unfinished:
         texts.append(f"judged on unfinished runs: {', '.join(entry.unfinished)}")
+    texts += [f"changed {change.on}: {change.what}" for change in changes]
     return "\n".join(_row(entry, texts, width))
 
 

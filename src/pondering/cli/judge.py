@@ -63,6 +63,7 @@ def judge_command(
             name = next(iter(results.tables))
             raise UserError(f"{paths[0]}: no claim is about {name!r}{instead(name, known)}")
         judgements = judge_all(register.claims, results)
-        click.echo(claims_text.given(judgements, list(results.tables), profile, options.width()))
+        tables = list(results.tables)
+        click.echo(claims_text.given(judgements, register, tables, profile, options.width()))
         if warning := register.warning():
             click.echo(warning, err=True)
