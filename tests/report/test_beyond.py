@@ -73,6 +73,20 @@ def test_the_sentences_turn_with_the_tables() -> None:
     assert len(alike) == 1 and "100% of 3 seeds" in alike[0]
 
 
+def test_a_task_of_one_method_alone_has_no_best_one() -> None:
+    results = made_up_results(diverged=None)
+
+    def tasks() -> int:
+        (told,) = [each for each in found(results).sentences if "the lowest mean error" in each]
+        counted = re.search(r"on \d+ of (\d+) tasks", told)
+        assert counted is not None
+        return int(counted[1])
+
+    before, table = tasks(), results.tables["sort"]
+    results.tables["sort"] = table[table["mechanism"] == "act"]
+    assert tasks() == before - 1
+
+
 def test_there_are_ten_conclusions_of_one_line_each_with_its_seeds() -> None:
     results = made_up_results(diverged=None)
     results.readouts["comparison"] = audit(results)

@@ -251,19 +251,21 @@ def _surely_better(own: pd.DataFrame) -> bool:
 
 
 def _lowest(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
-    """Which method has the lowest mean error on how many tasks."""
+    """Which method has the lowest mean error on how many of the tasks that several have."""
     winners: list[str] = []
-    for name, methods in best.items():
+    shared = {name: methods for name, methods in best.items() if len(methods) > 1}
+    for name, methods in shared.items():
         errors = {m.name: float(m.of(seeds[name])["error"].mean()) for m in methods.values()}
         winners.append(min(errors, key=lambda each: errors[each]))
     if winners:
         most = max(map(winners.count, winners))
         names = [name for name in ORDER if winners.count(name) == most]
-        runs = " and ".join(str(sum(n in methods for methods in best.values())) for n in names)
+        runs = " and ".join(str(sum(n in methods for methods in shared.values())) for n in names)
+        counted = _seeds(seeds[name] for name in shared)
         have, were = ("have", "they were") if len(names) > 1 else ("has", "it was")
         yield (
             f"{_listed(names)} most often {have} the lowest mean error, on {most} of "
-            f"{len(winners)} tasks; {were} trained on {runs} of these ({_seeds(seeds.values())})."
+            f"{len(winners)} tasks; {were} trained on {runs} of these ({counted})."
         )
 
 
