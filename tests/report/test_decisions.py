@@ -53,8 +53,8 @@ def shades(axes: Axes) -> list[tuple[float, float, float]]:
 
 
 def test_lines_of_a_title_are_of_about_one_length() -> None:
-    spec = figure_of("Q3", RUNS["Q3"]())
-    titles = [axes.get_title(loc="left") for axes in drawn(spec.draw(RUNS["Q3"]())).axes]
+    spec = figure_of("Q6", RUNS["Q6"]())
+    titles = [axes.get_title(loc="left") for axes in drawn(spec.draw(RUNS["Q6"]())).axes]
     long = [title.split("\n") for title in titles if "\n" in title]
     assert long and all(len(line) > 7 for lines in long for line in lines)
 
@@ -95,17 +95,19 @@ def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
     assert shades(networks) == [(5.0, networks.get_xlim()[1], -0.5)]
 
 
-def test_whiskers_are_the_intervals_and_all_panels_share_their_rows() -> None:
-    results = RUNS["Q5"]()
+def test_whiskers_are_the_intervals_and_panels_of_many_parts_share_their_rows() -> None:
+    reached = {"pondernet": 0.5, "random_depth": 0.9, "act": 0.5, "dact": 0.5}
+    results = cases.q5(reached, {"random_depth": 0.8})
     found = answer(ASKED["Q5"], results)
     first, second, *_ = drawn(figure_of("Q5", results).draw(results)).axes
-    assert rows(first) == {"PonderNet": 0, "Random depth": 1}
+    place = rows(first)["Random depth"]
+    assert len(rows(first)) == 4
     (beyond,) = (q for q in found.parts["Random depth"] if q.name == "accuracy_beyond_8_of_16")
     whisker = next(
-        line for line in first.lines if line.get_ydata()[0] == 1 and len(line.get_xdata()) == 2
+        each for each in first.lines if each.get_ydata()[0] == place and len(each.get_xdata()) == 2
     )
     assert list(whisker.get_xdata()) == pytest.approx([beyond.low, beyond.high])
-    assert list(points(second)) == [1]  # PonderNet was not trained there
+    assert list(points(second)) == [place]  # the others were not trained there
     assert {each.get_text() for each in first.texts} == set()
 
 
@@ -118,7 +120,21 @@ def test_what_was_not_measured_is_said_and_two_bounds_differ_in_colour() -> None
     results = RUNS["Q8"]()
     gain = drawn(figure_of("Q8", results).draw(results)).axes[0]
     colours = {tuple(each.get_facecolor()[0]) for each in gain.collections}
-    assert len(colours) == 2 and len(gain.collections) == 4
+    assert len(colours) == 2 and len(gain.collections) == 2
+
+
+def test_few_parts_stand_side_by_side_with_a_row_a_quantity() -> None:
+    results = RUNS["Q3"]()
+    found = answer(ASKED["Q3"], results)
+    axes = drawn(figure_of("Q3", results).draw(results)).axes
+    points_of = dict(zip(found.parts, axes[:3], strict=True))
+    for part, panel in points_of.items():
+        title = " ".join(panel.get_title(loc="left").split())
+        assert (title, panel.get_xlabel()) == (part, "points")
+        places, at = rows(axes[0]), points(panel)
+        for quantity in (each for each in found.parts[part] if each.unit == "points"):
+            assert at[places[quantity.label]] == pytest.approx(quantity.value)
+    assert [len(shades(panel)) for panel in axes[:6]] == [2, 2, 2, 1, 1, 1]
 
 
 def test_without_data_there_is_no_figure_and_the_answer_says_what_to_run() -> None:

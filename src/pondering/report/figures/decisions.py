@@ -1,7 +1,7 @@
 """What decides a question: what was measured, with its intervals, against the registered bounds.
 
-A question of one part has a panel a unit and a row a quantity; one of several parts, tasks or
-mechanisms, has a panel a quantity and a row a part.
+Parts are tasks or mechanisms. Where they are few they stand side by side, a line of panels a unit
+and a row a quantity; else there is a panel a quantity, with a row a part.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ UNDER: Mapping[str, str] = {"share": "", "times": "ratio"}
 SIGNED = ("points", "correlation", "steps")
 ROW, LINE = 0.27, 0.14
 """Inches of a row, and of a further line of text."""
-TITLE = 28
-"""Signs of a line of a panel's title, at most."""
+TITLE = {1: 60, 2: 28, 3: 17}
+LABEL = {1: 30, 2: 19, 3: 26}
+"""Signs of a line of a panel's title and of a row's label, at most, by panels side by side."""
 Panel = tuple[str, dict[str, Estimate]]
 """Title and, by the name of its row, each estimate; rows of other panels are left empty."""
 
@@ -52,13 +53,11 @@ def draw(
         The figure: points are estimates, filled where a bound is registered, whiskers 95%
         intervals, shades where a bound is met. None without an estimate.
     """
-    panels = _panels(estimates, bounds)
-    if not panels:
+    grid = _grid(estimates, bounds)
+    if not grid:
         return None
-    columns = 2 if panels[0][0] and len(panels) > 1 else 1
-    grid = [panels[at : at + columns] for at in range(0, len(panels), columns)]
-    shared = list(dict.fromkeys(name for _, own in panels for name in own))
-    names = [shared if line[0][0] else [*line[0][1]] for line in grid]
+    columns = max(map(len, grid))
+    names = [list(dict.fromkeys(name for _, own in line for name in own)) for line in grid]
     heights = [_height(line, rows, columns) for line, rows in zip(grid, names, strict=True)]
     told: dict[str, Patch] = {}
     measured = {each["quantity"] for each in estimates}
@@ -71,7 +70,7 @@ def draw(
     ends = _ends(estimates, bounds)
     for line, rows, axes in zip(grid, names, cells, strict=True):
         for panel, one in zip(line, axes, strict=False):
-            _panel(one, panel, rows, bounds, ends, narrow=columns > 1)
+            _panel(one, panel, rows, bounds, ends, columns)
         for one in axes[1:]:
             one.tick_params(labelleft=False)
         for one in axes[len(line) :]:
@@ -105,21 +104,32 @@ def caption(
     )
 
 
-def _panels(estimates: Sequence[Estimate], bounds: Sequence[Bound]) -> list[Panel]:
-    """What decides comes first."""
+def _grid(estimates: Sequence[Estimate], bounds: Sequence[Bound]) -> list[list[Panel]]:
+    """Lines of panels that share their rows. What decides comes first."""
     wanted = list(dict.fromkeys(each["quantity"] for each in bounds))
+    parts = list(dict.fromkeys(each["part"] for each in estimates))
 
     def place(estimate: Estimate) -> int:
         name = estimate["quantity"]
         return wanted.index(name) if name in wanted else len(wanted)
 
-    if not any(each["part"] for each in estimates):
-        found = _grouped(sorted(estimates, key=place), "unit")
-        return [("", {each["label"]: each for each in own}) for own in found]
-    # counts have no interval: they stand beside the answer
-    drawn = [e for e in estimates if e["unit"] != "networks" or e["quantity"] in wanted]
-    found = _grouped(sorted(drawn, key=place), "quantity")
-    return [(_title(own), {each["part"]: each for each in own}) for own in found]
+    # counts have no interval: of several parts they stand beside the answer
+    drawn = [
+        e for e in estimates if not any(parts) or e["unit"] != "networks" or place(e) < len(wanted)
+    ]
+    drawn.sort(key=place)
+    quantities = {own[0]["quantity"]: own for own in _grouped(drawn, "quantity")}
+    if len(parts) > 3 or len(parts) >= len(quantities):
+        panels = [(_name(own), {e["part"]: e for e in own}) for own in quantities.values()]
+        return [panels[at : at + 2] for at in range(0, len(panels), 2)]
+    rows = {quantity: _name(own) for quantity, own in quantities.items()}
+    return [
+        [
+            (own[0]["part"], {rows[each["quantity"]]: each for each in own})
+            for own in _grouped(alike, "part")
+        ]
+        for alike in _grouped(drawn, "unit")
+    ]
 
 
 def _grouped(estimates: Iterable[Estimate], key: str) -> list[list[Estimate]]:
@@ -129,24 +139,24 @@ def _grouped(estimates: Iterable[Estimate], key: str) -> list[list[Estimate]]:
     return list(groups.values())
 
 
-def _title(own: Sequence[Estimate]) -> str:
-    """The label, where all parts share it; else the name of the quantity."""
-    labels = {each["label"] for each in own}
-    text = labels.pop() if len(labels) == 1 else own[0]["quantity"].replace("_", " ")
+def _name(own: Sequence[Estimate]) -> str:
+    """Of a quantity: the label, where all parts share it; else its name."""
+    labels = {str(each["label"]) for each in own}
+    return labels.pop() if len(labels) == 1 else str(own[0]["quantity"]).replace("_", " ")
+
+
+def _title(text: str, columns: int) -> str:
     text = text[:1].upper() + text[1:]
-    lines = [textwrap.wrap(text, width, break_long_words=False) for width in range(1, TITLE + 1)]
+    widths = range(1, TITLE[columns] + 1)
+    lines = [textwrap.wrap(text, width, break_long_words=False) for width in widths]
     # of about one length: a last line of a single sign would read as a number of its own
     return "\n".join(next(each for each in lines if len(each) == len(lines[-1])))
 
 
-def _label(name: str, narrow: bool) -> str:
-    return textwrap.fill(name, 19 if narrow else 30)
-
-
 def _height(line: Sequence[Panel], names: Sequence[str], columns: int) -> float:
     """Inches of panels side by side: titles, rows with the lines of their labels, axis."""
-    titles = max(title.count("\n") + bool(title) for title, _ in line)
-    more = sum(_label(name, columns > 1).count("\n") for name in names)
+    titles = max(_title(text, columns).count("\n") + bool(text) for text, _ in line)
+    more = sum(textwrap.fill(name, LABEL[columns]).count("\n") for name in names)
     return 0.65 + LINE * (titles + more) + ROW * len(names)
 
 
@@ -156,7 +166,7 @@ def _panel(
     names: Sequence[str],
     bounds: Sequence[Bound],
     ends: Mapping[str, tuple[float, float]],
-    narrow: bool,
+    columns: int,
 ) -> None:
     title, own = panel
     unit = str(next(iter(own.values()))["unit"])
@@ -179,20 +189,19 @@ def _panel(
         at = min(max(estimate["value"], low), high)
         axes.plot(at, row, "o", color=style.INK, mfc=style.INK if mine else style.PAPER, ms=5.5,
                   clip_on=False, zorder=4)  # fmt: skip
-    axes.set_yticks(range(len(names)), [_label(name, narrow) for name in names])
+    axes.set_yticks(range(len(names)), [textwrap.fill(name, LABEL[columns]) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
     axes.grid(True, axis="x")
     if unit in SIGNED:
         axes.axvline(0, color=style.GREY, lw=0.8)
-    axes.set_title(title, fontsize=8.5)
+    axes.set_title(_title(title, columns), fontsize=8.5)
     axes.set_xlabel(UNDER.get(unit, unit))
     if unit != "times":
         steps = [1, 2, 2.5, 5, 10]
-        axes.xaxis.set_major_locator(
-            MaxNLocator(4 if narrow else 6, steps=steps, integer=unit == "networks")
-        )
+        ticks = {1: 6, 2: 4, 3: 3}[columns]
+        axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=steps, integer=unit == "networks"))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value, unit)))
 
 
