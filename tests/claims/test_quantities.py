@@ -16,6 +16,7 @@ from pondering.claims.measures.quantities import (
     over_items_and_seeds,
     over_seeds,
     quantity_text,
+    rate,
     rate_gap,
     solved_settings,
     solved_settings_gap,
@@ -147,3 +148,9 @@ def test_numbers_are_printed_as_people_write_them(quantity: Quantity, text: str)
 
 def test_nothing_is_written_with_the_decimals_of_its_unit() -> None:
     assert number_text(0.0, "share") == "0.0%"
+
+
+def test_a_share_of_no_network_has_no_interval() -> None:
+    none = rate("back", "back", [])
+    assert math.isnan(none.value) and (none.low, none.high) == (None, None)
+    assert quantity_text(none) == "not measured"

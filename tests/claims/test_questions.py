@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -77,7 +78,8 @@ def test_every_bound_both_ways(
     assert outcomes(found) == expected
     for decision, got in zip(ASKED[name].decides, expected, strict=True):
         if decision.by == "interval":
-            said = decision.meaning.lower() in found.reason.lower()
+            held, *_ = re.split("Undecided: |Not so: ", found.reason)
+            said = decision.meaning.lower() in held.lower()
             assert said == ("holds" in got), found.reason
         named = [q for qs in found.parts.values() for q in qs if q.name == decision.quantity]
         assert {each.unit for each in named} == {UNITS[decision.quantity]}
@@ -85,10 +87,21 @@ def test_every_bound_both_ways(
 
 def test_the_answer_names_the_parts_of_which_it_holds() -> None:
     found = answer(ASKED["Q5"], cases.q5(GOOD, HALF))
-    assert found.reason == "A mechanism extrapolates (Random depth)."
+    again = "it does so again, so that the first was not the luck of the best of many"
+    assert found.reason == f"A mechanism extrapolates (Random depth). Not so: {again}."
     assert set(found.parts) == {"PonderNet", "Random depth"}
     none = answer(ASKED["Q5"], cases.q5(HALF, HALF))
     assert none.reason == "None of what would decide it holds."
+
+
+def test_what_holds_does_not_hide_what_is_undecided_or_fails() -> None:
+    """Beta 0 alone runs backwards: there is nothing that the prior could have turned."""
+    turned = answer(ASKED["Q1"], cases.q1(1, 1, -1)).reason
+    follow = "ACT's steps follow difficulty; it is not the prior that turns them."
+    assert turned == f"{follow} Not so: PonderNet's steps run backwards."
+    mixed = answer(ASKED["Q1"], cases.q1(-1, 1, -1, mixed=True)).reason
+    assert mixed.startswith("It is not the prior that turns them. Undecided: PonderNet's steps run")
+    assert answer(ASKED["Q2"], cases.q2(0.2)).reason.count(":") == 0  # the other side of one bound
 
 
 def without_a_solver() -> Results:
@@ -120,7 +133,8 @@ def never_at_one_step() -> Results:
          "PonderNet's steps run backwards; ACT's steps follow difficulty. "
          "Could not be measured: beta 0: correlation of steps with difficulty."),
         ("Q3", never_at_one_step, [HOLDS, FAILS, {"holds", "not measured"}],
-         "One step is a trap (Bias leading, Bias scattered). Could not be measured: Bias sort, "),
+         "One step is a trap (Bias leading, Bias scattered). Not so: a lower bias does, as "
+         "2604.21999 reports of a Transformer. Could not be measured: Bias sort, "),
     ],
 )  # fmt: skip
 def test_what_could_not_be_measured_leaves_the_rest_answered(
@@ -129,6 +143,14 @@ def test_what_could_not_be_measured_leaves_the_rest_answered(
     found = answer(ASKED[name], made())
     assert found.state == "answered" and reason.lower() in found.reason.lower(), found.reason
     assert outcomes(found) == expected
+
+
+def without_setting(mechanism: str, setting: float) -> Results:
+    """Q1 of a part of its runs."""
+    made = cases.q1()
+    table = made.tables["comparison"]
+    own = (table["mechanism"] == mechanism) & (table["setting"] == setting)
+    return results([table[~own]])
 
 
 OPEN = {
@@ -146,6 +168,10 @@ OPEN = {
                            "Could not be measured: beta 0: "),
     "a setting": ("Q1", lambda: cases.q1(beta_zero=False),
                   "Missing: comparison has no runs of PonderNet with beta 0."),
+    "a penalty": ("Q1", lambda: without_setting("act", 0.02),
+                  "Missing: comparison has 2 of 3 settings of ACT."),
+    "a prior": ("Q1", lambda: without_setting("pondernet", 0.4),
+                "Missing: comparison has 2 of 3 settings of PonderNet."),
     "a task": ("Q6", lambda: cases.q6(0, 0.5, ["comparison", "comparison_logic"]),
                "Not run: comparison_addition."),
     "nothing": ("Q4", lambda: Results("reduced"),
@@ -223,6 +249,16 @@ def test_the_need_stands_beside_the_steps() -> None:
     made.exits["comparison"] = pd.concat(every)
     found = answer(ASKED["Q1"], made)
     assert quantity(found, "need_correlation") == pytest.approx((0.5, 0.5, 0.5))
+    assert quantity(found, "need_never") == pytest.approx((0.1, 0.1, 0.1))
+
+
+def test_settings_that_were_not_trained_are_not_told_as_unsolved() -> None:
+    made = cases.q1()
+    named = {each.name for each in answer(ASKED["Q1"], made).parts[""]}
+    table = made.tables["comparison"]
+    part = results([table[~table["mechanism"].str.contains("kl=")]])
+    left = {each.name for each in answer(ASKED["Q1"], part).parts[""]}
+    assert named - left == {"other_settings", "solved_elsewhere"}
 
 
 def test_the_ratio_of_variances_by_hand() -> None:

@@ -81,7 +81,7 @@ def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
     results = RUNS["Q1"]()
     found = answer(ASKED["Q1"], results)
     figure = drawn(figure_of("Q1", results).draw(results))
-    networks, correlation = figure.axes
+    networks, correlation, _ = figure.axes
     assert networks.get_xlabel() == "networks" and correlation.get_xlabel() == "correlation"
     places, at = rows(correlation), points(correlation)
     for quantity in (each for each in found.parts[""] if each.unit == "correlation"):

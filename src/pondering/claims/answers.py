@@ -255,13 +255,30 @@ def _unmeasured(findings: Sequence[Finding]) -> str:
 
 
 def _meanings(question: Question, findings: Sequence[Finding]) -> str:
-    """The meanings that hold, each with its parts; conditions are none. What was not measured."""
-    said = []
-    for decision in question.decides:
-        parts = [f.part for f in findings if (f.meaning, f.outcome) == (decision.meaning, "holds")]
-        if parts and decision.by == "interval":
-            named = ", ".join(filter(None, parts))
-            said.append(decision.meaning + (f" ({named})" if named else ""))
-    answered = sentence("; ".join(said)) if said else "None of what would decide it holds."
+    """The meanings that hold, each with its parts; conditions are none. Then what is left.
+
+    A meaning is told as undecided or as not so where none of its quantity holds: those that hold
+    may read as if it did.
+    """
+    decisive = [each for each in question.decides if each.by == "interval"]
+    found = {each.meaning: [f for f in findings if f.meaning == each.meaning] for each in decisive}
+    holding = {
+        each.quantity
+        for each in decisive
+        if any(finding.outcome == "holds" for finding in found[each.meaning])
+    }
+    told: dict[str, list[str]] = {"": [], "undecided: ": [], "not so: ": []}
+    for decision in decisive:
+        outcomes = {finding.part: finding.outcome for finding in found[decision.meaning]}
+        parts = [part for part, outcome in outcomes.items() if outcome == "holds"]
+        named = ", ".join(filter(None, parts))
+        if parts:
+            told[""].append(decision.meaning + (f" ({named})" if named else ""))
+        elif decision.quantity not in holding and "undecided" in outcomes.values():
+            told["undecided: "].append(decision.meaning)
+        elif decision.quantity not in holding and "fails" in outcomes.values():
+            told["not so: "].append(decision.meaning)
+    said = [f"{how}{'; '.join(each)}" for how, each in told.items() if each]
+    said = said if holding else ["none of what would decide it holds"]
     left = _unmeasured(findings)
-    return f"{answered} {sentence(left)}" if left else answered
+    return " ".join(map(sentence, [*said, left] if left else said))

@@ -281,7 +281,8 @@ def _solved_settings(solved: ArrayLike) -> Interval:
 
 
 def _quantity(name: str, label: str, unit: Unit, found: Interval) -> Quantity:
-    """The quantity with its interval, which is NaN where there is none."""
+    """The quantity with its interval, which is NaN where there is none; no number has none."""
     cut = found.within(*LIMITS.get(unit, (-math.inf, math.inf)))
-    low, high = (None if math.isnan(bound) else bound for bound in (cut.low, cut.high))
+    known = not math.isnan(found.estimate)
+    low, high = (b if known and not math.isnan(b) else None for b in (cut.low, cut.high))
     return Quantity(name, label, unit, found.estimate, low, high, found.count)

@@ -27,7 +27,7 @@ FARTHER = {
 AUDITED = (GRID, *DIGITS, *FARTHER.values(), *SEQUENCES, *BIASES, "parity")
 
 QUESTIONS: dict[str, partial[Parts]] = {
-    "Q1": partial(direction.steps_and_difficulty, experiment=GRID, at_least=5),
+    "Q1": partial(direction.steps_and_difficulty, experiment=GRID, at_least=5, settings=3),
     "Q2": partial(halting.learned_repetition, experiment="parity", tau_at_most=0.03),
     "Q3": partial(bias.initial_bias, experiments=BIASES, usual=1.0),
     "Q4": partial(exit_rules.rules_and_mechanisms, experiments=(GRID, *DIGITS), steps=STEPS),

@@ -23,17 +23,21 @@ from pondering.results.exits import ORACLE
 P_PRIOR, PRIOR_P = "p_prior", "prior_p"
 
 
-def steps_and_difficulty(evidence: Evidence, *, experiment: str, at_least: int) -> Parts:
+def steps_and_difficulty(
+    evidence: Evidence, *, experiment: str, at_least: int, settings: int
+) -> Parts:
     """How the steps of solved networks follow difficulty, of ACT and of PonderNet (Q1).
 
     Args:
         at_least: fewer solved networks than this without a prior have no correlation.
+        settings: so many of each mechanism are asked for.
 
     Returns:
         solved_networks_of_each, the smaller count of ACT's and of PonderNet's with its default
         beta and KL; act_correlation, pondernet_correlation, correlation_without_prior; beside them
-        the same of PonderNet's other settings and of all networks, and need_correlation, that of
-        the first step from which PonderNet's answer is right and stays right.
+        the same of all networks, and of PonderNet's other settings if there are any;
+        need_correlation, that of the first step from which PonderNet's answer is right and stays
+        right, and need_never, the share of inputs without one, which count as if it were the last.
     """
     act = networks(evidence, experiment, ["act"])
     every = networks(evidence, experiment, variants(evidence, experiment, "pondernet"))
@@ -45,41 +49,51 @@ def steps_and_difficulty(evidence: Evidence, *, experiment: str, at_least: int) 
     apart, elsewhere = without[without["solved"]], others[others["solved"]]
     if not len(without):
         evidence.not_run(f"{experiment} has no runs of PonderNet with beta 0")
+    for name, each in {"ACT": act, "PonderNet": usual}.items():
+        if (there := each["setting"].nunique()) < settings:
+            evidence.not_run(f"{experiment} has {there} of {settings} settings of {name}")
     found = "correlation of steps with difficulty"
 
     def of(name: str, label: str, frame: pd.DataFrame) -> Quantity:
         return mean_over_networks(name, label, "correlation", frame, "trend")
 
     few = len(apart) < at_least
+    needs = _needs(evidence, experiment, solved["pondernet"])
+    more = [
+        of("other_settings", f"PonderNet, other beta and KL: {found}", elsewhere),
+        count_of("solved_elsewhere", "PonderNet, other beta and KL: solved", elsewhere),
+    ]
     return {
         "": [
             count_of("solved_networks_of_each", "solved, the fewer of the two", fewest),
             of("pondernet_correlation", f"PonderNet: {found}", solved["pondernet"]),
             of("act_correlation", f"ACT: {found}", solved["act"]),
             of("correlation_without_prior", f"beta 0: {found}", apart[:0] if few else apart),
-            of("need_correlation", f"PonderNet: {_NEED}", _needs(evidence, experiment, solved)),
-            of("other_settings", f"PonderNet, other beta and KL: {found}", elsewhere),
+            of("need_correlation", f"PonderNet: correlation of the {_NEED} with difficulty", needs),
+            mean_over_networks(
+                "need_never", f"PonderNet: inputs without a {_NEED}", "share", needs, "never"
+            ),
             count_of("solved_act", "ACT: solved", solved["act"]),
             count_of("solved_pondernet", "PonderNet: solved", solved["pondernet"]),
             count_of("solved_without_prior", "beta 0: solved", apart),
-            count_of("solved_elsewhere", "PonderNet, other beta and KL: solved", elsewhere),
             of("pondernet_all", f"PonderNet, all networks: {found}", usual),
             of("act_all", f"ACT, all networks: {found}", act),
+            *(more if len(others) else ()),
         ]
     }
 
 
-_NEED = "correlation of the first step that is right and stays right with difficulty"
+_NEED = "first step that is right and stays right"
 
 
-def _needs(evidence: Evidence, experiment: str, solved: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The solved networks with the trend of the oracle's steps in place of their own."""
+def _needs(evidence: Evidence, experiment: str, solved: pd.DataFrame) -> pd.DataFrame:
+    """Solved networks with the trend of the oracle's steps and its error, `never`."""
     rows = evidence.results.exits.get(experiment)
-    frame = solved["pondernet"].drop(columns="trend")
     if rows is None:
-        return frame.assign(trend=float("nan"))[:0]
-    needs = rows[rows["rule"] == ORACLE][[*NETWORK, "trend"]].fillna({"trend": 0.0})
-    return frame.merge(needs, on=NETWORK)
+        return solved.assign(never=float("nan"))[:0]
+    needs = rows[rows["rule"] == ORACLE][[*NETWORK, "trend", "error"]].fillna({"trend": 0.0})
+    needs = needs.rename(columns={"error": "never"})
+    return solved.drop(columns="trend").merge(needs, on=NETWORK)
 
 
 def _beta(variant: str) -> float:

@@ -47,7 +47,10 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
                       color=style.GREY, textcoords="offset points")  # fmt: skip
     for axes in cells[len(present) :]:
         axes.set_axis_off()
-    there = {"plain"} | {str(n) for e in present for n in results.tables[e]["mechanism"]}
+    rows = pd.concat([results.tables[each] for each in present])
+    there = set(map(str, rows["mechanism"]))
+    if ((rows["mechanism"] == "repeat") & (rows["setting"] == 1)).any():
+        there.add("plain")
     handles = [
         Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
         for name in ORDER
