@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
 from pondering.project.code import Program
+from pondering.project.code.normal import normal
+from pondering.project.code.sources import Sources
 
 OTHER = "if True:\n    def double(x):\n        return 2 * x\nelse:\n    double = None\n"
 OTHER += "try:\n    size = 3\nexcept ImportError:\n    size = 4\n"
@@ -43,3 +46,19 @@ def test_what_stands_under_if_or_try_is_a_definition(tmp_path: Path, old: str, n
 def test_a_root_that_is_not_defined_is_named(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match=r"package\.root\.third"):
         address(tmp_path, "third")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f'{x}: {y!r}, {z:>{width}}'",
+        "f\"{', '.join(x)}\"",
+        "f\"{x}{(f' ({y})' if y else '')}\"",
+        "f'''{x or 'none'}: \"{y}\"'''",
+        "f''",
+    ],
+)
+def test_an_f_string_has_one_form_in_every_python(text: str) -> None:
+    """Python 3.12 unparses it with quotes inside it that 3.11 could not read."""
+    (statement,) = ast.parse(f"def _(x, y, z, width):\n    return {text}").body
+    assert normal(statement, "module", Sources({}), frozenset()).text.endswith(f"return {text}")
