@@ -75,12 +75,16 @@ def test_the_page_takes_the_table_of_a_result(bench: Any) -> None:
     target = {"name": "parity", "wanted": "6x", "measured": "7x", "alone": "8x"}
     target |= {"at_full_rate": "9x", "largest_part": ""}
     gpu = target | {"name": "logic, on one GPU", "measured": "not measured"}
-    result = {"targets": [target, gpu], "processes": 2, "device": "A processor"}
-    once = bench["aims"].filled(text, result, "a-processor")
+    other = gpu | {"name": "wikipedia, on one GPU"}
+    result = {"targets": [target, gpu, other], "kind": "cpu", "processes": 2, "device": "A CPU"}
+    measured = {"targets": [target | {"measured": "not measured"}, gpu | {"measured": "5x"}, other]}
+    results = {"a-cpu": result, "a-gpu": measured | {"kind": "cuda", "device": "A GPU"}}
+    once = bench["aims"].filled(text, results)
     row, end = "| parity | 6x | 7x | 8x | 9x |  |\n", "\n<!-- end of aims -->\n"
-    assert f"{row}\nNot measured: logic, on one GPU.{end}" in once
-    assert "(../benchmarks/results/a-processor.md)" in once
-    assert bench["aims"].filled(once, result, "a-processor") == once
+    assert f"{row}\nOn A GPU ([every row](../benchmarks/results/a-gpu.md)):\n" in once
+    assert f"5x | 8x | 9x |  |\n\nNot measured: wikipedia, on one GPU.{end}" in once
+    assert "On 2 cores, A CPU ([every row](../benchmarks/results/a-cpu.md)):" in once
+    assert bench["aims"].filled(once, results) == once
     assert once.partition("<!-- aims -->")[0] == text.partition("<!-- aims -->")[0]
 
 
