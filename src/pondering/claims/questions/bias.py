@@ -63,7 +63,7 @@ def _gaps(
         if (bias, warmed) != (usual, False):
             name = f"solved_more_at_bias_{f'{bias:g}'.replace('-', 'minus_')}"
             words = f"networks solved at bias {bias:g}{', tau warmed up,' if warmed else ''}"
-            label = f"{words} less those at {usual:g}"
+            label = f"{words} less those at {usual:g}".replace("-", "\N{MINUS SIGN}")
             yield rate_gap(name + ("_warmed" if warmed else ""), label, own, first)
 
 

@@ -174,15 +174,15 @@ def _panel(
     axes.set_xscale("log" if unit == "times" else "linear")
     axes.set_xlim(low, high)
     for row, estimate in ((names.index(name), each) for name, each in own.items()):
+        if estimate["value"] is None:
+            axes.annotate("not measured", (0.03, row), xycoords=("axes fraction", "data"),
+                          va="center", fontsize=7.5, color=style.GREY)  # fmt: skip
+            continue
         mine = [each for each in bounds if each["quantity"] == estimate["quantity"]]
         for bound in mine:
             left, right = _limits(bound, low, high)
             axes.fill_betweenx([row - 0.5, row + 0.5], left, right, lw=0, alpha=0.3,
                                color=_shade(bound, bounds))  # fmt: skip
-        if estimate["value"] is None:
-            axes.annotate("not measured", (0.03, row), xycoords=("axes fraction", "data"),
-                          va="center", fontsize=7.5, color=style.GREY)  # fmt: skip
-            continue
         interval = _limits(estimate, low, high)
         if estimate["low"] is not None or estimate["high"] is not None:
             axes.plot(interval, [row, row], color=style.INK, lw=1.3, solid_capstyle="butt")
