@@ -75,7 +75,7 @@ def steps_and_difficulty(
             ),
             count_of("solved_act", "ACT: solved", solved["act"]),
             count_of("solved_pondernet", "PonderNet: solved", solved["pondernet"]),
-            count_of("solved_without_prior", "beta 0: solved", apart),
+            *([count_of("solved_without_prior", "beta 0: solved", apart)] if len(without) else ()),
             of("pondernet_all", f"PonderNet, all networks: {found}", usual),
             of("act_all", f"ACT, all networks: {found}", act),
             *(more if len(others) else ()),
