@@ -99,6 +99,14 @@ def computed(source: str) -> str:
         return percent(rows[rows["mechanism"] == mechanism]["seen"].mean())
     own = replica_means(rows).loc[(mechanism, float(setting))]
     errors = own["error"]
+    if what == "backwards":  # solved networks whose steps fall with difficulty
+        solved = errors[errors < SOLVED_ERROR].index
+        rows = rows[(rows["mechanism"] == mechanism) & (rows["setting"] == float(setting))]
+        trends = {
+            seed: each["difficulty"].corr(each["ponder_time"], method="spearman")
+            for seed, each in rows.groupby("seed")
+        }
+        return f"{sum(trends[seed] < 0 for seed in solved)} of {len(solved)}"
     if what == "range":
         return f"{percent(errors.min())} to {percent(errors.max())}"
     if what == "most":
