@@ -248,10 +248,12 @@ def test_every_link_leads_somewhere_and_none_abroad(site: Path) -> None:
                 assert unquote(anchor) in ids[target], f"{path.name}: {url}"
 
 
-def test_ids_are_unique_and_every_inner_reference_resolves(html: str) -> None:
-    ids = re.findall(r'\bid="([^"]+)"', html)
+@pytest.mark.parametrize("page", [None, ROOT / "reports/quick", ROOT / "reports/reduced"])
+def test_ids_are_unique_and_every_inner_reference_resolves(html: str, page: Path | None) -> None:
+    text = (page / "index.html").read_text(encoding="utf-8") if page else html
+    ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
-    inner = re.findall(r'url\(#([^)]+)\)|xlink:href="#([^"]+)"', html)
+    inner = re.findall(r'url\(#([^)]+)\)|xlink:href="#([^"]+)"', text)
     assert inner and all((a or b) in set(ids) for a, b in inner)
 
 

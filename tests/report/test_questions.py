@@ -29,9 +29,11 @@ def test_an_answer_has_literature_and_its_figure_or_what_to_run_for_one(tmp_path
     build(dataclasses.replace(found, tables=tables), REGISTER, tmp_path / "reduced", {})
     html = (tmp_path / "reduced/index.html").read_text(encoding="utf-8")
     beyond = html[html.index('<section id="beyond"') :]
-    one, other = (beyond[beyond.index(f'id="question-{name}"') :] for name in ("Q6", "Q7"))
-    other = other[: other.index('id="question-Q8"')]
-    one = one[: one.index('id="question-Q7"')]
+    one, other = (beyond[beyond.index(f'id="answer-{name}"') :] for name in ("Q6", "Q7"))
+    other = other[: other.index('id="answer-Q8"')]
+    one = one[: one.index('id="answer-Q7"')]
+    seen_first = one.partition("<details>")[0]
+    assert "answered" in seen_first and "(\N{MINUS SIGN}" in seen_first  # an interval
     assert 'href="#figure-question-Q6"' in one and 'id="figure-question-Q6"' in beyond
     assert "TRM (arXiv 2510.04871): Trains this halting and evaluates at a fixed N" in one
     assert "No figure" not in one and "#figure" not in other

@@ -90,6 +90,12 @@ class Answer:
         return found
 
     @property
+    def measured(self) -> dict[str, str]:
+        """Of each quantity that a bound is asked of, its value with interval, in words."""
+        found = ((f"{each.part}: {each.label}", each.measured) for each in self.findings)
+        return {label.removeprefix(": "): value for label, value in found}
+
+    @property
     def beside(self) -> list[str]:
         """What was measured besides, in words."""
         deciding = {each.quantity for each in self.question.decides}
