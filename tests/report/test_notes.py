@@ -1,16 +1,15 @@
-"""Every result in README and notes, computed again: a comment behind it says from what.
+"""Every result in README, notes and docs/library.md, computed again: a comment says from what.
 
 `24.2%<!--G1 plain_error-->` is a claim's or a question's quantity without its interval; `all`
 behind it is with it. `8.7%<!--parity act 0.003 error-->` is the mean over seeds at a setting;
 `range` is the lowest to the highest, `most` the highest, `steps` the mean number of steps, `solved`
-how many networks are below 5% (logic: 2%), `learned` how many end training below 5% of training
-errors, `seen` the share of test inputs that training had met, `peak` the range over seeds of the
-most steps logged in training, `refitted` the mean error of a head fitted anew at the last step,
-`mean_halting` that with the mean halting distribution, `best_fixed` that of the best fixed number
-of steps. `13 of 16<!--parity-recipe | slow halting unit | act-->` are the networks of a mechanism
-that an arm of a search has solved; `error` behind it is their mean error in training at the end.
-`19.1 (16.6 to 21.6)<!--beyond-front, front moves by-->` is the first number behind these words in
-what the report says of a figure, with its interval.
+how many networks are below 5% (logic: 2%), `seen` the share of test inputs that training had met,
+`peak` the range over seeds of the most steps logged in training, `refitted` the mean error of a
+head fitted anew at the last step, `mean_halting` that with the mean halting distribution,
+`best_fixed` that of the best fixed number of steps. `13 of 16<!--parity-recipe | slow halting unit
+| act-->` are the networks of a mechanism that an arm of a search has solved; `error` behind it is
+their mean error in training at the end. `19.1 (16.6 to 21.6)<!--beyond-front, front moves by-->` is
+the first number behind these words in what the report says of a figure, with its interval.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ REDUCED = ROOT / "reports/reduced"
 REPORT = (REDUCED / "report.md").read_text(encoding="utf-8")
 NOTES = (REDUCED / "NOTES.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+LIBRARY = (ROOT / "docs/library.md").read_text(encoding="utf-8").partition("\nAll are imported")[0]
 OVERVIEW = README.partition("<!-- end of results -->")[2].partition("\n## ")[0]
 NUMBER = re.compile(r"([^\n<|]*?)<!--(.+?)-->", re.S)
 RESULT = re.compile(r"\d[\d.,]*(?:%| points| nats| of \d+ )|\d\.\d+ (?:steps|bits)")
@@ -82,11 +82,6 @@ def computed(source: str) -> str:
         return text if rest[1:] == ["all"] else text.split(" (")[0]
     experiment, _, split = first.partition("/")
     mechanism, setting, what = rest
-    if what == "learned":
-        curves = results().curves[experiment]
-        same = (curves["mechanism"] == mechanism) & (curves["setting"] == float(setting))
-        last = curves[same & (curves["update"] == curves["update"].max())]
-        return f"{(last['error'] < SOLVED_ERROR).sum()} of {len(last)}"
     if what == "peak":
         curves = results().curves[experiment]
         same = (curves["mechanism"] == mechanism) & (curves["setting"] == float(setting))
@@ -123,14 +118,14 @@ def computed(source: str) -> str:
     return percent(mean) if what == "error" else f"{mean:.1f}"
 
 
-@pytest.mark.parametrize(("text", "source"), NUMBER.findall(NOTES + OVERVIEW))
+@pytest.mark.parametrize(("text", "source"), NUMBER.findall(NOTES + OVERVIEW + LIBRARY))
 def test_a_number_is_that_of_its_source(text: str, source: str) -> None:
     whole = rf"(?<![\d.,\u2212-]){re.escape(computed(source))}$"  # no digit or sign before it
     assert re.search(whole, " ".join(text.split())), source
 
 
 def test_every_result_has_a_source() -> None:
-    left = NUMBER.sub("", NOTES + OVERVIEW)
+    left = NUMBER.sub("", NOTES + OVERVIEW + LIBRARY)
     for each in FIXED:
         assert each in left
         left = left.replace(each, "")
