@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -75,6 +76,18 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
     words = alt_text(spec, results, spec.words(results))
     assert name in words and "nan" not in words and "No data" not in words
     assert ASKED[name].measured in spec.caption(results)
+
+
+@pytest.mark.parametrize("spread", [0.004, 0.012, 0.1])
+def test_numbers_under_an_axis_of_ratios_do_not_touch(spread: float) -> None:
+    results = cases.q4(spread, 0.012)
+    figure = drawn(figure_of("Q4", results).draw(results))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    labels = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
+    boxes = sorted((t.get_window_extent() for t in labels if t.get_text()), key=lambda b: b.x0)
+    assert len(boxes) > 2
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from pondering.claims.measures.quantities import number_text
 from pondering.report.figures import style
@@ -198,9 +198,12 @@ def _panel(
         axes.axvline(0, color=style.GREY, lw=0.8)
     axes.set_title(_title(title, columns), fontsize=8.5)
     axes.set_xlabel(UNDER.get(unit, unit))
-    if unit != "times":
+    ticks = {1: 6, 2: 4, 3: 3}[columns]
+    if unit == "times":
+        axes.xaxis.set_major_locator(LogLocator(2, numticks=ticks))
+        axes.minorticks_off()
+    else:
         steps = [1, 2, 2.5, 5, 10]
-        ticks = {1: 6, 2: 4, 3: 3}[columns]
         axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=steps, integer=unit == "networks"))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value, unit)))
 
