@@ -4,9 +4,9 @@
 behind it is with it. `8.7%<!--parity act 0.003 error-->` is the mean over seeds at a setting;
 `range` is the lowest to the highest, `most` the highest, `steps` the mean number of steps, `solved`
 how many networks are below 5% (logic: 2%), `seen` the share of test inputs that training had met,
-`peak` the range over seeds of the most steps logged in training, `refitted` the mean error of a
-head fitted anew at the last step, `mean_halting` that with the mean halting distribution,
-`best_fixed` that of the best fixed number of steps. `13 of 16<!--parity-recipe | slow halting unit
+`peak` the range over seeds of the most steps logged in training, `depth` the mean error after all
+steps, `refitted` that of a head fitted anew there, `mean_halting` that with the mean halting
+distribution, `best_fixed` that of the best fixed number of steps. `13 of 16<!--parity-recipe | slow halting unit
 | act-->` are the networks of a mechanism that an arm of a search has solved; `error` behind it is
 their mean error in training at the end. `19.1 (16.6 to 21.6)<!--beyond-front, front moves by-->` is
 the first number behind these words in what the report says of a figure, with its interval.
@@ -87,7 +87,7 @@ def computed(source: str) -> str:
         same = (curves["mechanism"] == mechanism) & (curves["setting"] == float(setting))
         peaks = curves[same].groupby("seed")["ponder_time"].max()
         return f"{peaks.min():.1f} to {peaks.max():.1f}"
-    if what in ("refitted", "mean_halting", "best_fixed"):
+    if what in ("refitted", "depth", "mean_halting", "best_fixed"):
         rows = getattr(results(), "exits" if what == "best_fixed" else "readouts")[experiment]
         rows = rows[(rows["mechanism"] == mechanism) & (rows["setting"] == float(setting))]
         rows = rows[rows["split"] == (split or "test")]
