@@ -1,7 +1,7 @@
 """Every result in README, notes and docs/library.md, computed again: a comment says from what.
 
 `24.2%<!--G1 plain_error-->` is a claim's or a question's quantity without its interval; `all`
-behind it is with it. `8.7%<!--parity act 0.003 error-->` is the mean over seeds at a setting;
+behind it is with it; `Q8/certainty` is one part of several. `8.7%<!--parity act 0.003 error-->` is the mean over seeds at a setting;
 `range` is the lowest to the highest, `most` the highest, `steps` the mean number of steps, `solved`
 how many networks are below 5% (logic: 2%), `seen` the share of test inputs that training had met,
 `peak` the range over seeds of the most steps logged in training, `depth` the mean error after all
@@ -49,8 +49,13 @@ def results() -> Results:
 @cache
 def estimates() -> dict[str, str]:
     judged = json.loads((REDUCED / "claims.json").read_text(encoding="utf-8"))
-    both = judged["claims"] + judged["questions"]
-    return {f"{c['id']} {e['quantity']}": e["text"] for c in both for e in c["estimates"]}
+    found: dict[str, list[str]] = {}
+    for claim in judged["claims"] + judged["questions"]:
+        for each in claim["estimates"]:
+            part = each.get("part", "").lower().replace(" ", "_")
+            for where in {claim["id"], f"{claim['id']}/{part}"}:
+                found.setdefault(f"{where} {each['quantity']}", []).append(each["text"])
+    return {name: texts[0] for name, texts in found.items() if len(texts) == 1}
 
 
 def percent(share: float) -> str:
@@ -77,7 +82,7 @@ def computed(source: str) -> str:
         found = ranked(rows, plan["solved_below"], 1.0).set_index("arm").loc[arm]
         return f"{found['solved']:.0f} of {found['networks']:.0f}"
     first, *rest = source.split()
-    if re.fullmatch(r"[GBMFQ]\d+", first):
+    if re.fullmatch(r"[GBMFQ]\d+(/\S+)?", first):
         text = estimates()[f"{first} {rest[0]}"]
         return text if rest[1:] == ["all"] else text.split(" (")[0]
     experiment, _, split = first.partition("/")

@@ -101,13 +101,11 @@ def test_every_training_of_quick_is_up_to_date() -> None:
 OLDER = {"addition", "sort"}
 """Experiments of `reduced` that were trained by an older program and have their turn in
 docs/plans.md still before them."""
-IN_PARTS = {"comparison"}
-"""Those of which some settings are trained so far, and some mechanisms not at all."""
 
 
 def test_every_training_of_reduced_is_up_to_date_but_these() -> None:
     ran = {each for each in present_keys("reduced") if locked("reduced", *each)}
-    assert {name for name, _ in ran - in_lock("reduced")} == OLDER | IN_PARTS
+    assert {name for name, _ in ran - in_lock("reduced")} == OLDER
 
 
 @pytest.mark.parametrize("profile", ["quick", "reduced"])
