@@ -1,15 +1,16 @@
 """Every result in README, notes and docs/library.md, computed again: a comment says from what.
 
 `24.2%<!--G1 plain_error-->` is a claim's or a question's quantity without its interval; `all`
-behind it is with it; `Q8/certainty` is one part of several. `8.7%<!--parity act 0.003 error-->` is the mean over seeds at a setting;
-`range` is the lowest to the highest, `most` the highest, `steps` the mean number of steps, `solved`
-how many networks are below 5% (logic: 2%), `seen` the share of test inputs that training had met,
-`peak` the range over seeds of the most steps logged in training, `depth` the mean error after all
-steps, `refitted` that of a head fitted anew there, `mean_halting` that with the mean halting
-distribution, `best_fixed` that of the best fixed number of steps. `13 of 16<!--parity-recipe | slow halting unit
-| act-->` are the networks of a mechanism that an arm of a search has solved; `error` behind it is
-their mean error in training at the end. `19.1 (16.6 to 21.6)<!--beyond-front, front moves by-->` is
-the first number behind these words in what the report says of a figure, with its interval.
+behind it is with it; `Q8/certainty` is one part of several. `8.7%<!--parity act 0.003 error-->` is
+the mean over seeds at a setting; `range` is the lowest to the highest, `most` the highest, `steps`
+the mean number of steps, `solved` how many networks are below 5% (logic: 2%), `seen` the share of
+test inputs that training had met, `peak` the range over seeds of the most steps logged in training,
+`depth` the mean error after all steps, `refitted` that of a head fitted anew there, `mean_halting`
+that with the mean halting distribution, `best_fixed` that of the best fixed number of steps. `13 of
+16<!--parity-recipe | slow halting unit | act-->` are the networks of a mechanism that an arm of a
+search has solved; `error` behind it is their mean error in training at the end. `19.1 (16.6 to
+21.6)<!--beyond-front, front moves by-->` is the first number behind these words in what the report
+says of a figure, with its interval.
 """
 
 from __future__ import annotations
@@ -146,6 +147,6 @@ def test_the_verdicts_are_those_of_the_report() -> None:
     open_ = counts["cannot be judged at this scale"] + counts["not run"]
     assert (
         f"Of {len(claims)} claims {counts['reproduced']} is reproduced, {counts['partly']} "
-        f"partly, {counts['not reproduced']} not; {counts['not learned here']} is not learned here "
-        f"and {open_} are open."
+        f"partly, {counts['not reproduced']} not; {counts['not learned here']} are not learned "
+        f"here and {open_ or 'none'} is open."
     ) in OVERVIEW
