@@ -8,7 +8,7 @@ Graves is arXiv 1603.08983, Banino arXiv 2107.05407, Fojo the ICLR 2018 workshop
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -115,14 +115,19 @@ class Model:
     flag: bool = True  # first-step flag
     embed: Callable[[Array], Array] = lambda x: x  # done once per input
 
-    def steps(self, x: Array, state: State, count: int) -> Pondering:
-        """`count` steps from `state` on input x: states (Eq. 3), outputs and halting logits."""
+    def steps(
+        self, x: Array, state: State, count: int, held: Mapping[int, State] | None = None
+    ) -> Pondering:
+        """`count` steps from `state` on input x: states (Eq. 3), outputs and halting logits.
+
+        held: n -> the state that step n starts from instead, a constant to every derivative.
+        """
         result = Pondering(steps=count, weights=[])
         x = self.embed(x)
         for n in range(1, count + 1):
             # x_t^n: one extra element, 1 at n = 1 and 0 after.
             x_n = np.append(x, 1.0 if n == 1 else 0.0) if self.flag else x
-            state = self.cell(x_n, state)
+            state = self.cell(x_n, (held or {}).get(n, state))
             result.states.append(state)
             result.outputs.append(self.W_y @ state[0] + self.b_y)
             read = np.concatenate(state)[: len(self.w_h)]

@@ -17,6 +17,7 @@ from pondering.model.network import Network
 MASK = torch.tensor([[True, False, True], [True, True, True]])
 Row = list[oracle.Pondering | None]
 OfRow = Callable[[oracle.Pondering, int], float]
+Cuts = Callable[[int], bool]
 
 
 def labels_for(times: int = TIMES, rows: int = ROWS, seed: int = 6) -> Tensor:
@@ -61,18 +62,47 @@ def total(rows: list[Row], labels: Tensor, loss: OfRow) -> float:
     ) / len(rows)
 
 
-def agrees(cell: str, halting: Halting, rule: oracle.Rule, loss: Callable[..., float]) -> Network:
+def held_rows(
+    cell: str, values: dict[str, np.ndarray], inputs: Tensor, base: list[Row], cuts: Cuts
+) -> list[Row]:
+    """The rows of `base`, as many steps each, a step n with `cuts` of n from base's own state."""
+    model, found = model_of(cell, values), []
+    for b, before in enumerate(base):
+        state, row = tuple(np.zeros(size) for size in model.state_sizes), list[Any]()
+        for t, own in enumerate(before):
+            if own is None:
+                row.append(None)
+                continue
+            held = {n: own.states[n - 2] for n in range(2, own.steps + 1) if cuts(n)}
+            done = model.steps(inputs[t, b].numpy(), state, own.steps, held)
+            done.output, state = done.outputs[-1], done.states[-1]
+            row.append(done)
+        found.append(row)
+    return found
+
+
+def agrees(
+    cell: str,
+    halting: Halting,
+    rule: oracle.Rule,
+    loss: Callable[..., float],
+    cuts: Cuts | None = None,
+) -> Network:
     """Loss and gradient on masked sequences, N held, against finite differences of the oracle.
 
     Args:
         loss: of (done, label, what the base run has of that row and time).
+        cuts: whether step n starts from a state that has no gradient.
     """
     network, inputs, labels = build(cell, halting), inputs_for(cell), labels_for()
     values = values_of(network)
     base = rows_of(cell, rule, values, inputs, MASK)
 
     def slow(changed: dict[str, np.ndarray]) -> float:
-        rows = rows_of(cell, rule, changed, inputs, MASK, base)
+        if cuts is None:
+            rows = rows_of(cell, rule, changed, inputs, MASK, base)
+        else:
+            rows = held_rows(cell, changed, inputs, base, cuts)
         found = 0.0
         for b, row in enumerate(rows):
             for t, done in enumerate(row):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from oracle import oracle
-from support.classes import agrees, labels_for, rows_of, score_of
+from support.classes import MASK, agrees, labels_for, rows_of, score_of
 from support.pinned import build, inputs_for, values_of
 
 from pondering.model.halting import Certainty
@@ -56,14 +56,15 @@ def test_the_answer_is_that_of_the_most_certain_step() -> None:
 @pytest.mark.parametrize("theta", [0.05, 0.4, 1.0])
 def test_it_stops_at_the_first_step_that_is_certain_enough(theta: float) -> None:
     rule = oracle.exit_where(lambda done: oracle.certainty_of(done.outputs[-1]) > theta, STEPS)
-    network, inputs = build("lstm", Certainty(theta, STEPS), 2), inputs_for("lstm", 3)
-    trained = network(inputs)
-    assert (trained.ponder_time == STEPS).all()
-    pondered = network.eval()(inputs)
-    rows = rows_of("lstm", rule, values_of(network), inputs)
-    assert pondered.ponder_time.T.tolist() == [[done.steps for done in row if done] for row in rows]
-    got = network.halting.predict(pondered).detach().transpose(0, 1).numpy()
-    want = [[done.outputs[oracle.most_certain(done)] for done in row if done] for row in rows]
+    network, inputs = build("lstm", Certainty(theta, STEPS), 2), inputs_for("lstm", len(MASK))
+    trained = network(inputs, MASK)
+    assert (trained.ponder_time[MASK] == STEPS).all()
+    pondered = network.eval()(inputs, MASK)
+    rows = rows_of("lstm", rule, values_of(network), inputs, MASK)
+    taken = [[done.steps if done else 0 for done in row] for row in rows]
+    assert pondered.ponder_time.T.tolist() == taken
+    got = network.halting.predict(pondered).detach().transpose(0, 1)[MASK.T].numpy()
+    want = [done.outputs[oracle.most_certain(done)] for row in rows for done in row if done]
     np.testing.assert_allclose(got, np.array(want), rtol=1e-9)
 
 

@@ -11,8 +11,7 @@ import pytest
 import torch
 from oracle import oracle
 from support.classes import MASK, agrees, labels_for, rows_of, score_of
-from support.pinned import HIDDEN, build, inputs_for, values_of
-from torch.nn.functional import binary_cross_entropy_with_logits
+from support.pinned import build, inputs_for, values_of
 
 from pondering.model.cells import LSTM, TanhRNN
 from pondering.model.halting import Correctness
@@ -108,28 +107,19 @@ def test_replicas_of_a_stack_explore_alike() -> None:
     assert torch.equal(steps[0], steps[2])
 
 
-def test_detached_a_step_teaches_the_steps_before_nothing() -> None:
-    """The gradient is that of one step from a state that is given, added up over the steps."""
-    halting = Correctness(0.7, 3, explore=0.0, detach=True)
-    network, inputs, labels = build("tanh_rnn", halting), inputs_for("tanh_rnn", 1), labels_for(1)
-    pondered = network(inputs)
-    network.halting.objective(score_of(labels), pondered).sum().backward()
-    got = {key: each.grad.clone() for key, each in network.named_parameters()}
-    network.zero_grad()
-    score, state = score_of(labels), (torch.zeros(3, HIDDEN, dtype=torch.float64),)
-    for n in range(1, 4):
-        drive = network.cell.embed(inputs[0])
-        state = network.cell.step(drive, tuple(part.detach() for part in state), n == 1)
-        y, logit = network.heads.of(state)
-        right = (y.argmax(-1) == labels[0]).double()
-        halt = binary_cross_entropy_with_logits(logit, right, reduction="none")
-        taken = (n <= pondered.ponder_time[0]).double()
-        (taken * (score(y[None])[0] + 0.7 * halt)).sum().backward()
-    for key, each in network.named_parameters():
-        torch.testing.assert_close(got[key], each.grad)
-    other = build("tanh_rnn", Correctness(0.7, 3, explore=0.0))
-    other.halting.objective(score, other(inputs)).sum().backward()
-    assert not torch.allclose(other.cell.recurrent.grad, network.cell.recurrent.grad)
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+def test_detached_each_step_starts_from_a_state_without_gradient(cell: str) -> None:
+    halting = Correctness(0.7, STEPS, explore=0.0, detach=True)
+
+    def loss(done: oracle.Pondering, label: int, _: oracle.Pondering) -> float:
+        return oracle.correctness_loss(done, label, 0.7)
+
+    network = agrees(cell, halting, RULE, loss, lambda n: True)
+    whole = build(cell, HALTING)
+    pondered = whole(inputs_for(cell), MASK)
+    assert (pondered.ponder_time > 1).any()
+    HALTING.objective(score_of(labels_for()), pondered).sum(0).mean().backward()
+    assert not torch.allclose(whole.cell.recurrent.grad, network.cell.recurrent.grad)
 
 
 def test_an_answer_is_right_where_all_its_parts_are() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from oracle import oracle
-from support.classes import agrees, labels_for, rows_of, score_of
+from support.classes import MASK, agrees, labels_for, rows_of, score_of
 from support.pinned import build, inputs_for, values_of
 
 from pondering.model.halting import DACT
@@ -23,18 +23,23 @@ def test_loss_and_gradient_are_the_oracles(cell: str) -> None:
     assert network.heads.weight.grad[-1].abs().sum() > 0
 
 
+@pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("early", [False, True])
-def test_answer_weights_and_steps_are_the_oracles(early: bool) -> None:
+def test_answer_weights_and_steps_are_the_oracles(early: bool, masked: bool) -> None:
     found, rule = set(), oracle.dact(STEPS, early)
     for seed in range(5):
-        network, inputs = build("gru", DACT(0.1, STEPS), seed), inputs_for("gru", 3)
+        network, inputs = build("gru", DACT(0.1, STEPS), seed), inputs_for("gru", len(MASK))
+        mask = MASK if masked else None
         network.train(not early)
-        pondered = network(inputs)
+        pondered = network(inputs, mask)
         halting = network.halting.at_inference() if early else network.halting
         probabilities = halting.predict(pondered).detach().softmax(-1)
         times = halting.ponder_time(pondered)
-        for b, row in enumerate(rows_of("gru", rule, values_of(network), inputs)):
+        for b, row in enumerate(rows_of("gru", rule, values_of(network), inputs, mask)):
             for t, done in enumerate(row):
+                if done is None:
+                    assert times[t, b] == 0 and pondered.weights[:, t, b].sum() == 0
+                    continue
                 found.add(done.steps)
                 want = oracle.dact_answer(done)
                 np.testing.assert_allclose(probabilities[t, b].numpy(), want, rtol=1e-9)
