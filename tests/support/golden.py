@@ -16,7 +16,15 @@ from typing import Any
 import torch
 
 from pondering.model.cells import CELLS
-from pondering.model.halting import ACT, FixedRepeat, PonderNet
+from pondering.model.halting import (
+    ACT,
+    DACT,
+    Certainty,
+    Correctness,
+    FixedRepeat,
+    PonderNet,
+    RandomDepth,
+)
 from pondering.model.network import Network
 from pondering.model.stacking import stack
 from pondering.project import provenance
@@ -34,9 +42,18 @@ MECHANISMS = {
     ),
     "repeat": lambda: FixedRepeat(torch.tensor([1.0, 3.0])),
 }
+OF_CLASSES = {
+    "correctness": lambda: Correctness(0.5, 6, torch.tensor([0.1, 1.0])),
+    "correctness_detach": lambda: Correctness(torch.tensor([0.5, 1.0]), 6, detach=True),
+    "certainty": lambda: Certainty(torch.tensor([0.05, 1.0]), 6),
+    "dact": lambda: DACT(torch.tensor([0.01, 0.1]), 6),
+    "random_depth": lambda: RandomDepth(torch.tensor([0.0, 1.0]), 6),
+}
+"""Those that see every output: of right and wrong answers, by the readable path alone."""
 NAMES = [
     *("-".join(names) for names in itertools.product(CELLS, MECHANISMS, PATHS)),
     *("-".join(names) for names in itertools.product(("lstm+state",), MECHANISMS, PATHS)),
+    *("-".join(names) for names in itertools.product(CELLS, OF_CLASSES, PATHS[:1])),
 ]
 
 
@@ -50,7 +67,7 @@ def numbers(name: str) -> dict[str, Any]:
     cell, _, reads = cell.partition("+")
     image = cell == "conv_mlp"
     size, times = (784, 1) if image else (INPUTS, TIMES)
-    halting = MECHANISMS[mechanism]()
+    halting = (MECHANISMS | OF_CLASSES)[mechanism]()
     networks = []
     for seed in range(REPLICAS):
         generator = torch.Generator().manual_seed(seed)
@@ -63,11 +80,17 @@ def numbers(name: str) -> dict[str, Any]:
     mask = torch.ones(times, REPLICAS, ROWS, dtype=torch.bool)
     mask[1:, :, ROWS // 2 :] = False
 
-    def score(outputs: torch.Tensor) -> torch.Tensor:
-        return outputs.square().mean(-1)
+    labels = torch.randint(0, OUTPUTS, (times, REPLICAS, ROWS, 1), generator=source)
 
-    pondered = network(inputs, mask)
-    losses = network.halting.objective(score, pondered)
+    def score(outputs: torch.Tensor) -> torch.Tensor:
+        if mechanism in MECHANISMS:
+            return outputs.square().mean(-1)
+        own = labels.expand(*outputs.shape[:-1], 1)
+        return -outputs.log_softmax(-1).gather(-1, own).squeeze(-1)
+
+    now = halting.at_update(1)
+    pondered = network(inputs, mask, halting=now)
+    losses = now.objective(score, pondered)
     losses = torch.where(mask, losses, 0.0).sum(0).mean(-1)
     losses.sum().backward()
     gradients = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
