@@ -10,6 +10,7 @@ import pytest
 from ruamel.yaml import YAML
 from support import tiny
 
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import deep_merge, load_params
 from pondering.project.errors import UserError
 
@@ -231,7 +232,7 @@ def test_an_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(tmp_path
         for mechanism in ("repeat", "act"):
             values["tiny"][name].pop(mechanism, None)
     said = "tiny: trains with no mechanism; a block of "
-    said += "repeat, act, pondernet, correctness, certainty, dact, random_depth is due"
+    said += f"{', '.join(MECHANISMS)} is due"
     assert refusal(tmp_path, values) == said
     for key in ("mechanisms", "further"):
         line = refusal(tmp_path, tiny.document() | {key: ["act"]})

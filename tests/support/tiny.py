@@ -77,7 +77,7 @@ BEYOND: dict[str, Any] = {
     "dact": {"tau": [0.01, 0.1]},
     "random_depth": {"alpha": [0.5, 1.0]},
 }
-"""Blocks of the mechanisms that the project does not train; `config` has them all."""
+"""Blocks of the mechanisms that the tiny experiment has not; `config` has them all."""
 
 
 def write(folder: Path, values: dict[str, Any]) -> Path:

@@ -11,11 +11,14 @@ from oracle.mechanisms import column, drive
 
 from pondering.model.halting import (
     ACT,
+    DACT,
+    Correctness,
     Exit,
     FixedRepeat,
     Halting,
     Pondered,
     PonderNet,
+    RandomDepth,
     SampledHalting,
 )
 from pondering.model.paths.readable import add_share
@@ -29,9 +32,14 @@ ALL: list[Halting] = [
     FixedRepeat(3),
     Exit(lambda seen: seen.halt_logits[-1] > 0, 3),
 ]
+OF_CLASSES: list[Halting] = [
+    Correctness(0.5, 3, explore=0.0),
+    DACT(0.1, 3),
+    RandomDepth(1.0, 3, depth=2),
+]
 
 
-@pytest.mark.parametrize("halting", ALL, ids=lambda h: type(h).__name__)
+@pytest.mark.parametrize("halting", ALL + OF_CLASSES, ids=lambda h: type(h).__name__)
 def test_absent_rows_have_no_weight_no_cost_no_steps(halting: Halting) -> None:
     present = torch.tensor([True, False, True])
     weights, halted = drive(halting, torch.zeros(3, 3), present)
