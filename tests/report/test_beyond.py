@@ -12,6 +12,7 @@ from support.synthetic_results import made_up_results
 
 from pondering.claims.answers import answer
 from pondering.claims.claims import load_register
+from pondering.params.read import load_params
 from pondering.report.pages.beyond import Beyond, beyond_of
 from pondering.results.results import Results
 
@@ -47,6 +48,21 @@ def test_a_cell_has_setting_error_and_steps_with_their_intervals() -> None:
     assert "DACT" not in page.columns
 
 
+def test_a_cell_says_what_a_mechanism_has_of_its_own() -> None:
+    results = made_up_results()
+    table = results.tables["comparison"]
+    other = table[table["mechanism"] == "act"].assign(mechanism="correctness", setting=0.5)
+    results.tables["comparison"] = pd.concat([table, other], ignore_index=True)
+    settings = load_params(ROOT / "params.yaml", "reduced").experiments
+    page = beyond_of(results, ["comparison", "mnist"], settings=settings)
+    cells = {
+        name: dict(zip(page.columns, (c[0] if c else "" for c in row), strict=True))
+        for name, _, row in page.rows
+    }
+    assert cells["comparison"]["Correctness"] == "w = 0.5, explore = 1"
+    assert cells["comparison"]["ACT"].startswith("τ = ") and "," not in cells["comparison"]["ACT"]
+
+
 def test_a_method_that_was_not_run_has_an_empty_cell() -> None:
     results = made_up_results()
     table = results.tables["sort"]
@@ -64,7 +80,13 @@ def test_the_sentences_turn_with_the_tables() -> None:
     assert told.endswith("most often: errors are below 5% in 100% of 3 seeds.")
     least = "Plain network and Fixed repeat solve it least often"
     assert sentence(results, least).endswith("0% of 3 seeds.")
-    assert "solve ACT takes the fewest steps, " in sentence(results, "Of those that most")
+    table = results.tables["comparison"]  # a setting that is not the best is the cheapest here
+    act = table["mechanism"] == "act"
+    cheap = act & (table["setting"] == table.loc[act, "setting"].max())
+    table.loc[cheap, ["error", "ponder_time"]] = [0.045, 1.25]
+    assert sentence(results, "Of all settings that most seeds solve ACT, ").endswith(
+        "takes the fewest steps, 1.2 over 3 seeds."
+    )
     assert sentence(results, "ACT and PonderNet err less than every").endswith("(3 seeds).")
     with_errors(results, "comparison", repeat=[0.0] * 3)
     assert sentence(results, "No mechanism errs less than every")

@@ -5,7 +5,8 @@ replica there are four errors:
 
 - `own`: as its mechanism is evaluated, PonderNet by sampled halting;
 - `single`: halted in the same way, by the step at which a row stops, alone: its output is the
-  answer and, on sequences, its state crosses to the next input;
+  answer and, on sequences, its state crosses to the next input (certainty itself answers by its
+  most certain step, which may be an earlier one);
 - `depth`: by step N, N steps being forced, of fixed repeat its rho;
 - `refitted`: by logistic regressions in place of the head, one for each softmax of an output, on
   the part of the frozen states s_N that the head reads, of an LSTM h without c; fitted on the part

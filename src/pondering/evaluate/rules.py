@@ -6,9 +6,10 @@ passes it, at N where none does. Which rules a mechanism allows is `Halting.exit
 Thresholds are chosen on a validation set. Mean steps there are 1 + (N - 1) x the share of all
 numbers max_(j <= n) statistic_j, n < N, that do not pass, so that a quantile of these numbers is
 the threshold for any mean steps wanted: they rise from 1 to N in equal ratios. The threshold that a
-rule is mostly used with is always among them. Where a saturated network leaves fewer than eight,
-further ones of these numbers are added, far apart in rank, as long as there are any that would stop
-a row elsewhere. A statistic that counts steps has the N counts.
+rule is mostly used with is among them, but for certainty, for which none is set here. Where a
+saturated network leaves fewer than eight, further ones of these numbers are added, far apart in
+rank, as long as there are any that would stop a row elsewhere. A statistic that counts steps has
+the N counts.
 """
 
 from __future__ import annotations

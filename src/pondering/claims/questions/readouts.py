@@ -16,7 +16,7 @@ from pondering.results.results import CONTROL, READINGS
 
 WORDS = {
     "own": "accuracy by its own readout",
-    "single": "on a single state",
+    "single": "on the one state at which it stops",
     "depth": "at N steps",
     "refitted": "at N steps, head fitted anew",
 }

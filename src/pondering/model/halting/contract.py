@@ -137,8 +137,9 @@ class Halting(Protocol):
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
         """Loss of each input vector, (T, ..., B), from the task's score of outputs.
 
-        `score` gets (T, ..., B, C), or (N, T, ..., B, C) where `scores_every_step`, and gives the
-        same without C. Where there is no input the loss is zero, whatever the score is.
+        `score` gets (T, ..., B, C), or (N, T, ..., B, C) of a mechanism that asks for every step at
+        once, and gives the same without C; targets without N broadcast to both. Where there is no
+        input the loss is zero, whatever the score is.
         """
         ...
 

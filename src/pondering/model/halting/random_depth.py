@@ -27,7 +27,8 @@ class RandomDepth(MeanField):
 
     With probability alpha an update is of random depth, else of all N steps. Where progressive, the
     depth is n + k with n from U{0..N-1} and k from U{1..N-n}, and no gradient flows back beyond the
-    last k steps; else it is from U{1..N} with the gradient of all. The loss is that of the last
+    last k steps, on sequences none to earlier inputs either where n > 0; else it is from U{1..N}
+    with the gradient of all. The loss is that of the last
     step's output. There is no halting unit: an exit rule stops the evaluation, or all N steps are
     taken.
 
@@ -41,9 +42,10 @@ class RandomDepth(MeanField):
         ValueError: alpha outside [0, 1], max_steps < 1.
 
     Source: progressive, Bansal et al., arXiv 2202.05826, Sec. 4 and its code; they add both losses,
-    (1 - alpha) CE_N + alpha CE_(n+k), at each update, here an update has either, which is the same
-    on average. Random depth with the gradient of the last steps also in Huginn, arXiv 2502.05171.
-    Cells here read the input again at each step, which the former call recall.
+    (1 - alpha) CE_N + alpha CE_(n+k), at each update, here an update has either, with the same
+    gradient on average (which Adam and clipping do not keep). Random depth with the gradient of the
+    last steps also in Huginn, arXiv 2502.05171. Cells here read the input again at each step, which
+    the former call recall.
     """
 
     alpha: Setting = 1.0

@@ -13,9 +13,16 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims.answers import Answer
+from pondering.params.read import ExperimentConfig
 from pondering.report.figures import style
-from pondering.report.figures.shapes.methods import ORDER, Method, best_methods, trained_alike
-from pondering.report.pages.summary import SPLITS_ON_FIGURES_ALONE, printed
+from pondering.report.figures.shapes.methods import (
+    ORDER,
+    Method,
+    best_methods,
+    method_of,
+    trained_alike,
+)  # fmt: skip
+from pondering.report.pages.summary import SPLITS_ON_FIGURES_ALONE, own_values, printed
 from pondering.results import exits
 from pondering.results.exits import at_best_settings
 from pondering.results.results import CONTROL, Card, Results
@@ -47,7 +54,10 @@ class Beyond:
 
 
 def beyond_of(
-    results: Results, experiments: Sequence[str], answers: Sequence[Answer] = ()
+    results: Results,
+    experiments: Sequence[str],
+    answers: Sequence[Answer] = (),
+    settings: Mapping[str, ExperimentConfig] | None = None,
 ) -> Beyond:
     """Everything of this section but the figures.
 
@@ -55,6 +65,7 @@ def beyond_of(
         results: of one profile.
         experiments: those with a table, in the order of the page.
         answers: to the questions beyond the papers.
+        settings: experiment -> parameters, for what a mechanism has of its own.
     """
     seeds = {name: per_seed(headline(results.tables[name])) for name in experiments}
     best = {
@@ -68,7 +79,8 @@ def beyond_of(
         splits = [each for each in splits_of(table) if each not in SPLITS_ON_FIGURES_ALONE]
         for split in splits:
             tested = per_seed(evaluated(table, split=split))
-            cells = [_cell(card, methods.get(each), tested) for each in there]
+            config = (settings or {}).get(name)
+            cells = [_cell(card, methods.get(each), tested, config) for each in there]
             where = f": {card.splits[split]}" if len(splits) > 1 else ""
             rows.append((name, results.title(name) + where, tuple(cells)))
     found = [_found(each) for each in answers if each.state == "answered"]
@@ -80,8 +92,10 @@ def beyond_of(
     )
 
 
-def _cell(card: Card, method: Method | None, seeds: pd.DataFrame) -> tuple[str, ...]:
-    """Setting, error and steps, a line each; nothing where the method was not run."""
+def _cell(
+    card: Card, method: Method | None, seeds: pd.DataFrame, config: ExperimentConfig | None
+) -> tuple[str, ...]:
+    """Setting with what is its own, error, steps, a line each; nothing where it was not run."""
     if method is None:
         return ()
     own = method.of(seeds)
@@ -92,7 +106,10 @@ def _cell(card: Card, method: Method | None, seeds: pd.DataFrame) -> tuple[str, 
         return (wrong,)
     steps = mean_interval(own["ponder_time"].dropna()).within(1, math.inf)
     taken = f"{steps.estimate:.1f} steps{_bounds(steps, 1, 1)}"
-    return (method.symbol, wrong, *([taken] if np.isfinite(steps.estimate) else []))
+    chosen = [method.symbol]
+    if config is not None and method.mechanism in config.mechanisms:
+        chosen += own_values(config, method.mechanism, without_default=False)
+    return (", ".join(chosen), wrong, *([taken] if np.isfinite(steps.estimate) else []))
 
 
 def _bounds(interval: Interval, scale: float, digits: int) -> str:
@@ -128,12 +145,16 @@ def _solved(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
             f"{_listed(names)} {'solve' if len(names) > 1 else 'solves'} {words}: errors are below "
             f"5% in {rate:.0%} of {_seeds(own[name] for name in names)}."
         )
-    often = {n: float(own[n]["ponder_time"].mean()) for n, rate in rates.items() if rate > 0.5}
-    if often:
-        name = min(often, key=lambda each: often[each])
+    fast = [
+        (float(rows["ponder_time"].mean()), method_of(mechanism, setting), rows)
+        for (mechanism, setting), rows in seeds[EVERY_WAY].groupby(["mechanism", "setting"])
+        if solve_rate(rows["error"]).estimate > 0.5
+    ]
+    if fast:
+        steps, method, rows = min(fast, key=lambda each: each[0])
         yield (
-            f"Of those that most seeds solve {_name(name)} takes the fewest steps, "
-            f"{often[name]:.1f} over {_seeds([own[name]])}."
+            f"Of all settings that most seeds solve {method.legend} takes the fewest steps, "
+            f"{steps:.1f} over {_seeds([rows])}."
         )
 
 

@@ -213,7 +213,7 @@ def settings_in_words(
     ]
     for mechanism in filter(config.seeds_of, config.mechanisms):
         values = ", ".join(names.settings_listed(mechanism, config.settings(mechanism)))
-        own = ", ".join(_own_values(config, mechanism))
+        own = ", ".join(own_values(config, mechanism))
         more = f"; {own}" if own else ""
         lines.append((names.TITLES[mechanism], f"{style.SYMBOL[mechanism]} = {values}{more}"))
     lines += [
@@ -265,10 +265,16 @@ def seeds_in_words(rows: Sequence[SummaryRow]) -> str:
     return f"{seeds} {unit} a setting, {diverged if diverged else 'none'} of them diverged."
 
 
-def _own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
-    """What a mechanism has of its own, where it is neither the shared value nor its default."""
+def own_values(
+    config: ExperimentConfig, mechanism: str, without_default: bool = True
+) -> Iterator[str]:
+    """What a mechanism has of its own, where it is neither the shared value nor its default.
+
+    without_default: also what has no default, as PonderNet's beta.
+    """
     for name, value in config.mechanism(mechanism).own.items():
-        if value is not None and value != MECHANISMS[mechanism].own[name][1]:
+        default = MECHANISMS[mechanism].own[name][1]
+        if value is not None and value != default and (without_default or default is not ...):
             known = OWN_VALUES.get(name)
             yield known.format(value) if known else f"{name.replace('_', ' ')} = {_plain(value)}"
 

@@ -157,7 +157,7 @@ def page_of(
         across_lessons=lessons(
             [each for each in judgements if len(experiments_of(each.claim) & {*present}) > 1]
         ),
-        beyond=beyond_of(results, present, answers),
+        beyond=beyond_of(results, present, answers, settings),
         all_ways=next((view for view in views if view.spec.id == ALL_WAYS), None),
         questions=tuple(
             _question(each, literature.get(each.question.id, ()), drawings) for each in answers
