@@ -6,7 +6,8 @@ the mean over seeds at a setting; `range` is the lowest to the highest, `most` t
 the mean number of steps, `solved` how many networks are below 5% (logic: 2%), `seen` the share of
 test inputs that training had met, `peak` the range over seeds of the most steps logged in training,
 `depth` the mean error after all steps, `refitted` that of a head fitted anew there, `mean_halting`
-that with the mean halting distribution, `best_fixed` that of the best fixed number of steps. `13 of
+that with the mean halting distribution, `best_fixed` that of the best fixed number of steps,
+`after_2` that of two. `13 of
 16<!--parity-recipe | slow halting unit | act-->` are the networks of a mechanism that an arm of a
 search has solved; `error` behind it is their mean error in training at the end. `19.1 (16.6 to
 21.6)<!--beyond-front, front moves by-->` is the first number behind these words in what the report
@@ -26,6 +27,7 @@ import pytest
 from support.published import ROOT
 
 from pondering.results.arms import ranked
+from pondering.results.exits import FIXED as FIXED_STEPS
 from pondering.results.exits import best_fixed
 from pondering.results.results import Results
 from pondering.results.statistics import SOLVED_ERROR
@@ -99,6 +101,11 @@ def computed(source: str) -> str:
         rows = rows[rows["split"] == (split or "test")]
         known = best_fixed(rows, math.inf)[1] if what == "best_fixed" else rows[what].mean()
         return percent(known)
+    if what.startswith("after_"):
+        rows = results().exits[experiment]
+        rows = rows[(rows["mechanism"] == mechanism) & (rows["setting"] == float(setting))]
+        fixed = rows[(rows["split"] == "test") & (rows["rule"] == FIXED_STEPS)]
+        return percent(fixed[fixed["ponder_time"] == float(what[6:])]["error"].mean())
     table = results().tables[experiment]
     rows = evaluated(table, split=split) if split else headline(table)
     if what == "seen":
