@@ -45,11 +45,11 @@ def test_the_readme_has_the_results_of_the_published_tables(tmp_path: Path) -> N
 
 
 def test_the_reports_stay_small() -> None:
-    """As large as the plan needs: what answers the questions is 15 MB, still to come."""
+    """As large as the plan needs: what still answers the questions is some 15 MB more."""
     listed = subprocess.run(
         ["git", "-C", str(ROOT), "ls-files", "reports"], capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    assert sum((ROOT / each).stat().st_size for each in listed) < 80_000_000
+    assert sum((ROOT / each).stat().st_size for each in listed) < 100_000_000
 
 
 def test_a_row_tells_error_steps_and_who_solved_it(results: Results) -> None:
