@@ -138,6 +138,7 @@ def test_settings_that_most_seeds_solve() -> None:
         (Quantity("", "", "points", 0.99, None, None, 1), "99.0 points"),
         (Quantity("", "", "times", 9790.93, 0.0, 9931.71, 3), "9,791 times (0.00 to 9,932)"),
         (Quantity("", "", "times", 1.5, 0.25, 120.4, 3), "1.50 times (0.25 to 120)"),
+        (Quantity("", "", "times", 0.0047, 0.0031, 0.0069, 3), "0.0047 times (0.0031 to 0.0069)"),
         (Quantity("", "", "share", 1.0, None, None, 3), "100.0%"),
         (Quantity("", "", "share", 1.0, 1.0, 1.0, 3), "100.0% (no spread)"),
     ],

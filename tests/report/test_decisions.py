@@ -78,7 +78,7 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
     assert ASKED[name].measured in spec.caption(results)
 
 
-@pytest.mark.parametrize("spread", [0.004, 0.012, 0.1])
+@pytest.mark.parametrize("spread", [0.0006, 0.004, 0.012, 0.1])
 def test_numbers_under_an_axis_of_ratios_do_not_touch(spread: float) -> None:
     results = cases.q4(spread, 0.012)
     figure = drawn(figure_of("Q4", results).draw(results))

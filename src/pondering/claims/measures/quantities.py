@@ -258,10 +258,12 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
 
 
 def _digits(value: float, unit: Unit) -> int:
-    """Decimals: more where a share is near nothing or near all."""
+    """Decimals: more where a share is near nothing or near all, and where a ratio is small."""
     if unit in HUNDREDTHS:
         size = abs(value)
         return 2 if 0 < size < 0.00995 or (unit == "share" and 0.98 <= size < 1) else 1
+    if unit == "times" and 0 < abs(value) < 0.05:
+        return 4
     return {"updates": 0, "networks": 0, "bits": 3, "nats": 3}.get(unit, 2)
 
 

@@ -200,7 +200,7 @@ def _panel(
     axes.set_xlabel(UNDER.get(unit, unit))
     ticks = {1: 6, 2: 4, 3: 3}[columns]
     if unit == "times":
-        axes.xaxis.set_major_locator(LogLocator(2, numticks=ticks))
+        axes.xaxis.set_major_locator(LogLocator(2 if high < 200 * low else 10, numticks=ticks))
         axes.minorticks_off()
     else:
         steps = [1, 2, 2.5, 5, 10]
