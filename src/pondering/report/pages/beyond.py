@@ -21,7 +21,7 @@ from pondering.report.figures.shapes.methods import (
     best_methods,
     method_of,
     trained_alike,
-)  # fmt: skip
+)
 from pondering.report.pages.summary import SPLITS_ON_FIGURES_ALONE, own_values, printed
 from pondering.results import exits
 from pondering.results.exits import at_best_settings
