@@ -111,64 +111,55 @@ def weigh(claim: Claim, evidence: Evidence) -> Judgement:
     try:
         quantities = tuple(MEASURES[claim.measure](evidence, **claim.arguments))
     except NotRunError as problem:
-        return _judgement(claim, evidence, "not run", sentence(str(problem)), ())
+        return _judgement(claim, evidence, "not run", sentence(str(problem)))
     except InsufficientError as problem:
         reason = sentence(str(problem))
-        return _judgement(claim, evidence, "cannot be judged at this scale", reason, ())
-    outcomes = [(c, c.outcome(_named(quantities, c.quantity))) for c in claim.criteria]
+        return _judgement(claim, evidence, "cannot be judged at this scale", reason)
+    findings = tuple(_finding(c, _named(quantities, c.quantity)) for c in claim.criteria)
     verdict, reason = (
         _obstacle(claim, evidence)
         or _unmet(claim, evidence, quantities)
-        or _undecided(outcomes, evidence)
-        or _verdict(outcomes, quantities, claim, evidence)
+        or _undecided(findings, evidence)
+        or _verdict(findings, claim, evidence)
     )
-    return _judgement(claim, evidence, verdict, reason, quantities)
+    return _judgement(claim, evidence, verdict, reason, quantities, findings)
 
 
-def _verdict(
-    outcomes: Sequence[tuple[Criterion, Outcome]],
-    quantities: Sequence[Quantity],
-    claim: Claim,
-    evidence: Evidence,
-) -> tuple[Verdict, str]:
+def _verdict(findings: Sequence[Finding], claim: Claim, evidence: Evidence) -> tuple[Verdict, str]:
     """The verdict from the criteria, and which of them decided it."""
 
-    def names(*wanted: Outcome, core: bool | None = None) -> str:
-        chosen = [
-            _label(criterion, quantities)
-            for criterion, outcome in outcomes
-            if outcome in wanted and (core is None or criterion.core == core)
-        ]
-        return "; ".join(chosen)
+    def names(outcome: Outcome, *, core: bool | None = None) -> str:
+        return "; ".join(
+            each.label
+            for each in findings
+            if each.outcome == outcome and (core is None or each.core == core)
+        )
 
-    if all(outcome == "holds" for _, outcome in outcomes):
-        return "reproduced", f"All {len(outcomes)} criteria hold."
-    if any(c.core and outcome == "not measured" for c, outcome in outcomes):
-        missing = names("not measured", core=True)
+    if all(each.outcome == "holds" for each in findings):
+        return "reproduced", f"All {len(findings)} criteria hold."
+    if missing := names("not measured", core=True):
         return "cannot be judged at this scale", f"Could not be measured: {missing}."
-    if any(criterion.core and outcome == "fails" for criterion, outcome in outcomes):
+    if failed := names("fails", core=True):
         others = names("fails", core=False)
         beside = f"; also fails: {others}" if others else ""
         less = _less(claim, evidence)
         tried = f"Tried {less}. " if less else ""
-        return "not reproduced", f"{tried}Fails: {names('fails', core=True)}{beside}."
+        return "not reproduced", f"{tried}Fails: {failed}{beside}."
     parts = [("holds only partly", names("partly")), ("fails", names("fails"))]
     parts.append(("not measured", names("not measured")))
     return "partly", sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
 
 
-def _undecided(
-    outcomes: Sequence[tuple[Criterion, Outcome]], evidence: Evidence
-) -> tuple[Verdict, str] | None:
+def _undecided(findings: Sequence[Finding], evidence: Evidence) -> tuple[Verdict, str] | None:
     """What was not there, where the verdict hangs on it, or None.
 
     A criterion that is not core decides only where all others hold.
     """
-    unmeasured = [criterion for criterion, outcome in outcomes if outcome == "not measured"]
+    unmeasured = [each for each in findings if each.outcome == "not measured"]
     if not evidence.missing or not unmeasured:
         return None
-    others = {outcome for _, outcome in outcomes} - {"not measured"}
-    if any(criterion.core for criterion in unmeasured) or others <= {"holds"}:
+    others = {each.outcome for each in findings} - {"not measured"}
+    if any(each.core for each in unmeasured) or others <= {"holds"}:
         return "not run", sentence("; ".join(dict.fromkeys(evidence.missing)))
     return None
 
@@ -270,15 +261,15 @@ def _judgement(
     evidence: Evidence,
     verdict: Verdict,
     reason: str,
-    quantities: tuple[Quantity, ...],
+    quantities: tuple[Quantity, ...] = (),
+    findings: tuple[Finding, ...] = (),
 ) -> Judgement:
-    criteria = claim.criteria if quantities else ()
     return Judgement(
         claim,
         verdict,
         reason,
         quantities,
-        tuple(_finding(each, _named(quantities, each.quantity)) for each in criteria),
+        findings,
         min(evidence.seeds, default=0),
         sum(evidence.replicas.values()),
         sum(evidence.diverged.values()),
@@ -298,11 +289,6 @@ def _finding(criterion: Criterion, quantity: Quantity | None) -> Finding:
 
 def _named(quantities: Sequence[Quantity], name: str) -> Quantity | None:
     return next((quantity for quantity in quantities if quantity.name == name), None)
-
-
-def _label(criterion: Criterion, quantities: Sequence[Quantity]) -> str:
-    quantity = _named(quantities, criterion.quantity)
-    return quantity.label if quantity else criterion.quantity
 
 
 def sentence(text: str) -> str:

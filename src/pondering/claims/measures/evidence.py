@@ -30,10 +30,10 @@ class InsufficientError(Exception):
     """The runs exist but cannot carry the claim; the text says what they lack."""
 
 
-def require(count: int, minimum: int, what: str, purpose: str = "") -> None:
+def require(count: int, minimum: int, what: str) -> None:
     """Raise InsufficientError where fewer settings or difficulties were run than a claim needs."""
     if count < minimum:
-        raise InsufficientError(f"{count} {what} were run, {minimum} are needed{purpose}")
+        raise InsufficientError(f"{count} {what} were run, {minimum} are needed")
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,6 @@ from pondering.claims.measures.quantities import (
 LEAST_SPREAD = 1e-3
 """Steps; a smaller spread over seeds is taken for this much where one divides by it."""
 
-TO_SEE_A_TREND = " to see a trend"
-
 
 def error_with_and_without(
     evidence: Evidence, *, experiment: str, tau_at_most: float, solved_below: float
@@ -92,7 +90,7 @@ def trends_with_tau(
         plain_error, act_error, ponder_trend, error_trend, speed_trend, spread_ratio.
     """
     act = evidence.sweep(experiment, "act")
-    require(len(act.settings), minimum_settings, "settings", TO_SEE_A_TREND)
+    require(len(act.settings), minimum_settings, "settings")
     learning = _speed_trend(evidence, experiment)
     plain = evidence.plain(experiment).seed_error()[:, 0]
     return [
@@ -137,7 +135,7 @@ def solved_at_every_tau(
         solved_settings, worst_error (the highest median), speed_trend.
     """
     act = evidence.sweep(experiment, "act")
-    require(len(act.settings), minimum_settings, "settings", TO_SEE_A_TREND)
+    require(len(act.settings), minimum_settings, "settings")
     learning = _speed_trend(evidence, experiment)
     act = act.whole()
     errors = act.seed_error()
