@@ -9,7 +9,6 @@ import pandas as pd
 from pondering.claims.measures.evidence import Evidence
 from pondering.claims.measures.quantities import Quantity
 from pondering.claims.questions.networks import (
-    NETWORK,
     Parts,
     count_of,
     mean_over_networks,
@@ -19,6 +18,7 @@ from pondering.claims.questions.networks import (
 )
 from pondering.params.replica import read_variant
 from pondering.results.exits import ORACLE
+from pondering.results.tables import REPLICA
 
 P_PRIOR, PRIOR_P = "p_prior", "prior_p"
 
@@ -91,9 +91,9 @@ def _needs(evidence: Evidence, experiment: str, solved: pd.DataFrame) -> pd.Data
     rows = evidence.results.exits.get(experiment)
     if rows is None:
         return solved.assign(never=float("nan"))[:0]
-    needs = rows[rows["rule"] == ORACLE][[*NETWORK, "trend", "error"]].fillna({"trend": 0.0})
+    needs = rows[rows["rule"] == ORACLE][[*REPLICA, "trend", "error"]].fillna({"trend": 0.0})
     needs = needs.rename(columns={"error": "never"})
-    return solved.drop(columns="trend").merge(needs, on=NETWORK)
+    return solved.drop(columns="trend").merge(needs, on=REPLICA)
 
 
 def _beta(variant: str) -> float:
@@ -147,7 +147,7 @@ def _pairs(evidence: Evidence, experiment: str) -> pd.DataFrame:
     every["kl"] = options.map(lambda each: each.get("kl", P_PRIOR))
     every["mechanism"] = options.map(lambda each: each.get("beta", ""))
     every = every[(every["mechanism"] != 0.0) & (every["setting"] > 0)]
-    first, second = (every[every["kl"] == kl].set_index(NETWORK) for kl in (PRIOR_P, P_PRIOR))
+    first, second = (every[every["kl"] == kl].set_index(REPLICA) for kl in (PRIOR_P, P_PRIOR))
     together = first.index.intersection(second.index)
     if together.empty:
         raise evidence.not_run(f"{experiment} has no runs of PonderNet with both directions")

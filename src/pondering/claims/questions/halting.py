@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from pondering.claims.measures.evidence import Evidence, small_taus
 from pondering.claims.questions.networks import (
-    NETWORK,
     Parts,
     audit,
     count_of,
@@ -17,6 +16,7 @@ from pondering.claims.questions.networks import (
 )
 from pondering.params.replica import options_listed, read_variant
 from pondering.results.statistics import SOLVED_ERROR
+from pondering.results.tables import REPLICA
 
 FEWEST = 5
 """Networks that solve a task, where fewer say nothing of what halting costs."""
@@ -34,7 +34,7 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
     """
     act = networks(evidence, experiment, ["act"], *small_taus(tau_at_most))
     rows = audit(evidence, experiment, "mean_halting")
-    known = act[act["solved"]].merge(rows[[*NETWORK, "own", "mean_halting", "ponder_sd"]])
+    known = act[act["solved"]].merge(rows[[*REPLICA, "own", "mean_halting", "ponder_sd"]])
     known["difference"] = known["mean_halting"] - known["own"]
     varying = known[known["ponder_sd"] > 0]
     label = "error with the mean halting distribution less the network's own"
@@ -68,7 +68,7 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
         rows = audit(evidence, experiment, "max_steps")
         found = {}
         for name in variants(evidence, experiment, trained):
-            known = networks(evidence, experiment, [name])[NETWORK].merge(rows, on=NETWORK)
+            known = networks(evidence, experiment, [name])[REPLICA].merge(rows, on=REPLICA)
             known["difference"] = known["depth"] - known["own"]
             known["saved"] = 1 - known["ponder_time"] / known["max_steps"]
             known["accuracy"] = 1 - known["own"]

@@ -18,8 +18,6 @@ from pondering.results.tables import splits_of
 Parts = dict[str, list[Quantity]]
 """Quantities by the task or the mechanism that they are of; "" where there is one alone."""
 
-NETWORK = ["mechanism", "setting", "seed"]
-
 
 def variants(evidence: Evidence, experiment: str, mechanism: str) -> list[str]:
     """A mechanism as the table of an experiment writes it: without options, and with any.

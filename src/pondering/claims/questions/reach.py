@@ -10,14 +10,15 @@ import pandas as pd
 from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Evidence, NotRunError
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds, median_over_seeds
-from pondering.claims.questions.networks import NETWORK, Parts, variants
+from pondering.claims.questions.networks import Parts, variants
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.results import LONGER
+from pondering.results.tables import REPLICA
 
 FORCED = {"depth": "N"} | {name: f"{times}N" for name, times in LONGER.items()}
 """Readings of a network that is made to take so many steps."""
-NO_AUDIT = pd.DataFrame(columns=["split", *NETWORK, *FORCED])
+NO_AUDIT = pd.DataFrame(columns=["split", *REPLICA, *FORCED])
 RIGHT_INSIDE = 0.9
 """Accuracy inside the range, as B2 asks for, below which a mechanism has nothing to extrapolate."""
 

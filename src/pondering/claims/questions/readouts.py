@@ -10,9 +10,10 @@ import pandas as pd
 from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Evidence, NotRunError
 from pondering.claims.measures.quantities import Quantity, over_seeds
-from pondering.claims.questions.networks import NETWORK, Parts, audit, by_seed, networks, variants
+from pondering.claims.questions.networks import Parts, audit, by_seed, networks, variants
 from pondering.params.mechanisms import MECHANISMS
 from pondering.results.results import CONTROL, READINGS
+from pondering.results.tables import REPLICA
 
 WORDS = {
     "own": "accuracy by its own readout",
@@ -41,7 +42,7 @@ def four_readouts(evidence: Evidence, *, experiments: Sequence[str]) -> Parts:
         named = rows["mechanism"].str.partition("[")[0]
         for mechanism in dict.fromkeys(named[named != CONTROL]):
             known = networks(evidence, experiment, variants(evidence, experiment, mechanism))
-            own = known[NETWORK].merge(rows, on=NETWORK)
+            own = known[REPLICA].merge(rows, on=REPLICA)
             own["gain"] = own["depth"] - own["refitted"]
             own[list(READINGS)] = 1 - own[list(READINGS)]
             found.setdefault(mechanism, []).append(own)
