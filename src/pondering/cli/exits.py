@@ -78,7 +78,7 @@ def lines(
     """
     from pondering.results.exits import at_best_settings
 
-    ruled, read = ({} if each is None else at_best_settings(each, table) for each in (rows, audit))
+    ruled, read = (at_best_settings(each, table) for each in (rows, audit))
     either = read | ruled
     for mechanism in (each for each in MECHANISMS if each in either):
         own, entry = either[mechanism], MECHANISMS[mechanism]

@@ -15,17 +15,21 @@ COMPUTE_ALL = ("expected", "argmax")
 """Rules that look at every step, whatever step they answer at: they save no computation."""
 
 
-def at_best_settings(rows: pd.DataFrame, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def at_best_settings(
+    rows: pd.DataFrame | None, table: pd.DataFrame | None
+) -> dict[str, pd.DataFrame]:
     """The rows of each mechanism without options at its best setting, on the split that counts.
 
     Args:
-        rows: the table of exit rules of one experiment.
+        rows: the table of exit rules, or of readouts, of one experiment, if there is one.
         table: its evaluation, by which the best setting is chosen: that of the lowest mean error
             over seeds by the mechanism's own readout.
 
     Returns:
-        By mechanism, in the order of tables.
+        By mechanism, in the order of tables; empty without either.
     """
+    if rows is None or table is None:
+        return {}
     seeds, found = per_seed(headline(table)), {}
     for mechanism in MECHANISMS:
         same = rows["setting"] == best_setting(seeds, mechanism)

@@ -17,10 +17,8 @@ from pondering.report.figures.shapes.methods import (
     BEST,
     COMPARED,
     TRAINED_FOR_IT,
-    accuracy,
     bars_with_seeds,
     best_methods,
-    ponder,
 )
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
@@ -43,9 +41,7 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
         above each bar how many seeds solved it, hollow markers the paper's values. None without
         rows.
     """
-    table = results.tables.get(experiment)
-    if table is None:
-        return None
+    table = results.tables[experiment]
     by_split = {split: per_seed(evaluated(table, split=split)) for split in splits}
     methods = best_methods(by_split[splits[0]], COMPARED)
     if not methods:
@@ -60,8 +56,8 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
             if own.empty:
                 continue
             look: dict[str, Any] = {"colour": colour, "width": width, "hollow": position > 0}
-            bars_with_seeds(upper, place, accuracy(own), limits=(0, 1), **look)
-            bars_with_seeds(lower, place, ponder(own), limits=(1, math.inf), **look)
+            bars_with_seeds(upper, place, 1 - own["error"], limits=(0, 1), **look)
+            bars_with_seeds(lower, place, own["ponder_time"], limits=(1, math.inf), **look)
             solved = solve_rate(own["error"].to_numpy())
             note = f"{round(solved.estimate * solved.count)}/{solved.count}"
             notes.append((place, note))
@@ -129,7 +125,7 @@ def _of_the_paper(upper: Axes, lower: Axes, place: float, shown: paper.Point) ->
 
 def _accuracy(own: pd.DataFrame) -> str:
     """Mean accuracy over seeds, its interval where there is one, and how many solved the task."""
-    found = mean_interval(accuracy(own)).within(0, 1)
+    found = mean_interval(1 - own["error"]).within(0, 1)
     solved = solve_rate(own["error"].to_numpy())
     return (
         f"accuracy {style.with_interval(found, of_shares=True)}, error below 5% in "

@@ -19,8 +19,8 @@ DASHES = {"plain": ":", "act": "--", "pondernet": "-", METHODS[-1]: "-."}
 
 def draw(results: Results, experiment: str) -> Figure | None:
     """Accuracy of each method at its best setting against the forward passes spent so far."""
-    table, curves = results.tables.get(experiment), results.curves.get(experiment)
-    if table is None or curves is None:
+    table, curves = results.tables[experiment], results.curves.get(experiment)
+    if curves is None:
         return None
     methods = best_methods(per_seed(headline(table)), METHODS)
     methods = [method for method in methods if len(method.of(curves))]

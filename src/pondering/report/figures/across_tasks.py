@@ -86,11 +86,13 @@ def words(results: Results, experiments: Sequence[str], about: str | None = None
 
 def caption(results: Results, experiments: Sequence[str], about: str | None = None) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
+    present = _present(results, experiments, about)
+    text = "; bits per character, on an axis that does not start at zero, for the text"
     return (
-        "Final error against mean steps per input, one point a setting, standard errors both ways; "
-        "bits per character, on an axis that does not start at zero, for the text. PonderNet's "
+        "Final error against mean steps per input, one point a setting, standard errors both ways"
+        f"{'' if all(results.cards[each].is_share for each in present) else text}. PonderNet's "
         "halting is sampled; hollow circles are its expectation. "
-        f"{unequal_training(results, _present(results, experiments, about), tuple(MECHANISMS))}"
+        f"{unequal_training(results, present, tuple(MECHANISMS))}"
     )
 
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from pondering.report.figures import style
 from pondering.report.figures.learning import subset_note
-from pondering.report.figures.shapes.methods import error, lines_by_difficulty, method_of, ponder
+from pondering.report.figures.shapes.methods import lines_by_difficulty, method_of
 from pondering.results.changes import Change, Setting
 from pondering.results.results import Card
 
@@ -62,8 +62,8 @@ def _draw(part: SubFigure, own: Sequence[Change], card: Card) -> None:
         line: dict[str, Any] = {"color": look.colour, "marker": look.marker}
         for rows, dashed in ((change.rows_before, BEFORE), (change.rows_after, {})):
             if len(rows):
-                lines_by_difficulty(left, rows, error, **line | dashed)
-                lines_by_difficulty(right, rows, ponder, **line | dashed)
+                lines_by_difficulty(left, rows, "error", **line | dashed)
+                lines_by_difficulty(right, rows, "ponder_time", **line | dashed)
         handles.append(Line2D([], [], **line, label=_label(change.before, change.after)))
     split = own[0].split
     more = f": {card.splits[split]}" if len(card.splits) > 1 else ""

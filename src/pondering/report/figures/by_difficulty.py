@@ -11,9 +11,7 @@ from pondering.report.figures.learning import PLAIN, subset_note
 from pondering.report.figures.shapes.methods import (
     Method,
     best_methods,
-    error,
     lines_by_difficulty,
-    ponder,
 )
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
@@ -31,9 +29,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         The figure, axes linear: lines are medians over seeds, which no single lost seed moves,
         bands lie between their quartiles. None without rows.
     """
-    table = results.tables.get(experiment)
-    if table is None:
-        return None
+    table = results.tables[experiment]
     card = results.cards[experiment]
     rows = headline(table)
     act = rows[rows["mechanism"] == "act"]
@@ -47,12 +43,12 @@ def draw(results: Results, experiment: str) -> Figure | None:
         own = act[act["setting"] == setting]
         look = {"color": styles[setting].colour, "marker": styles[setting].marker}
         look["label"] = style.setting_name("act", setting)
-        lines_by_difficulty(upper, own, ponder, median=True, **look)
-        handles.append(lines_by_difficulty(lower, own, error, median=True, **look))
+        lines_by_difficulty(upper, own, "ponder_time", median=True, **look)
+        handles.append(lines_by_difficulty(lower, own, "error", median=True, **look))
     if len(plain(rows)):
         look = {"color": style.INK, "marker": "x", "ls": ":", "label": PLAIN}
-        lines_by_difficulty(upper, plain(rows), ponder, median=True, **look)
-        handles.append(lines_by_difficulty(lower, plain(rows), error, median=True, **look))
+        lines_by_difficulty(upper, plain(rows), "ponder_time", median=True, **look)
+        handles.append(lines_by_difficulty(lower, plain(rows), "error", median=True, **look))
     upper.set_ylabel("ponder: steps per input")
     label = card.difficulty[splits_of(table)[0]]
     lower.set(xlabel=f"difficulty: {label}", ylabel=card.unit, ylim=(0, None))

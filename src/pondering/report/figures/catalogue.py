@@ -44,7 +44,7 @@ TASKS = ("parity", "logic", "addition", "sort", "wikipedia")
 
 def _figure(
     name: str, source: str, number: str, reads: tuple[str, ...], title: str, family: Family,
-    values: dict[str, Any],
+    values: dict[str, Any], mechanisms: tuple[str, ...] = (),
 ) -> FigureSpec:  # fmt: skip
     return FigureSpec(
         name,
@@ -56,13 +56,14 @@ def _figure(
         family,
         values,
         MOST_SEEDS.get(family, 0),
+        mechanisms,
     )
 
 
 def _graves(number: int, experiment: str, title: str, family: Family, **values: Any) -> FigureSpec:
     """A figure of Graves 2016."""
     return _figure(f"graves-{number:02d}", "Graves 2016", f"Fig. {number}", (experiment,), title,
-                   family, {"experiment": experiment} | values)  # fmt: skip
+                   family, {"experiment": experiment} | values, ("repeat", "act"))  # fmt: skip
 
 
 def _banino(number: str, experiment: str, title: str, family: Family, **values: Any) -> FigureSpec:

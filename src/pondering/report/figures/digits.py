@@ -12,10 +12,8 @@ from pondering.report.figures.shapes.methods import (
     BEST,
     COMPARED,
     TRAINED_FOR_IT,
-    accuracy,
     best_methods,
     lines_by_difficulty,
-    ponder,
 )
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
@@ -42,9 +40,7 @@ def draw(results: Results, experiment: str, split: str) -> Figure | None:
         classes have no order, so by class these are points and whiskers. None without rows of the
         split.
     """
-    table = results.tables.get(experiment)
-    if table is None:
-        return None
+    table = results.tables[experiment]
     card = results.cards[experiment]
     rows = evaluated(table, split=split)
     if rows.empty:
@@ -60,8 +56,8 @@ def draw(results: Results, experiment: str, split: str) -> Figure | None:
             # classes have no order: no line joins them, and the methods stand side by side
             beside = own["difficulty"] + 0.2 * (index - (len(methods) - 1) / 2)
             own, look = own.assign(difficulty=beside), {**method.look, "ls": ""}
-        lines_by_difficulty(upper, own, accuracy, **look)
-        handles.append(lines_by_difficulty(lower, own, ponder, **look, label=method.legend))
+        lines_by_difficulty(upper, own.assign(accuracy=1 - own["error"]), "accuracy", **look)
+        handles.append(lines_by_difficulty(lower, own, "ponder_time", **look, label=method.legend))
     upper.set_ylabel("accuracy")
     lower.set(ylabel="ponder steps", xlabel=card.difficulty[split])
     ticks = np.sort(rows["difficulty"].unique())

@@ -41,12 +41,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
         no natural zero: its means are wide lines on an axis that begins where they do. None without
         rows of ACT or the plain network.
     """
-    table = results.tables.get(experiment)
-    if table is None:
-        return None
-    card = results.cards[experiment]
-    seeds = per_seed(headline(table))
-    seeds = seeds[seeds["mechanism"].isin(["repeat", "act"])]
+    table, card = results.tables[experiment], results.cards[experiment]
+    seeds = _seeds(table)
     if seeds.empty:
         return None
     means = per_setting(seeds)
@@ -85,9 +81,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """Error of the plain network, and the time penalties with the lowest and the highest error."""
-    table = results.tables[experiment]
     card = results.cards[experiment]
-    means = per_setting(per_seed(headline(table)))
+    means = per_setting(_seeds(results.tables[experiment]))
     act = means[means["mechanism"] == "act"]
     parts = [
         f"plain network: {style.plus_minus(r.error, r.error_se, card)}"
@@ -114,7 +109,7 @@ def caption(results: Results, experiment: str) -> str:
     drawn = "Bars" if card.is_share else "Wide lines"
     also = "; thin lines across a bar: medians of five seeds or more"
     also = also if card.is_share else "; the axis does not start at zero"
-    seeds = per_seed(headline(table))
+    seeds = _seeds(table)
     repeated = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] > 1)]
     fixed = "; green: every input processed a fixed number of times (not in the paper)"
     diverged = (seeds["status"] == "diverged").any()
@@ -131,8 +126,13 @@ def caption(results: Results, experiment: str) -> str:
     return " ".join(part for part in parts if part)
 
 
+def _seeds(table: pd.DataFrame) -> pd.DataFrame:
+    """What has a bar: a row a seed of ACT, the plain network and fixed repeats."""
+    seeds = per_seed(headline(table))
+    return seeds[seeds["mechanism"].isin(["repeat", "act"])]
+
+
 def _beyond_the_axis(seeds: pd.DataFrame) -> str:
-    seeds = seeds[seeds["mechanism"].isin(["repeat", "act"])]
     above = int((seeds["error"] > ceiling(seeds)).sum())
     if not above:
         return ""

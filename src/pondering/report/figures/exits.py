@@ -147,9 +147,7 @@ def _tested(results: Results, experiment: str) -> str:
 
 def _shown(results: Results, experiment: str) -> dict[str, pd.DataFrame]:
     """The rows of each mechanism."""
-    if experiment not in results.exits or experiment not in results.tables:
-        return {}
-    return at_best_settings(results.exits[experiment], results.tables[experiment])
+    return at_best_settings(results.exits.get(experiment), results.tables.get(experiment))
 
 
 def _means(results: Results, experiment: str) -> pd.DataFrame:

@@ -12,9 +12,7 @@ from pondering.report.figures.shapes.methods import (
     BEST,
     CHOOSING,
     best_methods,
-    error,
     lines_by_difficulty,
-    ponder,
 )
 from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
@@ -23,9 +21,7 @@ from pondering.results.tables import evaluated, headline, per_seed, splits_of
 
 def draw(results: Results, experiment: str) -> Figure | None:
     """Steps and error by difficulty; the first split is the trained range, the second beyond it."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return None
+    table = results.tables[experiment]
     card = results.cards[experiment]
     inside, rows = headline(table), evaluated(table)
     methods = best_methods(per_seed(inside), CHOOSING)
@@ -34,9 +30,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
     figure, (upper, lower) = style.new_figure([2.2, 2.2], sharex=True)
     handles: list[Line2D | Patch] = []
     for method in methods:
-        lines_by_difficulty(upper, method.of(rows), ponder, **method.look)
+        lines_by_difficulty(upper, method.of(rows), "ponder_time", **method.look)
         line = lines_by_difficulty(
-            lower, method.of(rows), error, **method.look, label=method.legend
+            lower, method.of(rows), "error", **method.look, label=method.legend
         )
         handles.append(line)
     edge = float(inside["difficulty"].max()) + 0.5

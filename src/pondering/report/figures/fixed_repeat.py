@@ -41,9 +41,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         above, how many seeds never solved it. None without rows of ACT and of a repeat count above
         1.
     """
-    table, curves = results.tables.get(experiment), results.curves.get(experiment)
-    if table is None:
-        return None
+    table, curves = results.tables[experiment], results.curves.get(experiment)
     seeds = per_seed(headline(table))
     repeats = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] != 1)]
     if repeats.empty or seeds[seeds["mechanism"] == "act"].empty:

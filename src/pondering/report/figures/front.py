@@ -34,9 +34,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         black a guess; below, faint lines are networks and bold lines medians of `front`, of one
         setting a mechanism. None without rows.
     """
-    table, curves = results.tables.get(experiment), results.curves.get(experiment)
-    if table is None:
-        return None
+    table, curves = results.tables[experiment], results.curves.get(experiment)
     rows, card = headline(table), results.cards[experiment]
     methods = shown(rows)
     figure, (upper, lower) = style.new_figure([2.7, 2.1])

@@ -15,7 +15,6 @@ from pondering.report.figures.shapes.methods import (
     BEST,
     CHOOSING,
     best_methods,
-    error,
     lines_by_difficulty,
 )
 from pondering.report.figures.shapes.training_length import unequal_training
@@ -47,7 +46,7 @@ def draw(results: Results, layouts: Mapping[str, str]) -> Figure | None:
             if curves is not None and len(method.of(curves)):
                 wide = errors_by_update(method.of(curves), card.worst_error)
                 upper.plot(*mean_line(wide), color=method.look["color"], lw=1.7)
-            lines_by_difficulty(lower, method.of(rows), error, **method.look)
+            lines_by_difficulty(lower, method.of(rows), "error", **method.look)
             label = style.MECHANISM_NAME[method.name]
             handles[label] = Line2D([], [], **method.look, label=label)
         upper.set(title=layout, xlabel="updates")

@@ -36,12 +36,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
         axis; below, small points are seeds, large ones means, the half axes of an ellipse the
         standard errors, the dotted line the plain network; shares that lie far apart on a
         logarithmic axis too, and steps double from tick to tick where a seed took many. None
-        without curves and rows.
+        without rows of ACT.
     """
-    curves, table = results.curves.get(experiment), results.tables.get(experiment)
+    curves, rows = results.curves.get(experiment), headline(results.tables[experiment])
     chosen = None if curves is None else curves[curves["mechanism"].isin(["repeat", "act"])]
-    rows = None if table is None else headline(table)
-    settings = _settings(chosen, rows)
+    settings = sorted(rows.loc[rows["mechanism"] == "act", "setting"].unique().tolist())
     if not settings:
         return None
     card = results.cards[experiment]
@@ -54,10 +53,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
     style.large_counts(upper)
     if card.is_share:
         style.share_log_axis(upper)
-    if rows is not None and len(rows):
-        apart = _apart(rows, card)
-        _error_against_ponder(lower, per_seed(rows), styles, FLOOR if apart else 0.0)
-        _vertical(lower, rows, card, apart)
+    apart = _apart(rows, card)
+    _error_against_ponder(lower, per_seed(rows), styles, FLOOR if apart else 0.0)
+    _vertical(lower, rows, card, apart)
     lower.set(xlabel="ponder: mean steps per input", ylabel=card.unit)
     handles = [
         Line2D([], [], color=styles[s].colour, marker=styles[s].marker, markersize=5,
@@ -112,15 +110,6 @@ def caption(results: Results, experiment: str) -> str:
         "same on a fixed part of the training data after training, against mean steps per input; "
         f"{marks} Neither axis starts at zero. {unequal}"
     )
-
-
-def _settings(curves: pd.DataFrame | None, rows: pd.DataFrame | None) -> list[float]:
-    """The time penalties in either source, sorted."""
-    found: set[float] = set()
-    for source in (curves, rows):
-        if source is not None:
-            found |= {float(s) for s in source.loc[source["mechanism"] == "act", "setting"]}
-    return sorted(found)
 
 
 def subset_note(shown: Sequence[float], settings: Sequence[float]) -> str:

@@ -31,15 +31,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
     The paper draws the box over seeds alone; the time course is added.
     """
-    table, curves = results.tables.get(experiment), results.curves.get(experiment)
-    if table is None:
+    shown, curves = _steps(results, experiment), results.curves.get(experiment)
+    if shown is None:
         return None
-    seeds = per_seed(headline(table))
-    seeds = seeds[seeds["mechanism"] == "pondernet"]
-    if seeds.empty:
-        return None
-    setting = prior_shown(seeds["setting"].tolist())
-    steps = seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
+    setting, steps = shown
     figure, (upper, lower) = style.new_figure([2.3, 1.15])
     own = None if curves is None else Method("pondernet", "pondernet", setting).of(curves)
     if own is not None and len(own):
@@ -74,15 +69,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def words(results: Results, experiment: str) -> str:
     """Median and spread over seeds of the steps with the prior shown, beside the prior's mean."""
-    table = results.tables[experiment]
-    seeds = per_seed(headline(table))
-    seeds = seeds[seeds["mechanism"] == "pondernet"]
-    if seeds.empty:
+    shown = _steps(results, experiment)
+    if shown is None or shown[1].empty:
         return ""
-    setting = prior_shown(seeds["setting"].tolist())
-    steps = seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
-    if steps.empty:
-        return ""
+    setting, steps = shown
     unrolled = steps_unrolled(results.curves.get(experiment))
     prior = f"1/λp = {1 / setting:.3g}"
     if unrolled is not None:
@@ -101,14 +91,28 @@ def words(results: Results, experiment: str) -> str:
 
 
 def caption(results: Results, experiment: str) -> str:
-    """What is drawn, the same in every profile."""
+    """What is drawn."""
+    cut = (
+        "Dashed: the mean of the prior that training uses, cut at N steps and normalised; dotted"
+        if steps_unrolled(results.curves.get(experiment))
+        else "Dotted"
+    )
     return (
         "Above: expected steps during training, faint lines seeds. Below: sampled steps at "
         f"evaluation over seeds, as in the paper. λp = {PRIOR:g}, or the smallest trained. "
-        f"{paper.hollow(experiment)} Its line joins the quartiles. Dashed: "
-        "the mean of the prior that training uses, cut at N steps and normalised; dotted: its mean "
-        "1/λp without the cut, which the paper quotes."
+        f"{paper.hollow(experiment)} Its line joins the quartiles. {cut}: "
+        "its mean 1/λp without the cut, which the paper quotes."
     )
+
+
+def _steps(results: Results, experiment: str) -> tuple[float, pd.Series] | None:
+    """The lambda_p shown and its steps, one a seed that has any; None without a geometric prior."""
+    seeds = per_seed(headline(results.tables[experiment]))
+    seeds = seeds[(seeds["mechanism"] == "pondernet") & (seeds["setting"] > 0)]
+    if seeds.empty:
+        return None
+    setting = prior_shown(seeds["setting"].tolist())
+    return setting, seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
 
 
 def prior_shown(settings: Sequence[float]) -> float:

@@ -47,7 +47,6 @@ def draw(results: Results, experiment: str, setting: float, markup: bool) -> Fig
     strips, start = text_strips(results, experiment, markup)
     if not strips:
         return None
-    strips = strips[:MOST_STRIPS]
     first_seed, most = shown_steps(strips[0], start), most_steps(strips)
     drawn, level = fold(strips, start)
     every = [shown_steps(trace, start) for trace in drawn]
@@ -85,7 +84,7 @@ def words(results: Results, experiment: str, setting: float, markup: bool) -> st
     if not strips:
         return ""
     parts = []
-    for trace in strips[:MOST_STRIPS]:
+    for trace in strips:
         pairs = [(s["input"], s["ponder_time"]) for s in shown_steps(trace, start)]
         frame = pd.DataFrame(pairs, columns=["c", "n"])
         parts.append(f"seed {trace['seed']}: {_pondered(frame, most_steps(strips))}")
@@ -111,7 +110,7 @@ def _pondered(frame: pd.DataFrame, most: float) -> str:
         same = f"every character took {style.in_steps(frame['n'].iloc[0])}"
         return f"{same}, the most of any seed" if frame["n"].iloc[0] >= most > 1 else same
     top = frame.groupby("c")["n"].mean().sort_values(ascending=False, kind="stable").head(3)
-    names = {" ": "space", "\n": "line end"}
+    names = {" ": "space", "\n": "line end", ";": "semicolon", ":": "colon"}
     listed = ", ".join(f"{names.get(str(c), str(c))} ({n:.2f})" for c, n in top.items())
     return (
         f"{frame['n'].mean():.2f} steps on average, from {frame['n'].min():.3g} to "
@@ -120,7 +119,7 @@ def _pondered(frame: pd.DataFrame, most: float) -> str:
 
 
 def text_strips(results: Results, experiment: str, markup: bool) -> tuple[list[Trace], int]:
-    """The stretch of text shown, as every seed read it.
+    """The stretch of text shown, as the first seeds read it.
 
     Args:
         results, experiment, markup: see `draw`.
@@ -139,7 +138,7 @@ def text_strips(results: Results, experiment: str, markup: bool) -> tuple[list[T
         and each["setting"] == trace["setting"]
         and [step["input"] for step in each["steps"]] == text
     }  # fmt: skip
-    return [same[seed] for seed in sorted(same)], start
+    return [same[seed] for seed in sorted(same)[:MOST_STRIPS]], start
 
 
 def fold(strips: Sequence[Trace], start: int) -> tuple[list[Trace], list[str]]:

@@ -110,17 +110,13 @@ def caption(results: Results, experiment: str) -> str:
 
 def _which(results: Results, experiment: str) -> str:
     """The seeds whose subsets are taken."""
-    table = results.tables.get(experiment)
-    more = table is not None and table["seed"].nunique() > MOST_SEEDS
+    more = results.tables[experiment]["seed"].nunique() > MOST_SEEDS
     return f"the first {MOST_SEEDS} published seeds" if more else "the published seeds"
 
 
 def errors_by_seed(results: Results, experiment: str) -> tuple[np.ndarray, np.ndarray]:
     """Errors [penalties, seeds] of ACT, and [1, seeds] of the plain network, of the same seeds."""
-    table = results.tables.get(experiment)
-    if table is None:
-        return np.empty((0, 0)), np.empty((0, 0))
-    seeds = per_seed(headline(table))
+    seeds = per_seed(headline(results.tables[experiment]))
     act = seeds[seeds["mechanism"] == "act"].pivot(
         index="setting", columns="seed", values="error"
     ).dropna(axis=1)  # fmt: skip
@@ -149,8 +145,8 @@ def shares(errors: np.ndarray, size: int) -> tuple[float, float, float]:
     _, best = subset_means(errors, size)
     taken = np.array(list(combinations(range(errors.shape[1]), size)), dtype=int)
     solved = (errors[best[:, None], taken] < SOLVED_ERROR).mean(axis=1)
-    every, none = float((solved == 1).mean()), float((solved == 0).mean())
-    return every, 1 - every - none, none
+    some = (solved > 0) & (solved < 1)
+    return float((solved == 1).mean()), float(some.mean()), float((solved == 0).mean())
 
 
 def _apart(errors: np.ndarray, without: np.ndarray) -> bool:

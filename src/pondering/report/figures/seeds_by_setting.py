@@ -29,9 +29,7 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
         hollow markers the paper's medians, at its settings; below, solve rates with Wilson 95%
         intervals. None without rows.
     """
-    table = results.tables.get(experiment)
-    if table is None:
-        return None
+    table = results.tables[experiment]
     seeds = per_seed(headline(table))
     seeds = seeds[seeds["mechanism"] == mechanism]
     if seeds.empty:

@@ -39,9 +39,7 @@ def draw(
         one their mean with a 95% interval (`mean_of`). Below, points are networks, whiskers the
         same interval of the mean. None without rows.
     """
-    table = results.tables.get(experiment)
-    if table is None:
-        return None
+    table = results.tables[experiment]
     rows, card = headline(table), results.cards[experiment]
     figure = Figure(figsize=(style.WIDTH, 4.3), layout="constrained")
     grid = figure.add_gridspec(2, len(mechanisms), height_ratios=[2.3, 1])
@@ -148,7 +146,7 @@ def networks(rows: pd.DataFrame, mechanism: str) -> tuple[list[pd.DataFrame], li
         rows: evaluation rows of one split.
         mechanism: as the rows name it.
     """
-    own = rows[(rows["mechanism"] == mechanism) & rows["ponder_time"].notna()]
+    own = rows[rows["mechanism"] == mechanism]
     each = [part.sort_values("difficulty") for _, part in own.groupby(REPLICA)]
     return (
         [part for part in each if part["error"].mean() < SOLVED_ERROR],

@@ -48,6 +48,7 @@ class FigureSpec:
             among them: the figure is also drawn for a wide page, see `across`.
         paper_value: what the paper shows or reports, in one sentence.
         most_seeds: how many of the seeds it shows at most; 0 for all.
+        mechanisms: whose seeds it shows; empty for all.
     """
 
     id: str
@@ -59,6 +60,7 @@ class FigureSpec:
     family: Family
     values: Mapping[str, Any]
     most_seeds: int = 0
+    mechanisms: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -81,6 +83,8 @@ class FigureSpec:
         Returns:
             The figure, its layout settled; None where the results lack what it needs.
         """
+        if not any(name in results.tables for name in self.experiment):
+            return None
         with style.style():
             figure = self.family.draw(results, **self.values)
             if figure is None:
@@ -116,14 +120,12 @@ class FigureSpec:
         present = [name for name in self.experiment if name in results.cards]
         texts = [results.cards[name].what for name in present if not results.cards[name].stand_in]
         known = [_with_times(text) for text in dict.fromkeys(texts)]
-        counts = [
-            results.tables[name].groupby(["mechanism", "setting"])["seed"].nunique()
-            for name in self.experiment
-            if name in results.tables
-        ]
-        shown = pd.concat(counts).clip(upper=self.most_seeds or None) if counts else None
-        seeds = "" if shown is None else f", {style.seed_count(shown)}"
-        profile = f"Profile {results.profile}{seeds}"
+        tables = [results.tables[name] for name in self.experiment if name in results.tables]
+        counts = pd.concat(t.groupby(["mechanism", "setting"])["seed"].nunique() for t in tables)
+        if self.mechanisms:
+            counts = counts[counts.index.isin(self.mechanisms, level="mechanism")]
+        seeds = style.seed_count(counts.clip(upper=self.most_seeds or None))
+        profile = f"Profile {results.profile}, {seeds}"
         return f"{profile}: {'; '.join(known)}" if 1 <= len(known) <= 2 else profile
 
 

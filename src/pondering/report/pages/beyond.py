@@ -22,6 +22,7 @@ from pondering.report.figures.shapes.methods import (
     method_of,
     trained_alike,
 )
+from pondering.report.pages.names import listed
 from pondering.report.pages.summary import SPLITS_ON_FIGURES_ALONE, own_values, printed
 from pondering.results import exits
 from pondering.results.exits import at_best_settings
@@ -223,9 +224,7 @@ def _points(own: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
 
 def _audit(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     """How much of a result is the readout."""
-    if EVERY_WAY not in results.readouts or EVERY_WAY not in results.tables:
-        return
-    read = at_best_settings(results.readouts[EVERY_WAY], results.tables[EVERY_WAY])
+    read = at_best_settings(results.readouts.get(EVERY_WAY), results.tables.get(EVERY_WAY))
     read.pop(CONTROL, None)
     for words, before, after in READ:
         gaps = {each: float((own[after] - own[before]).mean()) for each, own in read.items()}
@@ -297,9 +296,7 @@ TOLD: tuple[Callable[[Results, Rows, Best], Iterator[str]], ...] = (
 
 def _stopped(results: Results, name: str) -> dict[str, pd.DataFrame]:
     """By mechanism the rows of exit rules at its best setting."""
-    if name not in results.exits or name not in results.tables:
-        return {}
-    return at_best_settings(results.exits[name], results.tables[name])
+    return at_best_settings(results.exits.get(name), results.tables.get(name))
 
 
 def _task(results: Results) -> str:
@@ -316,9 +313,8 @@ def _seeds(parts: Iterable[pd.DataFrame]) -> str:
     return style.seed_count(pd.concat([p.groupby(keys)["seed"].nunique() for p in parts]))
 
 
-def _listed(names: Sequence[str]) -> str:
-    *most, last = map(_name, names)
-    return f"{', '.join(most)} and {last}" if most else last
+def _listed(methods: Sequence[str]) -> str:
+    return listed(map(_name, methods))
 
 
 def _percent(error: float) -> str:

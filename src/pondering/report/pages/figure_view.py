@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from pondering.params.replica import read_variant
 from pondering.report.figures import FigureSpec, alt_text, reads_exits
 from pondering.report.pages import names
 from pondering.report.pages.svg import inline
@@ -69,11 +70,12 @@ def figure_view(spec: FigureSpec, results: Results, drawings: Mapping[str, str])
 
 def trainings(results: Results, name: str) -> list[str]:
     """The trainings behind an experiment's table, as "experiment-mechanism"."""
-    there = set(results.tables[name]["mechanism"])
+    there = {read_variant(each)[0] for each in results.tables[name]["mechanism"].unique()}
     return [f"{name}-{mechanism}" for mechanism in names.TITLES if mechanism in there]
 
 
 def _has_curves(results: Results, run: str) -> bool:
     name, mechanism = run.rsplit("-", 1)
     frame = results.curves.get(name)
-    return frame is not None and bool((frame["mechanism"] == mechanism).any())
+    there = [] if frame is None else frame["mechanism"].unique()
+    return any(read_variant(each)[0] == mechanism for each in there)

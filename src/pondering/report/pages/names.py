@@ -49,6 +49,12 @@ def variants(found: Iterable[str]) -> list[str]:
     return sorted(known, key=lambda name: (order.index(of[name]), name))
 
 
+def listed(texts: Iterable[str]) -> str:
+    """A, b and c."""
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def settings_listed(mechanism: str, settings: Iterable[float | Mapping[str, Any]]) -> list[str]:
     """A list of settings as params.yaml has it: 0.01, 1e-3 with halt_bias -3."""
     entry = mechanisms.MECHANISMS[mechanism]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
 
 def _arms(plan: Mapping[str, Any]) -> str:
     """What a screen tried."""
-    seeds = _list(map(str, plan["seeds"]))
+    seeds = names.listed(map(str, plan["seeds"]))
     recipes = f"{len(plan['arms'])} recipe{'s' if len(plan['arms']) > 1 else ''}"
     return f"{recipes}, seeds {seeds}, {plan['updates']:,} updates"
 
@@ -67,14 +67,9 @@ def _words(record: Mapping[str, Any], mechanism: str) -> str:
     settings = record.get("settings") or own[SETTING_NAMES[mechanism]]
     seeds = record.get("seeds") or config["seeds"]
     many = "learning rate" if len(rates) == 1 else "learning rates"
-    tried = _list(names.settings_listed(mechanism, settings))
+    tried = names.listed(names.settings_listed(mechanism, settings))
     return (
         f"{style.SYMBOL[mechanism]} = {tried} at {many} "
-        f"{_list(map(style.number, rates))}, seeds {_list(map(str, seeds))}, "
+        f"{names.listed(map(style.number, rates))}, seeds {names.listed(map(str, seeds))}, "
         f"{record['updates']:,} updates"
     )
-
-
-def _list(texts: Iterable[str]) -> str:
-    *first, last = texts
-    return f"{', '.join(first)} and {last}" if first else last

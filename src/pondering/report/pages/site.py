@@ -179,8 +179,6 @@ def _draw(figures: Sequence[FigureSpec], results: Results, folder: Path) -> dict
     drawings = {}
     wide = (each.across for each in figures)
     for spec in (*figures, *filter(None, wide)):
-        if not any(name in results.tables for name in spec.experiment):
-            continue
         key, files = figure_key(spec, results), paths_of(folder / spec.id)
         found = key and seal(key, files)
         if not found or known.get(spec.id) != found:
@@ -270,5 +268,5 @@ def _read_claims(path: Path, profile: str) -> dict[str, Any]:
         "notes": path.with_name("NOTES.md").is_file(),
         "finished": finished,
         "verdicts": verdicts,
-        "judged": sum(each in VERDICTS[:3] for each in verdicts.values()),
+        "judged": sum(each not in UNDECIDED for each in verdicts.values()),
     }

@@ -12,6 +12,7 @@ from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
+from pondering.params.replica import read_variant
 from pondering.report.figures import FIGURES, question_figure
 from pondering.report.pages import names
 from pondering.report.pages.beyond import Beyond, beyond_of
@@ -203,7 +204,8 @@ def _section(
 ) -> Section:
     table, card = results.tables[name], results.cards[name]
     named = config.mechanisms if config else names.TITLES
-    missing = [m for m in named if not (table["mechanism"] == m).any()]
+    there = {read_variant(each)[0] for each in table["mechanism"].unique()}
+    missing = [each for each in named if each not in there]
     rows = tuple(summary_rows(table, card, solved_error))
     means = per_seed(headline(table))
     best = {each: best_setting(means, each) for each in named if each not in missing}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,7 +185,7 @@ def boxes(
 def lines_by_difficulty(
     axes: Axes,
     rows: pd.DataFrame,
-    value: Callable[[pd.DataFrame], pd.Series],
+    value: str,
     median: bool = False,
     **look: Any,
 ) -> Line2D:
@@ -196,14 +196,14 @@ def lines_by_difficulty(
     Args:
         axes: where to draw.
         rows: evaluation rows of one method and split.
-        value: the quantity, from rows to a series.
+        value: the column.
         median: the median over seeds in a band between their quartiles, in place of the mean.
         look: colour, marker, line style, label.
 
     Returns:
         The line, for a legend.
     """
-    grouped = rows.assign(value=value(rows)).groupby("difficulty")["value"]
+    grouped = rows.groupby("difficulty")[value]
     middle, error = grouped.mean(), grouped.sem()
     low, high = middle - error, middle + error
     if median:
@@ -217,18 +217,3 @@ def lines_by_difficulty(
         axes.fill_between(x, low.to_numpy(), high.to_numpy(),
                           color=look["color"], alpha=0.1, linewidth=0)  # fmt: skip
     return line
-
-
-def accuracy(rows: pd.DataFrame) -> pd.Series:
-    """1 - error."""
-    return 1 - rows["error"]
-
-
-def ponder(rows: pd.DataFrame) -> pd.Series:
-    """Steps per input."""
-    return rows["ponder_time"]
-
-
-def error(rows: pd.DataFrame) -> pd.Series:
-    """The error itself."""
-    return rows["error"]

@@ -37,14 +37,6 @@ def unequal_training(
     differ = [name for name, each in updates.items() if len(set(each.values())) > 1]
     if across and len({value for each in updates.values() for value in each.values()}) > 1:
         differ = list(updates)
-    shorter = {} if across or len(experiments) == 1 else _one_apart(updates, differ)
-    if shorter:
-        shares = [
-            f"{name.replace('_', ' ')} {short:,} of {long:,}"
-            for name, (_, short, long) in shorter.items()
-        ]
-        (which,) = {mechanism for mechanism, *_ in shorter.values()}
-        return f"Not trained equally long here; updates {TRAINED[which]}: {'; '.join(shares)}."
     parts = []
     for name in differ:
         told = ", ".join(f"{value:,} {TRAINED[each]}" for each, value in updates[name].items())
@@ -74,18 +66,3 @@ def _updates(results: Results, experiment: str, mechanisms: Sequence[str]) -> di
     """The longest training of each mechanism that has curves."""
     ends = results.curves[experiment].groupby("mechanism")["update"].max()
     return {each: int(ends[each]) for each in mechanisms if each in ends}
-
-
-def _one_apart(
-    updates: dict[str, dict[str, int]], differ: Sequence[str]
-) -> dict[str, tuple[str, int, int]]:
-    """Where the same one mechanism differs in every experiment: it, its updates, the others'."""
-    found = {}
-    for name in differ:
-        each = updates[name]
-        for mechanism, own in each.items():
-            others = {value for other, value in each.items() if other != mechanism}
-            if len(each) > 2 and len(others) == 1:
-                found[name] = (mechanism, own, others.pop())
-    same = len({mechanism for mechanism, *_ in found.values()}) == 1
-    return found if same and len(found) == len(differ) else {}
