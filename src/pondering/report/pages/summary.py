@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -28,6 +29,8 @@ from pondering.results.tables import (
 
 SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
 """Splits with too many difficulties and no mean worth a row."""
+
+SETTING = ["mechanism", "setting"]
 
 OWN_VALUES = {"beta": "β = {:g}", "max_steps": "at most {} steps", "epsilon": "ε = {:g}"}
 """A mechanism's own values in words; others are `name = value`."""
@@ -64,29 +67,34 @@ def summary_rows(
         splits; the expectation, which PonderNet has, after its sampled prediction.
     """
     rows = []
+    expected = table.loc[table["prediction"] == "expected", "mechanism"].unique()
+    splits = [each for each in splits_of(table) if each not in SPLITS_ON_FIGURES_ALONE]
+    seeds = {
+        (prediction, split): per_seed(
+            evaluated(table, split=split, prediction=prediction)
+        ).set_index(SETTING)
+        for prediction in ("sampled", "expected")
+        for split in splits
+    }
+    means = {key: per_setting(each.reset_index()).set_index(SETTING) for key, each in seeds.items()}
     for mechanism in names.variants(table["mechanism"].unique()):
-        of_mechanism = table[table["mechanism"] == mechanism]
-        for prediction in ("sampled", "expected"):
-            if prediction == "expected" and not (of_mechanism["prediction"] == "expected").any():
-                continue
-            kept = evaluated(of_mechanism, prediction=prediction)
-            parts = dict(list(kept.groupby(["setting", "split"])))
-            order = splits_of(table)
-            for setting, split in sorted(parts, key=lambda each: (each[0], order.index(each[1]))):
-                if split not in SPLITS_ON_FIGURES_ALONE:
-                    part = parts[setting, split]
+        settings = sorted(table.loc[table["mechanism"] == mechanism, "setting"].unique())
+        for prediction in ("sampled", *(["expected"] if mechanism in expected else [])):
+            for setting, split in product(settings, splits):
+                if (mechanism, setting) in means[prediction, split].index:
+                    own = seeds[prediction, split].loc[[(mechanism, setting)]]
+                    mean = means[prediction, split].loc[(mechanism, setting)]
                     name = names.setting_sign(mechanism, float(setting))
                     name += ", expectation" if prediction == "expected" else ""
                     title = title_of(mechanism), name
-                    rows.append(_row(part, card, title, split, solved_error))
+                    rows.append(_row(own, mean, card, title, split, solved_error))
     return rows
 
 
 def _row(
-    part: pd.DataFrame, card: Card, title: tuple[str, str], split: str, solved_error: float
-) -> SummaryRow:
-    seeds = per_seed(part)
-    means = per_setting(seeds).iloc[0]
+    seeds: pd.DataFrame, means: pd.Series, card: Card, title: tuple[str, str], split: str,
+    solved_error: float,
+) -> SummaryRow:  # fmt: skip
     interval = mean_interval(seeds["error"]).within(0, 1 if card.is_share else math.inf)
     solved = solve_rate(seeds["error"], solved_error)
     scale, digits, unit = printed(means["error"], card)
