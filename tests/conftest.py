@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 import signal
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from ruamel.yaml import YAML
 
 # One thread per process, and per process that a test starts: read when torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -48,29 +44,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files of `FIRST`, then the others as they were collected."""
     rank = {Path(__file__).parent / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path, len(rank)))
-
-
-class ParsedOnce(YAML):  # type: ignore[misc]
-    """Of params.yaml and claims.yaml, which hundreds of tests read, a fifth of a second each."""
-
-    def load(self, stream: Any) -> Any:
-        if not isinstance(stream, str) or len(stream) < 20_000:
-            return super().load(stream)
-        return pickle.loads(_pickled(stream, tuple(self.typ), self.pure))
-
-
-@cache
-def _pickled(text: str, kinds: tuple[str, ...], pure: bool) -> bytes:
-    return pickle.dumps(YAML(typ=list(kinds), pure=pure).load(text))
-
-
-def pytest_configure() -> None:
-    """Parse a long YAML text once a process; every caller gets a document of its own."""
-    from pondering.params import read
-    from pondering.project import documents
-
-    for module in (read, documents):
-        module.YAML = ParsedOnce  # type: ignore[misc]
 
 
 @pytest.fixture(autouse=True)

@@ -13,11 +13,11 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
-from ruamel.yaml import YAML
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.schema import PROFILES, SETTING_NAMES, ExperimentConfig, Params
-from pondering.project.errors import UserError, close_to, instead
+from pondering.project.documents import LONGEST_LINE, read_yaml
+from pondering.project.errors import UserError, close_to, instead, printable
 
 __all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
 
@@ -25,7 +25,6 @@ _TOP = ("profile", "device", "compute", "download", "experiments", "about")
 # What an experiment's block may hold.
 _PARTS = (*(name for name in ExperimentConfig.model_fields if name != "mechanisms"), *MECHANISMS)
 LONGEST_VALUE = 80
-LONGEST_LINE = 400
 
 
 def load_params(
@@ -44,12 +43,11 @@ def load_params(
         UserError: one line naming file, key, value and what is allowed.
     """
     try:
-        return _checked(_read(path), profile, over or {})
+        return _checked(read_yaml(path), profile, over or {})
     except RecursionError:
         raise UserError(f"{path}: nested too deeply, or a value that contains itself") from None
     except _Refusal as refusal:
-        line = " ".join(f"{path}: {refusal}".split())
-        raise UserError(_printable(line)[:LONGEST_LINE]) from None
+        raise UserError(printable(f"{path}: {refusal}")[:LONGEST_LINE]) from None
 
 
 class _Refusal(Exception):
@@ -82,24 +80,6 @@ def _checked(
         return Params.model_validate(merged)
     except ValidationError as error:
         raise _Refusal(_finding(error, document, chosen)) from None
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run from the project's root") from None
-    except (OSError, ValueError) as error:
-        raise _Refusal(f"cannot be read: {error}") from None
-    try:
-        document = YAML(typ="safe", pure=True).load(text)
-    except RecursionError:
-        raise
-    except Exception as error:  # a tag on a wrong value ends in whatever its constructor raises
-        raise _Refusal(f"not valid YAML: {error or type(error).__name__}") from None
-    if not isinstance(document, dict):
-        raise _Refusal(f"must be a mapping of keys, not {_shown(document)}")
-    return document
 
 
 def _is_block(value: Any) -> bool:
@@ -143,10 +123,6 @@ def deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
 def _shown(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _finding(error: ValidationError, document: dict[str, Any], profile: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from pondering.project.errors import Interrupted, UserError, out_of_memory
+from pondering.project.errors import Interrupted, UserError, out_of_memory, printable
 
 # Threads of torch that wait for work look out for it so many times (a tenth of a millisecond) and
 # then leave their core to others: to compiled loops, to another training. Read when torch is
@@ -104,9 +104,3 @@ def _leave(line: str, status: int) -> None:
     if status == 130:
         gc.freeze()  # at once, without a search for garbage among all that torch has loaded
     sys.exit(status)
-
-
-def printable(line: str) -> str:
-    """One line that a terminal shows as it is, whatever a user's file put into it."""
-    whole = " ".join(line.split())
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole)

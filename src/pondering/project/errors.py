@@ -34,6 +34,12 @@ def instead(name: str, allowed: Iterable[object]) -> str:
     return f"; did you mean {' or '.join(repr(each) for each in names if each in close)}?"
 
 
+def printable(line: str) -> str:
+    """One line that a terminal shows as it is, whatever a user's file put into it."""
+    whole = " ".join(line.split())
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole)
+
+
 class Interrupted(Exception):
     """Work that was told to stop and has saved itself; says where the same command goes on."""
 
