@@ -39,7 +39,7 @@ def headline(table: pd.DataFrame) -> pd.DataFrame:
 
 def splits_of(table: pd.DataFrame) -> list[str]:
     """The splits of a table in their order: the one that counts comes first."""
-    return [str(split) for split in table["split"].unique()]
+    return [str(split) for split in dict.fromkeys(table["split"])]
 
 
 def evaluated(
@@ -112,10 +112,9 @@ def best_setting(seeds: pd.DataFrame, mechanism: str) -> float | None:
     Returns:
         The setting; between equals the one that ponders less, then the smaller. None without rows.
     """
-    own = seeds[seeds["mechanism"] == mechanism]
-    if own.empty:
+    means = per_setting(seeds[seeds["mechanism"] == mechanism])
+    if means.empty:
         return None
-    means = own.groupby("setting")[["error", "ponder_time"]].mean().reset_index()
     ordered = means.sort_values(["error", "ponder_time", "setting"], kind="stable")
     return float(ordered["setting"].iloc[0])
 
