@@ -102,19 +102,18 @@ def _means(table: pd.DataFrame) -> pd.DataFrame:
     return means[means["mechanism"].isin(["repeat", "act"])]
 
 
-def updates_to_solve(curves: pd.DataFrame, threshold: float = FOJO_SOLVED) -> pd.DataFrame:
-    """The first logged update of each replica at which its training error is below a threshold.
+def updates_to_solve(curves: pd.DataFrame) -> pd.DataFrame:
+    """The first logged update of each replica at which its training error is Fojo et al.'s.
 
     Args:
         curves: training curves of one experiment.
-        threshold: error below which the task counts as solved.
 
     Returns:
         Columns mechanism, setting, seed, update; NaN where the replica never got there.
     """
     keys = ["mechanism", "setting", "seed"]
     everyone = curves[keys].drop_duplicates()
-    reached = curves[curves["error"] < threshold].groupby(keys, as_index=False)["update"].min()
+    reached = curves[curves["error"] < FOJO_SOLVED].groupby(keys, as_index=False)["update"].min()
     return everyone.merge(reached, on=keys, how="left").sort_values(keys, ignore_index=True)
 
 

@@ -22,7 +22,6 @@ class FigureView:
     """
 
     spec: FigureSpec
-    source: str
     drawings: Mapping[str, Markup]
     alternative: str
     caption: str
@@ -47,7 +46,6 @@ def figure_view(spec: FigureSpec, results: Results, drawings: Mapping[str, str])
     commands = [f"dvc repro {stage}@{profile}-{name}" for name in present]
     return FigureView(
         spec=spec,
-        source=spec.source,
         drawings={name: inline(drawings[name], name, alternative) for name in ids},
         alternative=alternative,
         caption=spec.caption(results),

@@ -103,12 +103,11 @@ def share_log_axis(axes: Axes) -> None:
     subs = (1, 2, 5) if high > 8 * low else (1, 1.5, 2, 3, 4, 5, 7)
     axes.yaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def sparse(labels: Sequence[str], most: int = 20) -> list[bool]:
+def sparse(labels: Sequence[str]) -> list[bool]:
     """Which labels of many time penalties to show: those that start with 1, 3 or 6."""
-    few = len(labels) <= most
+    few = len(labels) <= 20
     return [few or label.lstrip("0.")[:1] in ("", "1", "3", "6") for label in labels]
 
 

@@ -61,8 +61,8 @@ def heading(figure: Figure, title: str, settings: str, warning: str = "") -> Non
         axes.set_position((round(left, 5), round(bottom, 5), round(width, 5), round(height, 5)))
 
 
-def _clipped(text: str, width: int, most: int = 3) -> list[str]:
-    return textwrap.wrap(text, width, max_lines=most, placeholder=" …") if text else []
+def _clipped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, max_lines=3, placeholder=" …") if text else []
 
 
 def bottom_legend(
