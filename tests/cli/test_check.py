@@ -34,6 +34,19 @@ def test_the_real_parameters_are_sound(tmp_path: Path, monkeypatch: pytest.Monke
     assert status == 0, output
 
 
+def test_mechanisms_without_seeds_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one, or all of an experiment."""
+    monkeypatch.chdir(tmp_path)
+    for without in (["repeat"], ["repeat", "act", "pondernet"]):
+        document = tiny.document(**{name: {"seeds": []} for name in without})
+        document["tiny"]["reduced"] = document["tiny"]["quick"]
+        tiny.write(tmp_path, document)
+        done = CliRunner().invoke(main, ["check"])
+        assert done.exit_code == 0, (without, done.output, done.exception)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

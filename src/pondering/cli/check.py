@@ -39,8 +39,9 @@ def check() -> None:
             check_trainings(Path(), params)
             for name, config in params.experiments.items():
                 task = make_task(config.task, name)
-                _check_fit(name, profile, config, task)
-                for mechanism in filter(config.seeds_of, config.mechanisms):
+                trained = [each for each in config.mechanisms if config.seeds_of(each)]
+                _check_fit(name, profile, config, task, trained)
+                for mechanism in trained:
                     halting = make_halting(config, config.replicas(mechanism))
                     if mechanism not in tried:
                         _check_step(mechanism, halting, len(config.replicas(mechanism)))
@@ -49,8 +50,14 @@ def check() -> None:
         click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
 
 
-def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) -> None:
-    """Refuse a cell or a schedule that the task cannot have."""
+def _check_fit(
+    name: str, profile: str, config: ExperimentConfig, task: Task, trained: list[str]
+) -> None:
+    """Refuse a cell or a schedule that the task cannot have.
+
+    Args:
+        trained: its mechanisms that have seeds.
+    """
     from pondering.model.cells import CELLS
     from pondering.train.build import cell_class, make_network
 
@@ -62,7 +69,8 @@ def _check_fit(name: str, profile: str, config: ExperimentConfig, task: Task) ->
         raise UserError(
             f"{where}.network.cell: {cell!r} cannot read {task.name}; allowed: {allowed}"
         )
-    make_network(config, task, config.replicas(next(iter(config.mechanisms)))[:1])
+    for mechanism in trained[:1]:
+        make_network(config, task, config.replicas(mechanism)[:1])
     if config.training.validation is not None and not images:
         raise UserError(
             f"{where}.training.validation: {task.name} has no validation set; allowed: null"
