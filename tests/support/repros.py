@@ -27,6 +27,7 @@ COMMANDS = {
     "dvc": [sys.executable, "-m", "dvc", "repro"],
     "make": ["make", "--silent", "repro"],
     "pondering": [sys.executable, "-m", "pondering.cli", "repro"],
+    "late": [sys.executable, "-m", "support.late_training"],
 }
 
 
@@ -63,6 +64,7 @@ def start(project: Path, command: str, log: Path) -> subprocess.Popen[bytes]:
     """One of `COMMANDS` as the first of a process group, what it says in a file."""
     environment = os.environ | {
         "PONDERING_TRACKING": "off",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     with log.open("w") as file:

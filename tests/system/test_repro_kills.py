@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import repros, stages, tiny
+from support import late_training, repros, stages, tiny
 
 KILLS = int(os.environ.get("PONDERING_KILLS", "6"))  # of each command, at random moments
 UPDATES = 1000
@@ -76,6 +76,23 @@ def test_ctrl_c_ends_all_at_once_and_a_line_says_how_to_go_on(
     assert line == "stopped; `make repro` goes on from there"
     assert last.startswith("make") and last.endswith("Error 130")
     assert status == -signal.SIGINT  # make's own
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stage_that_has_only_begun_ends_too(
+    project: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    """A signal that comes before the stage can handle any is not lost."""
+    shutil.rmtree(project)
+    repros.new(project, values(10**6, 0.05), ["act"])
+    log = tmp_path / "log"
+    run = started(project, "late", log, lambda: (project / late_training.BEGUN).exists())
+    os.killpg(run.pid, number)
+    assert run.wait(late_training.SECONDS + SECONDS) == 128 + number
+    repros.until(lambda: not repros.at_work(project), SECONDS)
+    said = log.read_text()
+    assert "Traceback" not in said and not checkpoints(project)
+    assert said.endswith("stopped; `make repro` goes on from there\n")
 
 
 def test_what_it_started_ends_with_it(

@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import connection, forkserver
+from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # DVC takes seconds to import
 
 SECONDS_BETWEEN_LOOKS = 0.1
 SERVER = multiprocessing.get_context("forkserver")
+ENDS = (signal.SIGINT, signal.SIGTERM)  # what a terminal or a shell sends to end all processes
 ROOMS = ["cli.keys", "data.fetch", "data.frozen", "evaluate.stage", "report.pages", "track"]
 ROOMS += ["train.stage", "model.paths.compiled.operations"]
 PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS)]
@@ -60,14 +61,26 @@ def repro(ctx: click.Context) -> None:
                 click.echo("repro: everything is up to date")
                 return
             SERVER.set_forkserver_preload(PRELOADED)
-            with _handled(signal.SIG_IGN):  # it, and what is forked from it, leave Ctrl-C to us
-                forkserver.ensure_running()
+            _start_server()
             ctx.invoke(check)
             processes = _processes(params)
             click.echo(f"repro: running what changed, processes: {processes}")
             told: list[int] = []  # numbers of signals, which would else break a record in two
             with _handled(lambda number, _: told.append(number)):
                 _Run(stages, processes, told).run()
+
+
+def _start_server() -> None:
+    """Start what stages are forked from, in which signals wait: Ctrl-C is left to this process.
+
+    Ignored, the one that ends a stage which has only begun would be lost.
+    """
+    resource_tracker.ensure_running()  # first: it ends by letting these signals through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _processes(params: Params) -> int:
@@ -174,14 +187,13 @@ class _Run:
 
 
 @contextmanager
-def _handled(handler: Callable[[int, Any], object] | signal.Handlers) -> Iterator[None]:
-    """Handle in another way what a terminal or a shell sends to all processes to end them."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, handler) for number in numbers]
+def _handled(handler: Callable[[int, Any], object]) -> Iterator[None]:
+    """Handle in another way what ends a process."""
+    before = [signal.signal(number, handler) for number in ENDS]
     try:
         yield
     finally:
-        for number, each in zip(numbers, before, strict=True):
+        for number, each in zip(ENDS, before, strict=True):
             signal.signal(number, each)
 
 
@@ -190,6 +202,7 @@ def _work(command: str, environment: dict[str, str], alone: bool) -> None:
     gc.freeze()  # no time for garbage among all that torch has loaded
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with stage():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # which may wait already
         os.environ.update(environment)  # and `python` is the one that runs this
         os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         *before, last = command.splitlines()
