@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import time
@@ -45,6 +46,18 @@ def second_fails() -> None:
         return real(plan, shard, watch)  # type: ignore[arg-type]
 
     local._train = refuse  # type: ignore[assignment]
+
+
+def slow_to_begin() -> None:
+    """In processes whose first second passes before they handle any signal themselves."""
+    two()
+    real = local._train
+
+    def train(plan: Plan, shard: Shard, watch: object) -> object:
+        time.sleep(1)
+        return real(plan, shard, watch)  # type: ignore[arg-type]
+
+    local._train = train  # type: ignore[assignment]
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +112,21 @@ def test_they_end_with_the_stage_and_go_on(
         time.sleep(0.05)
     assert stages.run(project, *TRAIN, before=two).status == 0
     check_finished(project, undisturbed)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_that_has_only_begun_ends_with_the_stage(project: Path, number: signal.Signals) -> None:
+    """SIGINT goes to all of them, as from a terminal."""
+    stage = stages.Stage(project, *TRAIN, before=slow_to_begin)
+    stage.until(lambda: len(stage.children()) == 2)
+    if number == signal.SIGINT:
+        for child in stage.children():
+            os.kill(child, number)
+    stage.send(number)
+    done = stage.wait()
+    assert done.status == 130
+    ended = re.findall(r"^stopped at update (\d+) of 1,500; ", done.err, re.MULTILINE)
+    assert [int(each) < 10 for each in ended] == [True, True], done.err
 
 
 def test_one_that_fails_ends_the_stage_and_says_why(

@@ -14,7 +14,7 @@ from pondering.project.command import stage
 from pondering.project.errors import Interrupted
 from pondering.project.progress import ProgressBar
 from pondering.train.plan import Plan
-from pondering.train.shards import Shard, ShardResult, Watch, stop_flag, train
+from pondering.train.shards import Flag, Shard, ShardResult, Watch, stop_flag, train
 from pondering.train.trainer import Row, Trainer
 
 Listener = Callable[[list[Row]], None]
@@ -80,10 +80,14 @@ class _Here(Watch):
 
 
 class _Child(Watch):
-    """A shard that trains in a process of its own, which ends when its parent does."""
+    """A shard that trains in a process of its own, which ends when its parent does.
 
-    def __init__(self, parent: int, pipe: Any) -> None:
-        self._parent, self._pipe = parent, pipe
+    Args:
+        told: the parent's flag, which a signal sets here as long as the training has none yet.
+    """
+
+    def __init__(self, parent: int, pipe: Any, told: Flag) -> None:
+        self._parent, self._pipe, self._told = parent, pipe, told
 
     def start(self, sweep: Trainer) -> None:
         self.point(sweep, 0)
@@ -93,7 +97,7 @@ class _Child(Watch):
             self._pipe.send((sweep.update, sweep.rows(since), sweep.summary()))
 
     def wants_end(self) -> bool:
-        return os.getppid() != self._parent
+        return self._told.is_set or os.getppid() != self._parent
 
 
 class _Processes:
@@ -116,7 +120,7 @@ class _Processes:
             try:
                 while (self._waiting or self._at_work) and not stop.is_set:
                     while self._waiting and len(self._at_work) < self._plan.processes:
-                        self._start(self._waiting.pop(0))
+                        self._start(self._waiting.pop(0), stop)
                     for pipe in connection.wait(list(self._at_work), SECONDS_BETWEEN_LOOKS):
                         self._hear(pipe)
             finally:
@@ -127,11 +131,12 @@ class _Processes:
         if stop.is_set:
             raise Interrupted("stopped; the same command goes on from the checkpoints")
 
-    def _start(self, shard: Shard) -> None:
+    def _start(self, shard: Shard, stop: Flag) -> None:
         # Forked, it has at once what takes others seconds to import.
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(self._plan, shard, os.getpid(), theirs))
+        child = _Child(os.getpid(), theirs, stop)
+        process = context.Process(target=_work, args=(self._plan, shard, child))
         process.start()
         theirs.close()
         self._at_work[ours] = process
@@ -152,6 +157,6 @@ class _Processes:
         self._bar.show(sum(self._updates.values()), numbers)
 
 
-def _work(plan: Plan, shard: Shard, parent: int, pipe: Any) -> None:
+def _work(plan: Plan, shard: Shard, watch: Watch) -> None:
     with stage():
-        _train(plan, shard, _Child(parent, pipe))
+        _train(plan, shard, watch)
