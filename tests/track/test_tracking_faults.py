@@ -19,6 +19,7 @@ from pondering import track
 from pondering.cli.track import track_command
 from pondering.track import database
 from pondering.track.fill import rebuild
+from pondering.track.stages import LIVE
 
 ACT = ("train", *stages.QUICK, "--mechanism", "act")
 WRITTEN = (
@@ -111,6 +112,40 @@ def test_an_unwritable_project_costs_one_warning_line(
 ) -> None:
     (tmp_path / ".tracking").write_text("in the way")
     stage.train(tmp_path)
+    assert len(capfd.readouterr().err.splitlines()) == 1
+
+
+def test_a_folder_that_somebody_removes_costs_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / LIVE
+    stage.train(tmp_path, pause=lambda: shutil.rmtree(folder, ignore_errors=True))
+    assert not folder.exists() and capfd.readouterr().err == ""
+
+
+def test_a_full_disk_costs_one_warning_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    growing = stage.info(tmp_path).stage.growing().curves
+    growing.parent.mkdir(parents=True)
+    growing.symlink_to("/dev/full")
+    stage.train(tmp_path)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("warning: MLflow does not show this (OSError: ") and "No space" in line
+    assert not growing.is_symlink()
+
+
+def test_a_file_that_cannot_be_removed_costs_one_warning_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    growing = stage.info(tmp_path).stage.growing().curves
+
+    def replace() -> None:
+        if growing.is_file():
+            growing.unlink()
+            growing.mkdir()
+
+    stage.train(tmp_path, pause=replace)
     assert len(capfd.readouterr().err.splitlines()) == 1
 
 

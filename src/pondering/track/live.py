@@ -70,13 +70,8 @@ class Tracker:
 
     def close(self, finished: bool) -> None:
         """Remove the growing CSV of a finished run, whose tables say the same."""
-        if self._file is None:
-            return
-        self._file.close()
-        if finished:
-            for file in (self._growing.provenance, self._growing.curves):
-                file.unlink()
-        self._lock.release()
+        if self._file is not None:
+            _attempt(lambda: self._end(finished))
 
     def _append(self, rows: Sequence[Mapping[str, Any]]) -> None:
         if self._file is None:
@@ -84,6 +79,17 @@ class Tracker:
             csv.DictWriter(self._file, list(rows[0])).writeheader()
         csv.DictWriter(self._file, list(rows[0])).writerows(rows)
         self._file.flush()
+
+    def _end(self, finished: bool) -> None:
+        assert self._file is not None
+        with contextlib.suppress(OSError):  # of a row that could not be written, as `log` has said
+            self._file.close()
+        try:
+            if finished:
+                for file in (self._growing.provenance, self._growing.curves):
+                    file.unlink(missing_ok=True)
+        finally:
+            self._lock.release()
 
     def _begin(self) -> IO[str]:
         """Open the CSV: not before there are rows, for only then the stage holds its run."""
