@@ -80,8 +80,12 @@ def test_a_mechanism_that_no_rule_may_stop_has_its_readout(project: Path) -> Non
 
 
 def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
+    assert refused("exits", "parity", "--profile", "reduced") == (
+        "error: reports/reduced/exits/parity.csv: no rows; with `profile: reduced` in params.yaml "
+        "run `dvc repro exits@reduced-parity`\n"
+    )
     assert refused("exits", "wikipedia", "--profile", "quick") == (
-        "error: reports/quick/exits/wikipedia.csv: no rows; `dvc repro exits@quick-wikipedia` "
-        "makes them where answers are right or wrong\n"
+        "error: EXPERIMENT: exit rules are for answers that are right or wrong; wikipedia has "
+        "none, but a loss in bits per character\n"
     )
     assert "did you mean 'comparison'" in refused("exits", "comparision")

@@ -47,7 +47,7 @@ def test_load_reads_what_is_there(folder: Path) -> None:
 
 def test_a_table_without_a_card_is_refused(folder: Path) -> None:
     (folder / "quick/cards/mnist_rotated.json").unlink()
-    with pytest.raises(UserError, match="dvc repro datasets@quick-mnist_rotated"):
+    with pytest.raises(UserError, match=r"`profile: quick` .* `dvc repro datasets@quick-mnist_rot"):
         Results.load(folder, "quick")
 
 

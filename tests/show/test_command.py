@@ -71,6 +71,7 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
         (("sorting",), ("'sorting'", "allowed: parity, logic, mnist")),
         (("parity", "--profile", "quik"), ("'quik'", "did you mean 'quick'?")),
         (("parity", "--profile", "paper"), ("not trained in profile paper", "--profile quick")),
+        (("parity", "--profile", "paper"), ("with `profile: paper` in params.yaml run `dvc",)),
         (("logic", "--mechanism", "repeat"), ("train@quick-logic-repeat", "--mechanism act")),
         (("parity", "--mechanism", "acts"), ("'acts'", "did you mean 'act'?")),
         (("parity", "--setting", "0.5"), ("tau 0.5", "0.001, 0.1")),

@@ -37,7 +37,8 @@ def test_list_says_what_is_trained(project: Path) -> None:
 def test_list_and_show_notice_other_parameters(project: Path) -> None:
     path = project / "params.yaml"
     path.write_text(path.read_text().replace("hidden: 6", "hidden: 7", 1))
-    assert shown("--list").count("of other parameters than params.yaml") == 3
+    said = " ".join(shown("--list").split())
+    assert said.count("of other parameters than params.yaml; with `profile: quick` in") == 3
     assert "other parameters than params.yaml" in refused("parity")
     record = project / "data/runs/quick/logic/act/run.json"
     for damaged in ("{", record.read_text().replace('"seed": 0', '"seed": Infinity')):

@@ -17,7 +17,9 @@ from pondering.tasks.digits.task import Digits
 
 def test_without_the_data_only_inputs_of_ones_own(tmp_path: Path) -> None:
     task = Digits(0.0, (), (), "mnist", 5000)
-    with pytest.raises(UserError, match=r"mnist\.npz: no such file; run `.*`.*--input$"):
+    with pytest.raises(
+        UserError, match=r"mnist\.npz: no such file; with `profile: reduced` .*--input$"
+    ):
         evaluation_sets(task, Layout(tmp_path, "reduced"), "mnist", 10)
 
 

@@ -12,10 +12,10 @@ import click
 from pondering.cli import options
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
-from pondering.params.read import load_params
+from pondering.params.read import Params, load_params
 from pondering.project.command import completed, stage
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
+from pondering.project.paths import Layout, to_run
 
 if TYPE_CHECKING:  # loaded where the command runs: help comes at once
     import pandas as pd
@@ -55,16 +55,24 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
         rows, audit = results.exits.get(experiment), results.readouts.get(experiment)
         table = results.tables.get(experiment)
         if table is None or (rows is None and audit is None):
-            path = Layout(root, name).exits(experiment)
-            raise UserError(
-                f"{path}: no rows; `dvc repro exits@{name}-{experiment}` makes them where answers "
-                "are right or wrong"
-            )
+            raise UserError(_missing(root, params, experiment))
         click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
         for line in lines(rows, table, audit):
             click.echo(line)
         click.echo("")
         click.echo("\n".join(textwrap.wrap(LEGEND, WIDTH)))
+
+
+def _missing(root: Path, params: Params, experiment: str) -> str:
+    """Why there are no rows, or what makes them."""
+    from pondering.tasks import TASKS
+
+    kind = TASKS[params.experiment(experiment).task["name"]]
+    if kind.worst_error != 1:
+        loss = f"{experiment} has none, but a loss in {kind.unit}"
+        return f"EXPERIMENT: exit rules are for answers that are right or wrong; {loss}"
+    path = Layout(root, params.profile).exits(experiment)
+    return f"{path}: no rows; {to_run('exits', params.profile, experiment)}"
 
 
 def lines(

@@ -17,7 +17,7 @@ from pondering.params.ranges import setting_text
 from pondering.params.read import PROFILES, SETTING_NAMES, Params
 from pondering.params.replica import Options, Replica, read_variant
 from pondering.project.errors import UserError, instead
-from pondering.project.paths import Layout
+from pondering.project.paths import Layout, to_run
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
 from pondering.train import checkpoint, keys
@@ -272,7 +272,7 @@ def _untrained(root: Path, params: Params, experiment: str, mechanism: str) -> s
     profile, mechanisms = params.profile, params.experiment(experiment).mechanisms
     others = [each for each in mechanisms if home(root, profile, experiment, each)]
     elsewhere = [each for each in PROFILES if home(root, each, experiment, mechanism)]
-    hints = [f"run `dvc repro {params.training(experiment, mechanism)}` first"]
+    hints = [f"{to_run('train', profile, experiment, mechanism)} first"]
     if others:
         hints.append(f"or try --mechanism {others[0]}")
     if elsewhere:

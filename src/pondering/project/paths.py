@@ -98,6 +98,18 @@ class Layout:
         return self.report / "exits" / f"{experiment}-readout.csv"
 
 
+def to_run(stage: str, profile: str, *parts: str) -> str:
+    """What makes a stage run, in words: DVC knows those of one profile, that of params.yaml.
+
+    Args:
+        stage: as dvc.yaml names it.
+        profile: the one to run it for, active or not.
+        parts: the experiment, and of a training the mechanism.
+    """
+    name = "-".join((profile, *parts))
+    return f"with `profile: {profile}` in params.yaml run `dvc repro {stage}@{name}`"
+
+
 def is_training(record: str) -> bool:
     """Whether a record of that name, its suffix left out, is a training's or an evaluation's.
 

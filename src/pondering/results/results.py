@@ -13,6 +13,7 @@ import pandas as pd
 
 from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
+from pondering.project.paths import to_run
 from pondering.project.provenance import hash_values
 
 
@@ -145,8 +146,8 @@ class Results:
         results = cls.read(folder, profile)
         for name in (*results.tables, *results.curves):
             if name not in results.cards:
-                stage = f"dvc repro datasets@{profile}-{name}"
-                raise UserError(f"{folder / 'cards' / name}.json: no such file; run `{stage}`")
+                todo = to_run("datasets", profile, name)
+                raise UserError(f"{folder / 'cards' / name}.json: no such file; {todo}")
         return results
 
     @classmethod

@@ -11,6 +11,7 @@ from pondering.evaluate.load import Run, runs
 from pondering.evaluate.standings import Standings, standings
 from pondering.params.read import PROFILES, Params, load_params
 from pondering.params.replica import Replica
+from pondering.project.paths import to_run
 from pondering.show.terminal import Terminal
 from pondering.tasks import TASKS
 
@@ -45,13 +46,13 @@ def lines(experiment: str | None, profile: str | None, terminal: Terminal) -> It
 
 def _head(run: Run, params: Params, terminal: Terminal) -> Iterator[str]:
     folder = run.layout.run(run.experiment, run.mechanism)
-    stage = f"dvc repro {params.training(run.experiment, run.mechanism)}"
+    todo = to_run("train", params.profile, run.experiment, run.mechanism)
     yield terminal.paint(f"{params.profile} · {run.experiment} · {run.mechanism}", "title")
     yield from (terminal.paint(line, "dim") for line in terminal.wrapped(str(folder), "  "))
     if run.replicas is None:
-        yield from terminal.wrapped(f"  run.json is damaged; run `{stage}` again")
+        yield from terminal.wrapped(f"  run.json is damaged; {todo} again")
     elif not run.current:
-        yield from terminal.wrapped(f"  of other parameters than params.yaml; run `{stage}`")
+        yield from terminal.wrapped(f"  of other parameters than params.yaml; {todo}")
 
 
 def _settings(run: Run, table: Standings, kind: type[Any]) -> Iterator[str]:

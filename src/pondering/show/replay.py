@@ -14,7 +14,7 @@ from pondering.data.frozen import read_arrays, unpack
 from pondering.model.halting import Halting, PonderNet
 from pondering.model.network import Network
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
+from pondering.project.paths import Layout, to_run
 from pondering.tasks.base import Batch, Task, TextTask
 
 
@@ -172,9 +172,9 @@ def evaluation_sets(task: Task, layout: Layout, experiment: str, count: int) -> 
     try:
         return task.evaluation_sets(count)
     except UserError:
-        stage = f"dvc repro datasets@{layout.profile}-{experiment}"
+        todo = f"{to_run('datasets', layout.profile, experiment)} first"
         raise UserError(
-            f"{frozen}: no such file; run `{stage}` first, or give an input of your own: --input"
+            f"{frozen}: no such file; {todo}, or give an input of your own: --input"
         ) from None
 
 
