@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from support.argv import refused, shown
-from support.repository import commit
+from support.repository import commit, path_with_git
 from support.synthetic_results import FEW, card_of, table_of
 
 ROOT = Path(__file__).parents[2]
@@ -108,6 +108,16 @@ def test_without_other_numbers_a_line_says_what_to_do() -> None:
 )
 def test_a_mistake_is_one_line(words: str, said: str) -> None:
     assert said in refused("compare", *words.split())
+
+
+def test_files_without_a_status_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That there is a commit is asked alone: a status may take long."""
+    rerun()
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", path_with_git(tmp_path / "bin", "exit 1"))
+    assert "ACT, tau 0.1" in shown("compare")
 
 
 def test_without_git_there_is_nothing_to_compare_with() -> None:

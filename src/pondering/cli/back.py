@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import click
 
 from pondering.project.command import stage
 from pondering.project.errors import UserError
-from pondering.project.provenance import git_commit
+from pondering.project.provenance import commit_of, git
 
 RESTORED = ("params.yaml", "dvc.lock", "reports")
 
@@ -23,7 +22,7 @@ def back() -> None:
     """
     from pondering.cli import pipeline  # DVC takes a second to import
 
-    if git_commit(Path()) == "unknown":
+    if commit_of(Path()) is None:
         raise UserError("there is no commit here to go back to; run it in a checkout")
     with stage(), pipeline.opened(Path()) as repo:
         for _ in repo.brancher(revs=["HEAD"], workspace=False):
@@ -35,9 +34,8 @@ def back() -> None:
                 "here, but made on another machine; nothing has been changed. "
                 "`git checkout params.yaml && make repro` goes back by a run"
             )
-        command = ["git", "checkout", "HEAD", "--", *RESTORED]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise UserError(f"git: {done.stderr}")
+        words = ("checkout", "HEAD", "--", *RESTORED)
+        if git(Path(), *words) is None:
+            raise UserError(f"git refuses; `git {' '.join(words)}` says why")
         repo.checkout(["dvc.yaml"])  # by their names DVC would read its files again for each stage
         click.echo(f"back: {', '.join(RESTORED)} and data are those of the last commit")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -19,7 +18,7 @@ from pondering.project.command import completed, stage
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
-from pondering.project.provenance import git_commit
+from pondering.project.provenance import commit_of, git
 
 if TYPE_CHECKING:  # loaded where the command runs: help comes at once
     import pandas as pd
@@ -38,8 +37,7 @@ LEGEND = (
 
 
 def _revisions() -> list[str]:
-    command = ["git", "for-each-ref", "--format=%(refname:short)"]
-    names = subprocess.run(command, capture_output=True, text=True).stdout.split()
+    names = (git(Path(), "for-each-ref", "--format=%(refname:short)") or "").split()
     return ["HEAD", *names] if names else []
 
 
@@ -127,10 +125,9 @@ def tables(
 
 def _check(rev: str, params: Params) -> None:
     """Refuse what git does not know."""
-    if git_commit(Path()) == "unknown":
+    if commit_of(Path()) is None:
         raise UserError("there is no commit here to compare with; run it in a checkout")
-    command = ["git", "rev-parse", "--quiet", "--verify", f"{rev}^{{commit}}"]
-    if subprocess.run(command, capture_output=True).returncode:
+    if commit_of(Path(), rev) is None:
         todo = "`git log --oneline` lists those there are"
         if rev in params.experiments:
             todo = f"`pondering compare HEAD {rev}` compares the experiment"

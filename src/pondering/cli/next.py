@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from ruamel.yaml import YAML
 from pondering.params.read import load_params
 from pondering.project.command import stage
 from pondering.project.paths import Layout
+from pondering.project.provenance import git
 
 
 @click.command("next")
@@ -30,14 +30,14 @@ def whats_next() -> None:
 
 def _elsewhere(root: Path) -> Iterator[str]:
     """What to do where the last commit has another machine's numbers; nothing where it has not."""
-    then, lock = _git(root, "show", "HEAD:dvc.lock"), root / "dvc.lock"
+    then, lock = git(root, "show", "HEAD:dvc.lock"), root / "dvc.lock"
     if not then or not lock.is_file():
         return
     before, now = (_stages(text) for text in (then, lock.read_text(encoding="utf-8")))
     if not any(_rounded(before[name], now[name]) for name in before.keys() & now.keys()):
         return
-    changed = _git(root, "diff", "--name-only", "HEAD", "--", "params.yaml", "dvc.lock", "reports")
-    files = changed.splitlines()
+    changed = git(root, "diff", "--name-only", "HEAD", "--", "params.yaml", "dvc.lock", "reports")
+    files = (changed or "").splitlines()
     yield (
         f"These numbers are this machine's: {len(files)} files differ from the committed ones, by "
         "rounding that training amplifies."
@@ -51,11 +51,6 @@ def _elsewhere(root: Path) -> Iterator[str]:
     else:
         yield "To see later what an edit alone changes, commit them first, on a branch of your own:"
         yield "  git switch -c mine && git commit -am 'Numbers of this machine'"
-
-
-def _git(root: Path, *words: str) -> str:
-    """What git says; nothing where it fails, as without a repository or a commit."""
-    return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True).stdout
 
 
 def _stages(lock: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ import click
 from pondering.params.read import load_params
 from pondering.project.command import stage
 from pondering.project.errors import UserError
+from pondering.project.provenance import git
 
 KEYS = ["mechanism", "setting", "split", "prediction"]
 ELSEWHERE = {"error": 0.15, "ponder_time": 1.5}
@@ -45,9 +45,7 @@ class Difference(NamedTuple):
 
 def committed(root: Path, path: Path, revision: str = "HEAD") -> str | None:
     """A file's text at a commit; None if it is not in it."""
-    command = ["git", "-C", str(root), "show", f"{revision}:{path.as_posix()}"]
-    answer = subprocess.run(command, capture_output=True)
-    return answer.stdout.decode() if answer.returncode == 0 else None
+    return git(root, "show", f"{revision}:{path.as_posix()}")
 
 
 def same_machine(root: Path, profile: str) -> bool:
@@ -76,9 +74,8 @@ def differences(root: Path, profile: str, exactly: bool) -> Iterator[Difference]
         UserError: nothing is committed to compare with.
     """
     folder = Path("reports") / profile
-    listing = ["git", "-C", str(root), "ls-files", folder.as_posix()]
-    answer = subprocess.run(listing, capture_output=True, text=True)  # fails without a repository
-    files = [Path(name) for name in answer.stdout.splitlines()]
+    listing = git(root, "ls-files", folder.as_posix()) or ""
+    files = [Path(name) for name in listing.splitlines()]
     if not files:
         raise UserError(f"{folder}: nothing is committed there to compare with")
     kinds = ("tables", "curves", "exits", "metrics", "traces") if exactly else ("tables",)

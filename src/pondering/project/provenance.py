@@ -94,18 +94,26 @@ def data_hash(task: object, frozen: Path) -> str:
 def git_commit(root: Path) -> str:
     """The commit checked out, with `+changes` if tracked code differs from it; or `unknown`."""
     code = ("src", "pipeline", "params.yaml", "dvc.yaml")
-    try:
-        commit = _git(root, "rev-parse", "HEAD")
-        changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", *code)
-    except (OSError, subprocess.SubprocessError):
+    commit = commit_of(root)
+    changed = git(root, "status", "--porcelain", "--untracked-files=no", "--", *code)
+    if commit is None or changed is None:
         return "unknown"
     return commit + ("+changes" if changed else "")
 
 
-def _git(root: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(root), *arguments]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    return answer.stdout.strip()
+def commit_of(root: Path, revision: str = "HEAD") -> str | None:
+    """The commit that git knows by a name; None if it knows none."""
+    found = git(root, "rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}")
+    return None if found is None else found.strip()
+
+
+def git(root: Path, *words: str) -> str | None:
+    """What git says; None where it fails, as without a repository, or is not installed."""
+    try:
+        answer = subprocess.run(["git", "-C", str(root), *words], capture_output=True)
+    except OSError:
+        return None
+    return answer.stdout.decode() if answer.returncode == 0 else None
 
 
 def versions() -> dict[str, str]:
