@@ -147,7 +147,7 @@ def test_without_a_baseline_the_way_back_changes_nothing(clone: Path) -> None:
     _, without = advice(shell(clone, "make repro"))
     before = whole(clone)
     said = shell(clone, "make back", status=2)
-    assert re.match(r"error: .* 4 files and folders .* nothing has been changed", said), said
+    assert re.match(r"error: .* 4 of the files and folders .* nothing has been changed", said), said
     assert whole(clone) == before
     _, commit = advice(shell(clone, without))
     shell(clone, f"{commit} && git stash pop")

@@ -30,8 +30,8 @@ def back() -> None:
             missing = [out for out in outs if out.use_cache and out.changed_cache()]
         if missing:
             raise UserError(
-                f"the last commit names {len(missing)} files and folders of data that were never "
-                "here, but made on another machine; nothing has been changed. "
+                f"DVC has no copy of {len(missing)} of the files and folders that the last commit "
+                "names: made on another machine, or deleted by `dvc gc`; nothing has been changed. "
                 "`git checkout params.yaml && make repro` goes back by a run"
             )
         words = ("checkout", "HEAD", "--", *RESTORED)
