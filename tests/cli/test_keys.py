@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from pondering.train import keys as training
 ROOT = Path(__file__).parents[2]
 WHOLE = load_params(ROOT / "params.yaml", "quick")
 ONE_OF_A_KIND = {
-    (each.task["name"], each.network.cell): (name, each)
+    (each.task["name"], each.network.cell, bool(each.training.validation)): (name, each)
     for name, each in reversed(WHOLE.experiments.items())
 }
 PARAMS = WHOLE.model_copy(update={"experiments": dict(ONE_OF_A_KIND.values())})
@@ -79,6 +80,21 @@ def of_mechanism(*mechanisms: str) -> set[str]:
     return {name for name in EVERY if name.rpartition("-")[2] in mechanisms}
 
 
+@cache
+def functions() -> dict[str, set[tuple[str, str]]]:
+    """What the key of each training holds: (module, function)."""
+    return {
+        f"train/{name}-{mechanism}": training.functions_of(config, mechanism, training.program())
+        for name, config in PARAMS.experiments.items()
+        for mechanism in config.mechanisms
+    }
+
+
+def of_function(module: str, function: str) -> set[str]:
+    """The trainings whose key holds a function."""
+    return {name for name, held in functions().items() if (module, function) in held}
+
+
 SAME = {
     "a comment": ("train/trainer.py", "import torch\n", "import torch  # what counts\n"),
     "a docstring": ("model/halting/act.py", '"""Adaptive Computation Time', '"""ACT'),
@@ -111,59 +127,51 @@ def test_what_changes_no_number_leaves_every_training_up_to_date(package: Path) 
     assert changed(package) == set()
 
 
-DIFFERENT = {
-    "a constant of a task's generator": ("tasks/parity.py", "rng.", "2 * rng.", of_task("parity")),
-    "a cell's step": (
-        "model/cells/lstm.py", "torch.sigmoid(f) *", "torch.sigmoid(f + 1) *", of_cell("lstm"),
-    ),
+READ = {
+    "a task's generator": ("tasks.parity", "Parity.draw", of_task("parity")),
+    "a cell's step": ("model.cells.lstm", "LSTM.step", of_cell("lstm")),
     "what cells share": (
-        "model/cells/base.py", "1 / math.sqrt(hidden)", "2 / math.sqrt(hidden)",
-        EVERY - of_cell("conv_mlp"),
+        "model.cells.base", "Recurrent.__init__", EVERY - of_cell("conv_mlp"),
     ),
-    "the optimiser": ("train/adam.py", "0.999", "0.99", EVERY),
-    "which numbers count as zero": (
-        "project/machine.py", "set_flush_denormal(True)", "set_flush_denormal(False)", EVERY,
-    ),
-    "the loop": ("train/trainer.py", "self.update += 1", "self.update += 2", EVERY),
-    "how a training is planned": (
-        "train/plan.py", "config.training.clip", "None", EVERY,
-    ),
-    "a mechanism": (
-        "model/halting/act.py", " - self.epsilon", "", of_mechanism("act"),
-    ),
+    "which numbers count as zero": ("project.machine", "tune", EVERY),
+    "the loop": ("train.trainer", "Trainer._update", EVERY),
+    "how a training is planned": ("train.plan", "Plan.sweep", EVERY),
+    "what is missing of a training": ("train.plan", "Plan.missing", EVERY),
+    "a mechanism": ("model.halting.act", "ACT.step", of_mechanism("act")),
     "ACT's fast path": (
-        "model/paths/fast/sequence.py", "walk = Forward(job", "walk = Forward(2 * job",
-        of_mechanism("act", "repeat"),
+        "model.paths.fast.sequence", "_Ponder.forward", of_mechanism("act", "repeat"),
     ),
-    "whether a path has a way": (
-        "model/paths/fast/sequence.py", "in (ACT, FixedRepeat)", "in (FixedRepeat, ACT)", EVERY,
-    ),
+    "whether a path has a way": ("model.paths.fast.sequence", "supports", EVERY),
     "a module under another name": (
-        "model/paths/fast/every_step.py", "return states, heads(", "return states, 2 * heads(",
-        of_mechanism("pondernet"),
+        "model.paths.fast.every_step", "unroll", of_mechanism("pondernet"),
     ),
     "a module that a function imports": (
-        "model/paths/compiled/operations.py", "heads.bias[:, -1]", "heads.bias[:, -2]",
-        of_mechanism("act", "repeat"),
-    ),
-    "what is missing of a training": (
-        "train/plan.py", "key not in self.done)", "key in self.done)", EVERY,
-    ),
-    "PonderNet's loops": (
-        "model/paths/compiled/loops/every_step.py", "import annotations",
-        "import annotations\nprint()", of_mechanism("pondernet"),
+        "model.paths.compiled.operations", "ponder", of_mechanism("act", "repeat"),
     ),
     "the schedule of those who validate": (
-        "train/plateau.py", "self.stalled + 1", "self.stalled + 2",
-        of_those(lambda each: each.training.validation),
+        "train.plateau", "Plateau.note", of_those(lambda each: each.training.validation),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", READ)
+def test_a_function_is_read_by_the_trainings_that_it_concerns(what: str) -> None:
+    module, function, wanted = READ[what]
+    assert of_function(f"{training.TOP}.{module}", function) == wanted != set()
+
+
+DIFFERENT = {
+    "a function's constant": ("tasks/parity.py", "rng.", "2 * rng.", of_task("parity")),
+    "a class's constant": ("train/adam.py", "0.999", "0.99", EVERY),
+    "what an import does": (
+        "model/paths/compiled/loops/every_step.py", "import annotations",
+        "import annotations\nprint()", of_mechanism("pondernet"),
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", DIFFERENT)
-def test_a_change_of_numbers_reaches_the_trainings_that_it_concerns(
-    package: Path, what: str
-) -> None:
+def test_a_change_of_numbers_reaches_the_trainings_that_read_it(package: Path, what: str) -> None:
     path, old, new, wanted = DIFFERENT[what]
     edit(package / path, old, new)
     assert changed(package) == wanted
@@ -192,9 +200,8 @@ def test_another_function_under_the_same_name_counts(package: Path) -> None:
     path = package / "model/halting/pondernet.py"
     edit(path, old, "import torch.nn.functional as F\n\nlogsigmoid = F.logsigmoid")
     assert changed(package) == of_mechanism("pondernet")
-    edit(path, "import torch.nn.functional as F\n\nlogsigmoid = F.logsigmoid", old)
-    assert changed(package) == set()
-    edit(path, old, "from torch.nn.functional import softsign as logsigmoid")
+    new = "from torch.nn.functional import softsign as logsigmoid"
+    edit(path, "import torch.nn.functional as F\n\nlogsigmoid = F.logsigmoid", new)
     assert changed(package) == of_mechanism("pondernet")
 
 
