@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import resource
 import subprocess
@@ -14,32 +15,28 @@ import torch
 
 from pondering.project import machine
 
-FAULTS = """
-import resource, sys
+ALONE = """
+import json, resource
 import torch
-from pondering.project.machine import keep_memory
-if sys.argv[1] == "keep":
-    assert keep_memory()
+from pondering.project.machine import keep_memory, settle
 def use():
     blocks = [torch.ones(10 * 2**20) for _ in range(2)]  # more than glibc keeps by itself
     return sum(float(block[0]) for block in blocks)
-for _ in range(12):
-    use()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(5):
-    use()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-"""
-
-
-TINY = """
-import torch
-from pondering.project.machine import settle
-if __import__("sys").argv[1] == "settle":
-    settle(2)
+def faults():
+    for _ in range(12):
+        use()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(5):
+        use()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+def left():
+    x = torch.full((10**6,), 1e-30)  # enough for two threads
+    return int((x * 1e-10).count_nonzero())
+before, told = faults(), keep_memory()
+after, without = faults(), left()
+settle(2)
 torch.set_num_threads(2)
-x = torch.full((10**6,), 1e-30)  # enough for two threads
-print(int((x * 1e-10).count_nonzero()))
+print(json.dumps([told, before, after, without, left()]))
 """
 
 
@@ -54,22 +51,18 @@ def test_threads_are_those_asked_for_but_no_more_than_cores() -> None:
         torch.set_num_threads(before)
 
 
-def printed(code: str, how: str) -> int:
-    """The number that a process of its own prints."""
-    command = [sys.executable, "-c", code, how]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-def test_numbers_near_zero_are_zero_on_every_thread() -> None:
-    assert (printed(TINY, "settle"), printed(TINY, "leave")) == (0, 10**6)
-
-
-def test_what_is_freed_is_kept_for_the_next_update() -> None:
+def test_what_is_freed_is_kept_and_what_is_near_zero_is_zero_on_every_thread() -> None:
+    """In a process of its own, whose further threads start after it has settled."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", ALONE]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    told, given, kept, without, left = json.loads(done.stdout)
+    assert (left, without) == (0, 10**6)
     huge = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    if not machine.keep_memory() or (huge.is_file() and "[always]" in huge.read_text()):
+    if not told or (huge.is_file() and "[always]" in huge.read_text()):
         pytest.skip("only glibc keeps memory; where all pages are huge no fault is left to count")
     pages = 5 * 2 * 40 * 2**20 // resource.getpagesize()
-    assert printed(FAULTS, "keep") < pages / 20 < printed(FAULTS, "give")
+    assert kept < pages / 20 < given
 
 
 def test_a_c_library_that_cannot_be_told_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
