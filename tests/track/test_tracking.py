@@ -28,6 +28,13 @@ def turned_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PONDERING_TRACKING", raising=False)
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A project with a database that has no runs."""
+    shutil.copy(stage.empty_database(), tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two stages, one after the other."""
@@ -88,25 +95,25 @@ def test_a_stage_shows_the_mean_curve_of_each_setting(project: Path) -> None:
     assert run.info.end_time - run.info.start_time == 100_000
 
 
-def test_a_mean_ends_where_the_first_of_its_seeds_does(tmp_path: Path) -> None:
-    stage.write_files(tmp_path, "parity", "act")
-    curves = Layout(tmp_path, "quick").curves("parity", "act")
+def test_a_mean_ends_where_the_first_of_its_seeds_does(root: Path) -> None:
+    stage.write_files(root, "parity", "act")
+    curves = Layout(root, "quick").curves("parity", "act")
     lines = curves.read_text().splitlines(keepends=True)
     curves.write_text("".join(x for x in lines if not x.startswith("parity,act,0.01,0,50")))
-    rebuild(tmp_path)
-    (act,) = parents(tmp_path)
+    rebuild(root)
+    (act,) = parents(root)
     assert [step for step, _ in act["metrics"]["error/tau 0.01"]] == [10, 20, 30, 40]
     assert [step for step, _ in act["metrics"]["error/tau 0.001"]][-1] == 50
 
 
-def test_a_replica_of_an_earlier_training_took_that_ones_time(tmp_path: Path) -> None:
-    stage.write_files(tmp_path, "parity", "act")
-    path = Layout(tmp_path, "quick").provenance("parity", "act")
+def test_a_replica_of_an_earlier_training_took_that_ones_time(root: Path) -> None:
+    stage.write_files(root, "parity", "act")
+    path = Layout(root, "quick").provenance("parity", "act")
     before = {"replicas": ["act, tau 0.01, seed 0"], "wall_seconds": 7.0, "updates": 50}
     record = json.loads(path.read_text()) | {"earlier": [before | {"commit": "dec0de"}]}
     path.write_text(json.dumps(record))
-    rebuild(tmp_path)
-    found = Store(tmp_path).client.search_runs(["1"])
+    rebuild(root)
+    found = Store(root).client.search_runs(["1"])
     took = {run.info.run_name: run.info.end_time - run.info.start_time for run in found}
     assert took["tau 0.01 seed 0"] == 7_000 and took["tau 0.01 seed 1"] == 100_000
     assert took["act, 4 networks"] == 107_000
@@ -150,10 +157,10 @@ def publish(root: Path) -> None:
         path.write_text(text)
 
 
-def test_a_stage_holds_its_figures_its_data_and_its_published_network(tmp_path: Path) -> None:
-    publish(tmp_path)
-    rebuild(tmp_path)
-    store = Store(tmp_path)
+def test_a_stage_holds_its_figures_its_data_and_its_published_network(root: Path) -> None:
+    publish(root)
+    rebuild(root)
+    store = Store(root)
     opened = store.first()
     assert opened is not None and store.client.get_experiment(opened).name == "quick/parity"
     found = store.client.search_runs([opened], "tags.kind = 'stage'")
@@ -175,9 +182,9 @@ def test_a_stage_holds_its_figures_its_data_and_its_published_network(tmp_path: 
 
 
 def test_a_fill_writes_in_few_transactions_and_without_change_in_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish(tmp_path)
+    publish(root)
     written, write = [], database.write
 
     def counted(root: Path, rows: Rows) -> None:
@@ -185,9 +192,9 @@ def test_a_fill_writes_in_few_transactions_and_without_change_in_none(
         write(root, rows)
 
     monkeypatch.setattr(database, "write", counted)
-    rebuild(tmp_path)
+    rebuild(root)
     assert len(written) == 3  # the stage with its replicas, their evaluation, the report
-    rebuild(tmp_path)
+    rebuild(root)
     assert len(written) == 3
 
 
@@ -268,15 +275,14 @@ def test_difficulties_weigh_equally_whatever_their_examples(tmp_path: Path) -> N
     assert evaluation(stage.info(tmp_path).stage) == {("act", "0.01", 0): {"test_error": 0.5}}
 
 
-def test_a_replica_with_options_is_followed_beside_the_one_without(tmp_path: Path) -> None:
-    shutil.copy(stage.empty_database(), tmp_path)
-    follower, variant = Follower(Store(tmp_path)), "act[beta=0.1,halt_bias=-3]"
+def test_a_replica_with_options_is_followed_beside_the_one_without(root: Path) -> None:
+    follower, variant = Follower(Store(root)), "act[beta=0.1,halt_bias=-3]"
     replicas = tuple((name, 0.01, 0) for name in ("act", variant))
     plain = stage.rows("parity", "act", 1)[2]
-    with track.live(replace(stage.info(tmp_path), replicas=replicas)) as tracker:
+    with track.live(replace(stage.info(root), replicas=replicas)) as tracker:
         tracker.log([plain, plain | {"mechanism": variant, "loss": 0.25}])
         follower.step()
-    found = {run["name"]: run for run in runs(tmp_path)}
+    found = {run["name"]: run for run in runs(root)}
     own = found["tau 0.01 beta 0.1 halt_bias -3 seed 0"]
     assert own["metrics"]["loss"] == [(10, 0.25)]
     said = {"mechanism": variant, "setting": "0.01", "beta": "0.1", "halt_bias": "-3"}
@@ -284,27 +290,26 @@ def test_a_replica_with_options_is_followed_beside_the_one_without(tmp_path: Pat
     assert found["tau 0.01 seed 0"]["metrics"]["loss"] == [(10, 1.0)]
 
 
-def test_a_training_is_followed_killed_and_resumed_with_every_point_once(tmp_path: Path) -> None:
-    shutil.copy(stage.empty_database(), tmp_path)
-    follower = Follower(Store(tmp_path))
+def test_a_training_is_followed_killed_and_resumed_with_every_point_once(root: Path) -> None:
+    follower = Follower(Store(root))
 
     def shown() -> tuple[str, list[int]]:
         """Status of the stage and the updates of a curve."""
         follower.step()
-        (parent,) = parents(tmp_path)
-        child = next(run for run in runs(tmp_path) if run["name"] == "tau 0.001 seed 0")
+        (parent,) = parents(root)
+        child = next(run for run in runs(root) if run["name"] == "tau 0.001 seed 0")
         assert child["status"] == parent["status"]
         return parent["status"], [step for step, _ in child["metrics"]["loss"]]
 
-    command = [sys.executable, stage.__file__, str(tmp_path), "parity", "act"]
-    growing = stage.info(tmp_path).stage.growing()
+    command = [sys.executable, stage.__file__, str(root), "parity", "act"]
+    growing = stage.info(root).stage.growing()
     with subprocess.Popen(command, stdin=subprocess.PIPE) as trainer:
         stage.until(growing.provenance.exists)
         stage.until(lambda: len(growing.rows()) == len(stage.REPLICAS))
         assert shown() == ("RUNNING", [10])
         trainer.kill()
     assert shown() == ("KILLED", [10])
-    with track.live(stage.info(tmp_path)) as tracker:
+    with track.live(stage.info(root)) as tracker:
         tracker.log(stage.rows("parity", "act", 1))  # what the checkpoint has
         assert shown() == ("RUNNING", [10])
         tracker.log(stage.rows("parity", "act", 1))  # a shard is tried again
@@ -312,11 +317,11 @@ def test_a_training_is_followed_killed_and_resumed_with_every_point_once(tmp_pat
         with growing.curves.open("a") as file:
             file.write("parity,act,0.001,0,30,0.1")  # the rest is not written yet
         assert shown() == ("RUNNING", [10, 20])
-        stage.write_files(tmp_path, "parity", "act")
+        stage.write_files(root, "parity", "act")
     assert shown() == ("FINISHED", [10, 20, 30, 40, 50])
     assert not growing.curves.exists()
-    with track.live(stage.info(tmp_path)) as tracker:  # run again, with the same outcome
+    with track.live(stage.info(root)) as tracker:  # run again, with the same outcome
         tracker.log(stage.rows("parity", "act", 1))
         follower.step()
-        assert {run["status"] for run in parents(tmp_path)} == {"RUNNING", "FINISHED"}
+        assert {run["status"] for run in parents(root)} == {"RUNNING", "FINISHED"}
     assert shown() == ("FINISHED", [10, 20, 30, 40, 50])
