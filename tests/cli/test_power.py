@@ -116,14 +116,12 @@ def test_an_unknown_claim_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused("power", "Q1").startswith("error: CLAIM: 'Q1' is unknown")
 
 
-def test_the_command_prints_the_lines_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_reads_what_is_published_and_prints_the_lines_wrapped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "80")
-    told = shown("power", "m1", "--profile", "quick")  # judged at no such size: no draws
-    assert told.startswith("M1: ") and max(map(len, told.splitlines())) <= 80
-
-
-def test_published_results_are_read() -> None:
-    source, layout = Results.load(ROOT / "reports", "reduced"), Layout(ROOT, "reduced")
-    told = "\n".join(lines(CLAIMS["B3"], source, layout, 2))
-    assert told.startswith("B3: ") and "core-hours" in told
+    monkeypatch.setattr("pondering.cli.power.lines", partial(lines, draws=2))
+    told = shown("power", "b3", "--profile", "reduced")
+    assert told.startswith("B3: ") and max(map(len, told.splitlines())) <= 80
+    assert "core-hours" in told
