@@ -51,11 +51,11 @@ def drawn_again(source: Results, count: int, draw: int) -> Results:
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("count", [3, 24])
-def test_drawn_arrays_are_those_of_tables_drawn_again(name: str, count: int) -> None:
+@pytest.mark.parametrize(("count", "draws"), [(3, 2), (24, 1)])  # of twenty
+def test_drawn_arrays_are_those_of_tables_drawn_again(name: str, count: int, draws: int) -> None:
     claim, source = CLAIMS[name], CASES[name][0]
     published = Published(source)
-    for draw in range(2):
+    for draw in range(draws):
         redrawn = Redrawn(source, published=published, count=count, draw=draw)
         found = weigh(claim, redrawn)
         wanted = judge(claim, drawn_again(source, count, draw))
@@ -80,7 +80,7 @@ def test_shares_are_those_that_counting_gives() -> None:
         share = sum(comb(n, k) * 2 ** (n - k) / 3**n for k in range((n + 1) // 2))
         assert abs(each.share - share) < 3 * sqrt(share * (1 - share) / draws)
         assert each.networks == {f"{NAME}-pondernet": n}
-    assert list(repeated(judged, source, draws, counts)) == found
+    assert list(repeated(judged, source, draws, counts[:2])) == found[:2]
 
 
 def test_mechanisms_that_saw_the_same_batches_are_drawn_together() -> None:
