@@ -32,8 +32,6 @@ def read_yaml(path: Path, text: str | None = None) -> dict[str, Any]:
         raise UserError(f"{path}: no such file; run from the project's root") from None
     except (OSError, UnicodeError) as problem:
         raise _refused(f"{path}: cannot be read: {problem}") from None
-    except RecursionError:
-        raise UserError(f"{path}: nested too deeply, or a value that contains itself") from None
     except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises
         reason = str(problem) or type(problem).__name__
         raise _refused(f"{path}: not valid YAML: {reason}") from None
