@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import copy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def read_yaml(path: Path, text: str | None = None) -> dict[str, Any]:
     """
     try:
         content = path.read_text(encoding="utf-8") if text is None else text
-        document = pickle.loads(_parsed(content))
+        document = copy.deepcopy(_parsed(content))
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run from the project's root") from None
     except (OSError, UnicodeError) as problem:
@@ -41,9 +41,9 @@ def read_yaml(path: Path, text: str | None = None) -> dict[str, Any]:
 
 
 @cache
-def _parsed(text: str) -> bytes:
-    """A document, pickled; of params.yaml parsing takes three quarters of a second."""
-    return pickle.dumps(YAML(typ="safe", pure=True).load(text))
+def _parsed(text: str) -> Any:
+    """A document; of params.yaml parsing takes three quarters of a second."""
+    return YAML(typ="safe", pure=True).load(text)
 
 
 def _refused(line: str) -> UserError:
