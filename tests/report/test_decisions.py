@@ -14,7 +14,7 @@ from support.panels import drawn
 from support.published import REGISTER
 
 from pondering.claims.answers import answer
-from pondering.report.figures import FigureSpec, alt_text, question_figure, style
+from pondering.report.figures import FigureSpec, alt_text, decisions, question_figure, style
 from pondering.report.figures.current import figure_key
 from pondering.results.results import Results
 
@@ -35,22 +35,22 @@ def figure_of(name: str, results: Results) -> FigureSpec:
     return question_figure(ASKED[name], answer(ASKED[name], results))
 
 
-def rows(axes: Axes) -> dict[str, int]:
-    """By the label of a row its place."""
+def rows(axes: Axes) -> dict[str, float]:
+    """By the label of a row the height of its middle."""
     labels = [each.get_text().replace("\n", " ") for each in axes.get_yticklabels()]
-    return {label: place for place, label in enumerate(labels)}
+    return {label: round(at, 3) for label, at in zip(labels, axes.get_yticks(), strict=True)}
 
 
-def points(axes: Axes) -> dict[int, float]:
-    """By the place of a row its estimate."""
+def points(axes: Axes) -> dict[float, float]:
+    """By the height of a row's middle its estimate."""
     found = (line.get_xydata() for line in axes.lines if line.get_marker() == "o")
-    return {int(y): float(x) for ((x, y),) in found}
+    return {round(float(y), 3): float(x) for ((x, y),) in found}
 
 
 def shades(axes: Axes) -> list[tuple[float, float, float]]:
-    """Left, right and lower end of each shade."""
+    """Left and right end of each shade, and the height of its middle."""
     boxes = [each.get_paths()[0].get_extents() for each in axes.collections]
-    return [(box.x0, box.x1, box.y0) for box in boxes]
+    return [(box.x0, box.x1, round((box.y0 + box.y1) / 2, 3)) for box in boxes]
 
 
 def test_lines_of_a_title_are_of_about_one_length() -> None:
@@ -78,6 +78,19 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
     assert ASKED[name].measured in spec.caption(results)
 
 
+def test_labels_of_many_lines_do_not_touch() -> None:
+    long = ["Halting for correctness, addition", "Halting for correctness, addition, halt_bias -5"]
+    estimates = [
+        {"part": part, "quantity": name, "label": name, "unit": "share", "value": 0.5,
+         "low": 0.4, "high": 0.6, "text": ""}
+        for part in ("Ways to halt", *long, "Ways to halt, logic") for name in ("saved", "right")
+    ]  # fmt: skip
+    figure = drawn(decisions.draw(Results("quick"), estimates, [], ""))
+    figure.draw_without_rendering()
+    labels = [each.get_window_extent() for each in figure.axes[0].get_yticklabels()]
+    assert len(labels) == 4 and all(above.y0 > below.y1 for above, below in pairwise(labels))
+
+
 @pytest.mark.parametrize("spread", [0.0006, 0.004, 0.012, 0.1])
 def test_numbers_under_an_axis_of_ratios_do_not_touch(spread: float) -> None:
     results = cases.q4(spread, 0.012)
@@ -103,9 +116,9 @@ def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
     own, ends = shades(correlation), correlation.get_xlim()
     pondernet = places["PonderNet: correlation of steps with difficulty"]
     act = places["ACT: correlation of steps with difficulty"]
-    assert (ends[0], pytest.approx(-0.3), pondernet - 0.5) in own
-    assert (pytest.approx(0.3), ends[1], act - 0.5) in own and len(own) == 3
-    assert shades(networks) == [(5.0, networks.get_xlim()[1], -0.5)]
+    assert (ends[0], pytest.approx(-0.3), pondernet) in own
+    assert (pytest.approx(0.3), ends[1], act) in own and len(own) == 3
+    assert shades(networks) == [(5.0, networks.get_xlim()[1], next(iter(rows(networks).values())))]
 
 
 def test_whiskers_are_the_intervals_and_panels_of_many_parts_share_their_rows() -> None:
@@ -117,7 +130,9 @@ def test_whiskers_are_the_intervals_and_panels_of_many_parts_share_their_rows() 
     assert len(rows(first)) == 4
     (beyond,) = (q for q in found.parts["Random depth"] if q.name == "accuracy_beyond_8_of_16")
     whisker = next(
-        each for each in first.lines if each.get_ydata()[0] == place and len(each.get_xdata()) == 2
+        each
+        for each in first.lines
+        if round(each.get_ydata()[0], 3) == place and len(each.get_xdata()) == 2
     )
     assert list(whisker.get_xdata()) == pytest.approx([beyond.low, beyond.high])
     assert list(points(second)) == [place]  # the others were not trained there

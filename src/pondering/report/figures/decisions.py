@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -156,8 +157,13 @@ def _title(text: str, columns: int) -> str:
 def _height(line: Sequence[Panel], names: Sequence[str], columns: int) -> float:
     """Inches of panels side by side: titles, rows with the lines of their labels, axis."""
     titles = max(_title(text, columns).count("\n") + bool(text) for text, _ in line)
-    more = sum(textwrap.fill(name, LABEL[columns]).count("\n") for name in names)
-    return 0.65 + LINE * (titles + more) + ROW * len(names)
+    return 0.65 + LINE * titles + _edges(names, columns)[-1]
+
+
+def _edges(names: Sequence[str], columns: int) -> list[float]:
+    """Where rows begin and the last one ends, in inches: each has room for the lines it needs."""
+    lines = [textwrap.fill(name, LABEL[columns]).count("\n") for name in names]
+    return [0.0, *accumulate(ROW + LINE * more for more in lines)]
 
 
 def _panel(
@@ -173,7 +179,11 @@ def _panel(
     low, high = ends[unit]
     axes.set_xscale("log" if unit == "times" else "linear")
     axes.set_xlim(low, high)
-    for row, estimate in ((names.index(name), each) for name, each in own.items()):
+    edges = _edges(names, columns)
+    middle = [(top + bottom) / 2 for top, bottom in pairwise(edges)]
+    for name, estimate in own.items():
+        place = names.index(name)
+        row = middle[place]
         if estimate["value"] is None:
             axes.annotate("not measured", (0.03, row), xycoords=("axes fraction", "data"),
                           va="center", fontsize=7.5, color=style.GREY)  # fmt: skip
@@ -181,7 +191,7 @@ def _panel(
         mine = [each for each in bounds if each["quantity"] == estimate["quantity"]]
         for bound in mine:
             left, right = _limits(bound, low, high)
-            axes.fill_betweenx([row - 0.5, row + 0.5], left, right, lw=0, alpha=0.3,
+            axes.fill_betweenx(edges[place : place + 2], left, right, lw=0, alpha=0.3,
                                color=_shade(bound, bounds))  # fmt: skip
         interval = _limits(estimate, low, high)
         if estimate["low"] is not None or estimate["high"] is not None:
@@ -189,8 +199,8 @@ def _panel(
         at = min(max(estimate["value"], low), high)
         axes.plot(at, row, "o", color=style.INK, mfc=style.INK if mine else style.PAPER, ms=5.5,
                   clip_on=False, zorder=4)  # fmt: skip
-    axes.set_yticks(range(len(names)), [textwrap.fill(name, LABEL[columns]) for name in names])
-    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_yticks(middle, [textwrap.fill(name, LABEL[columns]) for name in names])
+    axes.set_ylim(edges[-1], 0)
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
     axes.grid(True, axis="x")
