@@ -42,7 +42,7 @@ SERVER = multiprocessing.get_context("forkserver")
 ENDS = (signal.SIGINT, signal.SIGTERM)  # what a terminal or a shell sends to end all processes
 ROOMS = ["cli.keys", "data.fetch", "data.frozen", "evaluate.stage", "report.pages", "track"]
 ROOMS += ["train.stage", "model.paths.compiled.operations"]
-PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS)]
+PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS), "pondering.cli.settled"]
 
 
 @click.command()
