@@ -8,7 +8,6 @@ same, bit for bit, with any number of processes.
 
 from __future__ import annotations
 
-import gc
 import io
 import multiprocessing
 import os
@@ -199,7 +198,6 @@ def _handled(handler: Callable[[int, Any], object]) -> Iterator[None]:
 
 def _work(command: str, environment: dict[str, str], alone: bool) -> None:
     """Take the place of a stage's command, in a process of its own."""
-    gc.freeze()  # no time for garbage among all that torch has loaded
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with stage():
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # which may wait already
