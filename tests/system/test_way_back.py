@@ -34,7 +34,8 @@ def shell(folder: Path, line: str, status: int = 0) -> str:
 def environment(folder: Path) -> None:
     """The tests' own environment as the one that `make setup` would make."""
     (folder / ".venv").mkdir()
-    (folder / ".venv/bin").symlink_to(Path(sys.executable).parent)
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
     (folder / ".venv/ready").touch()
 
 
@@ -52,8 +53,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with the tiny project, whose last commit has bytes of another machine."""
     folder = tmp_path_factory.mktemp("published") / "project"
     stages.new_project(folder)
-    (folder / "src/pondering").mkdir(parents=True)
-    (folder / "src/pondering/__init__.py").touch()
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(stages.ROOT / "src", folder / "src", ignore=skipped)
     (folder / ".dvc").mkdir()
     for name in COPIED:
         shutil.copy(stages.ROOT / name, folder / name)
@@ -139,6 +140,15 @@ def test_the_walk_through(first: tuple[Path, str], clone: Path) -> None:
     shell(clone, back[1])
     assert whole(clone) == before
     assert "repro: everything is up to date" in shell(clone, "make repro")
+
+
+def test_verify_reruns_the_commit_and_compares(first: tuple[Path, str], clone: Path) -> None:
+    """It finds the number of another machine, and none where the numbers are this machine's."""
+    apart = shell(clone, "make verify", status=2)
+    assert "\nreports/quick/metrics/tiny.json: 26 of 26 lines differ" in apart, apart
+    assert "\nerror: files that do not agree byte for byte with the committed ones: 1\n" in apart
+    shell(clone, advice(first[1])[1])
+    assert "every table of quick agrees with the committed one, byte" in shell(clone, "make verify")
 
 
 def test_without_a_baseline_the_way_back_changes_nothing(clone: Path) -> None:
