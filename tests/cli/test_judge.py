@@ -15,9 +15,7 @@ from support.synthetic_results import card_of
 
 from pondering.claims.claims import load_register
 from pondering.claims.verdicts import judge
-from pondering.cli.claims import claims_command
 from pondering.cli.claims_text import detail
-from pondering.cli.judge import judge_command
 from pondering.cli.main import main
 from pondering.results.results import Results
 
@@ -27,8 +25,8 @@ IDS = [claim.id for claim in REGISTER.claims]
 MISSING = "Not judged, for what is missing:"
 
 
-def done(command: object, *words: object) -> tuple[int, str, str]:
-    found = CliRunner().invoke(command, [str(word) for word in words])  # type: ignore[arg-type]
+def done(*words: object) -> tuple[int, str, str]:
+    found = CliRunner().invoke(main, [str(word) for word in words])
     return found.exit_code, found.stdout, found.stderr
 
 
@@ -62,12 +60,12 @@ def judged(text: str) -> tuple[dict[str, str], dict[str, str]]:
 def test_a_committed_folder_has_the_words_of_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     words = ("--profile", "quick")
-    status, text, warned = done(judge_command, "reports/quick", *words)
+    status, text, warned = done("judge", "reports/quick", *words)
     assert (status, warned) == (0, "")
     blocks, missing = judged(text)
     assert sorted([*blocks, *missing]) == sorted(IDS)
     assert text.startswith(f"{len(blocks)} of {len(IDS)} claims can be judged from ")
-    _, published, _ = done(claims_command, *IDS, *words)
+    _, published, _ = done("claims", *IDS, *words)
     told = {each.split()[0]: each.strip("\n") for each in published.split("\n\n")[1:]}
     assert blocks == {name: told[name] for name in blocks}
     assert all("not run" in told[name] for name in missing)
@@ -76,7 +74,7 @@ def test_a_committed_folder_has_the_words_of_its_claims(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", ["G1", "G3", "B1", "M2"])
 def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> None:
     source = CASES[name][0]
-    status, text, warned = done(judge_command, *written(project, source))
+    status, text, warned = done("judge", *written(project, source))
     assert (status, warned) == (0, "")
     blocks, missing = judged(text)
     wanted = judge(REGISTER.claims[IDS.index(name)], replace(source, curves={}, traces={}))
@@ -105,7 +103,7 @@ def test_a_stand_in_is_told_from_the_card(project: Path) -> None:
     words = written(project, CASES["M2"][0])
     card = json.loads((project / "mnist_rotated.json").read_text()) | {"stand_in": True}
     (project / "mnist_rotated.json").write_text(json.dumps(card))
-    blocks, _ = judged(done(judge_command, *words)[1])
+    blocks, _ = judged(done("judge", *words)[1])
     assert "The data are a stand-in" in " ".join(blocks["M2"].split())
 
 
@@ -124,6 +122,6 @@ def test_what_cannot_be_read_is_one_line(project: Path, words: tuple[str, ...], 
     table = CASES["G1"][0].tables["parity"].assign(experiment="other")
     table.to_csv(project / "other.csv", index=False)
     shutil.copy(project / "parity.json", project / "other.json")
-    status, text, line = done(main, "judge", *words)
+    status, text, line = done("judge", *words)
     assert (status, text) == (2, "")
     assert line.startswith(f"error: {said}") and len(line.splitlines()) == 1

@@ -15,7 +15,7 @@ from support import tracked_stage as stage
 from support.tracked_stage import parents, runs, spoil
 
 from pondering import track
-from pondering.cli.track import track_command
+from pondering.cli.main import main
 from pondering.track import database
 from pondering.track.fill import rebuild
 from pondering.track.stages import LIVE
@@ -78,7 +78,7 @@ def test_make_track_rebuilds_what_it_cannot_use(tmp_path: Path) -> None:
     shutil.copy(stage.empty_database(), tmp_path)
     stage.write_files(tmp_path, "parity", "act")
     spoil(tmp_path / "mlflow.db", "damaged")
-    result = CliRunner().invoke(track_command, ["--root", str(tmp_path)])
+    result = CliRunner().invoke(main, ["track", "--root", str(tmp_path)])
     assert result.exit_code == 0
     first, last = result.output.splitlines()
     assert "moved to mlflow.db." in first and last.startswith("MLflow: train stages added: 1")

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from support import stages, tiny
 from torch import Tensor, nn
 
-from pondering.cli.check import check
+from pondering.cli.main import main
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.network import Network, PathName
@@ -116,7 +116,7 @@ def test_what_it_lacks_is_one_line_before_all_work(
     tiny.write(tmp_path, values)
     monkeypatch.chdir(tmp_path)
     refuse(monkeypatch, problem)
-    done = CliRunner().invoke(check)
+    done = CliRunner().invoke(main, ["check"])
     assert done.exit_code == 2
     said = rf"error: params\.yaml: compute\.path: compiled: .*{remedy}.*\n"
     assert re.fullmatch(said, done.stderr), done.stderr

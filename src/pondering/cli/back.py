@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from pondering.project.command import stage
 from pondering.project.errors import UserError
 from pondering.project.provenance import commit_of, git
 
@@ -24,7 +23,7 @@ def back() -> None:
 
     if commit_of(Path()) is None:
         raise UserError("there is no commit here to go back to; run it in a checkout")
-    with stage(), pipeline.opened(Path()) as repo:
+    with pipeline.opened(Path()) as repo:
         for _ in repo.brancher(revs=["HEAD"], workspace=False):
             outs = repo.index.outs
             missing = [out for out in outs if out.use_cache and out.changed_cache()]

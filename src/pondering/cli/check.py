@@ -12,7 +12,6 @@ from pondering.cli.stages import check_trainings
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import PROFILES, load_params
 from pondering.params.schema import ExperimentConfig
-from pondering.project.command import stage
 from pondering.project.errors import UserError
 
 if TYPE_CHECKING:  # torch takes seconds to import
@@ -28,26 +27,25 @@ def check() -> None:
 
     Of each mechanism some steps are tried.
     """
-    with stage():
-        from pondering.tasks import make_task
-        from pondering.train.build import check_path, make_halting, pick_device
+    from pondering.tasks import make_task
+    from pondering.train.build import check_path, make_halting, pick_device
 
-        active, tried = load_params(), set[str]()
-        check_path(active.compute.path, pick_device(active.device))
-        for profile in PROFILES:
-            params = load_params(profile=profile)
-            check_trainings(Path(), params)
-            for name, config in params.experiments.items():
-                task = make_task(config.task, name)
-                trained = [each for each in config.mechanisms if config.seeds_of(each)]
-                _check_fit(name, profile, config, task, trained)
-                for mechanism in trained:
-                    halting = make_halting(config, config.replicas(mechanism))
-                    if mechanism not in tried:
-                        _check_step(mechanism, halting, len(config.replicas(mechanism)))
-                        tried.add(mechanism)
-        count = len(active.experiments)
-        click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
+    active, tried = load_params(), set[str]()
+    check_path(active.compute.path, pick_device(active.device))
+    for profile in PROFILES:
+        params = load_params(profile=profile)
+        check_trainings(Path(), params)
+        for name, config in params.experiments.items():
+            task = make_task(config.task, name)
+            trained = [each for each in config.mechanisms if config.seeds_of(each)]
+            _check_fit(name, profile, config, task, trained)
+            for mechanism in trained:
+                halting = make_halting(config, config.replicas(mechanism))
+                if mechanism not in tried:
+                    _check_step(mechanism, halting, len(config.replicas(mechanism)))
+                    tried.add(mechanism)
+    count = len(active.experiments)
+    click.echo(f"check: params.yaml is sound; profile {active.profile}, {count} experiments")
 
 
 def _check_fit(

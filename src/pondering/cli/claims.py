@@ -8,7 +8,7 @@ import click
 
 from pondering.cli import options
 from pondering.params.read import load_params
-from pondering.project.command import completed, stage
+from pondering.project.command import completed
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, instead
 
@@ -32,43 +32,42 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
     pondering claims
     pondering claims G1 Q1
     """
-    with stage():
-        from pondering.claims.answers import answer, answer_all
-        from pondering.claims.claims import load_register
-        from pondering.claims.verdicts import judge, judge_all
-        from pondering.cli import answers_text, claims_text
-        from pondering.results.results import Results
+    from pondering.claims.answers import answer, answer_all
+    from pondering.claims.claims import load_register
+    from pondering.claims.verdicts import judge, judge_all
+    from pondering.cli import answers_text, claims_text
+    from pondering.results.results import Results
 
-        results = Results.load(root / "reports", load_params(root / "params.yaml", profile).profile)
-        register = load_register(root / "claims.yaml")
-        width = options.width()
-        if wanted := [each.upper() for each in ids]:
-            claims = {each.id: each for each in register.claims}
-            questions = {each.id: each for each in register.questions}
-            for name in wanted:
-                if name not in claims and name not in questions:
-                    known = instead(name, [*claims, *questions])
-                    raise UserError(f"IDS: {name!r} is unknown{known}")
-            click.echo(f"Profile {profile}")
-            for name in wanted:
-                changes = register.changes_of(name)
-                if name in claims:
-                    text = claims_text.detail(judge(claims[name], results), width, changes)
-                else:
-                    figure = root / "reports" / profile / "figures" / f"question-{name}.svg"
-                    text = answers_text.detail(
-                        answer(questions[name], results),
-                        width,
-                        register.literature.get(name, ()),
-                        figure if figure.is_file() else None,
-                        changes,
-                    )
-                click.echo(f"\n{text}")
-        else:
-            judgements = judge_all(register.claims, results)
-            click.echo(claims_text.overview(judgements, profile, width))
-            if register.questions:
-                answers = answer_all(register.questions, results)
-                click.echo(f"\n{answers_text.overview(answers, profile, width)}")
-        if warning := register.warning():
-            click.echo(warning, err=True)
+    results = Results.load(root / "reports", load_params(root / "params.yaml", profile).profile)
+    register = load_register(root / "claims.yaml")
+    width = options.width()
+    if wanted := [each.upper() for each in ids]:
+        claims = {each.id: each for each in register.claims}
+        questions = {each.id: each for each in register.questions}
+        for name in wanted:
+            if name not in claims and name not in questions:
+                known = instead(name, [*claims, *questions])
+                raise UserError(f"IDS: {name!r} is unknown{known}")
+        click.echo(f"Profile {profile}")
+        for name in wanted:
+            changes = register.changes_of(name)
+            if name in claims:
+                text = claims_text.detail(judge(claims[name], results), width, changes)
+            else:
+                figure = root / "reports" / profile / "figures" / f"question-{name}.svg"
+                text = answers_text.detail(
+                    answer(questions[name], results),
+                    width,
+                    register.literature.get(name, ()),
+                    figure if figure.is_file() else None,
+                    changes,
+                )
+            click.echo(f"\n{text}")
+    else:
+        judgements = judge_all(register.claims, results)
+        click.echo(claims_text.overview(judgements, profile, width))
+        if register.questions:
+            answers = answer_all(register.questions, results)
+            click.echo(f"\n{answers_text.overview(answers, profile, width)}")
+    if warning := register.warning():
+        click.echo(warning, err=True)

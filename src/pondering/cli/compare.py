@@ -14,7 +14,7 @@ from pondering.cli import options
 from pondering.cli.verify import committed
 from pondering.params.read import Params, load_params
 from pondering.params.replica import Replica, title_of
-from pondering.project.command import completed, stage
+from pondering.project.command import completed
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
@@ -63,29 +63,28 @@ def compare_command(rev: str, experiment: str | None, profile: str | None, out: 
     pondering compare
     pondering compare HEAD~3 parity --out parity.png
     """
-    with stage():
-        if out.suffix not in (".svg", ".png"):
-            raise UserError(f"--out: {out} must end in .svg or .png")
-        from pondering.report.figures import style
-        from pondering.report.figures.before_after import figure_changes
-        from pondering.results.changes import changes
+    if out.suffix not in (".svg", ".png"):
+        raise UserError(f"--out: {out} must end in .svg or .png")
+    from pondering.report.figures import style
+    from pondering.report.figures.before_after import figure_changes
+    from pondering.results.changes import changes
 
-        params = load_params(profile=profile)
-        before, results = tables(rev, experiment, params)
-        found = [each for name in before for each in changes(before[name], results.tables[name])]
-        edits = list(edited(rev, params.profile, {each.experiment for each in found} or before))
-        if not found:
-            whose = experiment or f"profile {params.profile}"
-            todo = "run `make repro`" if edits else "edit params.yaml and run `make repro`"
-            said = f"the errors and steps of {whose} are those of {rev}"
-            click.echo(f"compare: {said}; {todo}, or name an older commit")
-            return
-        edits = edits or [NO_EDIT]
-        legend = textwrap.wrap(LEGEND, options.width())
-        click.echo("\n".join([*edits, "", *lines(found, results.cards), "", *legend]))
-        what = f"Profile {params.profile}. {'; '.join(edits)}"
-        style.write(figure_changes(found, results.cards, what, rev), out)
-        click.echo(f"The figure: open {out}")
+    params = load_params(profile=profile)
+    before, results = tables(rev, experiment, params)
+    found = [each for name in before for each in changes(before[name], results.tables[name])]
+    edits = list(edited(rev, params.profile, {each.experiment for each in found} or before))
+    if not found:
+        whose = experiment or f"profile {params.profile}"
+        todo = "run `make repro`" if edits else "edit params.yaml and run `make repro`"
+        said = f"the errors and steps of {whose} are those of {rev}"
+        click.echo(f"compare: {said}; {todo}, or name an older commit")
+        return
+    edits = edits or [NO_EDIT]
+    legend = textwrap.wrap(LEGEND, options.width())
+    click.echo("\n".join([*edits, "", *lines(found, results.cards), "", *legend]))
+    what = f"Profile {params.profile}. {'; '.join(edits)}"
+    style.write(figure_changes(found, results.cards, what, rev), out)
+    click.echo(f"The figure: open {out}")
 
 
 def tables(

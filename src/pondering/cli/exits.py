@@ -13,7 +13,7 @@ from pondering.cli import options
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
 from pondering.params.read import Params, load_params
-from pondering.project.command import completed, stage
+from pondering.project.command import completed
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout, to_run
 
@@ -46,21 +46,20 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
     pondering exits comparison
     pondering exits mnist --profile reduced
     """
-    with stage():
-        from pondering.results.results import Results
+    from pondering.results.results import Results
 
-        params = load_params(root / "params.yaml", profile)
-        params.experiment(experiment)
-        results, name = Results.load(root / "reports", params.profile), params.profile
-        rows, audit = results.exits.get(experiment), results.readouts.get(experiment)
-        table = results.tables.get(experiment)
-        if table is None or (rows is None and audit is None):
-            raise UserError(_missing(root, params, experiment))
-        click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
-        for line in lines(rows, table, audit):
-            click.echo(line)
-        click.echo("")
-        click.echo("\n".join(textwrap.wrap(LEGEND, WIDTH)))
+    params = load_params(root / "params.yaml", profile)
+    params.experiment(experiment)
+    results, name = Results.load(root / "reports", params.profile), params.profile
+    rows, audit = results.exits.get(experiment), results.readouts.get(experiment)
+    table = results.tables.get(experiment)
+    if table is None or (rows is None and audit is None):
+        raise UserError(_missing(root, params, experiment))
+    click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
+    for line in lines(rows, table, audit):
+        click.echo(line)
+    click.echo("")
+    click.echo("\n".join(textwrap.wrap(LEGEND, WIDTH)))
 
 
 def _missing(root: Path, params: Params, experiment: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pondering.cli import options
-from pondering.project.command import completed, stage
+from pondering.project.command import completed
 from pondering.project.errors import UserError, instead
 
 SIZE = "reduced"
@@ -48,22 +48,21 @@ def judge_command(
     pondering judge mine.csv --card reports/reduced/cards/parity.json
     pondering judge reports/reduced
     """
-    with stage():
-        from pondering.claims.claims import load_register
-        from pondering.claims.verdicts import judge_all
-        from pondering.cli import claims_text
-        from pondering.results import submission
+    from pondering.claims.claims import load_register
+    from pondering.claims.verdicts import judge_all
+    from pondering.cli import claims_text
+    from pondering.results import submission
 
-        if profile not in (allowed := options.profiles()):
-            raise UserError(f"--profile: {profile!r} is unknown{instead(profile, allowed)}")
-        register = load_register(root / "claims.yaml")
-        results = submission.load(paths, cards, profile)
-        known = {name: None for claim in register.claims for name in claim.paper_size}
-        if not known.keys() & results.tables.keys():
-            name = next(iter(results.tables))
-            raise UserError(f"{paths[0]}: no claim is about {name!r}{instead(name, known)}")
-        judgements = judge_all(register.claims, results)
-        tables = list(results.tables)
-        click.echo(claims_text.given(judgements, register, tables, profile, options.width()))
-        if warning := register.warning():
-            click.echo(warning, err=True)
+    if profile not in (allowed := options.profiles()):
+        raise UserError(f"--profile: {profile!r} is unknown{instead(profile, allowed)}")
+    register = load_register(root / "claims.yaml")
+    results = submission.load(paths, cards, profile)
+    known = {name: None for claim in register.claims for name in claim.paper_size}
+    if not known.keys() & results.tables.keys():
+        name = next(iter(results.tables))
+        raise UserError(f"{paths[0]}: no claim is about {name!r}{instead(name, known)}")
+    judgements = judge_all(register.claims, results)
+    tables = list(results.tables)
+    click.echo(claims_text.given(judgements, register, tables, profile, options.width()))
+    if warning := register.warning():
+        click.echo(warning, err=True)

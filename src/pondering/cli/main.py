@@ -61,7 +61,7 @@ class _Lazy(Command, click.Group):
             formatter.write_dl([(name, said) for name, (*_, said) in sorted(COMMANDS.items())])
 
     def invoke(self, ctx: click.Context) -> Any:
-        with stage():  # around the subcommand's arguments
+        with stage():  # around the subcommand, its arguments too
             return super().invoke(ctx)
 
 

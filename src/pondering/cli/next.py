@@ -10,7 +10,6 @@ import click
 from ruamel.yaml import YAML
 
 from pondering.params.read import load_params
-from pondering.project.command import stage
 from pondering.project.paths import Layout
 from pondering.project.provenance import git
 
@@ -18,14 +17,13 @@ from pondering.project.provenance import git
 @click.command("next")
 def whats_next() -> None:
     """Say where to look after a run."""
-    with stage():
-        profile = load_params().profile
-        page = Layout(Path(), profile).report / "index.html"
-        click.echo(f"The report: open {page} (as text: {page.with_name('report.md')})")
-        click.echo(f"The runs: make ui. The verdicts: pondering claims --profile {profile}")
-        click.echo("Change a line of params.yaml, make repro again, then: pondering compare")
-        for line in _elsewhere(Path()):
-            click.echo(line)
+    profile = load_params().profile
+    page = Layout(Path(), profile).report / "index.html"
+    click.echo(f"The report: open {page} (as text: {page.with_name('report.md')})")
+    click.echo(f"The runs: make ui. The verdicts: pondering claims --profile {profile}")
+    click.echo("Change a line of params.yaml, make repro again, then: pondering compare")
+    for line in _elsewhere(Path()):
+        click.echo(line)
 
 
 def _elsewhere(root: Path) -> Iterator[str]:

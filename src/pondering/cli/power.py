@@ -13,7 +13,7 @@ import click
 from pondering.cli import options
 from pondering.params.read import load_params
 from pondering.params.replica import read_variant
-from pondering.project.command import completed, stage
+from pondering.project.command import completed
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, instead
 from pondering.project.paths import Layout
@@ -42,18 +42,17 @@ def power_command(claim_id: str, profile: str, root: Path) -> None:
     \b
     pondering power B5
     """
-    with stage():
-        from pondering.claims.claims import load_register
-        from pondering.results.results import Results
+    from pondering.claims.claims import load_register
+    from pondering.results.results import Results
 
-        layout = Layout(root, load_params(root / "params.yaml", profile).profile)
-        claims = {each.id: each for each in load_register(root / "claims.yaml").claims}
-        if (name := claim_id.upper()) not in claims:
-            raise UserError(f"CLAIM: {name!r} is unknown{instead(name, claims)}")
-        results = Results.load(root / "reports", layout.profile)
-        for line in lines(claims[name], results, layout):
-            wrapped = textwrap.wrap(line, options.width(), break_on_hyphens=False)
-            click.echo("\n".join(wrapped))
+    layout = Layout(root, load_params(root / "params.yaml", profile).profile)
+    claims = {each.id: each for each in load_register(root / "claims.yaml").claims}
+    if (name := claim_id.upper()) not in claims:
+        raise UserError(f"CLAIM: {name!r} is unknown{instead(name, claims)}")
+    results = Results.load(root / "reports", layout.profile)
+    for line in lines(claims[name], results, layout):
+        wrapped = textwrap.wrap(line, options.width(), break_on_hyphens=False)
+        click.echo("\n".join(wrapped))
 
 
 def lines(claim: Claim, results: Results, layout: Layout, draws: int = DRAWS) -> Iterator[str]:

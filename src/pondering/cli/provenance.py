@@ -10,7 +10,7 @@ import click
 
 from pondering.cli import options
 from pondering.params.read import Params, load_params
-from pondering.project.command import completed, stage
+from pondering.project.command import completed
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, instead
 from pondering.project.paths import Layout
@@ -35,9 +35,8 @@ def provenance_command(figure: str, profile: str | None) -> None:
     pondering provenance graves-04
     pondering provenance mnist-angle --profile reduced
     """
-    with stage():
-        for line in lines(figure, load_params(profile=profile)):
-            click.echo(line)
+    for line in lines(figure, load_params(profile=profile)):
+        click.echo(line)
 
 
 def lines(figure: str, params: Params) -> Iterator[str]:

@@ -8,7 +8,6 @@ import click
 
 from pondering.cli import options
 from pondering.params.read import load_params
-from pondering.project.command import stage
 from pondering.project.paths import Layout
 
 
@@ -16,10 +15,9 @@ from pondering.project.paths import Layout
 @options.profile
 def report(profile: str | None) -> None:
     """Draw the report again from the tables there are, finished or not."""
-    with stage():
-        from pondering.data.encoding import encodings
-        from pondering.report.pages import publish
+    from pondering.data.encoding import encodings
+    from pondering.report.pages import publish
 
-        chosen = load_params(profile=profile).profile
-        verdicts = publish(Path(), chosen, encodings())
-        click.echo(f"report: open {Layout(Path(), chosen).report / 'index.html'} ({verdicts})")
+    chosen = load_params(profile=profile).profile
+    verdicts = publish(Path(), chosen, encodings())
+    click.echo(f"report: open {Layout(Path(), chosen).report / 'index.html'} ({verdicts})")

@@ -51,22 +51,21 @@ def repro(ctx: click.Context) -> None:
 
     What it started stops at a checkpoint when it ends, killed or not.
     """
-    with stage():
-        from pondering.cli import pipeline
+    from pondering.cli import pipeline
 
-        params = load_params()
-        with pipeline.led(Path()) as stages:
-            if not any(stages.changed(name) for name in stages.needs):
-                click.echo("repro: everything is up to date")
-                return
-            SERVER.set_forkserver_preload(PRELOADED)
-            _start_server()
-            ctx.invoke(check)
-            processes = _processes(params)
-            click.echo(f"repro: running what changed, processes: {processes}")
-            told: list[int] = []  # numbers of signals, which would else break a record in two
-            with _handled(lambda number, _: told.append(number)):
-                _Run(stages, processes, told).run()
+    params = load_params()
+    with pipeline.led(Path()) as stages:
+        if not any(stages.changed(name) for name in stages.needs):
+            click.echo("repro: everything is up to date")
+            return
+        SERVER.set_forkserver_preload(PRELOADED)
+        _start_server()
+        ctx.invoke(check)
+        processes = _processes(params)
+        click.echo(f"repro: running what changed, processes: {processes}")
+        told: list[int] = []  # numbers of signals, which would else break a record in two
+        with _handled(lambda number, _: told.append(number)):
+            _Run(stages, processes, told).run()
 
 
 def _start_server() -> None:

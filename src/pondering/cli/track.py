@@ -8,20 +8,16 @@ from pathlib import Path
 import click
 
 from pondering.cli import options
-from pondering.project.command import stage
 
 
 @click.command("track")
 @options.root
 def track_command(root: Path) -> None:
     """Bring MLflow's database up to what the tables under reports/ say."""
-    with stage():
-        from pondering.track.fill import rebuild
+    from pondering.track.fill import rebuild
 
-        added, kept = rebuild(root)
-        click.echo(
-            f"MLflow: train stages added: {added}, there before: {kept}; `make ui` shows them"
-        )
+    added, kept = rebuild(root)
+    click.echo(f"MLflow: train stages added: {added}, there before: {kept}; `make ui` shows them")
 
 
 @click.command("ui")
@@ -29,7 +25,6 @@ def track_command(root: Path) -> None:
 @click.option("--port", type=click.IntRange(1, 65535), default=5000, show_default=True)
 def ui_command(root: Path, port: int) -> None:
     """Open MLflow's own UI on 127.0.0.1."""
-    with stage():
-        from pondering.track.server import ui
+    from pondering.track.server import ui
 
-        sys.exit(ui(root, port))
+    sys.exit(ui(root, port))

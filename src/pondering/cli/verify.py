@@ -11,7 +11,6 @@ from typing import NamedTuple
 import click
 
 from pondering.params.read import load_params
-from pondering.project.command import stage
 from pondering.project.errors import UserError
 from pondering.project.provenance import git
 
@@ -24,16 +23,15 @@ machine: training amplifies the last bit of a float, so single runs differ there
 @click.command()
 def verify() -> None:
     """Compare the active profile's tables, as they are now, with the committed ones."""
-    with stage():
-        profile = load_params().profile
-        exactly = same_machine(Path(), profile)
-        found = list(differences(Path(), profile, exactly))
-        for each in found:
-            click.echo(f"{each.file}: {each.what}", err=True)
-        how = "byte for byte" if exactly else "within the tolerances for another kind of machine"
-        if found:
-            raise UserError(f"files that do not agree {how} with the committed ones: {len(found)}")
-        click.echo(f"verify: every table of {profile} agrees with the committed one, {how}")
+    profile = load_params().profile
+    exactly = same_machine(Path(), profile)
+    found = list(differences(Path(), profile, exactly))
+    for each in found:
+        click.echo(f"{each.file}: {each.what}", err=True)
+    how = "byte for byte" if exactly else "within the tolerances for another kind of machine"
+    if found:
+        raise UserError(f"files that do not agree {how} with the committed ones: {len(found)}")
+    click.echo(f"verify: every table of {profile} agrees with the committed one, {how}")
 
 
 class Difference(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pondering.params.read import PROFILES, SETTING_NAMES, load_params
-from pondering.project.command import completed, stage
+from pondering.project.command import completed
 from pondering.project.errors import UserError
 from pondering.show.terminal import Terminal
 
@@ -58,44 +58,43 @@ def show(
     pondering show mnist --mechanism pondernet --input seven.png
     pondering show --list
     """
-    with stage():
-        terminal = Terminal.of(sys.stdout)
-        if written is not None and difficulty is not None:
-            told = "chooses from the evaluation set; leave it out with --input"
-            raise UserError(f"--difficulty: {told}")
-        if everything:
-            from pondering.show import listing
+    terminal = Terminal.of(sys.stdout)
+    if written is not None and difficulty is not None:
+        told = "chooses from the evaluation set; leave it out with --input"
+        raise UserError(f"--difficulty: {told}")
+    if everything:
+        from pondering.show import listing
 
-            for line in listing.lines(experiment, profile, terminal):
-                terminal.write(line)
-            return
-        params = load_params(profile=profile)
-        if experiment is None:
-            known = ", ".join(params.experiments)
-            raise UserError(f"EXPERIMENT: missing; allowed: {known} (or --list: what is trained)")
-        config = params.experiment(experiment)
+        for line in listing.lines(experiment, profile, terminal):
+            terminal.write(line)
+        return
+    params = load_params(profile=profile)
+    if experiment is None:
+        known = ", ".join(params.experiments)
+        raise UserError(f"EXPERIMENT: missing; allowed: {known} (or --list: what is trained)")
+    config = params.experiment(experiment)
 
-        from pondering.evaluate import load
-        from pondering.project import machine
-        from pondering.show import replay
+    from pondering.evaluate import load
+    from pondering.project import machine
+    from pondering.show import replay
 
-        machine.settle(params.compute.threads)
-        loaded = load.load(Path(), params, experiment, mechanism, setting, seed)
-        unlike: list[str] = []
-        if written is not None:
-            batch, unlike = loaded.task.own_input(written)
-            chosen = [replay.Chosen("", None, batch)]
-        else:
-            size = config.evaluation.examples
-            sets = replay.evaluation_sets(loaded.task, loaded.layout, experiment, size)
-            chosen = replay.pick(sets, count, difficulty)
-        _write(
-            experiment,
-            loaded,
-            replay.examples(loaded.network, loaded.task, chosen),
-            unlike,
-            terminal,
-        )
+    machine.settle(params.compute.threads)
+    loaded = load.load(Path(), params, experiment, mechanism, setting, seed)
+    unlike: list[str] = []
+    if written is not None:
+        batch, unlike = loaded.task.own_input(written)
+        chosen = [replay.Chosen("", None, batch)]
+    else:
+        size = config.evaluation.examples
+        sets = replay.evaluation_sets(loaded.task, loaded.layout, experiment, size)
+        chosen = replay.pick(sets, count, difficulty)
+    _write(
+        experiment,
+        loaded,
+        replay.examples(loaded.network, loaded.task, chosen),
+        unlike,
+        terminal,
+    )
 
 
 def _write(
