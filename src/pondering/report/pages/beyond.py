@@ -173,9 +173,9 @@ def _against_repeat(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
         own = means.loc[(method.mechanism, method.setting)]
         rivals = fixed[fixed["ponder_time"] <= own["ponder_time"] + 1e-9]["error"]
         if len(rivals) and own["error"] < rivals.min():
-            better.append(name)
+            better.append(f"{_name(name)} ({_percent(own['error'])}, not {_percent(rivals.min())})")
     yield (
-        f"{_listed(better) if better else 'No mechanism'} {'err' if len(better) > 1 else 'errs'} "
+        f"{listed(better) if better else 'No mechanism'} {'err' if len(better) > 1 else 'errs'} "
         "less than every network of a fixed number of steps that is no larger "
         f"({_seeds([seeds[EVERY_WAY]])})."
     )
@@ -190,11 +190,13 @@ def _rules(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     for mechanism, own in found.items():
         bound = exits.best_fixed(own, STEPS)[1]
         errors = [float(exits.error_at(own, rule, [STEPS])[0]) for rule in exits.with_curve(own)]
-        if any(error < bound for error in errors):
-            better.append(mechanism)
+        lower = [error for error in errors if error < bound]
+        if lower:
+            gained = f"{_percent(min(lower))} of errors, not {_percent(bound)}"
+            better.append(f"{_name(mechanism)} ({gained})")
     yield (
         f"At {STEPS:g} mean steps some exit rule beats the best fixed n for "
-        f"{_listed(better) if better else 'no mechanism'} ({_seeds(found.values())})."
+        f"{listed(better) if better else 'no mechanism'} ({_seeds(found.values())})."
     )
     points = [
         (error, steps, mechanism, rule)
@@ -318,4 +320,4 @@ def _listed(methods: Sequence[str]) -> str:
 
 
 def _percent(error: float) -> str:
-    return f"{100 * error:.1f}%"
+    return f"{100 * error:.{1 if error >= 0.01 else 2}f}%"

@@ -14,7 +14,7 @@ TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
 
 PROFILES = {
     "paper": "the papers' own settings, to the letter",
-    "reduced": "the papers' tasks and real data, with fewer settings, seeds and updates",
+    "reduced": "the papers' tasks, most of them smaller, and real data; fewer settings and updates",
     "quick": "small versions of every task, for minutes on a laptop; stand-ins for real data",
 }
 """Profile -> what it is, the largest first."""

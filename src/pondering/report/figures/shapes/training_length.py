@@ -29,7 +29,7 @@ def unequal_training(
 
     Returns:
         A sentence; empty where all were trained equally long. The longest training of each
-        mechanism counts, for single seeds may have stopped early or diverged.
+        mechanism at any setting counts, for single seeds may have stopped early or diverged.
     """
     updates = {
         name: _updates(results, name, mechanisms) for name in experiments if name in results.curves
@@ -41,7 +41,7 @@ def unequal_training(
     for name in differ:
         told = ", ".join(f"{value:,} {TRAINED[each]}" for each, value in updates[name].items())
         parts.append(f"{name.replace('_', ' ')} {told}" if len(experiments) > 1 else told)
-    return f"Not trained equally long here; updates: {'; '.join(parts)}." if parts else ""
+    return f"Not trained equally long here; updates, at most: {'; '.join(parts)}." if parts else ""
 
 
 def updates_in_short(results: Results, experiment: str) -> str:
