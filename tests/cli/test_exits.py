@@ -34,6 +34,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     audit.to_csv(folder / "exits/comparison-readout.csv", index=False)
     (folder / "cards/comparison.json").write_text(json.dumps(asdict(card_of("comparison"))))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # loaded where the command runs: help comes at once
     import pandas as pd
 
 STEPS = (2, 3, 4)
-WIDTH = 80
 NOTHING = "decides nothing"
 LEGEND = (
     "Errors are means over seeds, on straight lines between thresholds that were chosen on a "
@@ -31,7 +30,8 @@ LEGEND = (
     "sequences, at the first fixed n), so that rules beat it where right answers are lost again. "
     "Expected and argmax look at every step, so they save no computation. "
     "Readout: as the mechanism halts by itself; by the last of these steps alone; by the last step "
-    "of all; by that step's states with a head fitted anew."
+    "of all; by that step's states with a head fitted anew, to other inputs like the test's, also "
+    "where no network was trained on any like them."
 )
 
 
@@ -59,7 +59,7 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
     for line in lines(rows, table, audit):
         click.echo(line)
     click.echo("")
-    click.echo("\n".join(textwrap.wrap(LEGEND, WIDTH)))
+    click.echo("\n".join(textwrap.wrap(LEGEND, options.width())))
 
 
 def _missing(root: Path, params: Params, experiment: str) -> str:
