@@ -13,6 +13,12 @@ from pondering.show.terminal import VISIBLE, Terminal, clipped
 NARROW = 12  # characters for a distribution beside the other columns
 INDENT = 5
 LONGEST = 24  # rows of a sequence's table, unless it is the user's own
+WEIGHTS = {  # what p_n is where it is no weight in a mean
+    "repeat": "p_n is the weight of step n: the last output alone counts.",
+    "certainty": "p_n says where it stops; it answers by the most certain step until then.",
+    "dact": "p_n = π_(n-1) h_n, R is what is left for the last step; the answer takes the share "
+    "π_(n-1) from step n, and the rest from the answer before.",
+}
 BLANKS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 
 
@@ -55,8 +61,8 @@ def _weights(moment: Moment, mechanism: str) -> str:
     """What p_n is."""
     if moment.sampled is not None:
         return "p_n is the probability of halting at step n; the prediction is the mean over it."
-    if mechanism == "repeat":
-        return "p_n is the weight of step n: the last output alone counts."
+    if mechanism in WEIGHTS:
+        return WEIGHTS[mechanism]
     rest = "; R is what is left for the last step" if MECHANISMS[mechanism].remainder else ""
     return f"p_n is the weight of step n in the answer{rest}."
 
@@ -90,8 +96,9 @@ def _counts(moment: Moment, mechanism: str) -> str:
         sampled = f"halts at n = {moment.sampled.steps}, says {moment.sampled.prediction}"
         return f"{told}; sampled: {sampled}"
     if MECHANISMS[mechanism].remainder:
-        cost = moment.ponder_time + moment.remainder
-        return f"N = {moment.ponder_time}, R = {moment.remainder:.3f}, N + R = {cost:.3f}"
+        rest = f"N = {moment.ponder_time}, R = {moment.remainder:.3f}"
+        cost = moment.ponder_time + moment.remainder  # what tau multiplies (Graves Eq. 10)
+        return f"{rest}, N + R = {cost:.3f}" if mechanism == "act" else rest
     return f"N = {moment.ponder_time}" + (", fixed" if mechanism == "repeat" else "")
 
 

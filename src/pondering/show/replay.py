@@ -11,7 +11,7 @@ import torch
 from torch import Generator
 
 from pondering.data.frozen import read_arrays, unpack
-from pondering.model.halting import Halting, PonderNet
+from pondering.model.halting import Halting, PonderNet, SampledHalting
 from pondering.model.network import Network
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout, to_run
@@ -104,11 +104,12 @@ def replay(network: Network, task: Task, batch: Batch, generator: Generator) -> 
     Returns:
         one `Moment` per input vector.
     """
-    halting = network.halting
+    evaluated = network.halting.at_inference(generator)
+    by_chance = isinstance(evaluated, SampledHalting)  # then all steps are shown, and a sample
+    halting = network.halting if by_chance else evaluated
     watched: Any = _EveryOutput(halting)
     pondered = network(batch.inputs, batch.mask, halting=watched)
-    by_chance = halting.at_inference(generator)
-    guess = None if by_chance is halting else network(batch.inputs, batch.mask, halting=by_chance)
+    guess = network(batch.inputs, batch.mask, halting=evaluated) if by_chance else None
     assert pondered.weights is not None and pondered.outputs is not None
     said = halting.predict(pondered)
     words = task.describe(said, batch, 0)
