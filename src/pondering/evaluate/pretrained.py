@@ -78,7 +78,7 @@ def from_pretrained(
     Args:
         name: EXPERIMENT/MECHANISM, as "parity/act"; or the path of such a folder.
         folder: the published networks, `reports/PROFILE/models` of a checkout; None: those of the
-            checkout that this package was installed from.
+            checkout that this file lies in, as after `pip install -e .`.
         profile: which of that checkout's: "reduced" or "quick".
         setting: of tau, rho, lambda_p and so on; None: that of the one that stands for all.
         seed: None: the lowest that is published of the setting, or that of the one.

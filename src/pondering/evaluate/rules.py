@@ -162,7 +162,7 @@ def certainty(shown: Shown) -> Array:
 
 
 def sampled(shown: Judged) -> Outcome:
-    """Stops at n with probability p_n (Banino Sec. 2.3): the mean over all draws, none is made."""
+    """Stops at n with probability p_n (Banino Sec. 2.5): the mean over all draws, none is made."""
     error = (shown.weights * shown.error).sum(0)
     return shown.expected_steps[None], error[None]
 

@@ -99,10 +99,10 @@ class Network(nn.Module):
         Args:
             inputs: (T, ..., B, D) floats of the network's precision, or (T, ..., B) integers for
                 one-hot vectors.
-            mask: (T, ..., B) bool, False where a sequence is over: there nothing is computed,
-                weights are zero and the state stands still, whatever the inputs are there (NaN,
-                for example). A loss is zero there, but a target that is NaN makes its gradient
-                NaN: fill it. None: all True.
+            mask: (T, ..., B) bool, False where a sequence is over: there weights and steps are
+                zero and the state stands still, whatever the inputs are there (NaN, for example).
+                The readable path computes such rows all the same. A loss is zero there, but a
+                target that is NaN makes its gradient NaN: fill it. None: all True.
             state: what the first input finds, finite tensors (..., B, H) of the cell's
                 `state_sizes`, as `Pondered.state` of an earlier part of the sequence. None: zeros.
             keep_state: whether the record shall have the state after the last input. With a state
@@ -117,7 +117,8 @@ class Network(nn.Module):
 
         Raises:
             ValueError: the inputs lack an axis; mask or state have another shape than their rows;
-                inputs or network are neither float32 nor float64; autocast is on.
+                mask is not bool; settings are not one a replica; inputs or network are neither
+                float32 nor float64; autocast is on.
             IndexError: an integer is outside the one-hot vector.
         """
         if halting is None:

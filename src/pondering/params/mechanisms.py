@@ -29,8 +29,8 @@ class Mechanism:
         setting: the argument of its class that is swept; in `params.yaml` a list of that name.
         symbol: the setting's sign.
         settings: what that list may hold: `ranges.Counts` (whole, from 1), `Penalties` (from 0, or
-            a grid's name), `Priors` (from 0, below 1) or `Shares` (0 to 1); a mapping, too, see
-            `sweeps`.
+            a grid's name), `Priors` (from 0, below 1), `Shares` (0 to 1) or `Thresholds` (above 0,
+            to 1); a mapping, too, see `sweeps`.
         path: its class, as `package.module:Class`; it answers the contract of `model/halting`.
         shares: arguments that come from the experiment's `halting` block, such as max_steps.
         own: further arguments that the mechanism's block has: what each may be, and its default
@@ -101,7 +101,7 @@ MECHANISMS: dict[str, Mechanism] = {
         ways=(), sweeps=("halt_bias", "explore"),
     ),
     "certainty": Mechanism(
-        "Certainty", "theta", "θ", ranges.Shares, "pondering.model.halting:Certainty",
+        "Certainty", "theta", "θ", ranges.Thresholds, "pondering.model.halting:Certainty",
         shares=("max_steps",), learns=False, ways=(),
     ),
     "dact": Mechanism(

@@ -51,6 +51,7 @@ Counts = Swept(Count, {})
 Penalties = Swept(NotNegative, GRIDS)
 Priors = Swept(Prior, {})
 Shares = Swept(Share, {})
+Thresholds = Swept(Annotated[float, Field(gt=0, le=1, strict=True)], {})
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]
 OwnSeeds = Annotated[tuple[Seed, ...], AfterValidator(_distinct)]

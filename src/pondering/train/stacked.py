@@ -41,7 +41,7 @@ class Sweep:
     Args:
         make: makes one network from a setting, as `make(**setting)`; torch's generator has the seed
             then, so that its layers start from it. Settings may change numbers and words of the
-            mechanism, not the shapes of the network.
+            mechanism, not its yes or no, nor the shapes of the network.
         score: your loss of each output vector. Called with outputs (T, K, B, C) and the targets
             (T, K, B, ...) of `step`, it gives (T, K, B). PonderNet scores every step: outputs then
             are (N, T, K, B, C), and so is what it gives, without C.
@@ -132,8 +132,9 @@ class Sweep:
             inputs, mask: as in `step`.
 
         Returns:
-            the record of the stack: `mixture` (T, K, B, C) is the prediction, `ponder_time`
-            (T, K, B) the steps.
+            the record of the stack: `ponder_time` (T, K, B) are the steps, and
+            `self.network.halting.predict(record)` (T, K, B, C) is the answer: the record's
+            `mixture`, of all mechanisms but `Certainty` and `DACT`.
         """
         inputs, _, mask = self._spread(inputs, inputs, mask)
         pondered: Pondered = self.network.eval()(inputs, mask)

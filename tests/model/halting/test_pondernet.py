@@ -98,7 +98,7 @@ def test_the_reversed_kl_of_a_vanishing_p_is_large_and_finite() -> None:
 
 
 def test_pondernet_goes_on_when_the_cumulated_p_is_exactly_1_minus_epsilon() -> None:
-    """Cumulated p must exceed 1 - epsilon (Banino Sec. 2.2)."""
+    """Cumulated p must exceed 1 - epsilon (Banino Sec. 2.3)."""
     _, state = drive(PonderNet(0.5, 1.0, 3, epsilon=0.5), column([0.0, 0.0, 0.0]))
     assert float(state.steps) == 2.0
 

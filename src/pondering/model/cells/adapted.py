@@ -23,7 +23,7 @@ class Adapted(nn.Module):
             tuple of (B, H) tensors of which the first is what the heads read.
         state_sizes: H of each part of the state; None takes those of torch's cell.
         first_step_flag: whether the inputs end in a further 1 at step 1 and 0 later (Graves 2016,
-            Sec. 2.1), so that E = D + 1; without it E = D.
+            Sec. 2), so that E = D + 1; without it E = D.
 
     Raises:
         TypeError: `state_sizes` is None and `step` is none of torch's cells.

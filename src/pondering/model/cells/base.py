@@ -8,7 +8,7 @@ A cell has three members, and any module that has them can ponder:
 
 - `embed(x)`: the part of a step that depends on the input alone, computed once per input;
 - `step(drive, state, first)`: the next state, a tuple of (..., B, H) tensors; `first` says whether
-  this is ponder step 1, where Graves's binary flag is set (Sec. 2.1);
+  this is ponder step 1, where Graves's binary flag is set (Sec. 2);
 - `state_sizes`: the feature size of each tensor of the state; the heads see the first one.
 
 Two more say what `initial.glorot` cannot see from shapes; a cell may do without them:
@@ -109,7 +109,7 @@ class Recurrent(nn.Module):
     Args:
         inputs: D.
         hidden: H.
-        first_step_flag: whether step 1 is told by a further input of 1 (Graves 2016, Sec. 2.1).
+        first_step_flag: whether step 1 is told by a further input of 1 (Graves 2016, Sec. 2).
         generator: source of the initial values, uniform in +-1/sqrt(H), W_x in +-1/sqrt(D).
     """
 

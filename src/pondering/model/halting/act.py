@@ -54,7 +54,7 @@ class ACT(MeanField):
         ValueError: tau < 0, epsilon outside [0, 1), max_steps < 1, tau_warmup not whole or < 0,
             another word for `carry`.
 
-    Source: Graves 2016, Secs. 2 and 2.1, Eqs. 5-14.
+    Source: Graves 2016, Secs. 2 to 2.2, Eqs. 5-14.
     """
 
     tau: Setting

@@ -1,16 +1,20 @@
 """What a halting mechanism answers, and the records that it fills.
 
 The network emits one halting logit per ponder step n = 1, 2, ... and row; an untrained halting unit
-starts near sigmoid(halt_bias). A mechanism answers four questions, and the network asks nothing
-else of it (a path of `model/paths` may know it and compute the same faster):
+starts near sigmoid(halt_bias). A mechanism answers four questions (a path of `model/paths` may
+know it and compute the same faster):
 
 - `step`: which weight p_n this step gets, and who is still running (after a `look` at the step);
 - `carry`: which state crosses to the next input;
 - `objective`: how the task's score of the outputs becomes the loss;
 - `predict`: which output is the prediction.
 
+`MeanField` has defaults for what else `Halting` names: where a row begins, what changes from update
+to update, where the gradient is cut.
+
 All tensors are (..., B): rows B, optional replica axes in front. Settings (tau, lambda_p, beta,
-rho) are numbers, or tensors (K,) with one value per replica.
+rho) are numbers, or tensors (K,) with one value per replica; any field of a mechanism that is a
+tuple or a tensor with axes counts as one.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ class Correctness(MeanField):
 
     Raises:
         ValueError: weight < 0, explore outside [0, 1], max_steps < 1; from `objective`, a record
-            without the steps' halting logits.
+            without the steps' halting logits. A loss that does not go to zero for a sharp right
+            answer (of numbers, of smoothed labels) is not refused: all answers count as wrong.
 
     Source: TRM, arXiv 2510.04871, Sec. 4 and its code (weight 1/2, explore 0.1, N 16); HRM, arXiv
     2506.21734, learns two values by Q-learning in its place. Deviations: they update the weights

@@ -34,7 +34,7 @@ class Seen(NamedTuple):
 
 
 Rule = Callable[[Seen], Tensor]
-"""Whether each row stops at step n, (..., B) bool; only rows that are still running are asked."""
+"""Whether each row stops at step n, (..., B) bool; it counts for those that are still running."""
 
 
 @dataclass(frozen=True)

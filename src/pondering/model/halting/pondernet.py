@@ -34,11 +34,11 @@ class PonderNetState(HaltingState):
     """Where each row stands, how likely it was to get there, and its KL; all (..., B)."""
 
     log_survival: Tensor  # log of prod (1 - lambda_j): the probability of not having halted yet
-    kl: Tensor  # sum of p_n log(p_n / prior_n) so far, nats; KL(p || prior) once halted
+    kl: Tensor  # the KL's sum so far, nats, in the direction of `kl`
 
     @property
     def cost(self) -> Tensor:
-        """KL(p || prior), which Eq. 3 multiplies by beta."""
+        """The KL in the direction of `kl`, which the objective multiplies by beta."""
         return self.kl
 
 
@@ -200,7 +200,7 @@ class PonderNet(MeanField):
         return torch.where(lambda_p > 0, geometric, torch.as_tensor(n, dtype=like.dtype).log())
 
     def objective(self, score: Score, pondered: Pondered) -> Tensor:
-        """sum p_n L(y_n) + beta KL(p || prior) (Eq. 3): every step is scored, then averaged."""
+        """sum p_n L(y_n) + beta KL (Eq. 3, where `kl` is `p_prior`): every step is scored."""
         if pondered.outputs is None or pondered.weights is None:
             raise ValueError(
                 "objective: the record has no outputs of every step; after eval() ask for them by "
@@ -215,5 +215,5 @@ class PonderNet(MeanField):
         return pondered.expected_steps
 
     def at_inference(self, generator: Generator | None = None) -> SampledHalting:
-        """Halting sampled step by step with probability lambda_n (Sec. 2.3)."""
+        """Halting sampled step by step with probability lambda_n (Sec. 2.5)."""
         return SampledHalting(self.max_steps, generator, self.epsilon)

@@ -37,7 +37,7 @@ class SampledHalting(MeanField):
     steps depend neither on its neighbours nor on which rows are still computed. As in training, a
     row halts at `max_steps`, and once less than `epsilon` is left, if that is not None.
 
-    Source: Banino 2021, Sec. 2.3.
+    Source: Banino 2021, Sec. 2.5. Deviation: the paper has epsilon in training alone (Sec. 2.3).
     """
 
     max_steps: int
