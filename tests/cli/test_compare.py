@@ -66,6 +66,15 @@ def test_the_setting_that_replaced_another_has_its_paired_difference() -> None:
     assert "before (HEAD)" in Path("reports/compare.svg").read_text()
 
 
+def test_no_mean_of_steps_begins_below_the_first() -> None:
+    rows = pd.read_csv(PARITY)
+    own = (rows["mechanism"] == "act") & (rows["setting"] == 0.1)
+    rows.loc[own, "ponder_time"] = 1.0 + rows["seed"]  # 2 +- 2.5, by a t of 4.303
+    rows.to_csv(PARITY, index=False)
+    (steps,) = (line for line in shown("compare").splitlines() if line.startswith("    steps"))
+    assert re.search(r"  2\.00 \(1\.00 to 4\.48\)  ", steps), steps
+
+
 def test_an_experiment_a_commit_and_a_file_can_be_named() -> None:
     rerun()
     rerun(SORT)

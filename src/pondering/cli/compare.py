@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -173,8 +175,8 @@ def lines(found: Sequence[Change], cards: Mapping[str, Card]) -> Iterator[str]:
             yield f"  {_setting(change)}"
             error: Unit = "share" if card.is_share else "bits"
             gap: Unit = "points" if card.is_share else "bits"
-            yield _row("error", change, "error", error, gap)
-            yield _row("steps", change, "ponder_time", "number", "number")
+            yield _row("error", change, "error", error, gap, least=0)
+            yield _row("steps", change, "ponder_time", "number", "number", least=1)
 
 
 def _setting(change: Change) -> str:
@@ -187,19 +189,21 @@ def _setting(change: Change) -> str:
     return f"{title}, {names}; seeds: {ARROW.join(dict.fromkeys(seeds))}"
 
 
-def _row(name: str, change: Change, value: str, unit: Unit, gap: Unit) -> str:
-    before, after = change.per_seed(value)
-    difference = change.difference(value)
-    return _cells(f"    {name}", _mean(before, unit), _mean(after, unit), _mean(difference, gap))
+def _row(name: str, change: Change, value: str, unit: Unit, gap: Unit, least: float) -> str:
+    """What stood before, what stands now, none of it below `least`, and the difference."""
+    means = [_mean(each, unit, least) for each in change.per_seed(value)]
+    return _cells(f"    {name}", *means, _mean(change.difference(value), gap))
 
 
-def _mean(values: pd.Series | None, unit: Unit) -> str:
+def _mean(values: pd.Series | None, unit: Unit, least: float = -math.inf) -> str:
     """A mean over seeds with its interval; a dash where there is nothing to be a mean of."""
     from pondering.claims.measures.quantities import mean_over_seeds, quantity_text
 
     if values is None or values.empty:
         return "-"
-    return quantity_text(mean_over_seeds("", "", unit, values))
+    found = mean_over_seeds("", "", unit, values)
+    low = None if found.low is None else max(found.low, least)
+    return quantity_text(dataclasses.replace(found, low=low))
 
 
 def _cells(first: str, *others: str) -> str:
