@@ -14,8 +14,12 @@ TASKS.wikipedia = ({ sequence, source, made }, box, change, refuse) => {
   const help = element("p", { class: "soft small", id: "play-wikipedia-help" });
   field.addEventListener("input", () => {
     if (field.value) change(field.value);
-    else refuse("Nothing written yet.");
+    else {
+      help.textContent = rules(0);
+      refuse("Nothing written yet.");
+    }
   });
+  const rules = (length) => `${length} of ${MOST} characters${length < MOST ? "" : ": more are not read"}. The networks read bytes; é is two.`;
   box.append(element("label", {}, "Write here ", field), help);
   return {
     first: "Lout vus brushuspo lou. <id>2107607</id>",
@@ -43,8 +47,7 @@ TASKS.wikipedia = ({ sequence, source, made }, box, change, refuse) => {
     },
     draw(text) {
       if (field.value !== text) field.value = text;
-      const { length } = Array.from(text);
-      help.textContent = `${length} of ${MOST} characters${length < MOST ? "" : ": more are not read"}. The networks read bytes; é is two.`;
+      help.textContent = rules(Array.from(text).length);
     },
   };
 };

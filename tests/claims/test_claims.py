@@ -146,7 +146,9 @@ def test_the_committed_claims_are_those_that_were_registered() -> None:
     assert register.warning() is None
     assert register.entry_hashes() == register.registered.entries
     hashes = [each.sha256[:8] for each in (register.registered, *register.changes)]
-    assert hashes == ["fa36bb2d", "7da68cfb", "60647ab2", "fdd12834"], "a change is a line here too"
+    assert hashes == ["fa36bb2d", "7da68cfb", "60647ab2", "fdd12834", "1bae2b20"], (
+        "a change is a line here too"
+    )
     assert {name for each in register.changes for name in each.of} < register.entry_hashes().keys()
 
 

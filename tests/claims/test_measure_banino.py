@@ -208,7 +208,8 @@ def test_robustness_over_settings(gone: Replicas) -> None:
     )  # fmt: skip
     rest = check_values(found, {
         "pondernet_solved": (
-            "settings of PonderNet that most seeds solve (accuracy at least 68.75%)", "share",
+            "settings of PonderNet, λp ≤ 0.6, that most seeds solve (accuracy at least 68.75%)",
+            "share",
             solved[ponder], 4,
         ),
         "act_solved": (

@@ -78,7 +78,7 @@ def test_every_bound_both_ways(
     assert outcomes(found) == expected
     for decision, got in zip(ASKED[name].decides, expected, strict=True):
         if decision.by == "interval":
-            held, *_ = re.split("Undecided: |Not so: ", found.reason)
+            held, *_ = re.split("Undecided is |It does not hold ", found.reason)
             said = decision.meaning.lower() in held.lower()
             assert said == ("holds" in got), found.reason
         named = [q for qs in found.parts.values() for q in qs if q.name == decision.quantity]
@@ -87,21 +87,49 @@ def test_every_bound_both_ways(
 
 def test_the_answer_names_the_parts_of_which_it_holds() -> None:
     found = answer(ASKED["Q5"], cases.q5(GOOD, HALF))
-    again = "it does so again, so that the first was not the luck of the best of many"
-    assert found.reason == f"A mechanism extrapolates (Random depth). Not so: {again}."
+    first, again = "hat is learned on 8 of 16 extrapolates", "what is learned on 12 of 24 does too"
+    assert found.reason == (
+        f"W{first} (Random depth). "
+        f"It does not hold that w{first} (PonderNet); "
+        f"that {again}, on other seeds (PonderNet; Random depth)."
+    )
     assert set(found.parts) == {"PonderNet", "Random depth"}
     none = answer(ASKED["Q5"], cases.q5(HALF, HALF))
-    assert none.reason == "None of what would decide it holds."
+    assert none.reason.startswith(
+        f"None of what would decide it holds. It does not hold that w{first} (P"
+    )
 
 
 def test_what_holds_does_not_hide_what_is_undecided_or_fails() -> None:
     """Beta 0 alone runs backwards: there is nothing that the prior could have turned."""
     turned = answer(ASKED["Q1"], cases.q1(1, 1, -1)).reason
     follow = "ACT's steps follow difficulty; it is not the prior that turns them."
-    assert turned == f"{follow} Not so: PonderNet's steps run backwards."
+    backwards = "PonderNet's steps run backwards, its prior weighted as in its paper"
+    assert turned == f"{follow} It does not hold that {backwards}."
     mixed = answer(ASKED["Q1"], cases.q1(-1, 1, -1, mixed=True)).reason
-    assert mixed.startswith("It is not the prior that turns them. Undecided: PonderNet's steps run")
+    assert mixed.startswith(
+        "It is not the prior that turns them. Undecided is whether PonderNet's steps"
+    )
     assert answer(ASKED["Q2"], cases.q2(0.2)).reason.count(":") == 0  # the other side of one bound
+
+
+def test_a_part_that_holds_does_not_hide_one_that_does_not() -> None:
+    made = cases.q7(0.0, 0.0)
+    table = made.tables["comparison"]
+    table.loc[table["mechanism"].str.contains("prior_p"), "ponder_time"] += 2.0
+    reason = answer(ASKED["Q7"], made).reason
+    same = "the steps are the same on average"
+    assert f"{same} (Comparison digits; Comparison rotated)" in reason
+    assert f"It does not hold that {same} (Comparison)" in reason
+
+
+def test_a_bound_that_no_network_could_meet_or_miss_is_told() -> None:
+    made = cases.q5(GOOD, GOOD)
+    made.tables["comparison_farther"]["error"] = 0.2
+    reason = answer(ASKED["Q5"], made).reason
+    assert reason.endswith(
+        "Nothing could decide: what is learned on 12 of 24 does too, on other seeds."
+    )
 
 
 def without_a_solver() -> Results:
@@ -130,11 +158,13 @@ def never_at_one_step() -> Results:
     ("name", "made", "expected", "reason"),
     [
         ("Q1", without_a_solver, [HOLDS, HOLDS, HOLDS, {"not measured"}],
-         "PonderNet's steps run backwards; ACT's steps follow difficulty. "
+         "PonderNet's steps run backwards, its prior weighted as in its paper; ACT's steps follow "
+         "difficulty. "
          "Could not be measured: beta 0: correlation of steps with difficulty."),
-        ("Q3", never_at_one_step, [HOLDS, FAILS, {"holds", "not measured"}],
-         "One step is a trap (Bias leading, Bias scattered). Not so: a lower bias does, as "
-         "2604.21999 reports of a Transformer. Could not be measured: Bias sort, "),
+        ("Q3", never_at_one_step, [HOLDS, FAILS, HOLDS],
+         "one step is a trap (Bias leading; Bias scattered). It does not hold that a lower "
+         "bias does, as 2604.21999 reports of a Transformer (Bias leading; Bias scattered; "
+         "Bias sort)."),
     ],
 )  # fmt: skip
 def test_what_could_not_be_measured_leaves_the_rest_answered(
@@ -261,6 +291,19 @@ def test_settings_that_were_not_trained_are_not_told_as_unsolved() -> None:
     assert named - left == {"other_settings", "solved_elsewhere"}
 
 
+def test_each_weight_of_the_prior_stands_beside_their_mean() -> None:
+    made = cases.q1()
+    tables = [
+        rows("comparison", cases.variant("pondernet", beta=beta), (0.2,), cases.flat(0.01),
+             cases.sloped(rises), levels=cases.LEVELS, seeds=cases.SEEDS)
+        for beta, rises in ((0.001, 1), (0.1, -1))
+    ]  # fmt: skip
+    found = answer(ASKED["Q1"], results([made.tables["comparison"], *tables]))
+    assert quantity(found, "other_settings")[0] == pytest.approx(0.0)
+    each = [quantity(found, f"correlation_of_pondernet[beta={b}]")[0] for b in (0.001, 0.1)]
+    assert each == pytest.approx([1, -1])
+
+
 def test_the_ratio_of_variances_by_hand() -> None:
     accuracy = np.random.default_rng(2).random((3, 4, 2, 3))
     rules = mechanisms = 0.0
@@ -290,8 +333,15 @@ def test_mechanisms_that_learned_nothing_are_not_compared() -> None:
     table.loc[table["mechanism"] == "dact", "error"] = 0.26
     found = answer(ASKED["Q4"], made)
     labels = {part: quantities[0].label for part, quantities in found.parts.items()}
-    assert "between 2 mechanisms" in labels["Comparison"]
-    assert "between 3 mechanisms" in labels["Comparison digits"]
+    assert "between PonderNet, Correctness, at" in labels["Comparison"]
+    assert "between PonderNet, Correctness, DACT, at" in labels["Comparison digits"]
+    assert not any("any_depth" in each.name for each in found.parts["Comparison"])
+    made.readouts["comparison"] = cases.audit_of("comparison", "dact", (0.5,), {"depth": 0.01})
+    found = answer(ASKED["Q4"], made)
+    first, beside = found.parts["Comparison"]
+    assert first.label == labels["Comparison"]
+    assert beside.label == "the same with DACT too"
+    assert beside.value == pytest.approx(found.parts["Comparison digits"][0].value)
 
 
 def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
@@ -308,8 +358,10 @@ def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
     ]
     table = rows("bias_sort", "act", (0.001,), cases.flat(0.1), levels=(1, 2), seeds=list(ways))
     evidence = Evidence(results([table], curves))
-    returned, usual = QUESTIONS["Q3"](evidence)["Bias sort"]
+    fell, returned, above, usual = QUESTIONS["Q3"](evidence)["Bias sort"]
+    assert (fell.name, fell.value) == ("fell_to_one_step", 3.0)
     assert (usual.name, usual.value, usual.seeds) == ("solved_at_bias_1", 0.0, 4)
+    assert (above.name, above.value, above.seeds) == ("above_one_step_at_end", 2 / 3, 3)
     assert (returned.name, returned.value, returned.seeds) == ("returned_from_one_step", 1 / 3, 3)
 
 
@@ -335,10 +387,25 @@ def test_opposite_effects_of_two_priors_are_seen_beside_their_mean() -> None:
         table.loc[reversed_ & (table["setting"] == prior), "ponder_time"] += change
     found = answer(ASKED["Q7"], made)
     assert quantity(found, "steps_difference", "Comparison")[0] == pytest.approx(0.01, abs=0.02)
-    each = [f"steps_difference_at_{prior:g}" for prior in cases.PRIORS]
+    each = [f"steps_difference_at_lambda_p_{prior:g}" for prior in cases.PRIORS]
     own = [quantity(found, name, "Comparison")[0] for name in each]
     assert own == pytest.approx([-2, 0, 2], abs=0.02)
-    assert sum("lambda_p" in words for words in found.beside) == 18
+    assert sum("lambda_p" in words for words in found.beside) == 7 * len(cases.PRIORS)
+
+
+def test_opposite_effects_of_two_betas_are_seen_beside_their_mean() -> None:
+    made = cases.q7(0.0, 0.0)
+    table = made.tables["comparison"]
+    for beta, change in ((0.001, -2.0), (0.1, 2.0)):
+        chosen = table["mechanism"] == cases.variant("pondernet", beta=beta, kl="prior_p")
+        table.loc[chosen, "ponder_time"] += change
+    found = answer(ASKED["Q7"], made)
+    each = ("beta_0.001", "the_usual_beta", "beta_0.1")
+    for name, far in (("steps", 2.0), ("error", 0.0), ("correlation", 0.0)):
+        own = [quantity(found, f"{name}_difference_at_{b}", "Comparison")[0] for b in each]
+        assert own == pytest.approx([-far, 0, far], abs=0.02)
+    solved = next(q for q in found.parts["Comparison"] if q.name == "solved_networks")
+    assert solved.value == len(cases.BETAS) * len(cases.PRIORS) * len(cases.SEEDS)
 
 
 def test_longer_thoughts_stand_beside_extrapolation_at_the_same_setting() -> None:
@@ -372,6 +439,8 @@ def test_what_halting_costs_is_asked_of_networks_that_had_learned_something_to_l
     found = answer(ASKED["Q6"], made)
     cost = quantity(found, "accuracy_difference", "Comparison")
     assert cost[0] == pytest.approx(-0.0012)  # of seeds 100 to 104
+    every = quantity(found, "accuracy_difference_of_all", "Comparison")
+    assert every[0] == pytest.approx((-0.0012 + 0.1) / 2, abs=1e-3)
     assert "Comparison: below 5% of errors at N steps 5 networks" in found.beside
     made.readouts["comparison"].loc[lost.shift(-1, fill_value=False), "depth"] = 0.5
     found = answer(ASKED["Q6"], made)  # four of ten: the other tasks answer
@@ -393,6 +462,11 @@ def test_what_was_not_learned_inside_the_range_cannot_fail_beyond_it() -> None:
     found = answer(ASKED["Q5"], made)
     assert name not in {each.name for each in found.parts["PonderNet"]}
     assert quantity(found, f"{name}_inside", "PonderNet")[0] == pytest.approx(0.89)
+    deep = cases.audit_of(
+        "comparison_beyond", "pondernet", (0.1,), {"depth": 0.3, "twice": 0.3, "fourfold": 0.3}
+    )
+    found = answer(ASKED["Q5"], cases.with_audits(made, [deep.assign(split="extrapolation")]))
+    assert quantity(found, f"{name}_at_N", "PonderNet")[0] == pytest.approx(0.7)
 
 
 def test_seeds_of_one_task_are_not_those_of_another() -> None:
@@ -406,6 +480,15 @@ def test_seeds_of_one_task_are_not_those_of_another() -> None:
             made.readouts[name] = rows_.assign(refitted=rows_["depth"] - gains)
         ends.append(quantity(answer(ASKED["Q8"], made), "refitted_gain", "ACT"))
     assert ends[0] == pytest.approx(ends[1]) and ends[0][2] - ends[0][1] > 0.005
+
+
+def test_the_gain_on_each_task_stands_beside_their_mean() -> None:
+    made = cases.q8({"act": 0.1})
+    made.readouts["parity"]["refitted"] += 0.2
+    found = answer(ASKED["Q8"], made)
+    on = {name: quantity(found, f"refitted_gain_on_{name}", "ACT")[0] for name in cases.AUDITED}
+    assert on.pop("parity") == pytest.approx(-0.1, abs=1e-3)
+    assert list(on.values()) == pytest.approx([0.1] * len(on), abs=1e-3)
 
 
 def test_answers_as_data() -> None:

@@ -262,7 +262,7 @@ def test_diverged_runs_count_as_failures(count: int, verdict: str) -> None:
 @pytest.mark.parametrize(
     ("values", "verdict", "reason"),
     [
-        ({"a": 1.0, "b": 1.0}, "reproduced", "All 2 criteria hold."),
+        ({"a": 1.0, "b": 1.0}, "reproduced", "Every criterion holds."),
         ({"a": 0.0, "b": 0.0}, "not reproduced", "Fails: the a; also fails: the b."),
         ({"a": 1.0, "b": 0.0}, "partly", "Fails: the b."),
         ({"a": 0.7, "b": 0.7}, "partly", "Holds only partly: the a; the b."),

@@ -83,7 +83,7 @@ def test_it_says_where_more_seeds_repeat_it_less_often(layout: Layout) -> None:
 def test_where_seeds_alone_are_wanting_the_criteria_speak(layout: Layout) -> None:
     text = printed("B5", settled((3.0, 3.0, 3.0)), layout)
     assert text.splitlines()[1].endswith("Seeds of a setting: 3; 5 are needed.")
-    assert "The least number of seeds left aside: reproduced. All 2 criteria hold." in text
+    assert "The least number of seeds left aside: reproduced. Every criterion holds." in text
     assert "First with “reproduced”" in text
 
 

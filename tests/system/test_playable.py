@@ -557,7 +557,8 @@ def test_the_sliders_say_what_they_choose_and_stay_where_they_are(opened: Opener
             page.wait_for_function(wait, arg=[k, run["file"]])
             wanted = tested.loc[(mechanism, run["setting"], run["seed"])]
             told = f"{wanted['ponder_time']:.3g} steps on average, {100 * wanted['error']:.3g}%"
-            part.get_by_text(f"Tested on new inputs: {told} of answers wrong.").wait_for()
+            drawn = "Tested on inputs drawn anew, some of which training had met"
+            part.get_by_text(f"{drawn}: {told} of answers wrong.").wait_for()
             for each in (name, "seed"):
                 box = part.get_by_label(f"{each} =").bounding_box()
                 assert box

@@ -260,31 +260,39 @@ def _unmeasured(findings: Sequence[Finding]) -> str:
     return f"could not be measured: {'; '.join(names)}" if names else ""
 
 
-def _meanings(question: Question, findings: Sequence[Finding]) -> str:
-    """The meanings that hold, each with its parts; conditions are none. Then what is left.
+_TOLD: tuple[tuple[Met, str, str], ...] = (
+    ("holds", "", ""),
+    ("undecided", "undecided is ", "whether "),
+    ("fails", "it does not hold ", "that "),
+)
 
-    A meaning is told as undecided or as not so where none of its quantity holds: those that hold
-    may read as if it did.
+
+def _meanings(question: Question, findings: Sequence[Finding]) -> str:
+    """What holds, what is undecided and what is not so, each with its parts; then what is left.
+
+    Conditions are none of these. Of a part of which one meaning of a quantity holds its others are
+    not told: it says enough.
     """
-    decisive = [each for each in question.decides if each.by == "interval"]
-    found = {each.meaning: [f for f in findings if f.meaning == each.meaning] for each in decisive}
-    holding = {
-        each.quantity
-        for each in decisive
-        if any(finding.outcome == "holds" for finding in found[each.meaning])
-    }
-    told: dict[str, list[str]] = {"": [], "undecided: ": [], "not so: ": []}
-    for decision in decisive:
-        outcomes = {finding.part: finding.outcome for finding in found[decision.meaning]}
-        parts = [part for part, outcome in outcomes.items() if outcome == "holds"]
-        named = ", ".join(filter(None, parts))
-        if parts:
-            told[""].append(decision.meaning + (f" ({named})" if named else ""))
-        elif decision.quantity not in holding and "undecided" in outcomes.values():
-            told["undecided: "].append(decision.meaning)
-        elif decision.quantity not in holding and "fails" in outcomes.values():
-            told["not so: "].append(decision.meaning)
-    said = [f"{how}{'; '.join(each)}" for how, each in told.items() if each]
-    said = said if holding else ["none of what would decide it holds"]
-    left = _unmeasured(findings)
+    quantity = {each.meaning: each.quantity for each in question.decides if each.by == "interval"}
+    decisive = [each for each in findings if each.meaning in quantity]
+    held = {(quantity[each.meaning], each.part) for each in decisive if each.outcome == "holds"}
+    said = [] if held else ["none of what would decide it holds"]
+    for outcome, words, each_words in _TOLD:
+        told: dict[str, list[str]] = {}
+        for each in decisive:
+            known = outcome != "holds" and (quantity[each.meaning], each.part) in held
+            if each.outcome == outcome and not known:
+                told.setdefault(each.meaning, []).append(each.part)
+        if told:
+            each_told = map(_with_parts, told, told.values())
+            said.append(words + "; ".join(each_words + text for text in each_told))
+    asked = {each.meaning for each in decisive}
+    if lacking := [meaning for meaning in quantity if meaning not in asked]:
+        said.append(f"nothing could decide: {'; '.join(lacking)}")
+    left = _unmeasured(decisive)
     return " ".join(map(sentence, [*said, left] if left else said))
+
+
+def _with_parts(meaning: str, parts: Sequence[str]) -> str:
+    named = "; ".join(filter(None, parts))
+    return meaning + (f" ({named})" if named else "")

@@ -136,7 +136,7 @@ def _verdict(findings: Sequence[Finding], claim: Claim, evidence: Evidence) -> t
         )
 
     if all(each.outcome == "holds" for each in findings):
-        return "reproduced", f"All {len(findings)} criteria hold."
+        return "reproduced", "Every criterion holds."
     if missing := names("not measured", core=True):
         return "cannot be judged at this scale", f"Could not be measured: {missing}."
     if failed := names("fails", core=True):

@@ -87,7 +87,7 @@ def detail(entry: Judgement, width: int, changes: Sequence[Amendment] = ()) -> s
     source = f"{claim.paper}, {claim.figure}" if claim.figure else claim.paper
     seeds = f"{entry.seeds} seeds a setting. " if entry.seeds else ""
     texts = [f"{claim.title} ({source})", f"paper: {claim.paper_value}"]
-    texts += [f"here: {text}" for text in _core(entry)]
+    texts += [f"here: {text}" for text in _measured(entry)]
     texts.append(f"{seeds}{entry.reason}")
     if entry.unfinished:
         texts.append(f"judged on unfinished runs: {', '.join(entry.unfinished)}")
@@ -114,10 +114,13 @@ def wrapped(texts: Sequence[str], room: int) -> list[str]:
     return [line for lines in wrapped for line in lines]
 
 
-def _core(judgement: Judgement) -> list[str]:
-    """The quantities that the core criteria are about."""
+def _measured(judgement: Judgement) -> list[str]:
+    """Every criterion with what was measured, or where none was held against it the core's."""
     names = [criterion.quantity for criterion in judgement.claim.criteria if criterion.core]
     return [
+        f"{each.label} {each.measured}; {each.needed} needed: {each.outcome}"
+        for each in judgement.findings
+    ] or [
         f"{quantity.label} {quantity_text(quantity)}"
         for quantity in judgement.quantities
         if quantity.name in names

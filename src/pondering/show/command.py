@@ -35,7 +35,7 @@ MOST = 1000  # examples at once
     "--setting",
     type=float,
     metavar="X",
-    help=f"Its {' or '.join(SETTING_NAMES.values())}; else that of least error.",
+    help=f"Its {' or '.join(dict.fromkeys(SETTING_NAMES.values()))}; else of least error here.",
 )
 @click.option("--seed", type=int, metavar="N", help="Which training run; else the first finished.")
 @click.option("--count", type=click.IntRange(1, MOST), metavar="N", default=3, show_default=True,

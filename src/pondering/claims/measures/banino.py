@@ -172,7 +172,9 @@ def robustness(
     enough = f"most seeds solve (accuracy at least {100 * solved_accuracy:g}%)"
     return [
         _better(*errors),
-        solved_settings("pondernet_solved", f"settings of PonderNet that {enough}", solved[0]),
+        solved_settings(
+            "pondernet_solved", f"settings of PonderNet, {words}, that {enough}", solved[0]
+        ),
         solved_settings("act_solved", f"settings of ACT that {enough}", solved[1]),
         solved_settings_gap("solved_gap", "share of settings solved, PonderNet less ACT", *solved),
         over_seeds(

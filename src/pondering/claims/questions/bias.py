@@ -26,9 +26,11 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
 
     Returns:
         by task: solved_more_at_bias_B of each other bias, without warm-up, and with one
-        solved_more_at_bias_B_warmed; returned_from_one_step, the share of the networks of all
-        biases whose mean N fell below 1.05 that had N above 1.5 later; beside them
-        solved_at_bias_B of the usual bias, whose share bounds what another can add.
+        solved_more_at_bias_B_warmed, where any network solves it; fell_to_one_step, how many
+        networks of all biases had a mean N below 1.05, and if any returned_from_one_step, the share
+        of these that had N above 1.5 later; beside them above_one_step_at_end, the share whose last
+        mean N is above 1.05, for those that start below 1.5, and solved_at_bias_B of the usual
+        bias, whose share bounds what another can add.
     """
 
     def of(experiment: str) -> Parts:
@@ -38,9 +40,9 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
         first = solved.get((usual, False))
         if first is None:
             raise evidence.not_run(f"{experiment} has no runs of ACT with bias {usual:g}")
-        returned = _returned(evidence, experiment, names)
+        gaps = _gaps(solved, first, usual) if every["solved"].any() else ()
         at_usual = rate(f"solved_at_bias_{usual:g}", f"networks solved at bias {usual:g}", first)
-        return {"": [*_gaps(solved, first, usual), returned, at_usual]}
+        return {"": [*gaps, *_fallen(evidence, experiment, names), at_usual]}
 
     return of_each(evidence, experiments, of)
 
@@ -67,14 +69,22 @@ def _gaps(
             yield rate_gap(name + ("_warmed" if warmed else ""), label, own, first)
 
 
-def _returned(evidence: Evidence, experiment: str, names: Sequence[str]) -> Quantity:
-    """Of the networks that fell to one step the share that left it again."""
-    found = []
+def _fallen(evidence: Evidence, experiment: str, names: Sequence[str]) -> Iterator[Quantity]:
+    """How many networks fell to one step, and if any the shares of these that left it again."""
+    back, above = [], []
     for name in names:
         for frame in evidence.curves(experiment, name).frames.values():
             steps = frame["ponder_time"]
             below = np.flatnonzero(steps < LEFT)
             if below.size:
-                found.append(bool((steps[below[0] :] > BACK).any()))
-    label = "networks with more than 1.5 steps again, of those that fell to one"
-    return rate("returned_from_one_step", label, found)
+                back.append(bool((steps[below[0] :] > BACK).any()))
+                above.append(bool(steps[-1] > LEFT))
+    count = float(len(back))
+    yield Quantity("fell_to_one_step", "fell to one step", "networks", count, None, None, 0)
+    if back:
+        fell = "of those that fell to one"
+        label = f"networks with more than 1.5 steps again, {fell}"
+        yield rate("returned_from_one_step", label, back)
+        yield rate(
+            "above_one_step_at_end", f"networks with more than 1.05 at the end, {fell}", above
+        )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pondering.claims.measures.evidence import Evidence
-from pondering.claims.measures.quantities import Quantity
+from pondering.claims.measures.quantities import Quantity, Unit
 from pondering.claims.questions.networks import (
     Parts,
     count_of,
@@ -16,7 +16,8 @@ from pondering.claims.questions.networks import (
     of_each,
     variants,
 )
-from pondering.params.replica import read_variant
+from pondering.params.ranges import setting_text
+from pondering.params.replica import options_listed, read_variant
 from pondering.results.exits import ORACLE
 from pondering.results.tables import REPLICA
 
@@ -35,7 +36,7 @@ def steps_and_difficulty(
     Returns:
         solved_networks_of_each, the smaller count of ACT's and of PonderNet's with its default
         beta and KL; act_correlation, pondernet_correlation, correlation_without_prior; beside them
-        the same of all networks, and of PonderNet's other settings if there are any;
+        the same of all networks, and of PonderNet's other settings, each and together, if any;
         need_correlation, that of the first step from which PonderNet's answer is right and stays
         right, and need_never, the share of inputs without one, which count as if it were the last.
     """
@@ -62,6 +63,14 @@ def steps_and_difficulty(
     more = [
         of("other_settings", f"PonderNet, other beta and KL: {found}", elsewhere),
         count_of("solved_elsewhere", "PonderNet, other beta and KL: solved", elsewhere),
+        *(
+            of(
+                f"correlation_of_{name}",
+                f"PonderNet, {', '.join(options_listed(read_variant(name)[1]))}: {found}",
+                own,
+            )
+            for name, own in elsewhere.groupby("mechanism", sort=False)
+        ),
     ]
     return {
         "": [
@@ -109,20 +118,22 @@ def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: s
 
     Returns:
         by task: error_difference, steps_difference, and of `correlated` correlation_difference,
-        of pairs that are both solved; networks, how many pairs there are; and where there are
-        several priors, error and steps of each, since opposite effects cancel in a mean.
+        of pairs that are both solved; networks and solved_networks, how many pairs there are; and
+        where there are several priors or betas the same of each, since opposite effects cancel in
+        a mean.
     """
 
     def of(experiment: str) -> Parts:
         pairs = _pairs(evidence, experiment)
-        found = [*_differences(pairs), count_of("networks", "pairs", pairs)]
-        if experiment == correlated:
-            both, name = pairs[pairs["solved"]], "correlation_difference"
-            label = f"correlation of steps with difficulty, {_LESS}, where both are solved"
-            found.insert(2, mean_over_networks(name, label, "correlation", both, "trend"))
-        if pairs["setting"].nunique() > 1:
-            for prior, own in pairs.groupby("setting"):
-                found += _differences(own, f"_at_{prior:g}", f" at lambda_p {prior:g}")
+        trends = experiment == correlated
+        found = [*_differences(pairs, trends), count_of("networks", "pairs", pairs)]
+        if trends:
+            found.append(count_of("solved_networks", "pairs both solved", pairs[pairs["solved"]]))
+        for column, named in {"setting": "lambda_p", "mechanism": "beta"}.items():
+            if pairs[column].nunique() > 1:
+                for value, own in pairs.groupby(column, sort=False):
+                    at = f"{named} {setting_text(value)}" if value else f"the usual {named}"
+                    found += _differences(own, trends, at)
         return {"": found}
 
     return of_each(evidence, experiments, of)
@@ -131,13 +142,19 @@ def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: s
 _LESS = "KL(prior||p) less KL(p||prior)"
 
 
-def _differences(pairs: pd.DataFrame, name: str = "", words: str = "") -> list[Quantity]:
-    """Of error and steps, means over pairs."""
-    error, steps = f"error{words}, {_LESS}", f"steps{words}, {_LESS}"
-    return [
-        mean_over_networks(f"error_difference{name}", error, "points", pairs, "error"),
-        mean_over_networks(f"steps_difference{name}", steps, "steps", pairs, "steps"),
-    ]
+def _differences(pairs: pd.DataFrame, trends: bool, at: str = "") -> list[Quantity]:
+    """Of error and steps, means over pairs; if `trends` of the correlation of the solved ones."""
+    name = f"_at_{at.replace(' ', '_')}" if at else ""
+
+    def of(what: str, more: str, unit: Unit, column: str, own: pd.DataFrame = pairs) -> Quantity:
+        label = f"{what} added at {at}" if at else f"{what}{more}, {_LESS}"
+        return mean_over_networks(f"{what}_difference{name}", label, unit, own, column)
+
+    found = [of("error", "", "points", "error"), of("steps", "", "steps", "steps")]
+    if trends:
+        more = " of steps with difficulty where both are solved"
+        found.append(of("correlation", more, "correlation", "trend", pairs[pairs["solved"]]))
+    return found
 
 
 def _pairs(evidence: Evidence, experiment: str) -> pd.DataFrame:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from pondering.claims.measures.arrays import Array, average
-from pondering.claims.measures.evidence import Evidence, require
+from pondering.claims.measures.evidence import Evidence, InsufficientError, require
 from pondering.claims.measures.quantities import Quantity
 from pondering.claims.questions.networks import Parts, of_each
+from pondering.params.mechanisms import MECHANISMS
 from pondering.results.exits import at_best_settings, errors_at, with_curve
 from pondering.results.statistics import interval
 
@@ -35,25 +38,31 @@ def rules_and_mechanisms(
 
     Returns:
         by task: variance_ratio, the sum of squares between rules over that between mechanisms,
-        both summed over the mean steps.
+        both summed over the mean steps; beside it variance_ratio_at_any_depth, with mechanisms too
+        whose error is as low at N steps alone, where there are any.
     """
 
     def of(experiment: str) -> Parts:
         table, rows = evidence.table(experiment), evidence.results.exits.get(experiment)
         if rows is None:
             raise evidence.not_run(f"{experiment} has no table of exit rules")
-        best = {}
+        best, deep = {}, {}
+        forced = at_best_settings(evidence.results.readouts.get(experiment), table)
         for mechanism, own in at_best_settings(rows, table).items():
             at, split = float(own["setting"].iloc[0]), own["split"].iloc[0]
             sweep = evidence.sweep(experiment, mechanism, split, partial(np.isclose, at))
             if float(average(sweep.seed_error())) <= LARGEST_ERROR:
                 best[mechanism] = own
+            elif mechanism in forced and forced[mechanism]["depth"].mean() <= LARGEST_ERROR:
+                deep[mechanism] = own
         require(len(best), 2, "mechanisms with exit rules that learned the task")
-        rules = [
-            rule for rule in with_curve(rows) if all(_fine(own, rule) for own in best.values())
-        ]
-        require(len(rules), 2, "rules with eight thresholds in every network")
-        return {"": [_ratio(best, rules, steps)]}
+        found = [_ratio(best, rows, steps)]
+        if deep:
+            with suppress(InsufficientError):  # it decides nothing
+                ratio = _ratio(best | deep, rows, steps)
+                more = f"the same with {_listed(deep)} too"
+                found.append(replace(ratio, name="variance_ratio_at_any_depth", label=more))
+        return {"": found}
 
     return of_each(evidence, experiments, of)
 
@@ -65,9 +74,11 @@ def _fine(own: pd.DataFrame, rule: str) -> bool:
 
 
 def _ratio(
-    best: Mapping[str, pd.DataFrame], rules: Sequence[str], steps: Sequence[float]
+    best: Mapping[str, pd.DataFrame], rows: pd.DataFrame, steps: Sequence[float]
 ) -> Quantity:
     """Its interval is that of its logarithm."""
+    rules = [rule for rule in with_curve(rows) if all(_fine(own, rule) for own in best.values())]
+    require(len(rules), 2, "rules with eight thresholds in every network")
     accuracy = _accuracies(best, rules, steps)
     reached = ~np.isnan(accuracy).any(axis=(0, 1, 2))
     require(int(reached.sum()), 1, "mean steps that every rule reaches")
@@ -76,11 +87,15 @@ def _ratio(
         value, *ends = np.exp([found.estimate, found.low, found.high]).tolist()
     at = ", ".join(f"{each:g}" for each in np.asarray(steps)[reached])
     label = (
-        f"variance of accuracy between rules ({', '.join(rules)}) over that between {len(best)} "
-        f"mechanisms, at {at} mean steps"
+        f"variance of accuracy between rules ({', '.join(rules)}) over that between "
+        f"{_listed(best)}, at {at} mean steps"
     )
     low, high = (None if math.isnan(each) else each for each in ends)
     return Quantity("variance_ratio", label, "times", value, low, high, found.count)
+
+
+def _listed(mechanisms: Iterable[str]) -> str:
+    return ", ".join(MECHANISMS[each].title for each in mechanisms)
 
 
 def _accuracies(

@@ -61,7 +61,8 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
     Returns:
         by task and options: accuracy_difference and steps_saved, over the networks that solve it at
         N steps and where FEWEST do, since one that has learned nothing loses nothing by halting;
-        solved_networks, how many these are; accuracy of all, by their own halting.
+        solved_networks, how many these are; accuracy of all, by their own halting, and
+        accuracy_difference_of_all, which networks decide that halt where N steps fail.
     """
 
     def of(experiment: str) -> Parts:
@@ -81,6 +82,13 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
                 *(decisive if len(knows) >= FEWEST else []),
                 mean_over_networks(
                     "accuracy", "accuracy where it halts", "share", known, "accuracy"
+                ),
+                mean_over_networks(
+                    "accuracy_difference_of_all",
+                    f"{_LESS}, all networks",
+                    "points",
+                    known,
+                    "difference",
                 ),
                 count_of("solved_networks", _KNOWS, knows),
             ]

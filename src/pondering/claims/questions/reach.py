@@ -34,8 +34,8 @@ def beyond_the_range(
 
     Returns:
         by mechanism: these quantities, means over difficulties and medians over seeds, of those
-        that are right on RIGHT_INSIDE inside; beside each: NAME_at_N, NAME_at_2N and NAME_at_4N,
-        forced to so many steps, and NAME_inside, the accuracy inside.
+        that are right on RIGHT_INSIDE inside; beside them, of all: NAME_at_N, NAME_at_2N and
+        NAME_at_4N, forced to so many steps, and NAME_inside, the accuracy inside.
 
     Raises:
         NotRunError: no experiment has been run.
@@ -82,14 +82,14 @@ def _quantities(
 ) -> Iterator[Quantity]:
     title = evidence.results.title(experiment)
     known = mean_over_seeds(f"{name}_inside", f"{title}: accuracy inside it", "share", best.inside)
+    label = f"{title}: accuracy beyond the range"
     if known.value >= RIGHT_INSIDE:
-        label = f"{title}: accuracy beyond the range"
         yield median_over_seeds(name, label, "share", best.beyond)
-        rows = evidence.results.readouts.get(experiment, NO_AUDIT)
-        rows = rows[(rows["split"] == beyond) & (rows["mechanism"] == best.variant)]
-        rows = rows[rows["setting"] == best.setting].dropna(subset=[*FORCED])
-        for column, steps in FORCED.items() if len(rows) else ():
-            words = f"{label}, forced to {steps} steps"
-            accuracy = 1 - rows[column].to_numpy(float)
-            yield median_over_seeds(f"{name}_at_{steps}", words, "share", accuracy)
+    rows = evidence.results.readouts.get(experiment, NO_AUDIT)
+    rows = rows[(rows["split"] == beyond) & (rows["mechanism"] == best.variant)]
+    rows = rows[rows["setting"] == best.setting].dropna(subset=[*FORCED])
+    for column, steps in FORCED.items() if len(rows) else ():
+        words = f"{label}, forced to {steps} steps"
+        accuracy = 1 - rows[column].to_numpy(float)
+        yield median_over_seeds(f"{name}_at_{steps}", words, "share", accuracy)
     yield known

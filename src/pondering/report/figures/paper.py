@@ -64,8 +64,8 @@ SAID = {
         "to 90% between 5e-4 and 1e-3, and chance from 4e-3 on."
     ),
     "banino-2b": (
-        "PonderNet solves parity for every λp but 0.9: medians read off from 0.1 to 0.9 are 91%, "
-        "94%, 90%, 97%, 98%, 78%, 67%, 98%, 51%."
+        "PonderNet solves parity, by its text, for every λp but 0.9; medians read off from 0.1 to "
+        "0.9 are 91%, 94%, 90%, 97%, 98%, 78%, 67%, 98%, 51%."
     ),
     "banino-2c": (
         "With λp = 0.1 (prior mean 10) the steps settle at about 3: median read off 3.5, "

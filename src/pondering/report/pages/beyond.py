@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims.answers import Answer
+from pondering.claims.verdicts import sentence
 from pondering.params.read import ExperimentConfig
 from pondering.report.figures import style
 from pondering.report.figures.shapes.methods import (
@@ -186,17 +187,10 @@ def _rules(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
     found = _stopped(results, EVERY_WAY)
     if not found:
         return
-    better = []
-    for mechanism, own in found.items():
-        bound = exits.best_fixed(own, STEPS)[1]
-        errors = [float(exits.error_at(own, rule, [STEPS])[0]) for rule in exits.with_curve(own)]
-        lower = [error for error in errors if error < bound]
-        if lower:
-            gained = f"{_percent(min(lower))} of errors, not {_percent(bound)}"
-            better.append(f"{_name(mechanism)} ({gained})")
+    better = [mechanism for mechanism, own in found.items() if _surely_better(own, STEPS)]
     yield (
-        f"At {STEPS:g} mean steps some exit rule beats the best fixed n for "
-        f"{listed(better) if better else 'no mechanism'} ({_seeds(found.values())})."
+        f"Within {STEPS:g} mean steps {BEST_RULE} for "
+        f"{_listed(better) if better else 'no mechanism'} ({_seeds(found.values())})."
     )
     points = [
         (error, steps, mechanism, rule)
@@ -208,6 +202,11 @@ def _rules(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
         f"The best rule, chosen on the test, is {rule} for {_name(mechanism)}: "
         f"{_percent(error)} errors at {steps:.1f} steps ({_seeds([found[mechanism]])})."
     )
+
+
+BEST_RULE = (
+    "the best rule, chosen on every other seed, surely beats the best fixed n on the seeds between"
+)
 
 
 def _points(own: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
@@ -243,16 +242,16 @@ def _sequences(results: Results, seeds: Rows, best: Best) -> Iterator[str]:
         own for name in seeds if name != EVERY_WAY for own in _stopped(results, name).values()
     ]
     if others:
-        where = "On the other tasks the" if EVERY_WAY in seeds else "The"
-        yield (
-            f"{where} best rule, chosen on every other seed, surely beats the best fixed n on the "
-            f"seeds between in {sum(map(_surely_better, others))} of {len(others)} "
+        where = "on the other tasks " if EVERY_WAY in seeds else ""
+        yield sentence(
+            f"{where}{BEST_RULE} in {sum(map(_surely_better, others))} of {len(others)} "
             f"case{'s' if len(others) > 1 else ''} of a mechanism on a task ({_seeds(others)})."
         )
 
 
-def _surely_better(own: pd.DataFrame) -> bool:
-    """Whether the whole interval of the best rule's error less the best fixed n's is below zero.
+def _surely_better(own: pd.DataFrame, most: float = math.inf) -> bool:
+    """Whether the whole interval of the best rule's error less the best fixed n's is below zero,
+    of those that take at most so many mean steps.
 
     Rule, steps and n are chosen on every other seed, and the interval is that of the other seeds.
     """
@@ -260,8 +259,11 @@ def _surely_better(own: pd.DataFrame) -> bool:
     chosen, own = own[choosing], own[~choosing]
     if own.empty:
         return False
-    n, _ = exits.best_fixed(chosen, math.inf)
-    (_, steps, rule) = min((error, steps, rule) for rule, steps, error in _points(chosen))
+    n, _ = exits.best_fixed(chosen, most)
+    points = [(error, steps, rule) for rule, steps, error in _points(chosen) if steps <= most]
+    if not points:
+        return False
+    (_, steps, rule) = min(points)
     by_seed = own.set_index("seed")
     fixed = by_seed[(by_seed["rule"] == exits.FIXED) & (by_seed["ponder_time"] == n)]["error"]
     if rule in exits.with_curve(own):

@@ -17,8 +17,10 @@ TASKS.addition = ({ digits, length: [fewest, most], classes, end, numbers: limit
   field.addEventListener("input", () => {
     const why = problem(field.value);
     field.setAttribute("aria-invalid", Boolean(why));
-    if (why) refuse(why);
-    else change(read(field.value));
+    if (why) {
+      encoded.textContent = "";
+      refuse(why);
+    } else change(read(field.value));
   });
   const random = () => {
     const below = (limit) => Math.floor(limit * Math.random());
