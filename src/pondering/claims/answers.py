@@ -265,6 +265,7 @@ _TOLD: tuple[tuple[Met, str, str], ...] = (
     ("undecided", "undecided is ", "whether "),
     ("fails", "it does not hold ", "that "),
 )
+"""How a sentence begins of the meanings of an outcome, and each of them."""
 
 
 def _meanings(question: Question, findings: Sequence[Finding]) -> str:

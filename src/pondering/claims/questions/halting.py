@@ -62,7 +62,7 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
         by task and options: accuracy_difference and steps_saved, over the networks that solve it at
         N steps and where FEWEST do, since one that has learned nothing loses nothing by halting;
         solved_networks, how many these are; accuracy of all, by their own halting, and
-        accuracy_difference_of_all, which networks decide that halt where N steps fail.
+        accuracy_difference_of_all, in which networks count too that err more at N steps.
     """
 
     def of(experiment: str) -> Parts:
