@@ -544,6 +544,8 @@ def test_the_sliders_say_what_they_choose_and_stay_where_they_are(opened: Opener
     page = opened("reduced")
     table = read_table(ROOT / "reports/reduced/tables" / f"{GAMES['parity']}.csv")
     tested = per_seed(headline(table)).set_index(["mechanism", "setting", "seed"])
+    met = headline(table)["seen"].mean()
+    assert 0 < met < 1
     lefts = set()
     for k, (mechanism, name) in enumerate(zip(MECHANISMS, ("tau", "lambda_p"), strict=True)):
         part = page.locator(f"#play-parity-{mechanism}")
@@ -557,7 +559,7 @@ def test_the_sliders_say_what_they_choose_and_stay_where_they_are(opened: Opener
             page.wait_for_function(wait, arg=[k, run["file"]])
             wanted = tested.loc[(mechanism, run["setting"], run["seed"])]
             told = f"{wanted['ponder_time']:.3g} steps on average, {100 * wanted['error']:.3g}%"
-            drawn = "Tested on inputs drawn anew, some of which training had met"
+            drawn = f"Tested on inputs drawn anew, {met:.0%} of which training had met"
             part.get_by_text(f"{drawn}: {told} of answers wrong.").wait_for()
             for each in (name, "seed"):
                 box = part.get_by_label(f"{each} =").bounding_box()

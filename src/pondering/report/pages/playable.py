@@ -117,10 +117,10 @@ def _game(
     if name == "digits":
         facts["examples"] = _examples(report / "traces" / f"{UPRIGHT}.json")
     card = read_card(report / "cards" / f"{GAMES[name]}.json")
-    seeds = per_seed(headline(read_table(report / "tables" / f"{GAMES[name]}.csv")))
+    tests = headline(read_table(report / "tables" / f"{GAMES[name]}.csv"))
     tested = {
         (each.mechanism, each.setting, each.seed): _tested(each.error, each.ponder_time, card)
-        for each in seeds.itertuples()
+        for each in per_seed(tests).itertuples()
     }
     networks, parameters = [], dict[str, Any]()
     for folder in folders:
@@ -128,7 +128,9 @@ def _game(
         networks.append(network)
         parameters |= own
     what = card.what.partition(";")[0]
-    game = {"name": name, "profile": report.name, "what": what, "facts": facts}
+    met = float(tests["seen"].mean())
+    told = f", {met:.0%} of which training had met" if 0 < met < 1 else ""
+    game = {"name": name, "profile": report.name, "what": what, "facts": facts, "met": told}
     return game | {"networks": networks}, parameters
 
 
