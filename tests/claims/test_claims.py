@@ -105,13 +105,36 @@ def test_a_bound_belongs_to_what_it_allows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "outcome"), [(0.1, 0.9, "holds"), (-0.1, 0.9, "partly"), (None, None, "partly")]
+    ("low", "high", "outcome"),
+    [(0.1, 0.9, "holds"), (-0.1, 0.9, "undecided"), (None, None, "undecided")],
 )
 def test_a_difference_needs_its_whole_interval(
     low: float | None, high: float | None, outcome: str
 ) -> None:
     criterion = Criterion(quantity="a", at_least=0.0, by="interval", core=True)
     assert criterion.outcome(measured(0.5, low, high)) == outcome
+
+
+COMPARED = ("gap", "gain", "difference", "trend", "ratio", "rise", "fall", "jump", "spike", "peak")
+"""How quantities end that compare methods or inputs, or tell a trend."""
+
+
+def test_comparisons_and_trends_rest_on_intervals_and_on_enough_seeds() -> None:
+    claims = {each.id: each for each in load_register(ROOT / "claims.yaml").claims}
+    compared = [
+        one for each in claims.values() for one in each.criteria if one.quantity.endswith(COMPARED)
+    ]
+    assert len(compared) > len(claims)
+    assert [one.quantity for one in compared if one.by != "interval"] == []
+    assert all(
+        each.minimum_seeds >= (20 if name in ("G1", "G4", "B4") else 5)
+        for name, each in claims.items()
+    )
+    limits = {
+        name: {one.quantity: one.limits() for one in claims[name].criteria} for name in ("G4", "G8")
+    }
+    assert limits["G4"]["solve_updates"][1] == 16 * 10_000  # an iteration is one thread's of 16
+    assert limits["G8"]["relative_gain"][0] == 0.25
 
 
 def rewritten(path: Path, change: tuple[str, str] = ("", "")) -> Register:

@@ -287,6 +287,21 @@ def test_the_reason_names_what_decided(
             )  # fmt: skip
 
 
+def test_what_an_interval_does_not_settle_is_called_undecided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = [
+        Quantity("a", "the a", "steps", 1.5, 0.9, 2.1, 3),
+        Quantity("b", "b", "steps", 0.7, 0.6, 0.8, 3),
+    ]
+    monkeypatch.setitem(MEASURES, "sorting", lambda evidence, experiment: found)
+    sure = CORE.model_copy(update={"by": "interval"})
+    free = {"criteria": (sure, SIDE), "preconditions": (), "minimum_seeds": 0}
+    judgement = judge(CLAIMS["G8"].model_copy(update=free), results([]))
+    assert judgement.verdict == "partly"
+    assert judgement.reason == "Holds only partly: b; undecided: the a, 1.50 steps (0.90 to 2.10)."
+
+
 def test_claims_json_lists_verdicts_and_names_what_is_unfinished() -> None:
     source = CASES["G1"][0]
     judged = judge_all(CLAIMS.values(), source)

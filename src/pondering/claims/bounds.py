@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pondering.claims.measures.quantities import Quantity, Unit, number_text
 
-Outcome = Literal["holds", "partly", "fails", "not measured"]
+Outcome = Literal["holds", "partly", "undecided", "fails", "not measured"]
 
 
 class Entry(BaseModel):
@@ -70,7 +70,8 @@ class Comparison(Bound):
 class Criterion(Comparison):
     """A bound that must hold, a weaker one that holds partly, and how much hangs on it.
 
-    Where the estimate meets the bound and `by: interval` asks for more, it holds partly.
+    Where the estimate meets the bound and the interval that `by: interval` asks for does not, it is
+    undecided.
     """
 
     partly: float | tuple[float, float] | None = None
@@ -92,7 +93,8 @@ class Criterion(Comparison):
         if quantity is None or math.isnan(quantity.value):
             return "not measured"
         if self.met(quantity.value):
-            return "holds" if self.by == "estimate" or self.met_by_interval(quantity) else "partly"
+            sure = self.by == "estimate" or self.met_by_interval(quantity)
+            return "holds" if sure else "undecided"
         return "partly" if _inside(quantity.value, *self._weak()) else "fails"
 
     def _weak(self) -> tuple[float, float]:

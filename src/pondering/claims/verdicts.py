@@ -33,8 +33,8 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MEANINGS: dict[Verdict, str] = {
     "reproduced": "every criterion holds",
-    "partly": "no core criterion fails in its weaker form, but not every criterion holds; where a "
-    "whole interval must meet a bound and the estimate alone does, the criterion holds partly",
+    "partly": "no core criterion fails in its weaker form, but not every criterion holds; it is "
+    "undecided where a whole interval must meet a bound and the estimate alone does",
     "not reproduced": "a core criterion fails even in its weaker form, or the networks have not "
     "learned the task at the paper's own size",
     "not learned here": "the networks have not learned the task, which is smaller than the "
@@ -130,7 +130,7 @@ def _verdict(findings: Sequence[Finding], claim: Claim, evidence: Evidence) -> t
 
     def names(outcome: Outcome, *, core: bool | None = None) -> str:
         return "; ".join(
-            each.label
+            f"{each.label}, {each.measured}" if outcome == "undecided" else each.label
             for each in findings
             if each.outcome == outcome and (core is None or each.core == core)
         )
@@ -145,8 +145,9 @@ def _verdict(findings: Sequence[Finding], claim: Claim, evidence: Evidence) -> t
         less = _less(claim, evidence)
         tried = f"Tried {less}. " if less else ""
         return "not reproduced", f"{tried}Fails: {failed}{beside}."
-    parts = [("holds only partly", names("partly")), ("fails", names("fails"))]
-    parts.append(("not measured", names("not measured")))
+    words: dict[str, Outcome] = {"holds only partly": "partly", "undecided": "undecided"}
+    words |= {"fails": "fails", "not measured": "not measured"}
+    parts = ((how, names(outcome)) for how, outcome in words.items())
     return "partly", sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
 
 
