@@ -21,7 +21,7 @@ from pondering.project.errors import UserError
 from pondering.report import pages
 from pondering.report.figures import FIGURES
 from pondering.report.pages import build, build_index
-from pondering.report.pages.searches import SearchLink
+from pondering.report.pages.searches import SearchLink, searches
 from pondering.report.pages.site import VERDICT_CLASS, VERDICT_SIGN
 from pondering.results.results import Results
 
@@ -162,6 +162,23 @@ def test_a_section_links_to_the_searches_beside_it(parity: Results, tmp_path: Pa
     (folder / "parity-act-rates.json").write_text("[]")
     with pytest.raises(UserError, match=r"rates\.json: not a record of a search"):
         build(parity, REGISTER, tmp_path / "quick", {})
+
+
+def test_a_screen_lists_its_losers_too(tmp_path: Path) -> None:
+    plan = {"arms": {"today": {}, "new": {}}, "seeds": [1000, 1001], "updates": 9000}
+    record = {"plan": plan | {"solved_below": 0.05}, "parts": {}}
+    (tmp_path / "parity-recipe.json").write_text(json.dumps(record))
+    (tmp_path / "parity-recipe.png").write_bytes(b"")
+    errors = {"today": (0.3, ""), "new": (0.01, 0.04)}  # one diverged
+    rows = [f"{arm},act,0.001,{1000 + seed},9000,0.1,{error},2"
+            for arm, found in errors.items() for seed, error in enumerate(found)]  # fmt: skip
+    head = "arm,mechanism,setting,seed,update,loss,error,ponder_time"
+    (tmp_path / "parity-recipe.csv").write_text("\n".join([head, *rows]))
+    ((link,),) = searches(tmp_path).values()
+    assert link.words.endswith(
+        "9,000 updates; networks that solved the task in training, and the median error: "
+        "new: 2 of 2, 2.5%; today: 0 of 2, diverged"
+    )
 
 
 @pytest.mark.usefixtures("few_figures")

@@ -73,12 +73,12 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 
 def words(results: Results, experiment: str) -> str:
-    """The range of means at three seeds and at all, and how many of the seeds solve the task."""
+    """The range of means at three seeds, ten and all, and how many of the seeds solve the task."""
     errors, _ = errors_by_seed(results, experiment)
     if not errors.size:
         return ""
     count, parts = errors.shape[1], []
-    for size in sorted({min(3, count), count}):
+    for size in sorted({min(3, count), min(10, count), count}):
         means = subset_means(errors, size)[0]
         every, some, none = shares(errors, size)
         spread = style.share(means.min())

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from pondering.params.read import SETTING_NAMES
 from pondering.project.errors import UserError
 from pondering.report.figures import style
 from pondering.report.pages import names
+from pondering.results.arms import ranked
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,10 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
         title = names.TITLES.get(mechanism, "Recipe")
         try:
             content = json.loads(record.read_text(encoding="utf-8"))
-            words = _arms(content["plan"]) if "plan" in content else _words(content, mechanism)
+            if "plan" in content:
+                words = _arms(content["plan"], pd.read_csv(table))
+            else:
+                words = _words(content, mechanism)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
             raise UserError(f"{record}: not a record of a search ({problem!r})") from None
         link = SearchLink(title, words, f"search/{figure.name}")
@@ -52,11 +59,18 @@ def searches(folder: Path) -> dict[str, tuple[SearchLink, ...]]:
     return found
 
 
-def _arms(plan: Mapping[str, Any]) -> str:
-    """What a screen tried."""
+def _arms(plan: Mapping[str, Any], rows: pd.DataFrame) -> str:
+    """What a screen tried, and by which of its recipes how many networks solved the task."""
     seeds = names.listed(map(str, plan["seeds"]))
     recipes = f"{len(plan['arms'])} recipe{'s' if len(plan['arms']) > 1 else ''}"
-    return f"{recipes}, seeds {seeds}, {plan['updates']:,} updates"
+    order = ranked(rows, plan["solved_below"], math.inf)
+    arms = (
+        f"{row.arm}: {row.solved} of {row.networks}, "
+        f"{style.share(row.median) if math.isfinite(row.median) else 'diverged'}"
+        for row in order.itertuples()
+    )
+    told = f"networks that solved the task in training, and the median error: {'; '.join(arms)}"
+    return f"{recipes}, seeds {seeds}, {plan['updates']:,} updates; {told}"
 
 
 def _words(record: Mapping[str, Any], mechanism: str) -> str:
