@@ -55,6 +55,7 @@ def test_every_claim_of_the_papers_is_there_and_every_measure_is_used() -> None:
         ("arxiv: \"2604.21999\", says", "arxiv: \"2604.21999\", x",
          "literature.Q3.0.says: missing"),
         ("literature:\n  Q1:", "literature:\n  Q9:", "claims: literature of 'Q9', which is no"),
+        ("reduced:\n    Q1:", "reduced:\n    Q9:", "claims: causes.reduced of 'Q9', which is no"),
         ("meaning: there is something to compare", "x: 1",
          "questions.Q1.decides.0.meaning: missing"),
     ],

@@ -82,7 +82,7 @@ def test_quick_only_shows_what_is_measured() -> None:
 def test_the_detail_of_a_question_has_every_bound_and_its_outcome(width: int) -> None:
     found = answer(REGISTER.questions[6], cases.q7(0.0, 1.0))
     other = REGISTER.literature["Q7"][:1]
-    text = answers_text.detail(found, width, other, Path("reports/q7.svg"))
+    text = answers_text.detail(found, width, "Not found.", other, Path("reports/q7.svg"))
     text = re.sub(r"\x1b\[\d+m", "", text)
     assert max(map(len, text.splitlines())) <= width
     whole = " ".join(text.split())
@@ -95,9 +95,15 @@ def test_the_detail_of_a_question_has_every_bound_and_its_outcome(width: int) ->
         assert f"{meaning} {sign} Comparison: {findings[0].label} {findings[0].measured}" in whole
     beside = "beside it Comparison: pairs 90 networks Comparison: pairs both solved 90 networks"
     assert beside in whole and "Comparison rotated: pairs 30 networks" in whole
-    assert whole.endswith(f"what others found {other[0].text()} figure: reports/q7.svg")
-    unrun = answers_text.detail(answer(REGISTER.questions[0], cases.q7(0, 0)), width)
-    assert "Q1's" not in unrun and " ".join(unrun.split()).count("- not measured") == 4
+    assert whole.endswith(
+        f"why Not found. what others found {other[0].text()} figure: reports/q7.svg"
+    )
+    unrun = answers_text.detail(answer(REGISTER.questions[0], cases.q7(0, 0)), width, "So.")
+    assert (
+        "Q1's" not in unrun
+        and "So." not in unrun
+        and " ".join(unrun.split()).count("- not measured") == 4
+    )
 
 
 def test_the_detail_says_what_was_measured_and_why() -> None:

@@ -20,7 +20,7 @@ from pondering.results.results import Results
 def table_of(results: Results) -> str:
     judgements = judge_all(REGISTER.claims, results)
     settings = load_params(ROOT / "params.yaml", results.profile).experiments
-    return overview(results, page_of(results, judgements, (), {}, {}, settings, {}))
+    return overview(results, page_of(results, judgements, (), REGISTER, {}, settings, {}))
 
 
 @cache

@@ -36,6 +36,7 @@ def test_an_answer_has_literature_and_its_figure_or_what_to_run_for_one(tmp_path
     assert "answered" in seen_first and "(\N{MINUS SIGN}" in seen_first  # an interval
     assert 'href="#figure-question-Q6"' in one and 'id="figure-question-Q6"' in beyond
     assert "TRM (arXiv 2510.04871): Trains this halting and evaluates at a fixed N" in one
+    assert f"<p>Why: {REGISTER.cause('reduced', 'Q6')}</p>" in one and "Why: " not in other
     assert "No figure" not in one and "#figure" not in other
     assert "<code>dvc repro exits@reduced-comparison_digits</code>" in other
     figure = beyond[beyond.index('<figure id="figure-question-Q6"') :]
@@ -43,6 +44,7 @@ def test_an_answer_has_literature_and_its_figure_or_what_to_run_for_one(tmp_path
     markdown = (tmp_path / "reduced/report.md").read_text(encoding="utf-8")
     told = markdown[markdown.index("## Beyond the papers") :]
     assert "(figures/question-Q6.png)" in told
+    assert f"  - Why: {REGISTER.cause('reduced', 'Q6')}\n" in told
     assert "  - Others: TRM (arXiv 2510.04871): Trains this halting" in told
     drawn = {path.stem for path in (tmp_path / "reduced/figures").glob("*.svg")}
     assert drawn == {"question-Q6", "question-Q8"}  # whose readouts are those of Q6

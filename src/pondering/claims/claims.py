@@ -189,7 +189,8 @@ class Registration(Entry):
 class Register(Entry):
     """The whole of claims.yaml; `changes` are those since the registration.
 
-    What `literature` says of a question, by its id, is not registered: it is no part of the hash.
+    What `literature` and `causes` say of a question, by its id, is not registered: it is no part of
+    the hash. Causes are of one profile's networks, and come after them.
     """
 
     registered: Registration
@@ -197,6 +198,7 @@ class Register(Entry):
     claims: tuple[Claim, ...] = Field(min_length=1)
     questions: tuple[Question, ...] = ()
     literature: dict[str, tuple[Literature, ...]] = Field(default_factory=dict)
+    causes: dict[str, dict[str, str]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _ids_differ(self) -> Self:
@@ -207,11 +209,17 @@ class Register(Entry):
         return self
 
     @model_validator(mode="after")
-    def _literature_is_of_questions(self) -> Self:
-        unasked = self.literature.keys() - {each.id for each in self.questions}
-        if unasked:
-            raise ValueError(f"literature of {min(unasked)!r}, which is no question")
+    def _what_is_said_is_of_questions(self) -> Self:
+        asked = {each.id for each in self.questions}
+        for name, said in {"literature": self.literature, **self.causes}.items():
+            if unasked := said.keys() - asked:
+                what = name if name == "literature" else f"causes.{name}"
+                raise ValueError(f"{what} of {min(unasked)!r}, which is no question")
         return self
+
+    def cause(self, profile: str, question: str) -> str:
+        """Why an answer is as it is, as far as was found; "" where nothing is said."""
+        return self.causes.get(profile, {}).get(question, "")
 
     def content_hash(self) -> str:
         """The sha256 of what claims and questions say; comments and layout do not enter."""

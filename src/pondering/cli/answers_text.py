@@ -43,6 +43,7 @@ def overview(answers: Sequence[Answer], profile: str, width: int) -> str:
 def detail(
     answer: Answer,
     width: int,
+    cause: str = "",
     literature: Sequence[Literature] = (),
     figure: Path | None = None,
     changes: Sequence[Amendment] = (),
@@ -52,6 +53,7 @@ def detail(
     Args:
         answer: of the question.
         width: of the terminal, in characters.
+        cause: why it is so, as far as was found.
         literature: what others found.
         figure: its picture; None says what to run for one.
         changes: of it, since the registration.
@@ -66,7 +68,9 @@ def detail(
         lines += _indented([meaning], width, 4)
         lines += _indented(_found(findings), width, 6)
     others = [each.text() for each in literature]
-    for heading, texts in (("beside it", answer.beside), ("what others found", others)):
+    why = [cause] if cause and answer.state == "answered" else []
+    said = {"beside it": answer.beside, "why": why, "what others found": others}
+    for heading, texts in said.items():
         if texts:
             lines += [*_indented([heading], width, 4), *_indented(texts, width, 6)]
     runs = ", ".join(f"`{each}`" for each in answer.to_run)

@@ -58,6 +58,7 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
                 text = answers_text.detail(
                     answer(questions[name], results),
                     width,
+                    register.cause(profile, name),
                     register.literature.get(name, ()),
                     figure if figure.is_file() else None,
                     changes,

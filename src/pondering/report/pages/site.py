@@ -97,7 +97,7 @@ def build(
     drawings = _draw([*FIGURES, *asked], results, folder / "figures")
     searched = searches(folder / "search")
     moving = demonstration(results.traces.get(EXPERIMENT, []))
-    page = page_of(results, judgements, answers, register.literature, drawings, settings, searched)
+    page = page_of(results, judgements, answers, register, drawings, settings, searched)
     runs = [run for section in page.sections for run in (*section.trainings, section.name)]
     found = origins(folder / "provenance", runs, results.title)
     judged = claims_json(judgements, results) | {"missing": page.absent}

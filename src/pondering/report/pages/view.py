@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pondering.claims.answers import Answer
-from pondering.claims.claims import Literature, PaperSize
+from pondering.claims.claims import Literature, PaperSize, Register
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 from pondering.params.mechanisms import MECHANISMS
@@ -82,6 +82,7 @@ class QuestionView:
     """A question with its answer; `figures` are (id, name on the page), the first its own."""
 
     answer: Answer
+    cause: str
     literature: tuple[Literature, ...]
     figures: tuple[tuple[str, str], ...]
     drawn: bool
@@ -113,7 +114,7 @@ def page_of(
     results: Results,
     judgements: Sequence[Judgement],
     answers: Sequence[Answer],
-    literature: Mapping[str, tuple[Literature, ...]],
+    register: Register,
     drawings: Mapping[str, str],
     settings: Mapping[str, ExperimentConfig],
     searched: Mapping[str, tuple[SearchLink, ...]],
@@ -124,7 +125,7 @@ def page_of(
         results: the results of one profile.
         judgements: the verdicts on them.
         answers: to the questions beyond the papers.
-        literature: question -> what others found.
+        register: what is said of the questions beside their answers.
         drawings: figure id -> SVG document, of the figures that could be drawn.
         settings: experiment -> parameters; those missing fall back on the tables.
         searched: experiment -> what was searched beside it.
@@ -160,9 +161,7 @@ def page_of(
         ),
         beyond=beyond_of(results, present, answers, settings),
         all_ways=next((view for view in views if view.spec.id == ALL_WAYS), None),
-        questions=tuple(
-            _question(each, literature.get(each.question.id, ()), drawings) for each in answers
-        ),
+        questions=tuple(_question(each, register, results.profile, drawings) for each in answers),
         question_figures=tuple(
             figure_view(spec, results, drawings) for spec in asked if spec.id in drawings
         ),
@@ -177,14 +176,17 @@ def page_of(
 
 
 def _question(
-    answer: Answer, literature: tuple[Literature, ...], drawings: Mapping[str, str]
+    answer: Answer, register: Register, profile: str, drawings: Mapping[str, str]
 ) -> QuestionView:
     """A question with its own figure, where that is drawn, and those that ask the same."""
     own = question_figure(answer.question, answer)
     same = [each for each in FIGURES if each.values.get("question") == answer.question.id]
     named = [(own.id, "What decides it, drawn"), *((each.id, each.title) for each in same)]
     figures = tuple(each for each in named if each[0] in drawings)
-    return QuestionView(answer, literature, figures, own.id in drawings)
+    name = answer.question.id
+    cause = register.cause(profile, name) if answer.state == "answered" else ""
+    others = register.literature.get(name, ())
+    return QuestionView(answer, cause, others, figures, own.id in drawings)
 
 
 def _in_order(results: Results, settings: Mapping[str, Any]) -> list[str]:
