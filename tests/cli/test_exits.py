@@ -45,7 +45,7 @@ def table() -> str:
 def test_each_rule_has_its_errors_at_two_three_and_four_steps(project: Path) -> None:
     text = table()
     assert max(map(len, text.splitlines())) <= 80
-    assert "PonderNet, lambda_p 0.1, 3 seeds" in text
+    assert "PonderNet, lambda_p 0.1, 3 seeds, 1,600 inputs each" in text
     lines = {words[0]: " ".join(words[1:]) for each in text.splitlines() if (words := each.split())}
     # of three seeds one diverged: 0.4 / n + 0.02 a rule + 0.005 a seed, and 1
     assert lines["best"] == "fixed n 59.0% 54.6% 52.3% 50.1% at n = 6"
@@ -74,7 +74,8 @@ def test_a_mechanism_that_no_rule_may_stop_has_its_readout(project: Path) -> Non
     pd.concat([audit, act]).to_csv(folder / "comparison-readout.csv", index=False)
     text = table()
     assert (
-        "ACT, tau 0.001, 2 seeds\n  stops by its own rule alone\n  readout       own 40.0%" in text
+        "ACT, tau 0.001, 2 seeds, 1,600 inputs each\n  stops by its own rule alone\n"
+        "  readout       own 40.0%" in text
     )
     (folder / "comparison.csv").write_text((folder / "comparison.csv").read_text().split("\n")[0])
     assert "own 40.0%" in table() and "cumulated" not in table().partition("Errors are")[0]

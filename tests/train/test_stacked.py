@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from pondering import ACT, LSTM, Adapted, FixedRepeat, Network, PonderNet, Sweep, TanhRNN
+from pondering import (
+    ACT,
+    DACT,
+    LSTM,
+    Adapted,
+    Certainty,
+    Correctness,
+    FixedRepeat,
+    Network,
+    PonderNet,
+    RandomDepth,
+    Sweep,
+    TanhRNN,
+)
 from pondering.model.cells import State
 
+Score = Callable[[Tensor, Tensor], Tensor]
 TIMES, ROWS, INPUTS, OUTPUTS, UPDATES = 2, 5, 3, 2, 12
 SEEDS, CLIP = (0, 7, 3), 0.5
 
@@ -59,11 +74,26 @@ MECHANISMS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
         [{"lambda_p": 0.3}, {"lambda_p": 0.2, "beta": 0.5, "kl": "prior_p"}],
     ),
     "repeat": (FixedRepeat, [{"rho": 1}, {"rho": 3}]),
-}
+    "random_depth": (
+        lambda **s: RandomDepth(max_steps=4, **s), [{"alpha": 1.0}, {"alpha": 0.5}],
+    ),
+    "correctness": (  # which explores by the longest row of a stack
+        lambda **s: Correctness(max_steps=4, explore=0.0, **s), [{"weight": 0.5}, {"weight": 0.1}],
+    ),
+    "certainty": (lambda **s: Certainty(max_steps=4, **s), [{"theta": 0.9}, {"theta": 0.6}]),
+    "dact": (lambda **s: DACT(max_steps=4, **s), [{"tau": 0.1}, {"tau": 0.01}]),
+}  # fmt: skip
+CLASSES = ("correctness", "certainty", "dact")
+"""They read probabilities of classes."""
 
 
 def score(outputs: Tensor, targets: Tensor) -> Tensor:
     return (outputs - targets).square().mean(-1)
+
+
+def class_score(outputs: Tensor, targets: Tensor) -> Tensor:
+    chosen = (targets[..., :1] > 0).long().expand(*outputs.shape[:-1], 1)
+    return -outputs.log_softmax(-1).gather(-1, chosen)[..., 0]
 
 
 def data(update: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -75,7 +105,7 @@ def data(update: int) -> tuple[Tensor, Tensor, Tensor]:
     return inputs, inputs[..., :OUTPUTS].sign(), mask
 
 
-def alone(network: Network, rate: float, k: int) -> list[float]:
+def alone(network: Network, score: Score, rate: float, k: int) -> list[float]:
     """A plain loop with torch's own Adam over the data of network k; its losses."""
     optimiser, losses = torch.optim.Adam(network.parameters(), rate), []
     for update in range(UPDATES):
@@ -99,12 +129,12 @@ def alone(network: Network, rate: float, k: int) -> list[float]:
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_each_network_trains_to_the_numbers_that_it_has_alone(cell: str, mechanism: str) -> None:
     kind, settings = MECHANISMS[mechanism]
-    rates = [0.02, 0.005]
+    rates, own = [0.02, 0.005], class_score if mechanism in CLASSES else score
 
     def make(**setting: Any) -> Network:
         return Network(CELLS[cell](), kind(**setting), OUTPUTS).double()
 
-    sweep = Sweep(make, score, SEEDS, settings, rates, CLIP)
+    sweep = Sweep(make, own, SEEDS, settings, rates, CLIP)
     losses = torch.stack([sweep.step(*data(update)) for update in range(UPDATES)], 1)
     assert [(each.setting, each.seed) for each in sweep.members] == [
         (setting, seed) for setting in settings for seed in SEEDS
@@ -115,7 +145,7 @@ def test_each_network_trains_to_the_numbers_that_it_has_alone(cell: str, mechani
     for k, (member, trained) in enumerate(zip(sweep.members, sweep.networks(), strict=True)):
         torch.manual_seed(member.seed)
         network = make(**member.setting)
-        wanted = alone(network, rates[k // len(SEEDS)], k)
+        wanted = alone(network, own, rates[k // len(SEEDS)], k)
         torch.testing.assert_close(losses[k].tolist(), wanted, rtol=1e-9, atol=1e-12)
         assert type(trained.cell) is type(network.cell) and trained.halting == network.halting
         for (name, got), want in zip(trained.named_parameters(), network.parameters(), strict=True):

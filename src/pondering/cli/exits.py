@@ -92,7 +92,8 @@ def lines(
         seeds = own["seed"].nunique()
         setting = f"{entry.setting} {setting_text(float(own['setting'].iloc[0]))}"
         yield ""
-        yield f"{entry.title}, {setting}, {seeds} seed{'s' if seeds > 1 else ''}"
+        inputs = f"{own['examples'].min():,.0f} inputs each"
+        yield f"{entry.title}, {setting}, {seeds} seed{'s' if seeds > 1 else ''}, {inputs}"
         if mechanism in ruled:
             yield from _block(own)
         else:

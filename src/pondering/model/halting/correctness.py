@@ -55,7 +55,8 @@ class Correctness(MeanField):
     that think they are right a hundredth goes on beyond two steps. An answer of one bit is right in
     half of all cases, so that such rows are most of them from the start. The halting unit starts
     with `halt_bias` (theirs is -5) and drawn weights, theirs with zero weights. A row's draw is the
-    same in all replicas of a stack.
+    same in all replicas of a stack. On sequences it begins where the longest of them left off at
+    the input before, so that there a replica explores otherwise than alone.
     """
 
     weight: Setting = 0.5
