@@ -17,7 +17,7 @@ from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import style
 from pondering.report.pages import names
 from pondering.results.results import Card
-from pondering.results.statistics import SOLVED_ERROR, mean_interval, solve_rate
+from pondering.results.statistics import SOLVED_ERROR, solve_rate
 from pondering.results.tables import (
     best_setting,
     evaluated,
@@ -44,8 +44,9 @@ class SummaryRow:
     setting: str
     split: str
     error: str
-    interval: str
+    median: str
     solved: str
+    rate: str
     ponder: str
     seeds: int
     diverged: int
@@ -55,7 +56,7 @@ class SummaryRow:
 def summary_rows(
     table: pd.DataFrame, card: Card, solved_error: float = SOLVED_ERROR
 ) -> list[SummaryRow]:
-    """Every setting with its mean error, standard error, interval, solve rate, steps and seeds.
+    """Every setting with its mean and median error, solve rate with interval, steps and seeds.
 
     Args:
         table: the evaluation rows of one experiment.
@@ -95,16 +96,15 @@ def _row(
     seeds: pd.DataFrame, means: pd.Series, card: Card, title: tuple[str, str], split: str,
     solved_error: float,
 ) -> SummaryRow:  # fmt: skip
-    interval = mean_interval(seeds["error"]).within(0, 1 if card.is_share else math.inf)
     solved = solve_rate(seeds["error"], solved_error)
     scale, digits, unit = printed(means["error"], card)
-    low, high = scale * interval.low, scale * interval.high
     return SummaryRow(
         *title,
         card.splits[split],
         _plus_minus(scale * means["error"], scale * means["error_se"], digits, unit),
-        "" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}{unit}",
+        f"{scale * seeds['error'].median():.{digits}f}{unit}",
         "" if not card.is_share else f"{round(solved.estimate * solved.count)} of {solved.count}",
+        f"{100 * solved.low:.0f} to {100 * solved.high:.0f}%" if card.is_share else "",
         ""
         if math.isnan(means["ponder_time"])
         else _steps(means["ponder_time"], means["ponder_se"]),
