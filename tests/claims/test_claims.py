@@ -56,6 +56,7 @@ def test_every_claim_of_the_papers_is_there_and_every_measure_is_used() -> None:
          "literature.Q3.0.says: missing"),
         ("literature:\n  Q1:", "literature:\n  Q9:", "claims: literature of 'Q9', which is no"),
         ("reduced:\n    Q1:", "reduced:\n    Q9:", "claims: causes.reduced of 'Q9', which is no"),
+        ("causes:\n  reduced", "causes:\n  huge", "claims: causes of 'huge', which is no profile"),
         ("meaning: there is something to compare", "x: 1",
          "questions.Q1.decides.0.meaning: missing"),
     ],
@@ -116,7 +117,23 @@ def test_a_difference_needs_its_whole_interval(
     assert criterion.outcome(measured(0.5, low, high)) == outcome
 
 
-COMPARED = ("gap", "gain", "difference", "trend", "ratio", "rise", "fall", "jump", "spike", "peak")
+COMPARED = (
+    "gap",
+    "gain",
+    "difference",
+    "trend",
+    "ratio",
+    "rise",
+    "fall",
+    "jump",
+    "spike",
+    "peak",
+    "change",
+    "plain",
+    "speed",
+    "learn",
+    "excess",
+)
 """How quantities end that compare methods or inputs, or tell a trend."""
 
 

@@ -76,3 +76,9 @@ def test_the_caption_says_where_only_the_first_seeds_count(uneven: Results) -> N
     more = only("parity", tables={"parity": table})
     assert "of the first 12 published seeds, ACT" in seeds_by_count.caption(more, "parity")
     assert "of 12 seeds: 20%" in seeds_by_count.words(more, "parity")
+
+
+def test_words_tell_of_three_seeds_of_ten_and_of_all() -> None:
+    table = table_of("parity", {"repeat": [1.0], "act": [1e-3]}, 12)
+    said = seeds_by_count.words(only("parity", tables={"parity": table}), "parity")
+    assert [said.count(f"of {size} seeds: ") for size in (3, 10, 12)] == [1, 1, 1]

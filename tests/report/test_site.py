@@ -172,12 +172,13 @@ def test_a_screen_lists_its_losers_too(tmp_path: Path) -> None:
     errors = {"today": (0.3, ""), "new": (0.01, 0.04)}  # one diverged
     rows = [f"{arm},act,0.001,{1000 + seed},9000,0.1,{error},2"
             for arm, found in errors.items() for seed, error in enumerate(found)]  # fmt: skip
+    rows += [f"{arm},repeat,1,1000,9000,0.1,0.3,1" for arm in errors]  # not counted
     head = "arm,mechanism,setting,seed,update,loss,error,ponder_time"
     (tmp_path / "parity-recipe.csv").write_text("\n".join([head, *rows]))
     ((link,),) = searches(tmp_path).values()
     assert link.words.endswith(
-        "9,000 updates; networks that solved the task in training, and the median error: "
-        "new: 2 of 2, 2.5%; today: 0 of 2, diverged"
+        "9,000 updates; networks that solved the task in training, the best recipe first: "
+        "new: 2 of 2; today: 0 of 2"
     )
 
 

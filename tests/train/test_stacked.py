@@ -77,7 +77,7 @@ MECHANISMS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
     "random_depth": (
         lambda **s: RandomDepth(max_steps=4, **s), [{"alpha": 1.0}, {"alpha": 0.5}],
     ),
-    "correctness": (  # which explores by the longest row of a stack
+    "correctness": (  # exploring, a network in a stack differs: see Correctness
         lambda **s: Correctness(max_steps=4, explore=0.0, **s), [{"weight": 0.5}, {"weight": 0.1}],
     ),
     "certainty": (lambda **s: Certainty(max_steps=4, **s), [{"theta": 0.9}, {"theta": 0.6}]),

@@ -233,7 +233,7 @@ def _open(question: Question, evidence: Evidence, findings: Sequence[Finding]) -
         return f"Fresh seeds of a setting: {seeds}; {question.seeds} are needed."
     if evidence.unfinished:
         return f"Unfinished: {', '.join(sorted(evidence.unfinished))}."
-    conditions = {each.meaning for each in question.decides if each.by == "estimate"}
+    conditions = question.conditions
     for finding in findings:
         if finding.meaning in conditions and finding.outcome != "holds":
             return f"Not learned: {finding.label} {finding.measured}, {finding.needed} needed."

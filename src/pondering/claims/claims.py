@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from pondering.claims.bounds import Comparison, Criterion, Entry, Precondition
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Unit
+from pondering.params.schema import PROFILES
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.project.provenance import hash_values
@@ -150,6 +151,11 @@ class Question(Entry):
     fresh: Literal[True]
     seen_before: str | None = None
 
+    @property
+    def conditions(self) -> frozenset[str]:
+        """Meanings that decide nothing by themselves: without them there is nothing to compare."""
+        return frozenset(each.meaning for each in self.decides if each.by == "estimate")
+
 
 class Literature(Entry):
     """What others found on a question.
@@ -210,6 +216,8 @@ class Register(Entry):
 
     @model_validator(mode="after")
     def _what_is_said_is_of_questions(self) -> Self:
+        if unknown := self.causes.keys() - {*PROFILES}:
+            raise ValueError(f"causes of {min(unknown)!r}, which is no profile")
         asked = {each.id for each in self.questions}
         for name, said in {"literature": self.literature, **self.causes}.items():
             if unasked := said.keys() - asked:

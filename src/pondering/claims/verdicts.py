@@ -33,8 +33,8 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MEANINGS: dict[Verdict, str] = {
     "reproduced": "every criterion holds",
-    "partly": "no core criterion fails in its weaker form, but not every criterion holds; it is "
-    "undecided where a whole interval must meet a bound and the estimate alone does",
+    "partly": "no core criterion fails in its weaker form, but not every criterion holds; one "
+    "is undecided where its whole interval must meet a bound and the estimate alone does",
     "not reproduced": "a core criterion fails even in its weaker form, or the networks have not "
     "learned the task at the paper's own size",
     "not learned here": "the networks have not learned the task, which is smaller than the "
@@ -119,7 +119,7 @@ def weigh(claim: Claim, evidence: Evidence) -> Judgement:
     verdict, reason = (
         _obstacle(claim, evidence)
         or _unmet(claim, evidence, quantities)
-        or _undecided(findings, evidence)
+        or _unmeasured(findings, evidence)
         or _verdict(findings, claim, evidence)
     )
     return _judgement(claim, evidence, verdict, reason, quantities, findings)
@@ -145,13 +145,15 @@ def _verdict(findings: Sequence[Finding], claim: Claim, evidence: Evidence) -> t
         less = _less(claim, evidence)
         tried = f"Tried {less}. " if less else ""
         return "not reproduced", f"{tried}Fails: {failed}{beside}."
-    words: dict[str, Outcome] = {"holds only partly": "partly", "undecided": "undecided"}
-    words |= {"fails": "fails", "not measured": "not measured"}
+    words: dict[str, Outcome] = {
+        "holds only partly": "partly", "undecided": "undecided", "fails": "fails",
+        "not measured": "not measured",
+    }  # fmt: skip
     parts = ((how, names(outcome)) for how, outcome in words.items())
     return "partly", sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
 
 
-def _undecided(findings: Sequence[Finding], evidence: Evidence) -> tuple[Verdict, str] | None:
+def _unmeasured(findings: Sequence[Finding], evidence: Evidence) -> tuple[Verdict, str] | None:
     """What was not there, where the verdict hangs on it, or None.
 
     A criterion that is not core decides only where all others hold.

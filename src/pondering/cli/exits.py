@@ -102,6 +102,9 @@ def lines(
             means = read[mechanism][["own", "single", "depth", "refitted"]].mean()
             each = [f"{name} {_percent(error)}" for name, error in means.items()]
             yield f"  {'readout':<14}{', '.join(each)}"
+            count = read[mechanism]["examples"].min()
+            if count != own["examples"].min():
+                yield f"  {'':<14}of {count:,.0f} inputs"
 
 
 def _block(own: pd.DataFrame) -> Iterator[str]:

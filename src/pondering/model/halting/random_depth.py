@@ -43,9 +43,9 @@ class RandomDepth(MeanField):
 
     Source: progressive, Bansal et al., arXiv 2202.05826, Sec. 4 and its code; they add both losses,
     (1 - alpha) CE_N + alpha CE_(n+k), at each update, here an update has either, with the same
-    gradient on average (which Adam and clipping do not keep). Random depth with the gradient of the
-    last steps also in Huginn, arXiv 2502.05171, which draws it from a log-normal Poisson and keeps
-    the last eight. Cells here read the input again at each step, which the former call recall.
+    gradient on average (which Adam and clipping do not keep). Random depth also in
+    Huginn, arXiv 2502.05171, which draws it from a log-normal Poisson and keeps the gradient of the
+    last eight steps. Cells here read the input again at each step, which Bansal et al. call recall.
     """
 
     alpha: Setting = 1.0

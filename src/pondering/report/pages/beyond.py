@@ -124,13 +124,16 @@ def _bounds(interval: Interval, scale: float, digits: int) -> str:
 
 
 def _found(answer: Answer) -> str:
-    """A question and its answer, with a number that decided it and how much it rests on."""
-    networks = f"{answer.replicas} networks looked at, {answer.seeds} seeds of a setting at least"
-    held = [each for each in answer.findings if each.outcome == "holds"]
-    for each in (held or answer.findings)[:1]:
-        part = f"{each.part}: " if each.part else ""
-        networks = f"{part}{each.label} {each.measured}; {networks}"
-    return f"{answer.question.question} {answer.reason.removesuffix('.')} ({networks})."
+    """A question, its answer, what holds first and fails first, and of how many networks."""
+    told = []
+    for outcome in ("holds", "fails"):
+        for each in answer.findings:
+            if each.outcome == outcome and each.meaning not in answer.question.conditions:
+                part = f"{each.part}: " if each.part else ""
+                told.append(f"{part}{each.label} {each.measured}")
+                break
+    told.append(f"{answer.replicas} networks, {answer.seeds} seeds of a setting at least")
+    return f"{answer.question.question} {answer.reason} Measured: {'; '.join(dict.fromkeys(told))}."
 
 
 Best = Mapping[str, Mapping[str, Method]]

@@ -16,6 +16,7 @@ from pondering.project.errors import UserError
 from pondering.report.figures import style
 from pondering.report.pages import names
 from pondering.results.arms import ranked
+from pondering.results.results import CONTROL
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,11 @@ def _arms(plan: Mapping[str, Any], rows: pd.DataFrame) -> str:
     """What a screen tried, and by which of its recipes how many networks solved the task."""
     seeds = names.listed(map(str, plan["seeds"]))
     recipes = f"{len(plan['arms'])} recipe{'s' if len(plan['arms']) > 1 else ''}"
-    order = ranked(rows, plan["solved_below"], math.inf)
-    arms = (
-        f"{row.arm}: {row.solved} of {row.networks}, "
-        f"{style.share(row.median) if math.isfinite(row.median) else 'diverged'}"
-        for row in order.itertuples()
-    )
-    told = f"networks that solved the task in training, and the median error: {'; '.join(arms)}"
+    order = ranked(rows, plan["solved_below"], math.inf)["arm"]
+    own = ranked(rows[rows["mechanism"] != CONTROL], plan["solved_below"], math.inf)
+    counts = own.set_index("arm")[["solved", "networks"]]
+    arms = (f"{arm}: {counts['solved'][arm]} of {counts['networks'][arm]}" for arm in order)
+    told = f"networks that solved the task in training, the best recipe first: {'; '.join(arms)}"
     return f"{recipes}, seeds {seeds}, {plan['updates']:,} updates; {told}"
 
 

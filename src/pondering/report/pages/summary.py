@@ -98,11 +98,13 @@ def _row(
 ) -> SummaryRow:  # fmt: skip
     solved = solve_rate(seeds["error"], solved_error)
     scale, digits, unit = printed(means["error"], card)
+    median = seeds["error"].median()
+    scale_m, digits_m, unit_m = printed(median, card)
     return SummaryRow(
         *title,
         card.splits[split],
         _plus_minus(scale * means["error"], scale * means["error_se"], digits, unit),
-        f"{scale * seeds['error'].median():.{digits}f}{unit}",
+        f"{scale_m * median:.{digits_m}f}{unit_m}",
         "" if not card.is_share else f"{round(solved.estimate * solved.count)} of {solved.count}",
         f"{100 * solved.low:.0f} to {100 * solved.high:.0f}%" if card.is_share else "",
         ""
