@@ -219,9 +219,10 @@ class Register(Entry):
         if unknown := self.causes.keys() - {*PROFILES}:
             raise ValueError(f"causes of {min(unknown)!r}, which is no profile")
         asked = {each.id for each in self.questions}
-        for name, said in {"literature": self.literature, **self.causes}.items():
-            if unasked := said.keys() - asked:
-                what = name if name == "literature" else f"causes.{name}"
+        said = {"literature": set(self.literature)}
+        said |= {f"causes.{profile}": set(each) for profile, each in self.causes.items()}
+        for what, of in said.items():
+            if unasked := of - asked:
                 raise ValueError(f"{what} of {min(unasked)!r}, which is no question")
         return self
 
