@@ -91,6 +91,26 @@ def test_labels_of_many_lines_do_not_touch() -> None:
     assert len(labels) == 4 and all(above.y0 > below.y1 for above, below in pairwise(labels))
 
 
+@pytest.mark.parametrize(
+    ("labels", "title"),
+    [
+        (["gain, mean over 7 tasks"] * 2, "Gain, mean over 7 tasks"),
+        (["gain, mean over 7 tasks", "gain, mean over 6 tasks"], "Gain"),
+        (["ratio (a, b) over c", "ratio (a, d) over c"], "What it is"),
+    ],
+)
+def test_a_panel_is_called_what_its_parts_share(labels: list[str], title: str) -> None:
+    estimates = [
+        {"part": f"{part}", "quantity": quantity, "label": label, "unit": "share", "value": 0.5,
+         "low": 0.4, "high": 0.6, "text": ""}
+        for quantity in ("what_it_is", "other")
+        for part, label in enumerate(labels if quantity == "what_it_is" else ["other"] * 2)
+    ]  # fmt: skip
+    figure = drawn(decisions.draw(Results("quick"), estimates, [], ""))
+    titles = [each.get_title().replace("\n", " ") for each in figure.axes]
+    assert titles == [title, "Other"]
+
+
 @pytest.mark.parametrize("spread", [0.0006, 0.004, 0.012, 0.1])
 def test_numbers_under_an_axis_of_ratios_do_not_touch(spread: float) -> None:
     results = cases.q4(spread, 0.012)

@@ -141,9 +141,12 @@ def _grouped(estimates: Iterable[Estimate], key: str) -> list[list[Estimate]]:
 
 
 def _name(own: Sequence[Estimate]) -> str:
-    """Of a quantity: the label, where all parts share it; else its name."""
-    labels = {str(each["label"]) for each in own}
-    return labels.pop() if len(labels) == 1 else str(own[0]["quantity"]).replace("_", " ")
+    """Of a quantity: the label, or its first clause, which all parts share; else its name."""
+    labels = [str(each["label"]) for each in own]
+    for told in (set(labels), {each.partition(", ")[0] for each in labels}):
+        if len(told) == 1 and (name := told.pop()).count("(") == name.count(")"):
+            return name
+    return str(own[0]["quantity"]).replace("_", " ")
 
 
 def _title(text: str, columns: int) -> str:
