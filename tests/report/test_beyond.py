@@ -16,6 +16,8 @@ from pondering.params.read import load_params
 from pondering.report.pages.beyond import Beyond, beyond_of
 from pondering.results.results import Results
 
+FEW = ("comparison", "parity", "logic", "sort", "mnist")
+
 
 def found(results: Results, *experiments: str) -> Beyond:
     """Of these experiments, or of all."""
@@ -38,7 +40,7 @@ def with_errors(results: Results, name: str, **errors: list[float]) -> None:
 
 
 def test_a_cell_has_setting_error_and_steps_with_their_intervals() -> None:
-    results = made_up_results(diverged=None)
+    results = made_up_results(diverged=None, names=FEW)
     with_errors(results, "parity", act=[0.1, 0.2, 0.3])
     table = results.tables["parity"]
     table.loc[table["mechanism"] == "act", "ponder_time"] = table["seed"] + 2.0
@@ -52,7 +54,7 @@ def test_a_cell_has_setting_error_and_steps_with_their_intervals() -> None:
 
 
 def test_a_cell_says_what_a_mechanism_has_of_its_own() -> None:
-    results = made_up_results()
+    results = made_up_results(names=FEW)
     table = results.tables["comparison"]
     other = table[table["mechanism"] == "act"].assign(mechanism="correctness", setting=0.5)
     results.tables["comparison"] = pd.concat([table, other], ignore_index=True)
@@ -67,7 +69,7 @@ def test_a_cell_says_what_a_mechanism_has_of_its_own() -> None:
 
 
 def test_a_method_that_was_not_run_has_an_empty_cell() -> None:
-    results = made_up_results()
+    results = made_up_results(names=FEW)
     table = results.tables["sort"]
     results.tables["sort"] = table[table["mechanism"] != "act"]
     page = found(results)
@@ -76,7 +78,7 @@ def test_a_method_that_was_not_run_has_an_empty_cell() -> None:
 
 
 def test_the_sentences_turn_with_the_tables() -> None:
-    results = made_up_results(diverged=None)
+    results = made_up_results(diverged=None, names=FEW)
     with_errors(results, "comparison", repeat=[0.5] * 3, act=[0.0, 0.01, 0.04],
                 pondernet=[0.3, 0.5, 0.04])  # fmt: skip
     told = sentence(results, "ACT solves")
@@ -97,7 +99,7 @@ def test_the_sentences_turn_with_the_tables() -> None:
 
 
 def test_a_task_of_one_method_alone_has_no_best_one() -> None:
-    results = made_up_results(diverged=None)
+    results = made_up_results(diverged=None, names=FEW)
 
     def tasks() -> int:
         (told,) = [each for each in found(results).sentences if "the lowest mean error" in each]
@@ -111,7 +113,7 @@ def test_a_task_of_one_method_alone_has_no_best_one() -> None:
 
 
 def test_conclusions_are_of_one_line_each_with_its_seeds() -> None:
-    results = made_up_results(diverged=None)
+    results = made_up_results(diverged=None, names=FEW)
     results.readouts["comparison"] = audit(results)
     told = found(results).sentences
     assert len(told) == 9
@@ -122,7 +124,7 @@ def test_conclusions_are_of_one_line_each_with_its_seeds() -> None:
 
 
 def test_rules_are_held_against_the_best_fixed_n() -> None:
-    results = made_up_results(diverged=None)
+    results = made_up_results(diverged=None, names=FEW)
     rows = results.exits["comparison"]
     rows.loc[rows["rule"] == "argmax", "error"] = -1.0  # it saves no steps, and is left out
     rows.loc[rows["rule"] == "sampled", ["error", "ponder_time"]] = [0.0, 2.5]
@@ -140,7 +142,7 @@ def test_rules_are_held_against_the_best_fixed_n() -> None:
 
 
 def test_on_other_tasks_cases_are_counted_whose_best_rule_surely_beats_every_fixed_n() -> None:
-    results = made_up_results(diverged=None)
+    results = made_up_results(diverged=None, names=FEW)
     others = [each for name, each in results.exits.items() if name != "comparison"]
     count = sum(each["mechanism"].nunique() for each in others)
     assert count > 1
@@ -166,7 +168,7 @@ def test_on_other_tasks_cases_are_counted_whose_best_rule_surely_beats_every_fix
 
 
 def test_answers_come_first_among_ten_conclusions() -> None:
-    results = made_up_results(diverged=None)
+    results = made_up_results(diverged=None, names=FEW)
     results.readouts["comparison"] = audit(results)
     register = load_register(ROOT / "claims.yaml")
     given = answer(register.questions[1], cases.q2(0.0))
@@ -192,7 +194,7 @@ def audit(results: Results) -> pd.DataFrame:
 
 
 def test_the_readout_names_what_loses_and_what_wins_back_most() -> None:
-    results = made_up_results(diverged=None)
+    results = made_up_results(diverged=None, names=FEW)
     results.readouts["comparison"] = audit(results)
     depth = "Forced to its last step PonderNet loses most, 50.0 points (1 seed)."
     anew = "A head fitted anew at the last step wins back most for PonderNet, 20.0 points (1 seed)."
@@ -203,6 +205,6 @@ def test_the_readout_names_what_loses_and_what_wins_back_most() -> None:
 
 
 def test_without_its_tables_nothing_is_said() -> None:
-    results = made_up_results()
+    results = made_up_results(names=FEW)
     page = beyond_of(Results("quick", cards=results.cards), [])
     assert (page.rows, page.sentences) == ((), ())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import gc
 import multiprocessing
 import os
 import runpy
@@ -25,13 +24,12 @@ from pathlib import Path
 
 from support import tiny
 
+from pondering.cli.repro import PRELOADED
+
 ROOT = Path(__file__).parents[2]
 QUICK = ("--profile", "quick", "--experiment", "tiny")
 MECHANISMS = ("repeat", "act", "pondernet")
 SERVER = multiprocessing.get_context("forkserver")
-ROOMS = ("train.stage", "evaluate.stage", "track", "model.paths.compiled.operations", "data.fetch")
-ROOMS += ("data.frozen", "report.pages")
-PRELOAD = ["torch", "pandas", "click", *(f"pondering.{room}" for room in ROOMS)]
 PATIENCE = 60.0  # seconds; for a loaded machine, far from what anything here takes
 
 
@@ -53,7 +51,7 @@ class Stage:
     def __init__(
         self, project: Path, name: str, *arguments: str, before: Callable[[], object] | None = None
     ) -> None:
-        SERVER.set_forkserver_preload(PRELOAD)
+        SERVER.set_forkserver_preload(PRELOADED)
         folder = _outputs()  # not in the project, whose disk may be full
         self._files = [
             folder / f"{name}-{time.monotonic_ns()}.{stream}" for stream in ("out", "err")
@@ -117,7 +115,6 @@ def _work(
     before: Callable[[], object] | None,
 ) -> None:
     """The forked process: take the place of `python pipeline/NAME.py ...`."""
-    gc.freeze()  # no time for garbage among all that torch has loaded
     for stream, file in zip((1, 2), files, strict=True):
         handle = os.open(file, os.O_WRONLY | os.O_APPEND)
         os.dup2(handle, stream)

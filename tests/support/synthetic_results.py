@@ -248,15 +248,15 @@ def only(*names: str, profile: str = "quick", **parts: Any) -> Results:
 def made_up_results(
     settings: dict[str, list[float]] | None = None, seeds: int = 3,
     diverged: tuple[str, float, int] | None = ("act", 1e-1, 1), points: int = 60,
+    names: Sequence[str] = (*DIFFICULTIES, "parity_extrapolation", "mnist_rotated"),
 ) -> Results:  # fmt: skip
-    """Results of every experiment."""
+    """Results of every experiment, or of these alone."""
     settings = settings or FEW
-    names = [*DIFFICULTIES, "parity_extrapolation", "mnist_rotated"]
     return Results(
         profile="quick",
         tables={name: table_of(name, settings, seeds, diverged) for name in names},
         curves={name: curves_of(name, settings, seeds, points, diverged) for name in names},
         traces={name: traces for name in names if (traces := traces_of(name))},
         cards={name: card_of(name) for name in names},
-        exits={name: exits_of(name, settings, seeds) for name in RULED},
+        exits={name: exits_of(name, settings, seeds) for name in RULED if name in names},
     )
