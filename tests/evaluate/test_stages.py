@@ -93,7 +93,7 @@ def test_provenance_says_where_a_number_comes_from(project: Path) -> None:
     wanted = {"commit", "params_hash", "data_hash", "device", "versions", "wall_seconds"}
     assert wanted | {"updates", "command"} <= set(origin)
     assert origin["updates"] == 30
-    assert origin["command"] == "dvc repro train@quick-tiny-act"
+    assert origin["command"] == "dvc repro train@quick-tiny-act # compute.path: fast"
     assert origin["versions"]["torch"].startswith("2.")
     assert 0 < origin["wall_seconds"] < 60
 

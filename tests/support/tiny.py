@@ -39,7 +39,7 @@ BLOCK: dict[str, Any] = {
 DOCUMENT: dict[str, Any] = {
     "profile": "quick",
     "device": "cpu",
-    "compute": {"threads": 1, "checkpoint_seconds": 0.2, "insist": False},
+    "compute": {"threads": 1, "checkpoint_seconds": 0.2, "insist": False, "path": "fast"},
     "experiments": ["tiny"],
     "about": {},
     "download": {

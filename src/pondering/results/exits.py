@@ -31,9 +31,11 @@ def at_best_settings(
     if rows is None or table is None:
         return {}
     seeds, found = per_seed(headline(table)), {}
-    for mechanism in MECHANISMS:
-        same = rows["setting"] == best_setting(seeds, mechanism)
-        own = rows[same & (rows["mechanism"] == mechanism) & (rows["split"] == splits_of(table)[0])]
+    counts = rows[rows["split"] == splits_of(table)[0]]
+    there = set(counts["mechanism"])
+    for mechanism in (each for each in MECHANISMS if each in there):
+        same = counts["setting"] == best_setting(seeds, mechanism)
+        own = counts[same & (counts["mechanism"] == mechanism)]
         if len(own):
             found[mechanism] = own
     return found

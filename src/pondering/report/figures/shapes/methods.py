@@ -90,7 +90,8 @@ def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Meth
         The methods that have rows, in the order of `names`.
     """
     found, pondering = [], seeds.drop(plain(seeds).index)
-    for name in names:
+    there = {"plain", *pondering["mechanism"]}
+    for name in (each for each in names if each in there):
         if name == "plain":
             method = Method("plain", "repeat", 1.0)
             if len(method.of(seeds)):
