@@ -19,7 +19,7 @@ from pondering.train.plan import Plan, plan
 from pondering.train.shards import LANES, Shard
 
 TRAIN = ("train", *stages.QUICK, "--mechanism", "act")
-SIZES = {"network": {"hidden": 32}, "training": {"batch": 32, "updates": 1500}}
+SIZES = {"network": {"hidden": 32}, "training": {"batch": 32, "updates": 700}}
 WRITTEN = (
     "data/runs/quick/tiny/act/parameters.safetensors",
     "data/runs/quick/tiny/act/run.json",
@@ -125,7 +125,7 @@ def test_one_that_has_only_begun_ends_with_the_stage(project: Path, number: sign
     stage.send(number)
     done = stage.wait()
     assert done.status == 130
-    ended = re.findall(r"^stopped at update (\d+) of 1,500; ", done.err, re.MULTILINE)
+    ended = re.findall(r"^stopped at update (\d+) of 700; ", done.err, re.MULTILINE)
     assert [int(each) < 10 for each in ended] == [True, True], done.err
 
 

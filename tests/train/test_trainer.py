@@ -140,7 +140,7 @@ def test_one_thread_and_two_agree(config: ExperimentConfig, mechanism: str) -> N
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
-            found.append(tiny.train(tiny.sweep(config, mechanism)).parameters)
+            found.append(tiny.train(tiny.sweep(config, mechanism), 5).parameters)
     finally:
         torch.set_num_threads(before)
     for name, parameter in found[0].items():
