@@ -2,4 +2,4 @@
 
 import numba
 
-numba.njit(lambda: None)()
+numba.njit()(lambda: None)()
