@@ -124,16 +124,18 @@ def _bounds(interval: Interval, scale: float, digits: int) -> str:
 
 
 def _found(answer: Answer) -> str:
-    """A question, its answer, what holds first and fails first, and of how many networks."""
-    told = []
+    """A question, its answer, of each meaning what holds and fails first, and how many networks."""
+    told: dict[tuple[str, str], str] = {}
     for outcome in ("holds", "fails"):
         for each in answer.findings:
             if each.outcome == outcome and each.meaning not in answer.question.conditions:
                 part = f"{each.part}: " if each.part else ""
-                told.append(f"{part}{each.label} {each.measured}")
-                break
-    told.append(f"{answer.replicas} networks, {answer.seeds} seeds of a setting at least")
-    return f"{answer.question.question} {answer.reason} Measured: {'; '.join(dict.fromkeys(told))}."
+                told.setdefault((outcome, each.meaning), f"{part}{each.label} {each.measured}")
+    measured = dict.fromkeys(told.values())
+    networks = f"{answer.replicas} networks, {answer.seeds} seeds of a setting at least"
+    return (
+        f"{answer.question.question} {answer.reason} Measured: {'; '.join([*measured, networks])}."
+    )
 
 
 Best = Mapping[str, Mapping[str, Method]]
