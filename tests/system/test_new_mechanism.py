@@ -160,7 +160,7 @@ def test_it_is_shown_listed_published_and_judged_beside_the_others(project: Path
     assert {done.status for done in (shown, own, listed, claims)} == {0}
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
     record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
-    assert record["command"] == "dvc repro train@quick-tiny-threshold"
+    assert record["command"] == "dvc repro train@quick-tiny-threshold # compute.path: fast"
     metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
     did = {each: tuple(metrics[f"threshold theta={each}"].values()) for each in (0.4, 0.6)}
     assert index["threshold"]["published"]
