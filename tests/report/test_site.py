@@ -177,8 +177,8 @@ def test_a_screen_lists_its_losers_too(tmp_path: Path) -> None:
     (tmp_path / "parity-recipe.csv").write_text("\n".join([head, *rows]))
     ((link,),) = searches(tmp_path).values()
     assert link.words.endswith(
-        "9,000 updates; networks that solved the task in training, the best recipe first: "
-        "new: 2 of 2; today: 0 of 2"
+        "9,000 updates; networks that solved the task in training, the best recipe first, by the "
+        "median error where 2 networks or fewer lie between: new: 2 of 2; today: 0 of 2"
     )
 
 

@@ -159,11 +159,31 @@ def rows_of(errors: dict[str, list[float | None]]) -> pd.DataFrame:
 
 
 def test_solved_networks_count_first_then_the_median_and_a_failure_is_wrong() -> None:
-    rows = rows_of({"a": [0.01, 0.3, 0.2], "b": [0.04, 0.1, None], "c": [0.01, 0.04, 0.9]})
+    rows = rows_of({
+        "a": [0.01, 0.2, 0.3, 0.3, 0.3], "b": [0.01, 0.1, 0.1, None, None],
+        "c": [0.02, 0.02, 0.02, 0.02, 0.4],
+    })  # fmt: skip
     found = ranked(rows, 0.05, 1.0)
     assert found["arm"].tolist() == ["c", "b", "a"]
-    assert found["solved"].tolist() == [2, 1, 1] and found["networks"].tolist() == [3, 3, 3]
-    assert found["median"].tolist() == [0.04, 0.1, 0.2]
+    assert found["solved"].tolist() == [4, 1, 1] and found["networks"].tolist() == [5, 5, 5]
+    assert found["median"].tolist() == [0.02, 0.1, 0.3]
+
+
+def test_of_arms_that_differ_by_two_networks_the_lower_median_error_wins() -> None:
+    near = {"more": [0.01, 0.01, 0.01, 0.3, 0.3, 0.3, 0.3], "fewer": [0.01] + 6 * [0.06]}
+    assert ranked(rows_of(near), 0.05, 1.0)["arm"].tolist() == ["fewer", "more"]
+    near["fewer"][0] = 0.06
+    assert ranked(rows_of(near), 0.05, 1.0)["arm"].tolist() == ["more", "fewer"]
+
+
+@pytest.mark.parametrize(
+    ("screen", "taken"),
+    [("parity", "slow halting unit"), ("logic", "halting bias -3"), ("addition", "forget bias 1")],
+)
+def test_the_first_arm_of_a_published_screen_is_the_one_taken(screen: str, taken: str) -> None:
+    path = stages.ROOT / "reports/reduced/search" / f"{screen}-recipe.csv"
+    below = read_screen(path.with_suffix(".yaml")).solved_below
+    assert ranked(pd.read_csv(path), below, 1.0)["arm"][0] == taken
 
 
 def test_the_figure_has_a_dot_for_each_network_in_the_row_of_its_arm() -> None:

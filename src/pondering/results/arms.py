@@ -17,8 +17,15 @@ def last_errors(rows: pd.DataFrame, worst_error: float) -> pd.DataFrame:
     return last.assign(error=last["error"].fillna(worst_error))[[*networks, "error"]]
 
 
+CLOSE = 2
+"""Of arms that differ by no more networks solved the median error decides (docs/plans.md)."""
+
+
 def ranked(rows: pd.DataFrame, solved_below: float, worst_error: float) -> pd.DataFrame:
     """The arms by their score: networks solved, all mechanisms together, then the median error.
+
+    The first has the lowest median error of the arms that solve at most `CLOSE` networks fewer than
+    the one that solves most; the second is the first of the others, and so on.
 
     Returns:
         arm, solved, networks, median; the best first.
@@ -30,4 +37,9 @@ def ranked(rows: pd.DataFrame, solved_below: float, worst_error: float) -> pd.Da
         "networks": arms.size(),
         "median": arms.median(),
     }).reset_index()  # fmt: skip
-    return found.sort_values(["solved", "median"], ascending=[False, True], ignore_index=True)
+    left, order = found.sort_values("median", kind="stable"), []
+    while len(left):
+        near = left["solved"] >= left["solved"].max() - CLOSE
+        order.append(left[near].index[0])
+        left = left.drop(order[-1])
+    return found.loc[order].reset_index(drop=True)

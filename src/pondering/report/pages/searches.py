@@ -15,7 +15,7 @@ from pondering.params.read import SETTING_NAMES
 from pondering.project.errors import UserError
 from pondering.report.figures import style
 from pondering.report.pages import names
-from pondering.results.arms import ranked
+from pondering.results.arms import CLOSE, ranked
 from pondering.results.results import CONTROL
 
 
@@ -68,7 +68,8 @@ def _arms(plan: Mapping[str, Any], rows: pd.DataFrame) -> str:
     own = ranked(rows[rows["mechanism"] != CONTROL], plan["solved_below"], math.inf)
     counts = own.set_index("arm")[["solved", "networks"]]
     arms = (f"{arm}: {counts['solved'][arm]} of {counts['networks'][arm]}" for arm in order)
-    told = f"networks that solved the task in training, the best recipe first: {'; '.join(arms)}"
+    rule = f"the best recipe first, by the median error where {CLOSE} networks or fewer lie between"
+    told = f"networks that solved the task in training, {rule}: {'; '.join(arms)}"
     return f"{recipes}, seeds {seeds}, {plan['updates']:,} updates; {told}"
 
 
