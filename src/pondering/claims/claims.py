@@ -195,8 +195,8 @@ class Registration(Entry):
 class Register(Entry):
     """The whole of claims.yaml; `changes` are those since the registration.
 
-    What `literature` and `causes` say of a question, by its id, is not registered: it is no part of
-    the hash. Causes are of one profile's networks, and come after them.
+    What `literature` says of a question and `causes` of a claim or a question, by its id, is not
+    registered: it is no part of the hash. Causes are of one profile's networks and come after them.
     """
 
     registered: Registration
@@ -215,20 +215,21 @@ class Register(Entry):
         return self
 
     @model_validator(mode="after")
-    def _what_is_said_is_of_questions(self) -> Self:
+    def _what_is_said_is_of_something(self) -> Self:
         if unknown := self.causes.keys() - {*PROFILES}:
             raise ValueError(f"causes of {min(unknown)!r}, which is no profile")
         asked = {each.id for each in self.questions}
-        said = {"literature": set(self.literature)}
-        said |= {f"causes.{profile}": set(each) for profile, each in self.causes.items()}
-        for what, of in said.items():
-            if unasked := of - asked:
-                raise ValueError(f"{what} of {min(unasked)!r}, which is no question")
+        if unasked := self.literature.keys() - asked:
+            raise ValueError(f"literature of {min(unasked)!r}, which is no question")
+        known = asked | {each.id for each in self.claims}
+        for profile, causes in self.causes.items():
+            if unknown := causes.keys() - known:
+                raise ValueError(f"causes.{profile} of {min(unknown)!r}, no claim or question")
         return self
 
-    def cause(self, profile: str, question: str) -> str:
-        """Why an answer is as it is, as far as was found; "" where nothing is said."""
-        return self.causes.get(profile, {}).get(question, "")
+    def cause(self, profile: str, id: str) -> str:
+        """Why a verdict or an answer is as it is, as far as was found; "" where nothing is said."""
+        return self.causes.get(profile, {}).get(id, "")
 
     def content_hash(self) -> str:
         """The sha256 of what claims and questions say; comments and layout do not enter."""

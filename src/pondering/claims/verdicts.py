@@ -33,8 +33,9 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MEANINGS: dict[Verdict, str] = {
     "reproduced": "every criterion holds",
-    "partly": "no core criterion fails in its weaker form, but not every criterion holds; one "
-    "is undecided where its whole interval must meet a bound and the estimate alone does",
+    "partly": "no core criterion fails in its weaker form, which is asked of the estimate alone, "
+    "but not every criterion holds; one is undecided where its whole interval must meet a bound "
+    "and the estimate alone does",
     "not reproduced": "a core criterion fails even in its weaker form, or the networks have not "
     "learned the task at the paper's own size",
     "not learned here": "the networks have not learned the task, which is smaller than the "

@@ -52,7 +52,8 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
         for name in wanted:
             changes = register.changes_of(name)
             if name in claims:
-                text = claims_text.detail(judge(claims[name], results), width, changes)
+                found = judge(claims[name], results)
+                text = claims_text.detail(found, width, changes, register.cause(profile, name))
             else:
                 figure = root / "reports" / profile / "figures" / f"question-{name}.svg"
                 text = answers_text.detail(

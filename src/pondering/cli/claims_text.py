@@ -81,14 +81,23 @@ def given(
     return "\n\n".join(parts)
 
 
-def detail(entry: Judgement, width: int, changes: Sequence[Amendment] = ()) -> str:
-    """All about one claim, in lines of `width` characters, with its changes since registration."""
+def detail(entry: Judgement, width: int, changes: Sequence[Amendment] = (), cause: str = "") -> str:
+    """All about one claim, in lines of `width` characters.
+
+    Args:
+        entry: its verdict.
+        width: of the terminal, in characters.
+        changes: of it, since the registration.
+        cause: why the verdict is so, as far as was found.
+    """
     claim = entry.claim
     source = f"{claim.paper}, {claim.figure}" if claim.figure else claim.paper
     seeds = f"{entry.seeds} seeds a setting. " if entry.seeds else ""
     texts = [f"{claim.title} ({source})", f"paper: {claim.paper_value}"]
     texts += [f"here: {text}" for text in _measured(entry)]
     texts.append(f"{seeds}{entry.reason}")
+    if cause:
+        texts.append(f"why: {cause}")
     if entry.unfinished:
         texts.append(f"judged on unfinished runs: {', '.join(entry.unfinished)}")
     texts += [f"changed {change.on}: {change.what}" for change in changes]

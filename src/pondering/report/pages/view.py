@@ -72,6 +72,7 @@ class ClaimView:
     """One line of the claims table; `figures` are (id, name on the page)."""
 
     judgement: Judgement
+    cause: str
     shown: tuple[tuple[str, str], ...]
     size: str
     figures: tuple[tuple[str, str], ...]
@@ -141,7 +142,7 @@ def page_of(
     return Page(
         profile=results.profile,
         about=names.PROFILES.get(results.profile, ""),
-        claims=tuple(_claim(judgement, results, drawings) for judgement in judgements),
+        claims=tuple(_claim(judgement, register, results, drawings) for judgement in judgements),
         counts={verdict: sum(j.verdict == verdict for j in judgements) for verdict in VERDICTS},
         sections=tuple(
             _section(
@@ -235,7 +236,9 @@ def _section(
     )
 
 
-def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) -> ClaimView:
+def _claim(
+    judgement: Judgement, register: Register, results: Results, drawings: Mapping[str, str]
+) -> ClaimView:
     claim = judgement.claim
     by_name = {quantity.name: quantity for quantity in judgement.quantities}
     core = [c.quantity for c in claim.criteria if c.core and c.quantity in by_name]
@@ -246,6 +249,7 @@ def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) 
     known = {spec.id: spec.number or spec.title for spec in FIGURES}
     return ClaimView(
         judgement,
+        register.cause(results.profile, claim.id),
         tuple((by_name[name].label, quantity_text(by_name[name])) for name in core),
         "; ".join(sizes),
         tuple((name, known[name]) for name in claim.figures if name in drawings),
