@@ -122,6 +122,8 @@ def computed(source: str) -> str:
         return f"{sum(trends[seed] < 0 for seed in solved)} of {len(solved)}"
     if what == "range":
         return f"{percent(errors.min())} to {percent(errors.max())}"
+    if what == "median":
+        return percent(errors.median())
     if what == "most":
         return percent(errors.max())
     if what == "solved":
