@@ -70,7 +70,7 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
         (("prity",), ("'prity'", "did you mean 'parity'?")),
         (("sorting",), ("'sorting'", "allowed: parity, logic, mnist")),
         (("parity", "--profile", "quik"), ("'quik'", "did you mean 'quick'?")),
-        (("parity", "--profile", "paper"), ("not trained in profile paper", "--profile quick")),
+        (("parity", "--profile", "paper"), ("no network here in profile paper", "--profile quick")),
         (("parity", "--profile", "paper"), ("with `profile: paper` in params.yaml run `dvc",)),
         (("logic", "--mechanism", "repeat"), ("train@quick-logic-repeat", "--mechanism act")),
         (("parity", "--mechanism", "acts"), ("'acts'", "did you mean 'act'?")),

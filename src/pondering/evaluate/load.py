@@ -277,4 +277,4 @@ def _untrained(root: Path, params: Params, experiment: str, mechanism: str) -> s
         hints.append(f"or try --mechanism {others[0]}")
     if elsewhere:
         hints.append(f"or --profile {elsewhere[0]}")
-    return f"{experiment} {mechanism}: not trained in profile {profile}; {', '.join(hints)}"
+    return f"{experiment} {mechanism}: no network here in profile {profile}; {', '.join(hints)}"
