@@ -109,17 +109,19 @@ def test_extrapolation(gone: Replicas) -> None:
     steps = [{k: grid.steps[places[0], k] for k in SEEDS} for grid in (inside[0], beyond[0])]
     check(measured("extrapolation", source, experiment="pair"), {
         "inside_accuracy": accuracy("accuracy of PonderNet in the trained range", inside[0]),
-        "pondernet_accuracy": over_mean("accuracy of PonderNet beyond it", "share", right[0]),
-        "act_accuracy": over_mean("accuracy of ACT beyond it", "share", right[1]),
+        "pondernet_accuracy": over_mean(
+            "accuracy of PonderNet beyond the trained range", "share", right[0]
+        ),
+        "act_accuracy": over_mean("accuracy of ACT beyond the trained range", "share", right[1]),
         "accuracy_gain": over(
-            "accuracy of PonderNet less that of ACT, beyond it", "points",
+            "accuracy of PonderNet less that of ACT, beyond the trained range", "points",
             lambda seeds: mean(right[0][k] - right[1][k] for k in seeds),
         ),
         "steps_ratio": over(
-            "steps of PonderNet beyond the range over steps inside", "times",
+            "steps of PonderNet beyond the trained range over those inside", "times",
             lambda seeds: mean(steps[1][k] for k in seeds) / mean(steps[0][k] for k in seeds),
         ),
-        "steps_beyond": over_mean("steps of PonderNet beyond the range", "steps", steps[1]),
+        "steps_beyond": over_mean("steps of PonderNet beyond the trained range", "steps", steps[1]),
     })  # fmt: skip
 
 
@@ -154,7 +156,8 @@ def test_computation_in_training(learned_error: float) -> None:
     )  # fmt: skip
     rest = check_values(found, {
         "compute_to_learn": (
-            f"the same until {round(100 * learned_error, 1):g}% training error", "times",
+            "forward passes of PonderNet over those of ACT, until "
+            f"{round(100 * learned_error, 1):g}% training error", "times",
             until_learned[0] / until_learned[1], 4,
         ),
     })  # fmt: skip

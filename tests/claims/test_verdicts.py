@@ -263,10 +263,14 @@ def test_diverged_runs_count_as_failures(count: int, verdict: str) -> None:
     ("values", "verdict", "reason"),
     [
         ({"a": 1.0, "b": 1.0}, "reproduced", "Every criterion holds."),
-        ({"a": 0.0, "b": 0.0}, "not reproduced", "Fails: the a; also fails: the b."),
-        ({"a": 1.0, "b": 0.0}, "partly", "Fails: the b."),
-        ({"a": 0.7, "b": 0.7}, "partly", "Holds only partly: the a; the b."),
-        ({"a": 0.7, "b": 0.0}, "partly", "Holds only partly: the a; fails: the b."),
+        (
+            {"a": 0.0, "b": 0.0},
+            "not reproduced",
+            "Fails: the a, 0.00 <; also fails: the b, 0.00 <.",
+        ),
+        ({"a": 1.0, "b": 0.0}, "partly", "Fails: the b, 0.00 <."),
+        ({"a": 0.7, "b": 0.7}, "partly", "Holds only partly: the a, 0.70 <; the b, 0.70 <."),
+        ({"a": 0.7, "b": 0.0}, "partly", "Holds only partly: the a, 0.70 <; fails: the b, 0.00 <."),
         ({"a": 1.0}, "partly", "Not measured: b."),
         ({"b": 1.0}, OPEN, "Could not be measured: a."),
         ({"a": math.nan, "b": 0.0}, OPEN, "Could not be measured: the a."),
@@ -279,6 +283,7 @@ def test_the_reason_names_what_decided(
     monkeypatch.setitem(MEASURES, "sorting", lambda evidence, experiment: found)
     free = {"criteria": (CORE, SIDE), "preconditions": (), "minimum_seeds": 0}
     judgement = judge(CLAIMS["G8"].model_copy(update=free), results([]))
+    reason = reason.replace("<", "steps, where at least 1.00 steps is needed")
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
     for criterion, finding in zip((CORE, SIDE), judgement.findings, strict=True):
         if criterion.quantity not in values:
@@ -299,7 +304,10 @@ def test_what_an_interval_does_not_settle_is_called_undecided(
     free = {"criteria": (sure, SIDE), "preconditions": (), "minimum_seeds": 0}
     judgement = judge(CLAIMS["G8"].model_copy(update=free), results([]))
     assert judgement.verdict == "partly"
-    assert judgement.reason == "Holds only partly: b; undecided: the a, 1.50 steps (0.90 to 2.10)."
+    assert judgement.reason == (
+        "Holds only partly: b, 0.70 steps (0.60 to 0.80), where at least 1.00 steps is needed; "
+        "undecided: the a, 1.50 steps (0.90 to 2.10), where at least 1.00 steps is needed."
+    )
 
 
 def test_claims_json_lists_verdicts_and_names_what_is_unfinished() -> None:

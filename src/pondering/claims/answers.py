@@ -90,6 +90,12 @@ class Answer:
         return found
 
     @property
+    def holds(self) -> bool:
+        """Whether anything that would decide it holds."""
+        decisive = (e for e in self.findings if e.meaning not in self.question.conditions)
+        return any(each.outcome == "holds" for each in decisive)
+
+    @property
     def measured(self) -> dict[str, str]:
         """Of each quantity that a bound is asked of, its value with interval, in words."""
         found = ((f"{each.part}: {each.label}", each.measured) for each in self.findings)

@@ -52,6 +52,9 @@ class Bound(Entry):
         return f"at least {low}" if self.at_least is not None else f"at most {high}"
 
 
+WHOLE = ", whole interval"
+
+
 class Comparison(Bound):
     """A bound that the estimate alone must meet, or the whole 95% interval."""
 
@@ -59,7 +62,7 @@ class Comparison(Bound):
 
     def words(self, unit: Unit) -> str:
         """As of `Bound`, and whether the whole interval counts."""
-        return super().words(unit) + (", whole interval" if self.by == "interval" else "")
+        return super().words(unit) + (WHOLE if self.by == "interval" else "")
 
     def met_by_interval(self, quantity: Quantity) -> bool:
         """Whether the whole interval lies on the right side; not where there is none."""

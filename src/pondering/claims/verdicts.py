@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pondering.claims.bounds import Criterion, Outcome
+from pondering.claims.bounds import WHOLE, Criterion, Outcome
 from pondering.claims.claims import Claim
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
@@ -129,9 +129,15 @@ def weigh(claim: Claim, evidence: Evidence) -> Judgement:
 def _verdict(findings: Sequence[Finding], claim: Claim, evidence: Evidence) -> tuple[Verdict, str]:
     """The verdict from the criteria, and which of them decided it."""
 
+    def told(finding: Finding) -> str:
+        if finding.outcome == "not measured":
+            return finding.label
+        needed = finding.needed.removesuffix(WHOLE)
+        return f"{finding.label}, {finding.measured}, where {needed} is needed"
+
     def names(outcome: Outcome, *, core: bool | None = None) -> str:
         return "; ".join(
-            f"{each.label}, {each.measured}" if outcome == "undecided" else each.label
+            told(each)
             for each in findings
             if each.outcome == outcome and (core is None or each.core == core)
         )

@@ -72,24 +72,31 @@ def extrapolation(evidence: Evidence, *, experiment: str) -> list[Quantity]:
             ponder[0].seed_error(),
         ),
         mean_over_seeds(
-            "pondernet_accuracy", "accuracy of PonderNet beyond it", "share", accuracy[0]
+            "pondernet_accuracy",
+            "accuracy of PonderNet beyond the trained range",
+            "share",
+            accuracy[0],
         ),
-        mean_over_seeds("act_accuracy", "accuracy of ACT beyond it", "share", accuracy[1]),
+        mean_over_seeds(
+            "act_accuracy", "accuracy of ACT beyond the trained range", "share", accuracy[1]
+        ),
         over_seeds(
             "accuracy_gain",
-            "accuracy of PonderNet less that of ACT, beyond it",
+            "accuracy of PonderNet less that of ACT, beyond the trained range",
             "points",
             difference,
             *accuracy,
         ),
         over_seeds(
             "steps_ratio",
-            "steps of PonderNet beyond the range over steps inside",
+            "steps of PonderNet beyond the trained range over those inside",
             "times",
             lambda a, b: average(b) / average(a),
             *steps,
         ),
-        mean_over_seeds("steps_beyond", "steps of PonderNet beyond the range", "steps", steps[1]),
+        mean_over_seeds(
+            "steps_beyond", "steps of PonderNet beyond the trained range", "steps", steps[1]
+        ),
     ]
 
 
@@ -127,7 +134,10 @@ def training_compute(
             *total,
         ),
         ratio_of_soonest(
-            "compute_to_learn", f"the same until {100 * learned_error:g}% training error", *learned
+            "compute_to_learn",
+            "forward passes of PonderNet over those of ACT, "
+            f"until {100 * learned_error:g}% training error",
+            *learned,
         ),
         mean_over_seeds(
             "sampled_steps",
