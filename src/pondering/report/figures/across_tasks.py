@@ -37,7 +37,9 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
         table, card = results.tables[name], results.cards[name]
         error_against_steps(axes, per_setting(per_seed(headline(table))), markers)
         _expectations(axes, table)
-        if card.is_share:
+        if card.is_share and len(present) == 1:
+            style.share_with_zero_axis(axes)
+        elif card.is_share:
             style.from_zero(axes)
         axes.set(xlabel="mean steps per input", ylabel=card.unit)
         spent = updates_in_short(results, name)
@@ -70,8 +72,8 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
 
 def words(results: Results, experiments: Sequence[str], about: str | None = None) -> str:
     """Error and steps of ACT, PonderNet and the like at their best settings, by task."""
-    parts = []
-    for name in _present(results, experiments, about):
+    parts, present = [], _present(results, experiments, about)
+    for name in present:
         seeds, card = per_seed(headline(results.tables[name])), results.cards[name]
         wanted = [each for each in CHOOSING if each != "plain"]
         wanted += variant_markers([seeds])
@@ -80,17 +82,20 @@ def words(results: Results, experiments: Sequence[str], about: str | None = None
             error = style.error_text(own["error"].mean(), card)
             unit = "" if card.is_share else f" {card.unit}"
             steps = style.in_steps(own["ponder_time"].mean())
-            parts.append(f"{card.title}, {method.legend}: {error}{unit} with {steps}")
+            where = f"{card.title}, " if len(present) > 1 else ""
+            parts.append(f"{where}{method.legend}: {error}{unit} with {steps}")
     return f"Mean error: {'; '.join(parts)}." if parts else ""
 
 
 def caption(results: Results, experiments: Sequence[str], about: str | None = None) -> str:
     """What is drawn, and whether the mechanisms were trained equally long."""
     present = _present(results, experiments, about)
+    shares = all(results.cards[each].is_share for each in present)
+    scale = ", above 0.1% on a logarithmic scale" if shares and len(present) == 1 else ""
     text = "; bits per character, on an axis that does not start at zero, for the text"
     return (
-        "Final error against mean steps per input, one point a setting, standard errors both ways"
-        f"{'' if all(results.cards[each].is_share for each in present) else text}. PonderNet's "
+        f"Final error against mean steps per input{scale}, one point a setting, standard errors "
+        f"both ways{'' if shares else text}. PonderNet's "
         "halting is sampled; hollow circles are its expectation. "
         f"{unequal_training(results, present, tuple(MECHANISMS))}"
     )

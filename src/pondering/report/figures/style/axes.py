@@ -105,6 +105,13 @@ def share_log_axis(axes: Axes) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
+def share_with_zero_axis(axes: Axes) -> None:
+    """A vertical axis of shares that is logarithmic from 0.1% on, and linear from there to 0."""
+    axes.set_yscale("symlog", linthresh=1e-3)
+    axes.yaxis.set_major_locator(FixedLocator([0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]))
+    axes.set_ylim(bottom=0)
+
+
 def sparse(labels: Sequence[str]) -> list[bool]:
     """Which labels of many time penalties to show: those that start with 1, 3 or 6."""
     few = len(labels) <= 20
