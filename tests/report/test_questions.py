@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser
 from support import question_cases as cases
 from support.published import REGISTER
 
+from pondering.claims.answers import answer
 from pondering.report.figures import FIGURES
 from pondering.report.pages import build
 from pondering.results.results import Results
@@ -38,17 +40,28 @@ def test_an_answer_has_literature_and_its_figure_or_what_to_run_for_one(tmp_path
     assert "TRM (arXiv 2510.04871): Trains this halting and evaluates at a fixed N" in one
     assert f"<p>Why: {REGISTER.cause('reduced', 'Q6')}</p>" in one and "Why: " not in other
     assert "No figure" not in one and "#figure" not in other
+    assert '<span class="verdict reproduced">' in seen_first
+    section = html[html.index('<section id="comparison"') :].partition("</section>")[0]
+    asked = re.search(r"they help to answer\s+(.*?)\.", section, re.S)
+    assert asked and re.findall(r'href="#answer-(Q\d)"', asked[1]) == ["Q1", "Q4", "Q6", "Q7", "Q8"]
     assert "<code>dvc repro exits@reduced-comparison_digits</code>" in other
     figure = beyond[beyond.index('<figure id="figure-question-Q6"') :]
     assert "dvc repro exits@reduced-comparison_logic\n" in figure
     markdown = (tmp_path / "reduced/report.md").read_text(encoding="utf-8")
     told = markdown[markdown.index("## Beyond the papers") :]
     assert "(figures/question-Q6.png)" in told
+    assert "these runs; they help to answer Q1, Q4, Q6, Q7 and Q8.\n" in markdown
     assert f"  - Why: {REGISTER.cause('reduced', 'Q6')}\n" in told
     assert "  - Others: TRM (arXiv 2510.04871): Trains this halting" in told
     drawn = {path.stem for path in (tmp_path / "reduced/figures").glob("*.svg")}
     assert drawn == {"question-Q6", "question-Q8"}  # whose readouts are those of Q6
     assert told.count("No figure of what decides it yet; for one run `dvc repro exits@") == 6
+
+
+def test_an_answer_of_which_nothing_holds_is_no_success() -> None:
+    found = answer(REGISTER.questions[5], cases.q6(-0.5, -0.5))
+    assert found.state == "answered" and not found.holds
+    assert answer(REGISTER.questions[5], cases.q6(-0.05, 0.5)).holds
 
 
 def test_the_figure_of_all_ways_spans_a_page_and_fits_a_phone(

@@ -211,6 +211,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         finalize=None if html else escaped,
     )
     environment.filters["code"] = code
+    environment.filters["listed"] = names.listed
     environment.filters["whole"] = _whole_numbers
     environment.filters["data_url"] = _data_url
     environment.filters["spread"] = _spread_apart

@@ -9,6 +9,7 @@ from typing import Any
 from pondering.claims.answers import Answer
 from pondering.claims.claims import Literature, PaperSize, Register
 from pondering.claims.measures.quantities import quantity_text
+from pondering.claims.questions import experiments_of as asked_of
 from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
@@ -65,6 +66,7 @@ class Section:
     crossing: str
     solved_error: float
     lessons: tuple[Lesson, ...]
+    questions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def page_of(
     views = [figure_view(spec, results, drawings) for spec in FIGURES if spec.id in drawings]
     asked = [question_figure(each.question, each) for each in answers]
     present = _in_order(results, settings)
+    answered = [each.question.id for each in answers if each.evidence]
     inside = [view for view in views if view.spec.id != ALL_WAYS]
     solved = solved_errors([judgement.claim for judgement in judgements])
     return Page(
@@ -152,6 +155,7 @@ def page_of(
                 inside,
                 searched.get(name, ()),
                 [each for each in judgements if name in experiments_of(each.claim)],
+                [each for each in answered if name in asked_of(each)],
                 solved.get(name, SOLVED_ERROR),
             )
             for name in present
@@ -171,7 +175,9 @@ def page_of(
             f"{spec.source}. {spec.title}" for spec in FIGURES if spec.id not in drawings
         ),
         unfinished=tuple(name for name in present if _running(results, name)),
-        stand_ins=tuple(results.stand_ins(present)),
+        stand_ins=tuple(
+            dict.fromkeys(each.partition("; ")[0] for each in results.stand_ins(present))
+        ),
         terms=names.TERMS | {"Solved": solved_in_words(solved, results.title)},
     )
 
@@ -203,6 +209,7 @@ def _section(
     views: Sequence[FigureView],
     searches: tuple[SearchLink, ...],
     judgements: Sequence[Judgement],
+    questions: Sequence[str],
     solved_error: float,
 ) -> Section:
     table, card = results.tables[name], results.cards[name]
@@ -233,6 +240,7 @@ def _section(
         crossing=crossing_in_words(table, results.traces.get(name, []), config),
         solved_error=solved_error,
         lessons=lessons(judgements),
+        questions=tuple(questions),
     )
 
 
