@@ -79,7 +79,8 @@ def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> N
     blocks, missing = judged(text)
     wanted = judge(REGISTER.claims[IDS.index(name)], replace(source, curves={}, traces={}))
     assert wanted.verdict == "reproduced"
-    assert re.sub(r"\x1b\[\d+m", "", detail(wanted, 100)) == blocks[name]
+    changes = REGISTER.changes_of(name)
+    assert re.sub(r"\x1b\[\d+m", "", detail(wanted, 100, changes)) == blocks[name]
     assert sorted([*blocks, *missing]) == sorted(IDS)
     assert missing["G9"] == "G9  Wikipedia has not been run."
 
