@@ -17,6 +17,12 @@ class ConvMLP(nn.Module):
     Convolutions of 10 and 20 channels, kernel 5, each followed by 2x2 max-pooling and ReLU, a
     linear layer of `hidden`; then per step h' = W_2 relu(W_1 [e; h; flag] + b_1) + b_2.
 
+    Args:
+        inputs: pixels of an image, 784.
+        hidden: H, of the embedding, of the state and of the MLP.
+        first_step_flag: whether step 1 is told by a further input of 1.
+        generator: source of the initial values.
+
     Raises:
         ValueError: `inputs` is not 784.
 

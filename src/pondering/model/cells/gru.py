@@ -13,6 +13,12 @@ from pondering.model.cells.base import Recurrent, State, uniform
 class GRU(Recurrent):
     """Gated recurrent unit, gates in torch's order r, z, n; the candidate's recurrent bias is kept.
 
+    Args:
+        inputs: D.
+        hidden: H.
+        first_step_flag: whether step 1 is told by a further input of 1.
+        generator: source of the initial values.
+
     Source: Banino 2021's public parity implementations use it in place of the plain RNN.
     """
 

@@ -11,6 +11,12 @@ from pondering.model.cells.base import Recurrent, State
 class TanhRNN(Recurrent):
     """s' = tanh(W_x [x; flag] + W_s s + b).
 
+    Args:
+        inputs: D.
+        hidden: H.
+        first_step_flag: whether step 1 is told by a further input of 1.
+        generator: source of the initial values.
+
     Source: Graves 2016, Eq. 1 and Sec. 3.1 (parity); Banino 2021, Sec. 3.1.
     """
 

@@ -1,7 +1,7 @@
 """Halting mechanisms, a file each: when a network stops to ponder, and what that costs.
 
-`act.py` and `pondernet.py` are the whole difference between the two papers. Nothing here knows of
-cells or of tasks.
+`act.py` and `pondernet.py` are how the two papers differ in halting. Nothing here knows of cells or
+of tasks.
 """
 
 from __future__ import annotations

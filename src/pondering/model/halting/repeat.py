@@ -27,6 +27,9 @@ class FixedRepeat(MeanField):
 
     rho = 1 is the plain network ("without ACT").
 
+    Args:
+        rho: steps of every input, from 1 on; in a stack one for each network.
+
     Raises:
         ValueError: rho is no whole number from 1 on.
 
