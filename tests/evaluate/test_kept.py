@@ -21,7 +21,7 @@ SAME = ("tables/tiny.csv", "exits/tiny.csv", "exits/tiny-readout.csv", "traces/t
 
 def project(folder: Path, published: str, seeds: list[int], settings: dict[str, Any]) -> Path:
     """A tiny project, not yet run."""
-    values = tiny.document(seeds=seeds, **settings)
+    values = tiny.document(seeds=seeds, **tiny.EXACT, **settings)
     values["compute"]["published"] = published
     tiny.write(folder, values)
     key = Layout(folder, "quick").stage_key("evaluate", "tiny")

@@ -71,6 +71,8 @@ def document(**quick: dict[str, Any]) -> dict[str, Any]:
     return whole
 
 
+EXACT: dict[str, Any] = {"network": {"hidden": 32}, "training": {"batch": 32}}
+"""Sizes at which a part of a sweep trains as the whole, bit for bit (`train.shards.LANES`)."""
 BEYOND: dict[str, Any] = {
     "correctness": {"weight": [0.5, 1.0]},
     "certainty": {"theta": [0.5, 1.0]},

@@ -51,11 +51,14 @@ def test_cuts_are_few_and_equal(count: int, size: int, bounds: list[int]) -> Non
 @pytest.mark.parametrize("mechanism", stages.MECHANISMS)
 def test_shards_train_as_the_whole(tmp_path: Path, mechanism: str) -> None:
     """The tiny sweep has four replicas."""
-    folder = project(tmp_path / "project", replicas_at_once=3)
-    done = train(folder, mechanism)
-    assert (done.status, done.err) == (0, "")
-    assert len(list(folder.glob(f".checkpoints/quick/tiny-{mechanism}/*/replicas-*/*.safe*"))) == 2
-    whole = stages.finished_project()
+    folder, whole = (
+        project(tmp_path / str(count), tiny.EXACT, replicas_at_once=count) for count in (3, 4)
+    )
+    for each in (folder, whole):
+        done = train(each, mechanism)
+        assert (done.status, done.err) == (0, "")
+    shards = f".checkpoints/quick/tiny-{mechanism}/*/replicas-*/*.safe*"
+    assert [len(list(each.glob(shards))) for each in (folder, whole)] == [2, 0]
     for path in (PARAMETERS.format(mechanism), CURVES.format(mechanism)):
         assert (folder / path).read_bytes() == (whole / path).read_bytes()
 
