@@ -28,7 +28,7 @@ def test_a_node_that_dies_costs_nothing_but_time(
 ) -> None:
     """The second node is killed in the middle of its shard; the first takes it over."""
     second = cluster.add_node(num_cpus=1)
-    here, plan = tmp_path / "away", {"updates": 3000, "log_points": 30}
+    here, plan = tmp_path / "away", {"updates": 1000, "log_points": 10}
     folders: set[Path] = set()
 
     def kill_after_the_checkpoints() -> None:
