@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support import late_training, repros, stages, tiny
 
-KILLS = int(os.environ.get("PONDERING_KILLS", "6"))  # of each command, at random moments
+KILLS = int(os.environ.get("PONDERING_KILLS", "3"))  # of each command, at random moments
 UPDATES = 1000
 SECONDS = 4.0  # two are promised; this machine may be busy
 
