@@ -130,7 +130,9 @@ def test_settings_that_most_seeds_solve() -> None:
     [
         (Quantity("", "", "share", 0.0412, 0.03, 0.052, 3), "4.1% (3.0 to 5.2)"),
         (Quantity("", "", "share", 0.9884, 0.98, 0.99, 3), "98.84% (98.00 to 99.00)"),
-        (Quantity("", "", "steps", -0.001, None, None, 1), "0.00 steps"),
+        (Quantity("", "", "steps", -0.0001, None, None, 1), "0.00 steps"),
+        (Quantity("", "", "steps", -0.0048, -0.0173, 0.0077, 6), "−0.005 steps (−0.017 to 0.008)"),  # noqa: RUF001
+        (Quantity("", "", "bits", 0.0127, -0.0004, 0.0258, 5), "0.0127 bits (−0.0004 to 0.0258)"),  # noqa: RUF001
         (Quantity("", "", "steps", -1.5, -2.0, -1.0, 3), "−1.50 steps (−2.00 to −1.00)"),  # noqa: RUF001
         (Quantity("", "", "updates", math.inf, 12000.0, math.inf, 3), "never (12,000 to never)"),
         (Quantity("", "", "bits", math.nan, None, None, 0), "not measured"),

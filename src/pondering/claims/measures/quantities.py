@@ -205,9 +205,11 @@ def over_items_and_seeds(
 
 def quantity_text(quantity: Quantity) -> str:
     """The value with its interval, as the tables print it: "4.1% (3.0 to 5.2)"; one that is
-    narrower than the print is "no spread".
+    narrower than the print is "no spread". A digit more where one of them would look like 0.
     """
     unit, digits = quantity.unit, _digits(quantity.value, quantity.unit)
+    ends = (quantity.value, quantity.low, quantity.high)
+    digits += any(_looks_like_nothing(end, unit, digits) for end in ends if end)
     value = number_text(quantity.value, unit, digits)
     if quantity.low is None or quantity.high is None:
         return value
@@ -255,6 +257,12 @@ def _bare(value: float, unit: Unit, digits: int) -> str:
     if text.strip("-0.") == "":
         text = text.lstrip("-")
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _looks_like_nothing(value: float, unit: Unit, digits: int) -> bool:
+    """Where a further digit would show that it is something."""
+    with_one, with_two = (_bare(value, unit, each).strip("0.,") for each in (digits, digits + 1))
+    return not with_one and bool(with_two)
 
 
 def _digits(value: float, unit: Unit) -> int:
