@@ -246,4 +246,4 @@ def test_of_every_claim_that_is_not_reproduced_something_is_said_of_the_cause() 
     judged = json.loads((ROOT / "reports/reduced/claims.json").read_text(encoding="utf-8"))
     failed = {each["id"] for each in judged["claims"] if each["verdict"] == "not reproduced"}
     causes = load_register(ROOT / "claims.yaml").causes["reduced"]
-    assert failed == {each for each in causes if each[0] != "Q"}
+    assert failed <= causes.keys()

@@ -5,9 +5,9 @@ behind it is with it; `Q8/certainty` is one part of several. `8.7%<!--parity act
 the mean over seeds at a setting; `range` is the lowest to the highest, `most` the highest, `steps`
 the mean number of steps, `solved` how many networks are below 5% (logic: 2%), `seen` the share of
 test inputs that training had met, `peak` the range over seeds of the most steps logged in training,
-`depth` the mean error after all steps, `refitted` that of a head fitted anew there, `mean_halting`
-that with the mean halting distribution, `best_fixed` that of the best fixed number of steps,
-`after_2` that of two. `13 of
+`hardest` the mean error at the highest difficulty, `depth` the mean error after all steps,
+`refitted` that of a head fitted anew there, `mean_halting` that with the mean halting distribution,
+`best_fixed` that of the best fixed number of steps, `after_2` that of two. `13 of
 16<!--parity-recipe | slow halting unit | act-->` are the networks of a mechanism that an arm of a
 search has solved; `error` behind it is their mean error in training at the end. `19.1 (16.6 to
 21.6)<!--beyond-front, front moves by-->` is the first number behind these words in what the report
@@ -110,6 +110,8 @@ def computed(source: str) -> str:
     rows = evaluated(table, split=split) if split else headline(table)
     if what == "seen":
         return percent(rows[rows["mechanism"] == mechanism]["seen"].mean())
+    if what == "hardest":
+        rows = rows[rows["difficulty"] == rows["difficulty"].max()]
     own = replica_means(rows).loc[(mechanism, float(setting))]
     errors = own["error"]
     if what == "backwards":  # solved networks whose steps fall with difficulty
@@ -129,8 +131,8 @@ def computed(source: str) -> str:
     if what == "solved":
         below = 0.02 if experiment == "logic" else SOLVED_ERROR
         return f"{(errors < below).sum()} of {len(errors)}"
-    mean = own[{"error": "error", "steps": "ponder_time"}[what]].mean()
-    return percent(mean) if what == "error" else f"{mean:.1f}"
+    mean = own["ponder_time" if what == "steps" else "error"].mean()
+    return f"{mean:.1f}" if what == "steps" else percent(mean)
 
 
 @pytest.mark.parametrize(("text", "source"), NUMBER.findall(NOTES + OVERVIEW + LIBRARY))
