@@ -7,6 +7,7 @@ READY := $(VENV)/ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
+export PIP_USER := 0
 
 .PHONY: help setup repro back report api test check ui track claims provenance verify bench clean
 .DEFAULT_GOAL := help
@@ -14,15 +15,29 @@ export MPLBACKEND := Agg
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: $(READY) ## make .venv and install into it
+setup: $(READY) ## make .venv and install into it (TORCH=cpu, cu128 or auto: which build of torch)
 
-$(READY): pyproject.toml constraints.txt
-	@echo "setup: installing into $(VENV) (minutes the first time)"
+# uv installs in seconds what takes pip minutes. It does not read pip's configuration, so the indexes
+# and the folders of wheels that pip knows are handed on. What else pip knows, pip has to use itself.
+CONFIGURED = $$($(BIN)/python -m pip config list | sed -n "s/^[^ ]*\.$(1)='\(.*\)'$$/\1/p" | tail -1)
+
+$(READY): pyproject.toml constraints.txt $(if $(TORCH),FORCE)
+	@echo "setup: installing into $(VENV) (a minute the first time, and the download)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "error: Python 3.11 or newer is needed; say which: make PYTHON=python3.12"; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt uv
+	@export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$(call CONFIGURED,index-url)}"; \
+	  export UV_EXTRA_INDEX_URL="$${UV_EXTRA_INDEX_URL:-$(call CONFIGURED,extra-index-url)}"; \
+	  export UV_FIND_LINKS="$${UV_FIND_LINKS:-$(call CONFIGURED,find-links)}"; \
+	  export UV_INDEX_STRATEGY="$${UV_INDEX_STRATEGY:-unsafe-best-match}"; \
+	  $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]' \
+	  $(if $(TORCH),--torch-backend=$(TORCH) --reinstall-package torch) \
+	  || { echo "setup: uv could not install, as it says above; pip tries, in minutes" >&2; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; }
 	@touch $(READY)
+
+FORCE:
 
 repro: $(READY) ## run the active profile of params.yaml, from data to report
 	@pondering repro
