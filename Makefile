@@ -80,8 +80,8 @@ verify: $(READY) ## rerun the active profile from nothing in a temporary clone a
 	  && cd "$$folder" && export PYTHONPATH="$$folder/src" PONDERING_TRACKING=off \
 	  && rm -rf reports/*/ && python -m pondering.cli repro && python -m pondering.cli verify
 
-bench: $(READY) ## measure the training loop: against a plain one, its growth, its agreement
-	@python benchmarks/bench.py && python benchmarks/growth.py && python benchmarks/agreement.py
+bench: $(READY) ## measure the training loop against a plain one
+	@python benchmarks/bench.py
 
 clean: ## remove the environment and what can be made again
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

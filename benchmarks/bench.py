@@ -1,168 +1,223 @@
-"""`make bench`: stacks of replicas against plain loops, one a core, and against the machine.
+"""`make bench`: updates a second of this project's stacks and of a plain PyTorch loop.
 
-Writes `<device>.json` and `<device>.md` into `results/`. Run it on an idle machine.
+Parity and logic at the papers' sizes, by ACT and PonderNet, in one process. Prints a table, and
+writes it to `results/DEVICE.csv`. Run it on an idle machine.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-import sys
+import statistics
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pondering  # noqa: F401  # isort: skip  first of all: how long torch's threads wait for work
 import click
-import sklearn.datasets  # noqa: F401  once here, and not again in every process
+import pandas as pd
+import plain
 import torch
-import torch._dynamo  # the same; torch's optimisers import it when they are made
-from cases import CUT, TARGETS, Case, Row, Target, aims, cases, row_of, shrunken
-from gpu_by_count import counted
-from measure import Effort, measure, spreading
-from page import cells, page
-from parts import largest, timed_parts
-from processes import alone, cores, together
-from subjects import FRESH, HaltingUnit, configuration
-from totals import total
+from torch import Tensor
 
-from pondering.params.read import ExperimentConfig
-from pondering.project import provenance
-from pondering.project.atomic import atomic_write, write_json
-from pondering.project.errors import UserError
-from pondering.train.build import pick_device
+from pondering.model.network import Network
+from pondering.model.stacking import select, stack
+from pondering.params.read import ExperimentConfig, load_params
+from pondering.params.replica import Replica
+from pondering.project.machine import name_of, settle
+from pondering.tasks import make_task
+from pondering.tasks.base import Task
+from pondering.train.batches import Stream
+from pondering.train.build import make_halting, make_network, path_of, pick_device
+from pondering.train.trainer import Schedule, Trainer
 
 HERE = Path(__file__).resolve().parent
-FULL = {"cpu": Effort(5, 0.25, 1536, False), "cuda": Effort(5, 0.5, 8192, False)}
-QUICK = Effort(2, 0.02, 64, True)
+TAU, LAMBDA_P = 0.001, 0.4
+STILL = 1e-8  # a learning rate at which ponder time stays as it is set
+UPDATES = 4  # different batches that are trained on again and again
+PATHS = ("readable", "fast", "compiled")
+
+
+class Case(NamedTuple):
+    """A sweep of K replicas. ACT's halting unit has its weights times `gain`, and this bias."""
+
+    experiment: str
+    mechanism: str
+    replicas: int
+    gain: float = 0.0
+    bias: float = 1.0  # with gain 0: every row halts at step 2, as networks of Graves begin
+
+
+CASES = (
+    Case("parity", "act", 16),
+    Case("parity", "act", 16, gain=8.0),  # rows halt at 2 to 33 steps, after 3.3 on average
+    Case("parity", "pondernet", 8),
+    Case("logic", "act", 8),
+    Case("logic", "act", 8, gain=16.0, bias=-0.5),  # after 3.8 on average
+    Case("logic", "pondernet", 8),
+)
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Tiny sizes, to see that it runs; judges nothing.")
 @click.option("--device", default="auto", type=click.Choice(["auto", "cpu", "cuda"]))
-@click.option("--only", default="", help="Only experiments whose name contains this.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder; default: results/.")
-def main(quick: bool, device: str, only: str, out: Path | None) -> None:
-    """Measure the training loop and print, and write, its tables."""
-    machine = machine_or_exit(device)
-    gpu, effort = machine["kind"] == "cuda", QUICK if quick else FULL[machine["kind"]]
-    subjects = Subjects(machine["kind"], quick)
-    chosen = [case for case in cases(gpu, quick) if only in case.experiment]
-    judged_cases = aims(gpu, quick)
+@click.option("--threads", default=[1], multiple=True, help="Of torch; may be named twice.")
+@click.option("--seconds", default=2.0, help="Of each measurement; the table has medians of five.")
+@click.option("--out", type=click.Path(path_type=Path), default=HERE / "results")
+def main(device: str, threads: tuple[int, ...], seconds: float, out: Path) -> None:
+    """Measure, print and write the table."""
+    place = pick_device(device)
     rows = []
-    for number, case in enumerate(chosen, start=1):
-        what = (*subjects.of(case), machine["kind"], effort, case in judged_cases)
-        found = total(case, together(measure, machine["processes"], case, *what))
-        rows.append(case._asdict() | found)
-        say(f"{number}/{len(chosen)}: {' | '.join(cells(rows[-1]))}")
-    parts, counts = [], []
-    for case in [] if gpu else [case for case in judged_cases if case in chosen]:
-        parts.append(case._asdict() | alone(timed_parts, case, *subjects.of(case), effort))
-        say(f"parts: {parts[-1]}")
-    for case in [] if gpu else [target.case for target in TARGETS if target.gpu]:
-        if only in case.experiment and case not in [each["case"] for each in counts]:
-            small = shrunken(case) if quick else case
-            counts += alone(counted, small, *subjects.of(small))["paths"]
-            say(f"counted: {counts[-1]}")
-    result = record(rows, parts, counts, machine, effort)
-    text = page(result)
-    click.echo(text)
-    if out is None and (quick or only):
-        return  # a part or a trial is no table to keep
-    folder, name = out or HERE / "results", "quick" if quick else slug(result["device"])
-    write_json(folder / f"{name}.json", result)
-    atomic_write(folder / f"{name}.md", text)
-    say(f"wrote {folder / name}.json and .md")
+    for count in threads:
+        settle(count)
+        for case in CASES:
+            rows += measured(case, place, count, seconds)
+            click.echo(f"bench: {len(rows)} rows", err=True)
+    table = pd.DataFrame(rows)
+    click.echo(table.to_string(index=False, float_format="{:.3g}".format))
+    out.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"[^a-z0-9]+", "-", name_of(place).lower()).strip("-")
+    table.to_csv(out / f"{name}.csv", index=False, float_format="%.4g")
+    click.echo(f"bench: wrote {out / name}.csv", err=True)
 
 
-def say(line: str) -> None:
-    """Where the work stands."""
-    click.echo(f"bench: {line}", err=True)
+def measured(
+    case: Case, device: torch.device, threads: int, seconds: float
+) -> list[dict[str, Any]]:
+    """A row for the plain loop and one for each path; they are timed in turn, five times."""
+    config = load_params(HERE.parent / "params.yaml", "paper").experiment(case.experiment)
+    task = make_task(config.task, case.experiment)
+    network = single(case, config, task, device)
+    with torch.no_grad():
+        steps = mean_steps(network, task, config, device)
+    paths = [path for path in PATHS if path != "compiled" or has_loops(case, config, device)]
+    runs = {"plain": plain_run(case, config, task, network, device)}
+    runs |= {path: stacked_run(case, config, task, network, device, path) for path in paths}
+    rates: dict[str, list[float]] = {name: [] for name in runs}
+    for run in runs.values():
+        rate(run, device, 0.0)  # compiles, finds its memory
+    for _ in range(5):
+        for name, run in runs.items():
+            rates[name].append(rate(run, device, seconds / 5))
+    found = {name: statistics.median(each) for name, each in rates.items()}
+    return [
+        {"experiment": case.experiment, "mechanism": case.mechanism, "ponder_time": steps}
+        | {"path": name, "replicas": (count := 1 if name == "plain" else case.replicas)}
+        | {"threads": threads, "run_updates_per_s": count * found[name]}
+        | {"times_plain": count * found[name] / found["plain"]}
+        for name in runs
+    ]
 
 
-class Subjects:
-    """The configuration of each case, and the change of the halting unit that makes its regime."""
-
-    def __init__(self, kind: str, quick: bool) -> None:
-        self._kind, self._quick = kind, quick
-        self._units: dict[tuple[str, int], HaltingUnit] = {}
-
-    def of(self, case: Case) -> tuple[ExperimentConfig, HaltingUnit | None]:
-        """Both; the unit of the regime "spread" is looked for once."""
-        config = configuration(case.experiment, self._quick)
-        if case.regime != "spread":
-            return config, FRESH if case.regime == "fresh" else None
-        key = case.experiment, min(case.replicas, CUT)
-        if key not in self._units:
-            found = alone(spreading, case.experiment, config, self._kind, key[1])
-            self._units[key] = HaltingUnit(**found)
-        return config, self._units[key]
+def has_loops(case: Case, config: ExperimentConfig, device: torch.device) -> bool:
+    """Whether compiled loops train this case here."""
+    return path_of("compiled", config, case.mechanism, device) == "compiled"
 
 
-def machine_or_exit(device: str) -> Row:
-    """The machine, or one line and status 2 where it has no such device."""
-    machine = alone(describe, device)
-    if "error" in machine:
-        click.echo(f"error: {machine['error']}", err=True)
-        sys.exit(2)
-    return machine
+def replicas(case: Case) -> list[Replica]:
+    """K replicas of seeds 0 to K - 1."""
+    setting = TAU if case.mechanism == "act" else LAMBDA_P
+    return [Replica(case.mechanism, setting, seed) for seed in range(case.replicas)]
 
 
-def describe(wanted: str) -> Row:
-    """The machine; asked of another process, since a process that has used a GPU cannot fork."""
-    try:
-        kind = pick_device(wanted).type
-    except UserError as error:
-        return {"error": str(error)}
-    name = torch.cuda.get_device_name() if kind == "cuda" else provenance.processor()
-    return {"device": name, "kind": kind, "processes": 1 if kind == "cuda" else cores()}
+def single(case: Case, config: ExperimentConfig, task: Task, device: torch.device) -> Network:
+    """The network of seed 0, pondering as the case says."""
+    network = make_network(config, task, replicas(case)[:1], device)
+    if case.mechanism == "act":
+        with torch.no_grad():
+            network.heads.weight[:, -1] *= case.gain
+            network.heads.bias[:, -1] = case.bias
+    return select(network, 0, make_halting(config, replicas(case)[0], device))
 
 
-def record(
-    rows: list[Row], parts: list[Row], counts: list[Row], machine: Row, effort: Effort
-) -> dict[str, Any]:
-    """All that is written: where, how, the targets, the rows, the parts and the counts."""
-    gpu = machine["kind"] == "cuda"
-    return {
-        **machine,
-        "commit": provenance.git_commit(HERE.parent),
-        "versions": provenance.versions(),
-        "quick": effort.quick,
-        "rounds": effort.rounds,
-        "matrix_product": {"shape": [effort.matrix] * 3, "dtype": "float32"},
-        "targets": [judged(target, rows, parts, gpu, effort.quick) for target in TARGETS],
-        "rows": rows,
-        "parts": parts,
-        "gpu_by_count": counts,
-    }
+def mean_steps(
+    network: Network, task: Task, config: ExperimentConfig, device: torch.device
+) -> float:
+    """Ponder steps of an input vector."""
+    batch = Stream(task, [0], config.training.batch, device).batch(0)
+    inputs, mask = batch.inputs[:, 0], batch.mask[:, 0]
+    return float(network(inputs, mask).ponder_time[mask].mean())
 
 
-def judged(target: Target, rows: list[Row], parts: list[Row], gpu: bool, quick: bool) -> Row:
-    """A target with what was measured; `met` is None where nothing can be said."""
-    wanted = ", ".join(check.wanted() for check in target.checks)
-    answer: Row = {"name": target.name, "wanted": wanted, "measured": "not measured", "met": None}
-    answer |= {"alone": "", "at_full_rate": "", "largest_part": ""}
-    case = shrunken(target.case) if quick else target.case
-    row, own = row_of(case, rows), row_of(case, parts)
-    if target.gpu != gpu or row is None:
-        return answer
-    if "note" in row:
-        return answer | {"measured": f"not measured: {row['note']}"}
-    holds = [check.holds(row) for check in target.checks]
-    said = ["" if quick else ": met" if each else ": **missed**" for each in holds]
-    words = [c.measured(row) + each for c, each in zip(target.checks, said, strict=True)]
-    words += [target.note(row)] if target.note else []
-    met = None if quick else all(holds)
-    answer |= {"measured": ", ".join(words), "met": met}
-    ratio, useful = row["ratio"]["median"], row["useful_share"]["median"]
-    answer["alone"] = f"{row['ratio_alone']['median']:.3g}x"
-    answer["at_full_rate"] = f"{ratio / useful:.3g}x"
-    if met is False and own is not None:
-        answer["largest_part"] = largest(own)
-    return answer
+def stacked_run(
+    case: Case, config: ExperimentConfig, task: Task, network: Network, device: torch.device,
+    path: Any,
+) -> Callable[[], None]:  # fmt: skip
+    """What trains the stack for a few updates, each replica on its own batches."""
+    schedule = Schedule(10**9, config.training.batch, STILL, None, 1)
+    members = replicas(case)
+    stacked = stack([network] * case.replicas, make_halting(config, members, device))
+    stacked.path = path
+    trainer = Trainer(stacked, task, members, schedule)
+
+    def run() -> None:
+        trainer.update = 0  # always the same batches
+        trainer.run(lambda _: None, lambda: trainer.update >= UPDATES)
+
+    return run
 
 
-def slug(device: str) -> str:
-    """A device's name as that of a file."""
-    return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
+def plain_run(
+    case: Case, config: ExperimentConfig, task: Task, network: Network, device: torch.device
+) -> Callable[[], None]:
+    """What trains one plain network for a few updates, on batches that are drawn already."""
+    stream = Stream(task, [0], config.training.batch, device)
+    batches = [stream.batch(update) for update in range(UPDATES)]
+    drawn = [plain.Sequences(*(part[:, 0] for part in batch[:4])) for batch in batches]
+    loop, ponder = twin(network, config.network.cell), plain_mechanism(case, config)
+    optimiser = torch.optim.Adam(loop.parameters(), STILL)
+
+    def run() -> None:
+        for batch in drawn:
+            plain.update(loop, ponder, batch, optimiser)
+
+    return run
+
+
+def plain_mechanism(case: Case, config: ExperimentConfig) -> plain.Ponder:
+    """The plain loop's mechanism, with the configuration's values."""
+    shared, own = config.halting, config.mechanism("pondernet").own
+    if case.mechanism == "act":
+        values = {"epsilon": shared.epsilon, "max_steps": shared.max_steps}
+        return functools.partial(plain.act, tau=TAU, **values)
+    values = {"beta": own["beta"], "max_steps": own["max_steps"]}
+    return functools.partial(plain.pondernet, lambda_p=LAMBDA_P, **values)
+
+
+@torch.no_grad()
+def twin(network: Network, cell: str) -> plain.PlainNetwork:
+    """The plain network of the same weights as one without replica axis."""
+    ours: Any = network.cell
+    heads = network.heads
+    hidden, inputs = heads.weight.shape[1], ours.input.weight.shape[1]
+    made: Any = plain.PlainNetwork(cell, inputs, hidden).to(heads.weight)
+
+    def copy(layer: Any, weight: Tensor, bias: Tensor) -> None:
+        layer.weight.copy_(weight)
+        layer.bias.copy_(bias)
+
+    copy(made.output, heads.weight[:-1], heads.bias[:-1])
+    copy(made.halt, heads.weight[-1:], heads.bias[-1:])
+    made.cell.weight_ih.copy_(torch.cat([ours.input.weight, ours.flag.unsqueeze(1)], dim=1))
+    made.cell.weight_hh.copy_(ours.recurrent)
+    made.cell.bias_ih.copy_(ours.input.bias)
+    made.cell.bias_hh.zero_()
+    return made
+
+
+def rate(run: Callable[[], None], device: torch.device, seconds: float) -> float:
+    """Updates a second, from as many runs as fill so many seconds; one at least."""
+
+    def now() -> float:
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    start, count = now(), 0
+    while not count or now() - start < seconds:
+        run()
+        count += UPDATES
+    return count / (now() - start)
 
 
 if __name__ == "__main__":

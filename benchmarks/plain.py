@@ -1,8 +1,8 @@
 """One run at a time, as public implementations of ACT and PonderNet write it.
 
 torch's own cells and optimiser, automatic differentiation, and rows that have halted (or whose
-sequence is over) indexed out. Nothing here is shared with the package: this is what it is measured
-against, with the losses of the papers.
+sequence is over) indexed out. Nothing here is shared with the package: the package is measured
+against this loop.
 """
 
 from __future__ import annotations
@@ -15,77 +15,44 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 State = tuple[Tensor, ...]
-Score = Callable[[Tensor], Tensor]  # outputs (B, C) to losses (B,)
+Score = Callable[[Tensor], Tensor]  # outputs (B, 1) to losses (B,)
 Ponder = Callable[["PlainNetwork", Tensor, State, Score], tuple[Tensor, State]]
+CELLS = {"tanh_rnn": nn.RNNCell, "lstm": nn.LSTMCell}
 
 
 class Sequences(NamedTuple):
     """A batch: T vectors of B sequences."""
 
-    inputs: Tensor  # (T, B, D), or (T, B) whole numbers for one-hot vectors
-    targets: Tensor  # (T, B) or (T, B, parts)
+    inputs: Tensor  # (T, B, D)
+    targets: Tensor  # (T, B)
     mask: Tensor  # (T, B) bool: there is an input
     scored: Tensor  # (T, B) bool: there is a target
 
 
-class ConvCell(nn.Module):
-    """The public MNIST notebook's step: the CNN runs at every ponder step, an MLP joins h."""
-
-    def __init__(self, inputs: int, hidden: int) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 10, 5)
-        self.conv2 = nn.Conv2d(10, 20, 5)
-        self.embedding = nn.Linear(320, hidden)
-        self.join = nn.Linear(2 * hidden, hidden)
-        self.out = nn.Linear(hidden, hidden)
-
-    def forward(self, x: Tensor, h: Tensor) -> Tensor:
-        """Images (B, 784) and h (B, H) to the next h."""
-        x = functional.relu(functional.max_pool2d(self.conv1(x.view(-1, 1, 28, 28)), 2))
-        x = functional.relu(functional.max_pool2d(self.conv2(x), 2))
-        x = functional.relu(self.embedding(x.flatten(1)))
-        new: Tensor = self.out(functional.relu(self.join(torch.cat([x, h], dim=1))))
-        return new
-
-
-CELLS = {"tanh_rnn": nn.RNNCell, "gru": nn.GRUCell, "lstm": nn.LSTMCell, "conv_mlp": ConvCell}
-
-
 class PlainNetwork(nn.Module):
-    """A cell with an output layer and a halting unit.
+    """A cell with an output of one bit and a halting unit.
 
     Args:
         cell: a key of `CELLS`.
-        inputs: size of an input vector.
+        inputs: size of an input vector; a flag is added, 1 at ponder step 1 (Graves, Sec. 2.1).
         hidden: H.
-        outputs: C.
-        flag: whether the input gets a further element, 1 at ponder step 1 (Graves 2016, Sec. 2.1).
     """
 
-    def __init__(self, cell: str, inputs: int, hidden: int, outputs: int, flag: bool) -> None:
+    def __init__(self, cell: str, inputs: int, hidden: int) -> None:
         super().__init__()
-        self.cell = CELLS[cell](inputs + flag, hidden)
-        self.output = nn.Linear(hidden, outputs)
+        self.cell = CELLS[cell](inputs + 1, hidden)
+        self.output = nn.Linear(hidden, 1)
         self.halt = nn.Linear(hidden, 1)
-        self.flag = flag
         self.hidden = hidden
-        self.inputs = inputs
 
-    def vectors(self, inputs: Tensor) -> Tensor:
-        """Inputs (T, B, D); whole numbers (T, B) as one-hot vectors."""
-        if inputs.is_floating_point():
-            return inputs
-        return functional.one_hot(inputs.long(), self.inputs).to(self.output.weight)
-
-    def start(self, x: Tensor, rows: int) -> State:
+    def start(self, rows: int) -> State:
         """The state before the first input, (B, H) each."""
         parts = 2 if isinstance(self.cell, nn.LSTMCell) else 1
-        return tuple(x.new_zeros(rows, self.hidden) for _ in range(parts))
+        return tuple(self.output.weight.new_zeros(rows, self.hidden) for _ in range(parts))
 
     def step(self, n: int, x: Tensor, state: State) -> State:
         """Ponder step n of x (B, D)."""
-        if self.flag:
-            x = torch.cat([x, x.new_full((len(x), 1), float(n == 1))], dim=1)
+        x = torch.cat([x, x.new_full((len(x), 1), float(n == 1))], dim=1)
         if isinstance(self.cell, nn.LSTMCell):
             new: State = self.cell(x, state)
             return new
@@ -148,59 +115,36 @@ def pondernet(
     return (p * torch.stack(losses, dim=1)).sum(1) + beta * divergence, mean
 
 
-def repeat(
-    network: PlainNetwork, x: Tensor, state: State, score: Score, rho: int
-) -> tuple[Tensor, State]:
-    """One input, processed `rho` times: losses (B,) and the last state."""
-    for n in range(1, rho + 1):
-        state = network.step(n, x, state)
-    return score(network.output(state[0])), state
-
-
-def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Losses (B,) in nats: one bit, one class, or several places of a number (B, parts)."""
-    if targets.dim() == 2:
-        places = outputs.view(len(outputs), targets.shape[1], -1).transpose(1, 2)
-        return functional.cross_entropy(places, targets.long(), reduction="none").sum(1)
-    if outputs.shape[1] == 1:
-        wanted = targets.to(outputs.dtype)
-        return functional.binary_cross_entropy_with_logits(outputs[:, 0], wanted, reduction="none")
-    return functional.cross_entropy(outputs, targets.long(), reduction="none")
-
-
 def loss(network: PlainNetwork, ponder: Ponder, batch: Sequences) -> Tensor:
     """The mean over sequences of the loss summed over time."""
     count = batch.mask.shape[1]
-    vectors = network.vectors(batch.inputs)
-    state = network.start(vectors, count)
-    total = vectors.new_zeros(())
-    for x, targets, mask, scored in zip(vectors, *batch[1:], strict=True):
+    state = network.start(count)
+    total = batch.inputs.new_zeros(())
+    for x, targets, mask, scored in zip(*batch, strict=True):
         here = mask.nonzero().squeeze(1)
         if len(here) == count:
             losses, state = ponder(network, x, state, _score(targets, scored))
         else:  # the other sequences are over
             old = tuple(part[here] for part in state)
-            score = _score(targets[here], scored[here])
-            losses, new = ponder(network, x[here], old, score)
+            losses, new = ponder(network, x[here], old, _score(targets[here], scored[here]))
             state = tuple(s.index_copy(0, here, n) for s, n in zip(state, new, strict=True))
         total = total + losses.sum()
     return total / count
 
 
 def _score(targets: Tensor, scored: Tensor) -> Score:
-    return lambda outputs: torch.where(scored, cross_entropy(outputs, targets), 0.0)
+    def cross_entropy(outputs: Tensor) -> Tensor:
+        logits, bits = outputs[:, 0], targets.to(outputs.dtype)
+        losses = functional.binary_cross_entropy_with_logits(logits, bits, reduction="none")
+        return torch.where(scored, losses, 0.0)
+
+    return cross_entropy
 
 
 def update(
-    network: PlainNetwork,
-    ponder: Ponder,
-    batch: Sequences,
-    optimiser: torch.optim.Optimizer,
-    clip: float | None,
+    network: PlainNetwork, ponder: Ponder, batch: Sequences, optimiser: torch.optim.Optimizer
 ) -> None:
     """One update of one network."""
     optimiser.zero_grad()
     torch.autograd.backward(loss(network, ponder, batch))
-    if clip is not None:
-        nn.utils.clip_grad_norm_(network.parameters(), clip)
     optimiser.step()
