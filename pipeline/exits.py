@@ -1,4 +1,4 @@
-"""Stage `exits`: trained networks stopped by each exit rule, and read in four ways."""
+"""Stage `exits`: trained networks stopped by each exit rule."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pondering.project.command import Command, stage
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 @click.option("--experiment", required=True, help="A name in params.yaml.")
 def main(profile: str, experiment: str) -> None:
-    """Write the table of every rule at each of its thresholds, and the audit of the readout."""
+    """Write the table of every rule at each of its thresholds."""
     with stage():  # imports take seconds: Ctrl-C may come among them
-        from pondering.evaluate import exits, readout
+        from pondering.evaluate import exits
         from pondering.evaluate.stage import plan
         from pondering.params.read import load_params
         from pondering.project import machine
@@ -23,7 +23,6 @@ def main(profile: str, experiment: str) -> None:
         work = plan(load_params(Path("params.yaml"), profile), experiment, Path())
         machine.settle(work.params.compute.threads)
         exits.run(work)
-        readout.run(work)
 
 
 if __name__ == "__main__":

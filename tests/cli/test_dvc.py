@@ -100,7 +100,7 @@ def test_stages_hand_their_files_to_the_next() -> None:
     needed = {frozen, str(layout.steps("E")), str(Path(run).parent)}
     assert needed <= set(paths("exits", "deps"))
     exits = str(layout.exits("E"))
-    assert paths("exits", "outs") == [exits, str(layout.readout("E"))]
+    assert paths("exits", "outs") == [exits]
     files = (curves, table, str(layout.traces("E")), origin, exits)
     read = {str(Path(file).parent) for file in files}
     assert read | {str(layout.card("E").parent), "claims.yaml"} <= set(paths("report", "deps"))

@@ -25,13 +25,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).mkdir(parents=True)
     table_of("comparison", FEW, 3).to_csv(folder / "tables/comparison.csv", index=False)
     exits_of("comparison", FEW, 3).to_csv(folder / "exits/comparison.csv", index=False)
-    audit = pd.DataFrame({
-        "experiment": "comparison", "mechanism": "pondernet", "setting": [0.1, 0.1, 0.3],
-        "seed": [0, 1, 0], "split": "test", "own": [0.1, 0.2, 0.9], "single": 0.25, "depth": 0.5,
-        "refitted": [0.3, float("nan"), 0.3], "examples": 1600, "fitted": 900,
-        "status": "finished",
-    })  # fmt: skip
-    audit.to_csv(folder / "exits/comparison-readout.csv", index=False)
     (folder / "cards/comparison.json").write_text(json.dumps(asdict(card_of("comparison"))))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
@@ -51,7 +44,6 @@ def test_each_rule_has_its_errors_at_two_three_and_four_steps(project: Path) -> 
     assert lines["best"] == "fixed n 59.0% 54.6% 52.3% 50.1% at n = 6"
     assert lines["cumulated"] == "51.0% 46.6% 44.3%"
     assert lines["oracle"] == "53.7% at 4.0 steps"
-    assert lines["readout"] == "own 15.0%, single 25.0%, depth 50.0%, refitted 30.0%"
 
 
 def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
@@ -65,20 +57,6 @@ def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
     marked = re.findall(r"^  (\w+).*decides nothing$", text, re.MULTILINE)
     assert marked == ["sampled", "state"]
     assert re.search(r"^  patience .*   loses at 4$", text, re.MULTILINE)
-
-
-def test_a_mechanism_that_no_rule_may_stop_has_its_readout(project: Path) -> None:
-    folder = project / "reports/quick/exits"
-    audit = pd.read_csv(folder / "comparison-readout.csv")
-    act = audit.assign(mechanism="act", setting=0.001, own=0.4)
-    pd.concat([audit, act]).to_csv(folder / "comparison-readout.csv", index=False)
-    text = table()
-    assert (
-        "ACT, tau 0.001, 2 seeds, 1,600 inputs each\n  stops by its own rule alone\n"
-        "  readout       own 40.0%" in text
-    )
-    (folder / "comparison.csv").write_text((folder / "comparison.csv").read_text().split("\n")[0])
-    assert "own 40.0%" in table() and "cumulated" not in table().partition("Errors are")[0]
 
 
 def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:

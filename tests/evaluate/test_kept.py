@@ -16,7 +16,7 @@ from pondering.project.atomic import write_json
 from pondering.project.paths import Layout
 from pondering.results.results import Results
 
-SAME = ("tables/tiny.csv", "exits/tiny.csv", "exits/tiny-readout.csv", "traces/tiny.json")
+SAME = ("tables/tiny.csv", "exits/tiny.csv", "traces/tiny.json")
 
 
 def project(folder: Path, published: str, seeds: list[int], settings: dict[str, Any]) -> Path:

@@ -45,6 +45,14 @@ def test_load_reads_what_is_there(folder: Path) -> None:
     ]
 
 
+def test_published_readouts_are_read_where_they_are_frozen() -> None:
+    """Q2, Q5 and Q6 are measured on them; no stage writes them any more."""
+    readouts = Results.load(Path(__file__).parents[2] / "reports", "reduced").readouts
+    assert len(readouts) == 19
+    assert readouts["parity"]["mean_halting"].notna().any()
+    assert readouts["comparison_beyond"]["fourfold"].notna().any()
+
+
 def test_a_table_without_a_card_is_refused(folder: Path) -> None:
     (folder / "quick/cards/mnist_rotated.json").unlink()
     with pytest.raises(UserError, match=r"`profile: quick` .* `dvc repro datasets@quick-mnist_rot"):

@@ -23,15 +23,11 @@ if TYPE_CHECKING:  # loaded where the command runs: help comes at once
 STEPS = (2, 3, 4)
 NOTHING = "decides nothing"
 LEGEND = (
-    "Errors are means over seeds, on straight lines between thresholds that were chosen on a "
-    "validation set. Best fixed n: of the n that take no more steps, the one with the lowest "
-    f"error here; a rule above it at all of these steps {NOTHING}. The oracle sees the targets: it "
-    "stops at the first step from which the answer is right and stays right to the last step (of "
-    "sequences, at the first fixed n), so that rules beat it where right answers are lost again. "
-    "Expected and argmax look at every step, so they save no computation. "
-    "Readout: as the mechanism halts by itself; by the last of these steps alone; by the last step "
-    "of all; by that step's states with a head fitted anew, to other inputs like the test's, also "
-    "where no network was trained on any like them."
+    "Errors are means over seeds. Thresholds were chosen on a validation set, with straight lines "
+    "between them. Best fixed n: the n with the lowest error here among those that take no more "
+    f"steps. A rule that is above it at all of these steps {NOTHING}. The oracle sees the targets: "
+    "it stops at the first step from which the answer stays right. A rule beats it where right "
+    "answers are lost again. Expected and argmax look at every step and save no computation."
 )
 
 
@@ -51,12 +47,11 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
     params = load_params(root / "params.yaml", profile)
     params.experiment(experiment)
     results, name = Results.load(root / "reports", params.profile), params.profile
-    rows, audit = results.exits.get(experiment), results.readouts.get(experiment)
-    table = results.tables.get(experiment)
-    if table is None or (rows is None and audit is None):
+    rows, table = results.exits.get(experiment), results.tables.get(experiment)
+    if rows is None or table is None:
         raise UserError(_missing(root, params, experiment))
     click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
-    for line in lines(rows, table, audit):
+    for line in lines(rows, table):
         click.echo(line)
     click.echo("")
     click.echo("\n".join(textwrap.wrap(LEGEND, options.width())))
@@ -74,37 +69,22 @@ def _missing(root: Path, params: Params, experiment: str) -> str:
     return f"{path}: no rows; {to_run('exits', params.profile, experiment)}"
 
 
-def lines(
-    rows: pd.DataFrame | None, table: pd.DataFrame, audit: pd.DataFrame | None
-) -> Iterator[str]:
+def lines(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
     """A block for each mechanism at its best setting, in lines of at most 80 characters.
 
     Args:
         rows: the table of exit rules of one experiment.
-        table: its evaluation; audit: its audit of the readout.
+        table: its evaluation.
     """
     from pondering.results.exits import at_best_settings
 
-    ruled, read = (at_best_settings(each, table) for each in (rows, audit))
-    either = read | ruled
-    for mechanism in (each for each in MECHANISMS if each in either):
-        own, entry = either[mechanism], MECHANISMS[mechanism]
-        seeds = own["seed"].nunique()
+    for mechanism, own in at_best_settings(rows, table).items():
+        entry, seeds = MECHANISMS[mechanism], own["seed"].nunique()
         setting = f"{entry.setting} {setting_text(float(own['setting'].iloc[0]))}"
-        yield ""
         inputs = f"{own['examples'].min():,.0f} inputs each"
+        yield ""
         yield f"{entry.title}, {setting}, {seeds} seed{'s' if seeds > 1 else ''}, {inputs}"
-        if mechanism in ruled:
-            yield from _block(own)
-        else:
-            yield "  stops by its own rule alone"
-        if mechanism in read:
-            means = read[mechanism][["own", "single", "depth", "refitted"]].mean()
-            each = [f"{name} {_percent(error)}" for name, error in means.items()]
-            yield f"  {'readout':<14}{', '.join(each)}"
-            count = read[mechanism]["examples"].min()
-            if count != own["examples"].min():
-                yield f"  {'':<14}of {count:,.0f} inputs"
+        yield from _block(own)
 
 
 def _block(own: pd.DataFrame) -> Iterator[str]:

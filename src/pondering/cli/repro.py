@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # DVC takes seconds to import
 SECONDS_BETWEEN_LOOKS = 0.1
 SERVER = multiprocessing.get_context("forkserver")
 ENDS = (signal.SIGINT, signal.SIGTERM)  # what a terminal or a shell sends to end all processes
-ROOMS = ["cli.keys", "data.fetch", "data.frozen", "evaluate.exits", "evaluate.readout"]
+ROOMS = ["cli.keys", "data.fetch", "data.frozen", "evaluate.exits"]
 ROOMS += ["evaluate.stage", "report.pages", "track", "train.stage"]
 ROOMS += ["model.paths.compiled.operations", "model.paths.compiled.warm"]
 PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS), "pondering.cli.settled"]

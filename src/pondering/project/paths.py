@@ -93,10 +93,6 @@ class Layout:
         """Error and steps by every exit rule."""
         return self.report / "exits" / f"{experiment}.csv"
 
-    def readout(self, experiment: str) -> Path:
-        """Error by four readouts of the same networks."""
-        return self.report / "exits" / f"{experiment}-readout.csv"
-
 
 def to_run(stage: str, profile: str, *parts: str) -> str:
     """What makes a stage run, in words: DVC knows those of one profile, that of params.yaml.

@@ -113,7 +113,7 @@ class Results:
         hashes: experiment -> hash of the files that its figures are drawn from.
         published: experiment -> mechanism -> setting and seed of the network that is published.
         exits: experiment -> error and steps by every exit rule.
-        readouts: experiment -> error by four readouts of the same networks.
+        readouts: experiment -> published errors by four readouts, as of v1.
     """
 
     profile: str
@@ -132,7 +132,7 @@ class Results:
 
         Args:
             reports_folder: holds PROFILE/tables, PROFILE/curves, PROFILE/traces, PROFILE/cards,
-                PROFILE/models, PROFILE/exits.
+                PROFILE/models, PROFILE/exits, PROFILE/frozen.
             profile: quick, reduced or paper.
 
         Returns:
@@ -166,7 +166,6 @@ class Results:
             read = {path.stem: _read_csv(path, columns) for path in paths}
             return {name: rows for name, rows in read.items() if len(rows)}
 
-        audits = files("exits/*-*.csv")
         parts: dict[str, list[pd.DataFrame]] = {}
         for name, rows in tables(files("curves/*-*.csv"), CURVES).items():
             parts.setdefault(name.rpartition("-")[0], []).append(rows)
@@ -178,8 +177,11 @@ class Results:
             {path.stem: read_card(path) for path in files("cards/*.json")},
             _hashes(folder),
             {path.parent.name: _read_published(path) for path in files("models/*/index.json")},
-            tables([path for path in files("exits/*.csv") if path not in audits], EXITS),
-            {name.partition("-")[0]: rows for name, rows in tables(audits, READOUT).items()},
+            tables(files("exits/*.csv"), EXITS),
+            {
+                name.removesuffix("-readout"): rows
+                for name, rows in tables(files("frozen/*-readout.csv"), READOUT).items()
+            },
         )
 
     def title(self, experiment: str) -> str:

@@ -58,7 +58,7 @@ def figure_view(spec: FigureSpec, results: Results, drawings: Mapping[str, str])
         data=tuple(f"tables/{name}.csv" for name in present)
         + tuple(f"exits/{name}.csv" for name in present if name in results.exits)
         + tuple(
-            f"exits/{name}-readout.csv"
+            f"frozen/{name}-readout.csv"
             for name in present
             if reads_exits(spec) and name in results.readouts
         )
