@@ -1,4 +1,4 @@
-"""Every result in README, notes and docs/library.md, computed again: a comment says from what.
+"""Every result in notes and docs/library.md, computed again: a comment says from what.
 
 `24.2%<!--G1 plain_error-->` is a claim's or a question's quantity without its interval; `all`
 behind it is with it; `Q8/certainty` is one part of several. `8.7%<!--parity act 0.003 error-->` is
@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from functools import cache
 
 import pandas as pd
@@ -36,9 +35,7 @@ from pondering.results.tables import evaluated, headline, replica_means
 REDUCED = ROOT / "reports/reduced"
 REPORT = (REDUCED / "report.md").read_text(encoding="utf-8")
 NOTES = (REDUCED / "NOTES.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 LIBRARY = (ROOT / "docs/library.md").read_text(encoding="utf-8").partition("\nAll are imported")[0]
-OVERVIEW = README.partition("<!-- end of results -->")[2].partition("\n## ")[0]
 NUMBER = re.compile(r"([^\n<|]*?)<!--(.+?)-->", re.S)
 RESULT = re.compile(r"\d[\d.,]*(?:%| points| nats| of \d+ )|\d\.\d+ (?:steps|bits)")
 FIXED = ("below 5%, on logic 2%.", "has below 5%", "has almost 40%")  # "solved"; the paper
@@ -135,7 +132,7 @@ def computed(source: str) -> str:
     return f"{mean:.1f}" if what == "steps" else percent(mean)
 
 
-@pytest.mark.parametrize(("text", "source"), NUMBER.findall(NOTES + OVERVIEW + LIBRARY))
+@pytest.mark.parametrize(("text", "source"), NUMBER.findall(NOTES + LIBRARY))
 def test_a_number_is_that_of_its_source(text: str, source: str) -> None:
     whole = rf"(?<![\d.,\u2212-]){re.escape(computed(source))}$"  # no digit or sign before it
     assert re.search(whole, " ".join(text.split())), source
@@ -143,9 +140,7 @@ def test_a_number_is_that_of_its_source(text: str, source: str) -> None:
 
 def test_every_result_has_a_source() -> None:
     """What stands before a number on its line needs a source of its own."""
-    left = NUMBER.sub(
-        lambda found: found[1].removesuffix(computed(found[2])), NOTES + OVERVIEW + LIBRARY
-    )
+    left = NUMBER.sub(lambda found: found[1].removesuffix(computed(found[2])), NOTES + LIBRARY)
     for each in FIXED:
         assert each in left
         left = left.replace(each, "")
@@ -157,10 +152,3 @@ def test_the_verdicts_are_those_of_the_report() -> None:
     claims = json.loads((REDUCED / "claims.json").read_text(encoding="utf-8"))["verdicts"]
     assert dict(rows) == {k: each.removesuffix(" at this scale") for k, each in claims.items()}
     assert len(NOTES.splitlines()) <= 120
-    counts = Counter(claims.values())
-    open_ = counts["cannot be judged at this scale"] + counts["not run"]
-    assert (
-        f"Of {len(claims)} claims {counts['reproduced']} is reproduced, {counts['partly']} "
-        f"partly, {counts['not reproduced']} not; {counts['not learned here']} are not learned "
-        f"here and {open_ or 'none'} is open."
-    ) in OVERVIEW

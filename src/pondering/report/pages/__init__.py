@@ -10,8 +10,8 @@ from typing import Any
 from pondering.claims.claims import load_register
 from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
 from pondering.project.paths import Layout
-from pondering.report.pages.overview import overview, write_readme
 from pondering.report.pages.site import build, build_index
+from pondering.report.pages.story import what_holds, write_readme
 from pondering.results.results import Results
 
 __all__ = ["build", "build_index", "publish"]
@@ -36,7 +36,8 @@ def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]
     register = load_register(root / "claims.yaml")
     page = build(results, register, layout.report, settings)
     build_index(root / "reports", encodings)
-    write_readme(root / "README.md", profile, overview(results, page))
+    judged = json.loads((layout.report / "claims.json").read_text(encoding="utf-8"))
+    write_readme(root / "README.md", profile, what_holds(results, judged, layout.report))
     return ", ".join(f"{count} {words}" for words, count in page.counts.items() if count)
 
 
