@@ -1,9 +1,9 @@
-"""What is trained: which replicas there are, how well they did, and one of them loaded."""
+"""Trained replicas, read back: all of a mechanism, or one as a network of its own."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,23 +46,6 @@ class Trained(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
-    """The replicas that one training stage left.
-
-    Args:
-        layout: where its files lie.
-        replicas: each with its status; None if their list is damaged.
-        current: whether params.yaml still says what it was trained with.
-    """
-
-    layout: Layout
-    experiment: str
-    mechanism: str
-    replicas: list[tuple[Replica, str]] | None
-    current: bool
-
-
-@dataclass(frozen=True)
 class Loaded:
     """One trained replica, ready to be asked."""
 
@@ -80,23 +63,6 @@ def home(root: Path, profile: str, experiment: str, mechanism: str) -> Layout | 
         if (layout.run(experiment, mechanism) / "run.json").is_file():
             return layout
     return None
-
-
-def runs(root: Path, params: Params) -> Iterator[Run]:
-    """Everything trained in one profile, in the order of params.yaml."""
-    for experiment, config in params.experiments.items():
-        for mechanism in config.mechanisms:
-            layout = home(root, params.profile, experiment, mechanism)
-            if layout is None:
-                continue
-            path = layout.run(experiment, mechanism) / "run.json"
-            try:
-                replicas, values = recorded(path, mechanism)
-            except ValueError:
-                yield Run(layout, experiment, mechanism, None, False)
-                continue
-            current = keys.agrees(values, config, mechanism)
-            yield Run(layout, experiment, mechanism, replicas, current)
 
 
 def recorded(path: Path, mechanism: str) -> tuple[list[tuple[Replica, str]], Any]:

@@ -1,8 +1,7 @@
-"""`pondering show`: a trained network at work on a few inputs, in the terminal."""
+"""`pondering show`: a trained network thinks about one input, as a table of its steps."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,20 +11,23 @@ import click
 from pondering.params.read import PROFILES, SETTING_NAMES, load_params
 from pondering.project.command import completed
 from pondering.project.errors import UserError
-from pondering.show.terminal import Terminal
 
 if TYPE_CHECKING:  # torch is loaded when a network is: help comes at once
     from pondering.evaluate.load import Loaded
-    from pondering.show.replay import Example
+    from pondering.show.steps import Pondering
+    from pondering.tasks.base import Batch, Task
 
-MOST = 1000  # examples at once
+LEAST = 0.001  # steps at the end are left out that have less halting probability together
+MEANING = {  # what a halting probability does, where it does not weigh the step's answer in a mean
+    "certainty": "It answers with the most certain step so far.",
+    "dact": "Its halting probabilities mix the answer of each step with the answers before it.",
+}
 
 
 @click.command()
 @click.argument(
     "experiment", required=False, shell_complete=completed(lambda: load_params().experiments)
 )
-@click.option("--list", "everything", is_flag=True, help="Say what is trained, in every profile.")
 @click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.",
               shell_complete=completed(lambda: PROFILES))  # fmt: skip
 @click.option("--mechanism", metavar="M", default="act", show_default=True,
@@ -38,108 +40,129 @@ MOST = 1000  # examples at once
     help=f"Its {' or '.join(dict.fromkeys(SETTING_NAMES.values()))}; else of least error here.",
 )
 @click.option("--seed", type=int, metavar="N", help="Which training run; else the first finished.")
-@click.option("--count", type=click.IntRange(1, MOST), metavar="N", default=3, show_default=True,
-              help="How many inputs.")  # fmt: skip
 @click.option("--input", "written", metavar="TEXT",
-              help="An input of your own. Parity: signs + - 0, or bits (1 is +, 0 is -). Logic: "
-              "'01 XOR; 1 AND'. Addition: '12 345'. Sort: '0.3 -1.2'. Wikipedia: any text. "
-              "Digits: an image file.")  # fmt: skip
-@click.option("--difficulty", type=float, metavar="D", help="Only inputs of this difficulty.")
+              help="An input of your own; else one of the test set. Parity: signs + - 0, or bits "
+              "(1 is +, 0 is -). Logic: '01 XOR; 1 AND'. Addition: '12 345'. Sort: '0.3 -1.2'. "
+              "Wikipedia: any text. Digits: an image file.")  # fmt: skip
 def show(
-    experiment: str | None, everything: bool, profile: str | None, mechanism: str,
-    setting: float | None, seed: int | None, count: int, written: str | None,
-    difficulty: float | None,
-) -> None:  # fmt: skip
-    """Show how a trained network ponders: its halting distribution, step by step.
+    experiment: str | None,
+    profile: str | None,
+    mechanism: str,
+    setting: float | None,
+    seed: int | None,
+    written: str | None,
+) -> None:
+    """Show how a trained network ponders one input, step by step.
 
     \b
-    pondering show parity
     pondering show parity --input 10110
     pondering show mnist --mechanism pondernet --input seven.png
-    pondering show --list
     """
-    terminal = Terminal.of(sys.stdout)
-    if written is not None and difficulty is not None:
-        told = "chooses from the evaluation set; leave it out with --input"
-        raise UserError(f"--difficulty: {told}")
-    if everything:
-        from pondering.show import listing
-
-        for line in listing.lines(experiment, profile, terminal):
-            terminal.write(line)
-        return
     params = load_params(profile=profile)
     if experiment is None:
-        known = ", ".join(params.experiments)
-        raise UserError(f"EXPERIMENT: missing; allowed: {known} (or --list: what is trained)")
-    config = params.experiment(experiment)
+        raise UserError(f"EXPERIMENT: missing; allowed: {', '.join(params.experiments)}")
+    params.experiment(experiment)
 
-    from pondering.evaluate import load
-    from pondering.project import machine
-    from pondering.show import replay
+    from pondering.evaluate.load import load
+    from pondering.show.steps import ponder
 
-    machine.settle(params.compute.threads)
-    loaded = load.load(Path(), params, experiment, mechanism, setting, seed)
+    loaded = load(Path(), params, experiment, mechanism, setting, seed)
     unlike: list[str] = []
-    if written is not None:
-        batch, unlike = loaded.task.own_input(written)
-        chosen = [replay.Chosen("", None, batch)]
+    if written is None:
+        batch = one_of_the_test_set(loaded.task)
     else:
-        size = config.evaluation.examples
-        sets = replay.evaluation_sets(loaded.task, loaded.layout, experiment, size)
-        chosen = replay.pick(sets, count, difficulty)
-    _write(
-        experiment,
-        loaded,
-        replay.examples(loaded.network, loaded.task, chosen),
-        unlike,
-        terminal,
-    )
-
-
-def _write(
-    experiment: str,
-    loaded: Loaded,
-    examples: list[Example],
-    unlike: Sequence[str],
-    terminal: Terminal,
-) -> None:
-    """Which network it is, in what the input differs from those of training, and each example."""
-    from pondering.show import draw
-
-    for text in _heading(experiment, loaded):
-        for line in terminal.wrapped(text):
-            terminal.write(line)
+        batch, unlike = loaded.task.own_input(written)
+    click.echo(_heading(experiment, loaded))
     for text in unlike:
-        for line in terminal.wrapped(f"warning: not as in training: {text}"):
-            terminal.write(terminal.paint(line, "wrong"))
-    mechanism = loaded.replica.mechanism
-    for number, example in enumerate(examples, 1):
-        terminal.write()
-        title = _title(example, number, len(examples))
-        for line in draw.draw(example, title, mechanism, terminal):
-            terminal.write(line)
-    terminal.write()
-    for line in draw.legend(examples, mechanism, terminal):
-        terminal.write(line)
+        click.secho(f"warning: not as in training: {text}", fg="red")
+    click.echo()
+    vectors = ponder(loaded.network, loaded.task, batch.torch())
+    table = _steps(vectors[0]) if len(vectors) == 1 else _sequence(vectors)
+    for line in table:
+        click.echo(line)
+    if loaded.replica.mechanism in MEANING:
+        click.echo(MEANING[loaded.replica.mechanism])
 
 
-def _heading(experiment: str, loaded: Loaded) -> Iterator[str]:
-    """Which network this is, and how good."""
-    from pondering.show.listing import how_wrong
+def one_of_the_test_set(task: Task) -> Batch:
+    """An example of medium difficulty."""
+    try:
+        batch = next(iter(task.evaluation_sets(1).values()))
+    except UserError as error:
+        raise UserError(f"{error}, or give an input of your own: --input") from None
+    middle = len(batch.difficulty) // 2
+    return batch.take(slice(middle, middle + 1))
 
-    yield f"{experiment} in profile {loaded.layout.profile}: {loaded.task.summary}"
+
+def _heading(experiment: str, loaded: Loaded) -> str:
+    """Which network this is, and how well it did in its evaluation."""
+    lines = [f"{experiment} in profile {loaded.layout.profile}: {loaded.task.summary}"]
     words = loaded.replica.text()
     if loaded.status != "finished":
         words += f", {loaded.status}"
     if loaded.standing is not None:
-        error = how_wrong(loaded.standing.error, type(loaded.task))
-        words += f"; evaluated: {error}, {loaded.standing.ponder_time:.2f} steps"
-    yield words
+        error, steps = loaded.standing
+        is_share = loaded.task.worst_error == 1
+        wrong = f"error {100 * error:.1f}%" if is_share else f"{error:.2f} {loaded.task.unit}"
+        words += f"; evaluated: {wrong}, {steps:.2f} steps"
+    return "\n".join([*lines, words])
 
 
-def _title(example: Example, number: int, count: int) -> str:
-    if not example.split:
-        return "your input"
-    level = "" if example.difficulty is None else f", difficulty {example.difficulty:g}"
-    return f"{number} of {count} · {example.split}{level}"
+def _steps(vector: Pondering) -> Iterator[str]:
+    """A single input: a line for each step."""
+    first, *others = vector.input.split("\n")  # a picture has several lines
+    yield f"input   {first}"
+    yield from (f"        {line}".rstrip() for line in others)
+    yield f"target  {vector.target}"
+    yield ""
+    yield "step  halting probability  would answer"
+    shown = _shown(vector.probabilities)
+    for n, p, answer in zip(range(shown), vector.probabilities, vector.answers, strict=False):
+        yield f"{n + 1:4}  {p:19.3f}  {answer:12}  {_judged(vector, answer)}".rstrip()
+    if shown < len(vector.answers):
+        yield f"{shown + 1} to {len(vector.answers)}: less than {LEAST} together"
+    yield ""
+    yield f"answer  {vector.answer}, {_judged(vector, vector.answer)}".rstrip(", ")
+    yield f"steps   {vector.steps:.3g}"
+
+
+def _sequence(vectors: list[Pondering]) -> Iterator[str]:
+    """Several inputs: a line for each of them."""
+    titles = ("input", "target", "answer", "", "steps", "halting probability of each step")
+    rows = [
+        (
+            *(repr(words) if words.isspace() else words for words in (v.input, v.target, v.answer)),
+            _judged(v, v.answer),
+            f"{v.steps:.3g}",
+            " ".join(f"{p:.3f}" for p in v.probabilities[: _shown(v.probabilities)]),
+        )
+        for v in vectors
+    ]
+    widths = [
+        max(len(click.unstyle(cell)) for cell in column)
+        for column in zip(titles, *rows, strict=True)
+    ]
+    for row in (titles, *rows):
+        padded = (
+            cell + " " * (width - len(click.unstyle(cell)))
+            for cell, width in zip(row, widths, strict=True)
+        )
+        yield "  ".join(padded).rstrip()
+    scored = [v for v in vectors if v.scored]
+    yield ""
+    yield f"{sum(v.answer == v.target for v in scored)} of {len(scored)} targets right"
+
+
+def _shown(probabilities: Sequence[float]) -> int:
+    """How many steps are worth a line."""
+    shown = len(probabilities)
+    while shown > 1 and sum(probabilities[shown - 1 :]) < LEAST:
+        shown -= 1
+    return shown
+
+
+def _judged(vector: Pondering, answer: str) -> str:
+    """An answer in one word; none where no target is known."""
+    if not vector.scored:
+        return ""
+    return click.style("right", "green") if answer == vector.target else click.style("wrong", "red")

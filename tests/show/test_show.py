@@ -1,0 +1,231 @@
+"""`pondering show`: the table agrees with the network; a mistake is one line."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from support.trained_project import SIGNS, TRAINED, refused, shown, stacked, trained
+
+from pondering import (
+    ACT,
+    DACT,
+    Certainty,
+    Correctness,
+    FixedRepeat,
+    Network,
+    PonderNet,
+    RandomDepth,
+    TanhRNN,
+)
+from pondering.evaluate.load import choose
+from pondering.model.halting import Halting
+from pondering.params.read import load_params
+from pondering.params.replica import Replica
+from pondering.project.errors import UserError
+from pondering.project.paths import Layout
+from pondering.show.command import one_of_the_test_set
+from pondering.show.steps import ponder
+from pondering.tasks import make_task
+from pondering.tasks.digits.task import Digits
+
+ROW = re.compile(r"^ +(\d+) +([\d.]{5})  (\w+) +(right|wrong)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "setting", "seed"),
+    [("act", 0.001, 0), ("act", 0.1, 1), ("pondernet", 0.3, 1), ("repeat", 3, 0)],
+)
+def test_steps_and_probabilities_are_the_networks_own(
+    project: Path, mechanism: str, setting: float, seed: int
+) -> None:
+    output = shown(
+        "parity", "--input", SIGNS, "--mechanism", mechanism,
+        "--setting", str(setting), "--seed", str(seed),
+    )  # fmt: skip
+    found, pondered = stacked(project, "parity", mechanism, SIGNS)
+    k = found.replicas.index(Replica(mechanism, setting, seed))
+    steps = int(pondered.ponder_time[0, k, 0])
+    assert pondered.weights is not None
+    p = pondered.weights[:steps, 0, k, 0].tolist()
+    assert [(n, each) for n, each, *_ in ROW.findall(output)] == [
+        (str(n), f"{each:.3f}") for n, each in enumerate(p, 1)
+    ]
+    expected = float(pondered.expected_steps[0, k, 0])
+    taken = expected if mechanism == "pondernet" else steps
+    assert output.endswith(f"steps   {taken:.3g}\n")
+    assert "input   +-+0+000\ntarget  odd\n" in output
+
+
+def test_each_step_answers_by_the_head_of_its_state(project: Path) -> None:
+    """PonderNet keeps its outputs: the answers in the table are theirs."""
+    _, pondered = stacked(project, "parity", "pondernet", SIGNS)
+    assert pondered.outputs is not None
+    logits = pondered.outputs[:, 0, 1, 0, 0]
+    path = Layout(project, "quick").run("parity", "pondernet") / "parameters.safetensors"
+    tensors = {name: tensor.clone() for name, tensor in load_file(path).items()}
+    tensors["heads.bias"][1, 0] -= (logits.min() + logits.max()) / 2  # some steps err, some do not
+    save_file(tensors, path)
+    output = shown("parity", "--input", SIGNS, "--mechanism", "pondernet", "--seed", "1")
+    _, pondered = stacked(project, "parity", "pondernet", SIGNS)
+    assert pondered.outputs is not None
+    words = {True: ("odd", "right"), False: ("even", "wrong")}  # three + are odd
+    wanted = [words[bool(z > 0)] for z in pondered.outputs[:, 0, 1, 0, 0]]
+    assert len(set(wanted)) == 2
+    assert [each[2:] for each in ROW.findall(output)] == wanted
+    assert f"answer  {', '.join(words[bool(pondered.mixture[0, 1, 0, 0] > 0)])}\n" in output
+
+
+def test_sequences_have_a_line_for_each_input(project: Path) -> None:
+    text = "01 XOR AND; 1 NOR; 0 OR XOR"
+    output = shown("logic", "--input", text, "--setting", "0.1", "--seed", "1")
+    found, pondered = stacked(project, "logic", "act", text)
+    k = found.replicas.index(Replica("act", 0.1, 1))
+    assert pondered.weights is not None
+    pattern = r"^(.{10})  .* (?:right|wrong)  (\d+) +([\d. ]+)$"
+    rows = re.findall(pattern, output, re.MULTILINE)
+    assert [row[0].strip() for row in rows] == ["01 XOR AND", "1 NOR", "0 OR XOR"]
+    for t, (_, taken, halting) in enumerate(rows):
+        steps = int(pondered.ponder_time[t, k, 0])
+        assert int(taken) == steps
+        p = pondered.weights[:steps, t, k, 0].tolist()
+        assert halting == " ".join(f"{each:.3f}" for each in p)
+    assert f"{len(re.findall(' right ', output))} of 3 targets right\n" in output
+
+
+HALTING: dict[str, Halting] = {
+    "act": ACT(0.01, max_steps=5), "pondernet": PonderNet(0.3, max_steps=5),
+    "repeat": FixedRepeat(3), "correctness": Correctness(0.5, max_steps=5),
+    "certainty": Certainty(0.02, max_steps=5), "dact": DACT(0.01, max_steps=5),
+    "random_depth": RandomDepth(1.0, max_steps=5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HALTING)
+def test_a_network_is_shown_as_it_is_evaluated(name: str) -> None:
+    """PonderNet halts by chance: all its steps are shown."""
+    task = make_task(load_params(trained() / "params.yaml").experiment("parity").task, "parity")
+    network = Network(TanhRNN(task.input_size, 8), HALTING[name], task.output_size).eval()
+    for signs in ("+", "+-", "++-+", "-+-+-+-+"):
+        batch = task.parse(signs).torch()
+        (found,) = ponder(network, task, batch)
+        if name == "pondernet":
+            assert len(found.answers) == 5 and sum(found.probabilities) == pytest.approx(1)
+            continue
+        with torch.no_grad():
+            evaluated = network(batch.inputs)
+        assert len(found.answers) == found.steps == int(evaluated.ponder_time)
+        assert (
+            found.answer
+            == task.describe(network.halting.predict(evaluated), batch, 0)[0]["prediction"]
+        )
+
+
+def test_a_picture_of_the_users_own(project: Path) -> None:
+    from PIL import Image
+
+    picture = np.full((28, 28), 255, np.uint8)
+    picture[4:24, 13:16] = 0
+    Image.fromarray(picture).save("one.png")
+    output = shown("mnist", "--mechanism", "pondernet", "--input", "one.png")
+    assert output.count("@@@") == 10  # twenty rows of pixels, two to a line
+    assert "target  ?\n" in output and re.search(r"^answer  \d$", output, re.MULTILINE)
+
+
+def test_the_setting_of_least_error_is_the_default(project: Path) -> None:
+    def table(errors: dict[float, float]) -> None:
+        rows = [
+            {
+                "mechanism": "act", "setting": setting, "seed": seed, "split": "test",
+                "prediction": "mixture", "error": error, "ponder_time": 2.0,
+            }
+            for setting, error in errors.items()
+            for seed in (0, 1)
+        ]  # fmt: skip
+        path = project / "reports" / "quick" / "tables" / "parity.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows).to_csv(path, index=False)
+
+    assert "act, tau 0.001, seed 0\n" in shown("parity")
+    table({0.001: 0.4, 0.1: 0.25})
+    assert "act, tau 0.1, seed 0; evaluated: error 25.0%, 2.00 steps" in shown("parity")
+    table({0.1: 0.3, 0.001: 0.3})
+    assert "act, tau 0.001, seed 0" in shown("parity")
+
+
+def test_diverged_replicas_are_passed_over() -> None:
+    found, _ = stacked(trained(), "parity", "act", SIGNS)  # two settings, two seeds of each
+
+    def choice(status: str, *wish: float) -> int:
+        names = {"d": "diverged", "r": "running", "f": "finished"}
+        return choose(found._replace(status=[names[each] for each in status]), {}, *wish)
+
+    for status, wanted in (("dfff", 1), ("rfff", 1), ("rdff", 0), ("ddff", 2)):
+        assert choice(status) == wanted
+    with pytest.raises(UserError, match=r"seed: 0 diverged for tau 0\.001; allowed: 1"):
+        choice("dfff", 0.001, 0)
+    with pytest.raises(UserError, match=r"tau 0\.001 diverged with every seed"):
+        choice("ddff", 0.001)
+
+
+def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
+    commands = [("parity",), ("parity", "--mechanism", "pondernet", "--input", SIGNS), ("logic",)]
+    before = {each: shown(*each) for each in commands}
+    layout = Layout(project, "quick")
+    for experiment, mechanism in TRAINED:
+        shutil.move(layout.run(experiment, mechanism), layout.models(experiment, mechanism))
+    shutil.rmtree(project / "data")
+    for name, output in before.items():
+        assert shown(*name) == output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), ("EXPERIMENT", "parity, logic, mnist")),
+        (("sorting",), ("'sorting'", "allowed: parity, logic, mnist")),
+        (("parity", "--profile", "quik"), ("'quik'", "did you mean 'quick'?")),
+        (("parity", "--profile", "paper"), ("no network here in profile paper", "--profile quick")),
+        (("logic", "--mechanism", "repeat"), ("train@quick-logic-repeat", "--mechanism act")),
+        (("parity", "--mechanism", "acts"), ("'acts'", "did you mean 'act'?")),
+        (("parity", "--setting", "0.5"), ("tau 0.5", "0.001, 0.1")),
+        (("parity", "--setting", "x"), ("--setting", "'x'")),
+        (("parity", "--seed", "7"), ("--seed: 7", "allowed: 0, 1")),
+        (("parity", "--input", "+-+0x"), ("'+-+0x'", "+ - 0")),
+        (("mnist", "--mechanism", "pondernet", "--input", "no.png"), ("no.png: no such file",)),
+    ],
+)
+def test_a_mistake_is_one_line(
+    project: Path, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    line = refused(*arguments)
+    for word in words:
+        assert word in line
+
+
+def test_without_the_data_only_inputs_of_ones_own() -> None:
+    with pytest.raises(UserError, match=r"or give an input of your own: --input$"):
+        one_of_the_test_set(Digits(0.0, (), (), "mnist", 5000))
+
+
+def test_damaged_files_are_one_line(project: Path) -> None:
+    path = project / "data" / "runs" / "quick" / "parity" / "act" / "parameters.safetensors"
+    path.write_bytes(path.read_bytes()[:100])
+    assert str(path.relative_to(project)) in refused("parity")
+    table = project / "reports" / "quick" / "tables" / "logic.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text("mechanism,setting\nact,0.1\n")
+    assert "logic.csv" in refused("logic")
+
+
+def test_an_input_unlike_those_of_training_is_warned_of(project: Path) -> None:
+    foreign, own = shown("parity", "--input", SIGNS), shown("parity", "--input", "10110")
+    assert "\nwarning: not as in training: a 0 before a + or -, in training all 0 come" in foreign
+    assert "warning" not in own and "input   +-++-000\n" in own
+    assert "warning" not in shown("parity")
