@@ -1,11 +1,11 @@
-"""What docs/intervals.md says of coverage, simulated again with fewer experiments."""
+"""What docs/methods.md says of coverage, simulated again with fewer experiments."""
 
 from __future__ import annotations
 
 import math
 
 import pytest
-from support.intervals import KINDS, METHODS, PAGE, SEEDS, SIMULATIONS, coverage, page
+from support.intervals import KINDS, METHODS, PAGE, SEEDS, SIMULATIONS, coverage
 
 FEWER = 1_000
 
@@ -29,14 +29,3 @@ def test_the_published_coverage_is_found_again(kind: str, seeds: int) -> None:
         share = float(cell) / 100
         spread = math.sqrt(max(share * (1 - share), 0.002) * (1 / FEWER + 1 / SIMULATIONS))
         assert found[method] == pytest.approx(share, abs=4 * spread), method
-
-
-def test_the_page_says_what_its_table_has() -> None:
-    found = {
-        each: {
-            method: 1.0 if cell == "no bound" else float(cell) / 100
-            for method, cell in zip(METHODS, cells, strict=True)
-        }
-        for each, cells in published().items()
-    }
-    assert PAGE.read_text("utf-8") == page(found)

@@ -18,7 +18,7 @@ def last_errors(rows: pd.DataFrame, worst_error: float) -> pd.DataFrame:
 
 
 CLOSE = 2
-"""Of arms that differ by no more networks solved the median error decides (docs/plans.md)."""
+"""Of arms that differ by no more networks solved the median error decides (docs/methods.md)."""
 
 
 def ranked(rows: pd.DataFrame, solved_below: float, worst_error: float) -> pd.DataFrame:
