@@ -4,12 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+PROFILE = $(shell sed -n 's/^profile: *\([a-z]*\).*/\1/p' params.yaml)
+RESULTS = reports/$(PROFILE)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
 export PIP_USER := 0
 
-.PHONY: help setup repro back report api test check ui track claims provenance verify bench clean
+.PHONY: help setup repro report api test check ui track claims provenance verify bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -39,12 +41,9 @@ $(READY): pyproject.toml constraints.txt $(if $(TORCH),FORCE)
 
 FORCE:
 
-repro: $(READY) ## run the active profile of params.yaml, from data to report
-	@pondering repro
-	@pondering next
-
-back: $(READY) ## go back to the last commit's values, results and networks, without a run
-	@pondering back
+repro: $(READY) ## run what changed (dvc repro), from data to report
+	@dvc repro
+	@echo "repro: open $(RESULTS)/index.html; the runs: make ui; the verdicts: make claims"
 
 report: $(READY) ## draw the report again from the tables there are
 	@pondering report
@@ -78,7 +77,7 @@ verify: $(READY) ## rerun the active profile from nothing in a temporary clone a
 	@echo "verify: rerunning in a temporary clone, then comparing every table with the committed one"
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && git clone --quiet . "$$folder" \
 	  && cd "$$folder" && export PYTHONPATH="$$folder/src" PONDERING_TRACKING=off \
-	  && rm -rf reports/*/ && python -m pondering.cli repro && python -m pondering.cli verify
+	  && rm -rf reports/*/ && dvc repro && python -m pondering.cli verify
 
 bench: $(READY) ## measure the training loop against a plain one
 	@python benchmarks/bench.py

@@ -19,12 +19,14 @@ def main(profile: str, experiment: str) -> None:
         from pondering.params.read import load_params
         from pondering.project.paths import Layout
         from pondering.tasks import make_task
+        from pondering.train.fit import check_fit
 
         params = load_params(Path("params.yaml"), profile)
         config = params.experiment(experiment)
         layout = Layout(Path(), profile)
         frozen = layout.frozen(experiment)
         task = make_task(config.task, experiment, frozen)
+        check_fit(f"{experiment}.{profile}", config, task)
         freeze(task, layout.raw, frozen, config.evaluation.examples)
         card(task, config, params.about.get(experiment), frozen, layout.card(experiment))
         click.echo(f"datasets: {frozen} holds the frozen evaluation sets of {experiment}")

@@ -32,7 +32,7 @@ def completed(*words: str) -> list[str]:
     ("words", "names"),
     [
         ([""], list(COMMANDS)),
-        (["c"], ["check", "claims", "compare"]),
+        (["c"], ["claims", "compare"]),
         (["--v"], ["--version"]),
         (["show", ""], list(load_params(ROOT / "params.yaml").experiments)),
         (["show", "parity_i"], ["parity_interpolation"]),

@@ -19,9 +19,8 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("words", "said"),
     [
         ("shwo", "'shwo' did you mean 'show'?"),
-        ("xyz", "'xyz' allowed: check, claims,"),
+        ("xyz", "'xyz' allowed: claims,"),
         ("--profile quick", "'--profile' --version, --help"),
-        ("check now", "now --help"),
         ("show parity --seeds 3", "'--seeds' '--seed'"),
         ("show --seed", "'--seed' requires an argument"),
         ("claims --root nowhere", "'--root' 'nowhere' does not exist"),
@@ -49,7 +48,7 @@ def test_a_wrong_argument_is_one_line(words: str, said: str) -> None:
 
 
 def test_what_a_terminal_would_obey_is_not_repeated_to_it() -> None:
-    line = refused("check", "a\nb\x1b[2J")  # where Click says a word as it is
+    line = refused("report", "a\nb\x1b[2J")  # where Click says a word as it is
     assert "(a b\N{REPLACEMENT CHARACTER}[2J)" in line and line[:-1].isprintable()
 
 
@@ -71,13 +70,3 @@ def test_a_file_in_the_way_of_tracking_is_one_line(tmp_path: Path) -> None:
     result = run("track")
     assert result.exit_code == 1
     assert re.fullmatch(r"error: \S*\.tracking\S*: a file stands [^\n]+\n", result.stderr)
-
-
-def test_back_needs_a_commit_and_else_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    said = "error: there is no commit here to go back to; run it in a checkout\n"
-    assert refused("back") == said
-    assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Of old checkpoints a few are kept and those in use; one process leads, and is missed."""
+"""Of old checkpoints a few are kept and those in use."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from support import tiny
 
 from pondering.data.frozen import freeze
 from pondering.params.read import load_params
-from pondering.project.errors import UserError
-from pondering.project.locks import KEPT, LEADER, Leader, alone, held, leading, prune
+from pondering.project.locks import KEPT, alone, prune
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train.plan import plan
@@ -59,34 +58,6 @@ def test_one_that_is_held_stays(folder: Path) -> None:
     assert left(folder) == sorted([folder.name, OTHERS[1], *OTHERS[-KEPT:]])
     prune(folder)
     assert OTHERS[1] not in left(folder)
-
-
-def test_one_leads_at_a_time_and_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(LEADER, raising=False)
-    with leading(tmp_path):
-        path = Path(os.environ[LEADER])
-        assert path.is_absolute() and path.is_relative_to(tmp_path)
-        refusal = "another `make repro` is at work in this folder; wait for its end, or stop it"
-        with pytest.raises(UserError, match=refusal), leading(tmp_path):
-            raise AssertionError("two lead")
-        assert held(path)
-    assert LEADER not in os.environ
-    assert not held(path)
-
-
-def test_a_leader_that_ends_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pondering.project.locks.SECONDS_BETWEEN_LOOKS", 0.0)
-    monkeypatch.delenv(LEADER, raising=False)
-    nobody = Leader()
-    path = tmp_path / "leader"
-    monkeypatch.setenv(LEADER, str(path))
-    leader = Leader()
-    with FileLock(path):
-        assert not leader.gone()
-    assert leader.gone()
-    assert not nobody.gone()
 
 
 def test_a_finished_training_prunes_its_own_kind(tmp_path: Path) -> None:

@@ -24,12 +24,13 @@ from pathlib import Path
 
 from support import tiny
 
-from pondering.cli.repro import PRELOADED
-
 ROOT = Path(__file__).parents[2]
 QUICK = ("--profile", "quick", "--experiment", "tiny")
 MECHANISMS = ("repeat", "act", "pondernet")
 SERVER = multiprocessing.get_context("forkserver")
+ROOMS = ("data.fetch", "data.frozen", "evaluate.exits", "evaluate.stage", "train.stage")
+ROOMS += ("model.paths.compiled.operations", "model.paths.compiled.warm")
+PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS)]
 PATIENCE = 60.0  # seconds; for a loaded machine, far from what anything here takes
 
 

@@ -59,7 +59,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.setenv("PONDERING_TRACKING", "off")
         patch.setattr("pondering.train.stage.run", begun)
-        patch.setattr("pondering.cli.pipeline.Pipeline.changed", lambda *_: False)
         patch.setattr("pondering.track.fill.rebuild", lambda root: (0, 0))
         patch.setattr("pondering.track.server.ui", begun)
         patch.setattr("pondering.train.screen.train_all", begun)

@@ -103,7 +103,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """After every stage, with the other mechanisms' training from before."""
     root = extended(tmp_path_factory.mktemp("new") / "p", theta=[0.4, 0.6], sharpness=2.0)
     work = ("datasets", "train --mechanism threshold", "train --mechanism act", "evaluate")
-    for done in fresh.run(root, "keys", "check", *(" ".join((each, *TINY)) for each in work)):
+    for done in fresh.run(root, "keys", *(" ".join((each, *TINY)) for each in work)):
         assert (done.status, done.err) == (0, ""), done
     as_parity(root / "reports/quick")
     (done,) = fresh.run(root, "report --profile quick")
@@ -193,7 +193,6 @@ def test_an_experiment_that_does_not_name_it_goes_on_unchanged(tmp_path: Path) -
     """Neither its parameters nor its keys, trainings and tables know of the entry."""
     work = [
         "keys",
-        "check",
         *(" ".join((each, *TINY)) for each in ("train --mechanism act", "evaluate")),
     ]
     found = []

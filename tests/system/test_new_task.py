@@ -167,7 +167,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny.write(root, values)
     names = "--profile quick --experiment majority"
     training = [f"train {names} --mechanism {each}" for each in ("repeat", "act", "pondernet")]
-    work = ("keys", "check", f"datasets {names}", *training, f"evaluate {names}")
+    work = ("keys", f"datasets {names}", *training, f"evaluate {names}")
     for done in fresh.run(root, *work, "report --profile quick"):
         assert (done.status, done.err) == (0, ""), done
     return root

@@ -12,8 +12,7 @@ from ray.cluster_utils import Cluster
 from support.ray_shards import parameters, prepared, results, trained
 
 from pondering.params.read import load_params
-from pondering.project import locks
-from pondering.project.errors import Interrupted, UserError
+from pondering.project.errors import UserError
 from pondering.train.plan import plan
 from pondering.train.stage import run
 
@@ -27,17 +26,6 @@ def cluster() -> Iterator[Cluster]:
     yield found
     ray.shutdown()
     found.shutdown()
-
-
-def test_it_ends_with_its_leader(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "leader").touch()  # and nobody holds it
-    monkeypatch.setenv(locks.LEADER, str(tmp_path / "leader"))
-    folder = tmp_path / "project"
-    with pytest.raises(Interrupted, match="the same command goes on from the checkpoints"):
-        trained(folder, cluster.address, updates=10**5)
-    assert not (folder / "data/runs").exists()
 
 
 def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(

@@ -13,7 +13,7 @@ import pytest
 from support import stages, tiny
 
 from pondering.params.read import load_params
-from pondering.project import locks, machine
+from pondering.project import machine
 from pondering.train import local
 from pondering.train.plan import Plan, plan
 from pondering.train.shards import LANES, Shard
@@ -146,7 +146,6 @@ def planned(folder: Path, **quick: object) -> Plan:
 
 def test_who_trains_in_several_processes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "processes", lambda threads: 3)
-    monkeypatch.delenv(locks.LEADER, raising=False)
     wide = planned(project, **SIZES)
     assert wide.processes == 3
     assert [each[:2] for each in wide.shards()] == [(0, 2), (2, 4)]
@@ -157,5 +156,3 @@ def test_who_trains_in_several_processes(project: Path, monkeypatch: pytest.Monk
     lanes = LANES[wide.path]
     for block, key in (("network", "hidden"), ("training", "batch")):
         assert planned(project, **SIZES | {block: {key: lanes + 1}}).processes == 1
-    monkeypatch.setitem(os.environ, locks.LEADER, "anybody")
-    assert planned(project, **SIZES).processes == 1

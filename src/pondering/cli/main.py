@@ -12,17 +12,13 @@ from pondering.project.command import Command, stage
 from pondering.project.errors import UserError, instead
 
 COMMANDS = {  # module, name in it, what help says: the module is imported when it is wanted
-    "back": ("pondering.cli.back", "back", "Go back to what the last commit has, without a run."),
-    "check": ("pondering.cli.check", "check", "Check params.yaml whole."),
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
     "compare": ("pondering.cli.compare", "compare_command", "Say what an edit did to the results."),
     "exits": ("pondering.cli.exits", "exits_command", "Compare exit rules at equal mean steps."),
     "judge": ("pondering.cli.judge", "judge_command", "Judge the claims by tables of your own."),
-    "next": ("pondering.cli.next", "whats_next", "Say where to look after a run."),
     "power": ("pondering.cli.power", "power_command", "Say how many seeds repeat a verdict."),
     "provenance": ("pondering.cli.provenance", "provenance_command", "Say where a figure is from."),
     "report": ("pondering.cli.report", "report", "Draw the report again from its tables."),
-    "repro": ("pondering.cli.repro", "repro", "Run what changed, with every core at work."),
     "show": ("pondering.show.command", "show", "Show how a trained network ponders."),
     "track": ("pondering.cli.track", "track_command", "Rebuild MLflow's database."),
     "verify": ("pondering.cli.verify", "verify", "Compare tables with the committed ones."),

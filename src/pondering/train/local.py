@@ -9,7 +9,6 @@ from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from pondering.project import locks
 from pondering.project.command import stage
 from pondering.project.errors import Interrupted
 from pondering.project.progress import ProgressBar
@@ -51,7 +50,6 @@ class _Here(Watch):
         self._label = plan.label + part
         self._tell: Listener = lambda rows: listen(plan.named(rows))
         self._bar: ProgressBar | None = None
-        self._leader = locks.Leader()
 
     def start(self, sweep: Trainer) -> None:
         if sweep.curves:
@@ -70,9 +68,6 @@ class _Here(Watch):
     def update(self, sweep: Trainer) -> None:
         if self._bar:
             self._bar.tick(sweep.update)
-
-    def wants_end(self) -> bool:
-        return self._leader.gone()
 
     def end(self) -> None:
         if self._bar:

@@ -14,7 +14,7 @@ from pondering.model.paths import PathName
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
 from pondering.params.schema import ComputeConfig, ExperimentConfig, Params
-from pondering.project import locks, machine, provenance
+from pondering.project import machine, provenance
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
@@ -117,13 +117,13 @@ class Plan:
     def processes(self) -> int:
         """How many shards train at once on this machine, if there are as many.
 
-        One on a GPU, where other stages run beside this one, and where a cut would change the last
+        One on a GPU, and where a cut would change the last
         digits, which the number of cores must not decide.
         """
         training, lanes = self.config.training, LANES[self.path]
         alike = training.batch % lanes == self.config.network.hidden % lanes == 0
-        alone = self.device.type == "cpu" and sys.platform == "linux" and not locks.is_led()
-        return machine.processes(self.params.compute.threads) if alike and alone else 1
+        here = self.device.type == "cpu" and sys.platform == "linux"
+        return machine.processes(self.params.compute.threads) if alike and here else 1
 
     def shards(self) -> list[Shard]:
         """The parts that are trained by themselves, of `compute.replicas_at_once` replicas."""

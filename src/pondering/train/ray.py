@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pondering.params.read import Params
-from pondering.project import locks, machine
+from pondering.project import machine
 from pondering.project.atomic import atomic_write
-from pondering.project.errors import Interrupted, UserError
+from pondering.project.errors import UserError
 from pondering.project.progress import ProgressBar
 from pondering.train.plan import Plan, plan
 from pondering.train.shards import Shard, ShardResult, Watch, train
@@ -178,7 +178,7 @@ def train_on_cluster(
         names = planned.experiment, planned.mechanism, planned.key, planned.done
         return task.remote(Work(params, *names, number, first, last, frozen), home)
 
-    gathering, leader = _Gathering(start, len(shards)), locks.Leader()
+    gathering = _Gathering(start, len(shards))
     total = len(shards) * planned.config.updates(planned.mechanism)
     try:
         with ProgressBar(f"{planned.label}, {len(shards)} shards", total) as bar:
@@ -187,8 +187,6 @@ def train_on_cluster(
                 rows, done, numbers = ray.get(home.news.remote())
                 listen(planned.named(rows))
                 bar.show(done, numbers)
-                if leader.gone():
-                    raise Interrupted("stopped; the same command goes on from the checkpoints")
     finally:
         ray.shutdown()
     if gathering.failures:

@@ -1,0 +1,31 @@
+"""Whether an experiment's cell and schedule suit its task."""
+
+from __future__ import annotations
+
+from pondering.model.cells import CELLS
+from pondering.params.read import ExperimentConfig
+from pondering.project.errors import UserError
+from pondering.tasks.base import Task
+
+
+def check_fit(where: str, config: ExperimentConfig, task: Task) -> None:
+    """Refuse a cell or a schedule that the task cannot have.
+
+    Args:
+        where: the experiment's block in params.yaml, as `parity.quick`.
+
+    Raises:
+        UserError: images need a cell that reads them, and only they have a validation set.
+    """
+    images, cell = hasattr(task, "validation_batch"), config.network.cell
+    fitting = [name for name, kind in CELLS.items() if hasattr(kind, "side") == images]
+    if cell not in fitting:
+        raise UserError(
+            f"params.yaml: {where}.network.cell: {cell!r} cannot read {task.name}; "
+            f"allowed: {', '.join(fitting)}"
+        )
+    if config.training.validation is not None and not images:
+        raise UserError(
+            f"params.yaml: {where}.training.validation: {task.name} has no validation set; "
+            "allowed: null"
+        )
