@@ -11,7 +11,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
 export PIP_USER := 0
 
-.PHONY: help setup repro report api test check ui track claims provenance verify bench clean
+.PHONY: help setup repro report api test check ui track claims verify bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -69,9 +69,6 @@ track: $(READY) ## rebuild MLflow's database from the tables
 
 claims: $(READY) ## print the published verdict on every claim
 	@pondering claims
-
-provenance: $(READY) ## say where a figure comes from: make provenance FIGURE=graves-04
-	@pondering provenance '$(FIGURE)'
 
 verify: $(READY) ## rerun the active profile from nothing in a temporary clone and compare
 	@echo "verify: rerunning in a temporary clone, then comparing every table with the committed one"

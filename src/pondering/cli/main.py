@@ -13,11 +13,9 @@ from pondering.project.errors import UserError, instead
 
 COMMANDS = {  # module, name in it, what help says: the module is imported when it is wanted
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
-    "compare": ("pondering.cli.compare", "compare_command", "Say what an edit did to the results."),
     "exits": ("pondering.cli.exits", "exits_command", "Compare exit rules at equal mean steps."),
     "judge": ("pondering.cli.judge", "judge_command", "Judge the claims by tables of your own."),
     "power": ("pondering.cli.power", "power_command", "Say how many seeds repeat a verdict."),
-    "provenance": ("pondering.cli.provenance", "provenance_command", "Say where a figure is from."),
     "report": ("pondering.cli.report", "report", "Draw the report again from its tables."),
     "show": ("pondering.show.command", "show", "Show how a trained network ponders."),
     "track": ("pondering.cli.track", "track_command", "Rebuild MLflow's database."),
