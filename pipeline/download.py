@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from pondering.project.command import Command, stage
+from pondering.project.command import stage
 
 
-@click.command(cls=Command)
+@click.command()
 @click.option("--profile", required=True, help="The profile whose files are needed.")
 def main(profile: str) -> None:
     """Fetch what PROFILE needs, and list it with its sha256 in data/raw/PROFILE/files.json."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from pondering.project.command import Command, stage
+from pondering.project.command import stage
 
 
-@click.command(cls=Command)
+@click.command()
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 @click.option("--experiment", required=True, help="A name in params.yaml.")
 def main(profile: str, experiment: str) -> None:

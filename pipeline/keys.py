@@ -8,10 +8,10 @@ import click
 
 from pondering.cli import keys
 from pondering.params.read import load_params
-from pondering.project.command import Command, stage
+from pondering.project.command import stage
 
 
-@click.command(cls=Command)
+@click.command()
 def main() -> None:
     """Write data/keys/STAGE.json, and data/keys/STAGE/... of what an experiment has."""
     with stage():

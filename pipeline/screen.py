@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from pondering.project.command import Command, stage
+from pondering.project.command import stage
 from pondering.project.errors import UserError
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("path", metavar="PLAN", type=click.Path(path_type=Path))
 def main(path: Path) -> None:
     """Train every arm of PLAN, a file reports/PROFILE/search/NAME.yaml.

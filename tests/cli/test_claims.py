@@ -145,11 +145,9 @@ def test_what_changed_since_the_registration_is_told(project: Path, name: str) -
     assert "changed" not in shown("claims", "B1")
 
 
-@pytest.mark.parametrize(
-    ("name", "said"), [("G111", "did you mean 'G1'?"), ("QUICK", "allowed: G1, G2, ")]
-)
-def test_an_unknown_id_is_one_line(project: Path, name: str, said: str) -> None:
-    assert refused("claims", "G1", name).startswith(f"error: IDS: {name!r} is unknown; {said}")
+def test_an_unknown_id_is_one_line(project: Path) -> None:
+    line = refused("claims", "G1", "G111")
+    assert line.startswith("error: IDS: 'G111' is unknown; allowed: G1, G2, ")
 
 
 def test_a_change_warns_until_its_hash_is_registered(project: Path) -> None:

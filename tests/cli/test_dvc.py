@@ -235,8 +235,6 @@ def test_every_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(copy:
         "dvc.yaml: train: '${profile}-tiny-pondernet': no experiment of params.yaml has such a "
         "block in profile quick"
     )
-    wrong = few | {"${profile}-tiny-acd": {"experiment": "tiny", "mechanism": "acd"}}
-    assert refusal(wrong).endswith("; did you mean '${profile}-tiny-act'?")
     mixed = few | {"${profile}-tiny-act": {"experiment": "tiny", "mechanism": "repeat"}}
     assert refusal(mixed).startswith("dvc.yaml: train: '${profile}-tiny-act': no experiment")
     document["stages"]["train"]["foreach"] = lines

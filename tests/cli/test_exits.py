@@ -68,4 +68,4 @@ def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
         "error: EXPERIMENT: exit rules are for answers that are right or wrong; wikipedia has "
         "none, but a loss in bits per character\n"
     )
-    assert "did you mean 'comparison'" in refused("exits", "comparision")
+    assert "'comparision' is unknown; allowed: parity, " in refused("exits", "comparision")

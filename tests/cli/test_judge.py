@@ -112,10 +112,7 @@ def test_a_stand_in_is_told_from_the_card(project: Path) -> None:
     ("words", "said"),
     [
         (("my-parity.csv",), "my-parity.csv: no data card of 'parity'"),
-        (("my-parity.csv", "--card", "parity.json", "--profile", "smal"), "--profile: 'smal' is"),
-        (("none.csv",), "Invalid value for 'TABLE...': Path 'none.csv' does not exist."),
-        ((), "Missing argument 'TABLE...'"),
-        (("other.csv", "--card", "other.json"), "other.csv: no claim is about 'other'; allowed:"),
+        (("other.csv", "--card", "other.json"), "other.csv: no claim is about 'other'; they are"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(project: Path, words: tuple[str, ...], said: str) -> None:

@@ -147,7 +147,7 @@ def test_one_with_options_is_shown_by_its_name(
     assert "act, tau 0.01, seed 0" in shown(*show, "act", "--setting", "0.01")
     named = shown(*show, "act[halt_bias=-3]")
     assert "act, tau 0.01, halt_bias -3, seed 0; evaluated: error" in named
-    said = "--mechanism: 'act[halt_bias=-4]' is not trained; did you mean 'act[halt_bias=-3]'?"
+    said = "--mechanism: 'act[halt_bias=-4]' is not trained; allowed: act, act[halt_bias=-3]"
     assert refused(*show, "act[halt_bias=-4]") == f"error: {said}\n"
     said = "--setting: lambda_p 0.6 is not trained; allowed: 0.3"
     none = refused(*show, "pondernet[halt_bias=1.0,beta=0.50]", "--setting", "0.6")

@@ -49,7 +49,7 @@ WRONG: list[tuple[str, list[Any], str]] = [
     ("act", [0.1, {"halt_bias": -3}], "act.tau.1.tau: missing; the keys there are tau, halt_bias"),
     ("act", [{"tau": -1, "halt_bias": 0}], "act.tau.0.tau: -1 is not allowed: Input should be gr"),
     ("act", [{"tau": 1, "halt_bias": "x"}], "act.tau.0.halt_bias: 'x' is not allowed: Input sho"),
-    ("act", [{"tau": 1, "halt_bais": 0}], "act.tau.0.halt_bais: unknown key; did you mean 'halt_"),
+    ("act", [{"tau": 1, "halt_bais": 0}], "act.tau.0.halt_bais: unknown key; allowed: tau, halt_"),
     ("act", [{"tau": 1, "max_steps": 3}], "act.tau.0.max_steps: unknown key; allowed: tau, halt_"),
     ("act", [{"tau": 1, "beta": 0.1}], "act.tau.0.beta: unknown key; allowed: tau, halt_bias"),
     ("act", [{"tau": [1], "halt_bias": 0}], "act.tau.0.tau: [1] is not allowed: Input should be"),

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from pondering.project.command import REMEDIES, stage
+from pondering.project.command import stage
 from pondering.project.errors import Interrupted, UserError
 
 
@@ -32,14 +32,14 @@ def test_every_expected_end(capsys: pytest.CaptureFixture[str]) -> None:
     assert (status, line) == (130, "stopped; the same command starts this stage again")
 
 
-@pytest.mark.parametrize(
-    "name", ["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "ENOTDIR", "EEXIST", "EISDIR"]
-)
-def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    number = getattr(errno, name)
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
+def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], number: int) -> None:
     status, line = end_of(failure(number), capsys)
-    assert (status, line) == (1, f"error: reports/quick/table.csv: {REMEDIES[number]}")
-    assert "run the same" in line
+    assert (status, line) == (
+        1,
+        f"error: reports/quick/table.csv: {os.strerror(number).lower()}; "
+        "mend it and run the same command again",
+    )
 
 
 def test_a_refusal_of_the_system_told_in_better_words(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +88,6 @@ def test_exhausted_memory_names_the_remedy(
     [
         ZeroDivisionError("a mistake of ours"),
         RuntimeError("CUDA error: an illegal memory access was encountered"),
-        OSError(errno.EBADF, "a mistake of ours"),
         ImportError("lib.so: failed to map segment from shared object: Operation not permitted"),
         caused(OSError("a mistake of ours"), "another"),
         told_instead(RuntimeError("a mistake of ours")),

@@ -136,7 +136,6 @@ def test_a_missing_column_is_named(folder: Path, column: str) -> None:
     ("column", "value", "said"),
     [
         ("experiment", "logic", "'logic' is not 'parity'"),
-        ("mechanism", "atc", "'atc' is unknown; did you mean 'act'?"),
         ("mechanism", "atc[halt_bias=1]", "'atc[halt_bias=1]' is unknown; allowed: repeat, "),
         ("setting", "-0.1", "-0.1 is not from 0"),
         ("setting", "small", "'small' is not a number"),

@@ -190,10 +190,10 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
     [
         ((), ("EXPERIMENT", "parity, logic, mnist")),
         (("sorting",), ("'sorting'", "allowed: parity, logic, mnist")),
-        (("parity", "--profile", "quik"), ("'quik'", "did you mean 'quick'?")),
+        (("parity", "--profile", "quik"), ("'quik'", "allowed: quick, reduced, paper")),
         (("parity", "--profile", "paper"), ("no network here in profile paper", "--profile quick")),
         (("logic", "--mechanism", "repeat"), ("train@quick-logic-repeat", "--mechanism act")),
-        (("parity", "--mechanism", "acts"), ("'acts'", "did you mean 'act'?")),
+        (("parity", "--mechanism", "acts"), ("'acts'", "allowed: repeat, act, pondernet")),
         (("parity", "--setting", "0.5"), ("tau 0.5", "0.001, 0.1")),
         (("parity", "--setting", "x"), ("--setting", "'x'")),
         (("parity", "--seed", "7"), ("--seed: 7", "allowed: 0, 1")),

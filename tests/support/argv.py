@@ -45,8 +45,9 @@ def shown(*words: str, charset: str = "utf-8") -> str:
 
 
 def refused(*words: str) -> str:
-    """The one line that a mistake ends in."""
+    """The one line that a mistake ends in; Click's own follows two lines of usage."""
     done = run(*words)
     assert (done.exit_code, done.stdout) == (2, ""), done.output
-    assert re.fullmatch(r"error: [^\n]+\n", done.stderr), done.stderr
-    return done.stderr
+    line = re.fullmatch(r"(?:Usage: .*\n\n)?([Ee]rror: [^\n]+\n)", done.stderr, re.DOTALL)
+    assert line, done.stderr
+    return line[1]

@@ -20,7 +20,6 @@ import pytest
 from matplotlib.figure import Figure
 from support import faults, stages, tiny
 
-from pondering.project.command import REMEDIES
 from pondering.report.figures import save
 
 QUICK = ("--profile", "quick")
@@ -181,8 +180,8 @@ def filled(disk: Path, before: Path, name: str) -> dict[str, bytes]:
         done = stages.run(project, name, *STAGES[name])
         if done.status == 0:
             break
-        check_refusal(done, "free ")
-        assert "the disk is full" in done.err or "no space left" in done.err
+        check_refusal(done, "no space left on device")
+        assert "no space left" in done.err
         assert results(project, name) == old, f"{left} pages left"
         failures, left = failures + 1, left + 1 + left // 3
     assert failures
@@ -201,7 +200,7 @@ def test_read_only_reports(before: dict[str, Path], tmp_path: Path, name: str) -
         done = stages.run(project, name, *STAGES[name])
     finally:
         subprocess.run(["umount", "--lazy", folder], check=True)
-    check_refusal(done, "the folder is read-only: make it writable")
+    check_refusal(done, "read-only file system")
     assert "error: reports/" in done.err
     assert results(project, name) == old
     assert stages.run(project, name, *STAGES[name]).status == 0
@@ -219,7 +218,7 @@ def test_a_file_system_that_takes_no_more(
         shutil.rmtree(project / ".checkpoints", ignore_errors=True)
         fault = partial(faults.refuse_writes, number, files)
         done = stages.run(project, name, *STAGES[name], before=fault)
-        check_refusal(done, REMEDIES[number])
+        check_refusal(done, os.strerror(number).lower())
         assert results(project, name) == old, files
         assert not [path for path in project.rglob("*.partial") if path.is_file()]
     assert stages.run(project, name, *STAGES[name]).status == 0
@@ -230,7 +229,7 @@ def test_files_that_may_not_be_longer(before: dict[str, Path], tmp_path: Path) -
     shutil.copytree(before["train"], project)
     old = results(project)
     done = stages.run(project, "train", *STAGES["train"], before=partial(faults.small_files, 1000))
-    check_refusal(done, "checkpoint.safetensors: larger than a file may be: raise the limit")
+    check_refusal(done, "checkpoint.safetensors: file too large")
     assert results(project) == old
 
 

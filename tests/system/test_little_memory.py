@@ -10,8 +10,8 @@ from support import faults, stages, tiny
 
 ACT = ("train", *stages.QUICK, "--mechanism", "act")
 LINE = (
-    "error: out of memory: lower training.batch, compute.replicas_at_once, or the number "
-    "of seeds or settings of this experiment in params.yaml, and run the same command again\n"
+    "error: out of memory: lower training.batch or compute.replicas_at_once in params.yaml, "
+    "and run the same command again\n"
 )
 
 

@@ -232,7 +232,9 @@ def test_a_change_of_its_file_trains_it_again_and_no_other(project: Path, tmp_pa
 WRONG: dict[str, dict[str, Any]] = {
     "theta.1: 1.5 is not allowed: Input should": {"theta": [0.4, 1.5]},
     "sharpness: 0 is not allowed: Input should": {"theta": [0.4], "sharpness": 0},
-    "thetas: unknown key; did you mean 'theta'?": {"thetas": [0.4]},
+    "thetas: unknown key; allowed: learning_rate, updates, seeds, theta, sharpness": {
+        "thetas": [0.4]
+    },
     "theta: missing; the keys there are learning_rate, updates, seeds, theta, sharpness": {},
 }
 

@@ -8,19 +8,11 @@ import click
 
 from pondering.cli import options
 from pondering.params.read import load_params
-from pondering.project.command import completed
-from pondering.project.documents import read_yaml
-from pondering.project.errors import UserError, instead
-
-
-def _ids() -> list[str]:
-    """Of all claims and questions; to check them as `load_register` does would take a second."""
-    document = read_yaml(Path("claims.yaml"))
-    return [each["id"] for kind in ("claims", "questions") for each in document[kind]]
+from pondering.project.errors import UserError
 
 
 @click.command("claims")
-@click.argument("ids", nargs=-1, shell_complete=completed(_ids))
+@click.argument("ids", nargs=-1)
 @options.published
 @options.root
 def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
@@ -46,8 +38,8 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
         questions = {each.id: each for each in register.questions}
         for name in wanted:
             if name not in claims and name not in questions:
-                known = instead(name, [*claims, *questions])
-                raise UserError(f"IDS: {name!r} is unknown{known}")
+                known = ", ".join([*claims, *questions])
+                raise UserError(f"IDS: {name!r} is unknown; allowed: {known}")
         click.echo(f"Profile {profile}")
         for name in wanted:
             changes = register.changes_of(name)

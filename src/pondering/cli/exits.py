@@ -13,7 +13,6 @@ from pondering.cli import options
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
 from pondering.params.read import Params, load_params
-from pondering.project.command import completed
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout, to_run
 
@@ -32,7 +31,7 @@ LEGEND = (
 
 
 @click.command("exits")
-@click.argument("experiment", shell_complete=completed(lambda: options.with_tables("exits")))
+@click.argument("experiment")
 @options.profile
 @options.root
 def exits_command(experiment: str, profile: str | None, root: Path) -> None:

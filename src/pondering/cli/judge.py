@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from pondering.cli import options
-from pondering.project.command import completed
-from pondering.project.errors import UserError, instead
+from pondering.project.errors import UserError
 
 SIZE = "reduced"
 
@@ -30,11 +29,10 @@ SIZE = "reduced"
 )
 @click.option(
     "--profile",
-    type=str,
+    type=click.Choice(["quick", "reduced", "paper"]),
     default=SIZE,
     show_default=True,
-    help="quick, reduced or paper: whose size the runs are taken for.",
-    shell_complete=completed(options.profiles),
+    help="Whose size the runs are taken for.",
 )
 @options.root
 def judge_command(
@@ -53,14 +51,14 @@ def judge_command(
     from pondering.cli import claims_text
     from pondering.results import submission
 
-    if profile not in (allowed := options.profiles()):
-        raise UserError(f"--profile: {profile!r} is unknown{instead(profile, allowed)}")
     register = load_register(root / "claims.yaml")
     results = submission.load(paths, cards, profile)
     known = {name: None for claim in register.claims for name in claim.paper_size}
     if not known.keys() & results.tables.keys():
         name = next(iter(results.tables))
-        raise UserError(f"{paths[0]}: no claim is about {name!r}{instead(name, known)}")
+        raise UserError(
+            f"{paths[0]}: no claim is about {name!r}; they are about {', '.join(known)}"
+        )
     judgements = judge_all(register.claims, results)
     tables = list(results.tables)
     click.echo(claims_text.given(judgements, register, tables, profile, options.width()))

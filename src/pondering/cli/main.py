@@ -6,10 +6,8 @@ import importlib
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from pondering.project.command import Command, stage
-from pondering.project.errors import UserError, instead
+from pondering.project.command import stage
 
 COMMANDS = {  # module, name in it, what help says: the module is imported when it is wanted
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
@@ -24,7 +22,7 @@ COMMANDS = {  # module, name in it, what help says: the module is imported when 
 }
 
 
-class _Lazy(Command, click.Group):
+class _Lazy(click.Group):
     """A group that knows its commands' names and imports one when it is wanted."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -36,19 +34,6 @@ class _Lazy(Command, click.Group):
         module, name, _ = COMMANDS[cmd_name]
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        found = [(name, said) for name, (*_, said) in sorted(COMMANDS.items())]
-        named = [CompletionItem(name, help=said) for name, said in found]
-        options = click.Command.shell_complete(self, ctx, incomplete)
-        return [each for each in named if each.value.startswith(incomplete)] + options
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            raise UserError(f"no such command: {args[0]!r}{instead(args[0], sorted(COMMANDS))}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

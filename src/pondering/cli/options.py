@@ -7,19 +7,7 @@ from pathlib import Path
 
 import click
 
-from pondering.project.command import completed
-
-
-def profiles() -> tuple[str, ...]:
-    """Their names."""
-    from pondering.params.schema import PROFILES  # loads pydantic, which few commands need
-
-    return PROFILES
-
-
-def with_tables(kind: str) -> list[str]:
-    """The experiments that have a table in `tables` or `exits` of any profile."""
-    return sorted({path.stem.partition("-")[0] for path in Path("reports").glob(f"*/{kind}/*.csv")})
+from pondering.project.errors import UserError
 
 
 def width() -> int:
@@ -27,23 +15,24 @@ def width() -> int:
     return min(shutil.get_terminal_size((100, 24)).columns, 120)
 
 
+def _project(ctx: click.Context, parameter: click.Parameter, root: Path) -> Path:
+    """Refuse a folder that is no project before anything is written to it."""
+    if not any((root / name).is_file() for name in ("params.yaml", "claims.yaml")):
+        raise UserError(f"{root / 'params.yaml'}: no such file; run from the project's root")
+    return root
+
+
 profile = click.option(
-    "--profile",
-    default=None,
-    help="quick, reduced or paper; the active one if left out",
-    shell_complete=completed(profiles),
+    "--profile", default=None, help="quick, reduced or paper; the active one if left out."
 )
 published = click.option(
-    "--profile",
-    default="reduced",
-    show_default=True,
-    help="quick, reduced or paper.",
-    shell_complete=completed(profiles),
+    "--profile", default="reduced", show_default=True, help="quick, reduced or paper."
 )
 root = click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=".",
     show_default=True,
+    callback=_project,
     help="Folder of the project.",
 )

@@ -13,9 +13,7 @@ import click
 from pondering.cli import options
 from pondering.params.read import load_params
 from pondering.params.replica import read_variant
-from pondering.project.command import completed
-from pondering.project.documents import read_yaml
-from pondering.project.errors import UserError, instead
+from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.project.progress import duration
 
@@ -28,12 +26,8 @@ ENOUGH = 0.8
 NO_VERDICT = ("not run", "cannot be judged at this scale", "not learned here")
 
 
-def _ids() -> list[str]:
-    return [each["id"] for each in read_yaml(Path("claims.yaml"))["claims"]]
-
-
 @click.command("power")
-@click.argument("claim_id", metavar="CLAIM", shell_complete=completed(_ids))
+@click.argument("claim_id", metavar="CLAIM")
 @options.published
 @options.root
 def power_command(claim_id: str, profile: str, root: Path) -> None:
@@ -48,7 +42,7 @@ def power_command(claim_id: str, profile: str, root: Path) -> None:
     layout = Layout(root, load_params(root / "params.yaml", profile).profile)
     claims = {each.id: each for each in load_register(root / "claims.yaml").claims}
     if (name := claim_id.upper()) not in claims:
-        raise UserError(f"CLAIM: {name!r} is unknown{instead(name, claims)}")
+        raise UserError(f"CLAIM: {name!r} is unknown; allowed: {', '.join(claims)}")
     results = Results.load(root / "reports", layout.profile)
     for line in lines(claims[name], results, layout):
         wrapped = textwrap.wrap(line, options.width(), break_on_hyphens=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pondering.params.schema import Params
 from pondering.project.documents import read_yaml
-from pondering.project.errors import UserError, close_to
+from pondering.project.errors import UserError
 
 
 def check_trainings(root: Path, params: Params) -> None:
@@ -30,11 +30,9 @@ def check_trainings(root: Path, params: Params) -> None:
     there: dict[str, Any] = read_yaml(path)["stages"]["train"]["foreach"]
     for line, item in there.items():
         if wanted.get(line) != item:
-            close = close_to(line, wanted)
-            hint = f"; did you mean {close!r}?" if close and close not in there else ""
             raise UserError(
                 f"dvc.yaml: train: {line!r}: no experiment of params.yaml has such a block in "
-                f"profile {params.profile}{hint}"
+                f"profile {params.profile}"
             )
     for line, item in wanted.items():
         if line not in there:

@@ -16,7 +16,7 @@ from pondering.model.stacking import select
 from pondering.params.ranges import setting_text
 from pondering.params.read import PROFILES, SETTING_NAMES, Params
 from pondering.params.replica import Options, Replica, read_variant
-from pondering.project.errors import UserError, instead
+from pondering.project.errors import UserError
 from pondering.project.paths import Layout, to_run
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
@@ -145,7 +145,8 @@ def load(
     config = params.experiment(experiment)
     mechanism, options = read_variant(variant)
     if mechanism not in config.mechanisms:
-        raise UserError(f"--mechanism: {variant!r} is unknown{instead(variant, config.mechanisms)}")
+        known = ", ".join(config.mechanisms)
+        raise UserError(f"--mechanism: {variant!r} is unknown; allowed: {known}")
     layout = home(root, params.profile, experiment, mechanism)
     if layout is None:
         raise UserError(_untrained(root, params, experiment, mechanism))
@@ -213,8 +214,8 @@ def _of_variant(trained: Trained, options: Options) -> dict[int, Replica]:
     wanted = Replica(trained.mechanism, 0, 0, options).variant
     own = {k: each for k, each in enumerate(trained.replicas) if each.variant == wanted}
     if not own:
-        there = instead(wanted, dict.fromkeys(each.variant for each in trained.replicas))
-        raise UserError(f"--mechanism: {wanted!r} is not trained{there}")
+        there = ", ".join(dict.fromkeys(each.variant for each in trained.replicas))
+        raise UserError(f"--mechanism: {wanted!r} is not trained; allowed: {there}")
     return own
 
 

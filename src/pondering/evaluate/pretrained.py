@@ -19,7 +19,6 @@ from torch import Tensor
 from pondering.model.cells import CELLS, ConvMLP
 from pondering.model.halting import Halting, MeanField
 from pondering.model.network import Network
-from pondering.project.errors import close_to
 
 REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
 
@@ -127,9 +126,7 @@ def _unknown(name: str, home: Path) -> str:
     there = [path.parent.relative_to(home).as_posix() for path in home.glob("*/*/run.json")]
     if not there:
         return f"{home}: no published networks; `folder` is reports/PROFILE/models of a checkout"
-    near = close_to(name, there)
-    meant = f"did you mean {near}? " if near else ""
-    return f"{name}: is not published; {meant}There are: {', '.join(sorted(there))}"
+    return f"{name}: is not published; there are: {', '.join(sorted(there))}"
 
 
 def _choice(

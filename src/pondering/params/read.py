@@ -7,7 +7,7 @@ stand where is in `schema.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.schema import PROFILES, SETTING_NAMES, ExperimentConfig, Params
 from pondering.project.documents import LONGEST_LINE, read_yaml
-from pondering.project.errors import UserError, close_to, instead, printable
+from pondering.project.errors import UserError, printable
 
 __all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
 
@@ -59,17 +59,16 @@ def _checked(
 ) -> Params:
     for key in _TOP:
         if key not in document:
-            hint = "" if not (close := close_to(key, document)) else f" (there is {close!r})"
-            raise _Refusal(f"{key}: missing{hint}; the top-level keys are {', '.join(_TOP)}")
+            raise _Refusal(f"{key}: missing; the top-level keys are {', '.join(_TOP)}")
     chosen = document["profile"] if profile is None else profile
     if chosen not in PROFILES:
-        raise _Refusal(f"profile: {_shown(chosen)} is unknown{instead(str(chosen), PROFILES)}")
+        raise _Refusal(f"profile: {_shown(chosen)} is unknown; allowed: {_listed(PROFILES)}")
     names = document["experiments"]
     if not isinstance(names, list) or not names or len(set(map(str, names))) != len(names):
         raise _Refusal(f"experiments: {_shown(names)} is not allowed: must list distinct names")
     for key in document:
         if key not in (*_TOP, *names) and not _is_block(document[key]):
-            raise _Refusal(f"{key}: unknown key{instead(str(key), (*_TOP, *names))}")
+            raise _Refusal(f"{key}: unknown key; allowed: {_listed((*_TOP, *names))}")
     merged = {key: document[key] for key in _TOP if key != "experiments"}
     for name, values in over.items():
         if isinstance(block := document.get(name), dict) and isinstance(block.get(chosen), dict):
@@ -93,13 +92,13 @@ def _merged_block(document: dict[str, Any], name: Any, profile: str) -> dict[str
         raise _Refusal(f"experiments: {_shown(name)} has no block of its own")
     for key in block:
         if key not in ("common", *PROFILES):
-            raise _Refusal(f"{name}.{key}: unknown key{instead(str(key), ('common', *PROFILES))}")
+            raise _Refusal(f"{name}.{key}: unknown key; allowed: {_listed(('common', *PROFILES))}")
     for home in ("common", profile):
         if not isinstance(block.get(home), dict):
             raise _Refusal(f"{name}.{home}: {_shown(block.get(home))}; must be a mapping")
         for key in block[home]:
             if key not in _PARTS:
-                raise _Refusal(f"{name}.{home}.{key}: unknown key{instead(str(key), _PARTS)}")
+                raise _Refusal(f"{name}.{home}.{key}: unknown key; allowed: {_listed(_PARTS)}")
     merged = deep_merge(block["common"], block[profile])
     blocks = {key: merged.pop(key) for key in MECHANISMS if key in merged}
     if not blocks:
@@ -120,6 +119,10 @@ def deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(map(str, names))
+
+
 def _shown(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
@@ -137,7 +140,7 @@ def _finding(error: ValidationError, document: dict[str, Any], profile: str) -> 
         keys = [keys[1], profile if given else "common", *rest]
     where = ".".join(str(part) for part in keys)
     if first["type"] == "extra_forbidden":
-        return f"{where}: unknown key{instead(str(keys[-1]), allowed)}"
+        return f"{where}: unknown key; allowed: {_listed(allowed)}"
     if first["type"] == "missing":
         return f"{where}: missing; the keys there are {', '.join(allowed)}"
     message = first["msg"].removeprefix("Value error, ")

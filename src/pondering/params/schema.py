@@ -23,7 +23,7 @@ from pondering.params.downloads import Download
 from pondering.params.mechanisms import MECHANISMS, SHARED, Mechanism
 from pondering.params.ranges import Bias, Count, NotNegative, Open, OwnSeeds, Positive, Seeds
 from pondering.params.replica import Replica, split_setting
-from pondering.project.errors import UserError, instead
+from pondering.project.errors import UserError
 
 PROFILES = ("quick", "reduced", "paper")
 SETTING_NAMES = {name: mechanism.setting for name, mechanism in MECHANISMS.items()}
@@ -314,8 +314,8 @@ class Params(_Model):
             UserError: no such experiment.
         """
         if name not in self.experiments:
-            known = instead(name, self.experiments)
-            raise UserError(f"params.yaml: experiments: {name!r} is unknown{known}")
+            known = ", ".join(self.experiments)
+            raise UserError(f"params.yaml: experiments: {name!r} is unknown; allowed: {known}")
         return self.experiments[name]
 
     def training(self, experiment: str, mechanism: str) -> str:

@@ -12,7 +12,7 @@ from pondering.params.ranges import Count
 from pondering.params.read import Params, deep_merge, load_params
 from pondering.params.schema import ExperimentConfig
 from pondering.project.documents import read_yaml
-from pondering.project.errors import UserError, instead
+from pondering.project.errors import UserError
 
 
 class Screen(BaseModel):
@@ -67,8 +67,8 @@ class Screen(BaseModel):
             raise UserError(f"seeds: {named} is not allowed; a seed of no published run is")
         unknown = [name for name in self.settings if name not in config.mechanisms]
         if unknown:
-            known = instead(unknown[0], config.mechanisms)
-            raise UserError(f"settings.{unknown[0]}: unknown mechanism{known}")
+            known = ", ".join(config.mechanisms)
+            raise UserError(f"settings.{unknown[0]}: unknown mechanism; allowed: {known}")
 
 
 def read_screen(path: Path) -> Screen:

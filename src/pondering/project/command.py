@@ -1,14 +1,14 @@
-"""What every stage script does around its work: one line for a user's mistake, no traceback."""
+"""What every command does around its work: one line for a user's mistake, no traceback."""
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import gc
+import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
@@ -19,84 +19,34 @@ from pondering.project.errors import Interrupted, UserError, out_of_memory, prin
 # imported; its default is some thirty times that.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
-REMEDIES = {
-    errno.ENOSPC: "the disk is full: free some space and run the same command again",
-    errno.EDQUOT: "the disk quota is used up: free some space and run the same command again",
-    errno.EFBIG: "larger than a file may be: raise the limit (ulimit -f) and run the same again",
-    errno.EROFS: "the folder is read-only: make it writable and run the same command again",
-    errno.EACCES: "the folder is not writable: change its permissions and run the same again",
-    errno.EPERM: "the folder is not writable: change its permissions and run the same again",
-    errno.ENOTDIR: "a file stands where a folder should be: move it away and run the same again",
-    errno.EEXIST: "a file stands where a folder should be: move it away and run the same again",
-    errno.EISDIR: "a folder stands where a file should be: move it away and run the same again",
-}
-
 
 @contextmanager
 def stage() -> Iterator[None]:
     """Turn the expected ends of a command into one line and an exit status.
 
-    A user's mistake exits with 2, an interruption with 130; what the system refuses (a full disk,
-    a read-only folder, exhausted memory) with 1.
+    A user's mistake exits with 2, an interruption with 130. A full disk, a read-only folder and
+    exhausted memory exit with 1. What a terminal cannot write is printed as a question mark.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        with contextlib.suppress(io.UnsupportedOperation):
+            sys.stdout.reconfigure(errors="replace")
     try:
         yield
     except UserError as error:
         refused = isinstance(error.__cause__, OSError)  # by the system, told in better words
         _leave(f"error: {error}", 1 if refused else 2)
-    except click.UsageError as error:
-        _leave(f"error: {_usage(error)}", 2)
     except Interrupted as error:
         _leave(str(error), 130)
     except KeyboardInterrupt:
         _leave("stopped; the same command starts this stage again", 130)
     except (MemoryError, RuntimeError, ImportError, OSError) as error:
-        if isinstance(error, OSError) and error.errno in REMEDIES:
-            _leave(f"error: {error.filename or 'a file'}: {REMEDIES[error.errno]}", 1)
-        if not out_of_memory(error):
+        if out_of_memory(error):
+            remedy = "lower training.batch or compute.replicas_at_once in params.yaml"
+            _leave(f"error: out of memory: {remedy}, and run the same command again", 1)
+        if not isinstance(error, OSError) or not error.strerror:
             raise
-        _leave(
-            "error: out of memory: lower training.batch, compute.replicas_at_once, or the number "
-            "of seeds or settings of this experiment in params.yaml, and run the same command "
-            "again",
-            1,
-        )
-
-
-def completed(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
-    """A `shell_complete`: what of some names begins as typed; nothing where they cannot be read."""
-
-    def complete(ctx: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-        try:
-            return [name for name in names() if name.startswith(typed)]
-        except Exception:  # whatever it is, the command itself says it when it is run
-            return []
-
-    return complete
-
-
-class Command(click.Command):
-    """A command whose wrong arguments end like any user's mistake, in one line."""
-
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Read the arguments."""
-        with stage():
-            return super().make_context(*args, **extra)
-
-
-def _usage(error: click.UsageError) -> str:
-    """Click's own words, and what is allowed where they leave it out."""
-    said, ctx = error.format_message(), error.ctx
-    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
-        return f"{said} {error.param.help or ''}"
-    told = (click.BadParameter, click.BadOptionUsage, click.BadArgumentUsage)
-    if ctx is None or isinstance(error, told):
-        return said
-    names = [
-        each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
-        for each in ctx.command.get_params(ctx)
-    ]
-    return f"{said} Allowed: {', '.join(names)}."
+        where, reason = error.filename or "a file", error.strerror.lower()
+        _leave(f"error: {where}: {reason}; mend it and run the same command again", 1)
 
 
 def _leave(line: str, status: int) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
 # as torch and, of a library, the system's loader say it
 MEMORY = ("out of memory", "not enough memory", "t allocate memory", "bad_alloc", "failed to map")
 FORBIDDEN = ("not permitted", "denied")  # the loader's other reasons
@@ -15,23 +12,6 @@ class UserError(Exception):
 
     Command lines print it after ``error:`` and exit with status 2, never with a traceback.
     """
-
-
-def close_to(name: str, among: Iterable[object]) -> str | None:
-    """The one of some names that a misspelt one comes closest to; None where none is close."""
-    found = difflib.get_close_matches(name, [str(each) for each in among], 1)
-    return found[0] if found else None
-
-
-def instead(name: str, allowed: Iterable[object]) -> str:
-    """The end of a line about an unknown name: up to three as close as any, else all there are."""
-    names = [str(each) for each in allowed]
-    closest = close_to(name, names)
-    if closest is None:
-        return f"; allowed: {', '.join(names)}"
-    ratio = difflib.SequenceMatcher(None, closest, name).ratio()
-    close = difflib.get_close_matches(name, names, cutoff=ratio)
-    return f"; did you mean {' or '.join(repr(each) for each in names if each in close)}?"
 
 
 def printable(line: str) -> str:

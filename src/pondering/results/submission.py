@@ -11,7 +11,7 @@ import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica, read_variant
-from pondering.project.errors import UserError, instead
+from pondering.project.errors import UserError
 from pondering.results.results import Card, Results, line_of, read_card, read_table
 from pondering.results.tables import REPLICA
 
@@ -99,8 +99,7 @@ def check(path: Path, rows: pd.DataFrame | None, experiment: str, card: Card | N
         )
     _refuse(path, rows, "experiment", rows["experiment"] != experiment, f"not {experiment!r}")
     unknown = ~rows["mechanism"].map(lambda name: read_variant(name)[0] in MECHANISMS)
-    for name in rows["mechanism"][unknown].head(1):
-        _refuse(path, rows, "mechanism", unknown, f"unknown{instead(name, MECHANISMS)}")
+    _refuse(path, rows, "mechanism", unknown, f"unknown; allowed: {', '.join(MECHANISMS)}")
     for column, words in (WORDS | {"split": tuple(card.splits)}).items():
         _refuse(path, rows, column, ~rows[column].isin(words), f"not one of {', '.join(words)}")
     for column, (low, high) in RANGES.items():

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pondering.params.read import PROFILES, SETTING_NAMES, load_params
-from pondering.project.command import completed
+from pondering.params.read import SETTING_NAMES, load_params
 from pondering.project.errors import UserError
 
 if TYPE_CHECKING:  # torch is loaded when a network is: help comes at once
@@ -25,13 +24,9 @@ MEANING = {  # what a halting probability does, where it does not weigh the step
 
 
 @click.command()
-@click.argument(
-    "experiment", required=False, shell_complete=completed(lambda: load_params().experiments)
-)
-@click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.",
-              shell_complete=completed(lambda: PROFILES))  # fmt: skip
+@click.argument("experiment", required=False)
+@click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.")
 @click.option("--mechanism", metavar="M", default="act", show_default=True,
-              shell_complete=completed(lambda: SETTING_NAMES),
               help=f"{', '.join(SETTING_NAMES)}; with options as 'act[halt_bias=-3]'.")  # fmt: skip
 @click.option(
     "--setting",
