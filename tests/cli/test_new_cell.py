@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 import torch
 from support import tiny
-from support.synthetic_results import FEW, card_of, table_of
 from torch import Tensor, nn
 
 from pondering.data.frozen import card, freeze
 from pondering.model.cells import CELLS, Linear
 from pondering.params.read import MECHANISMS
 from pondering.project.errors import UserError
-from pondering.report.pages.summary import settings_in_words
+from pondering.report.pages.summary import trained_in_words
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 
@@ -58,8 +57,7 @@ def test_a_class_and_its_name_are_enough_to_train(
     assert not any(torch.equal(old, new) for old, new in zip(before, after, strict=True))
     losses = torch.stack(sweep.curves)[..., 1]
     assert losses.isfinite().all() and (not learns or (losses[-1] < losses[0]).all())
-    lines = settings_in_words(table_of("parity", FEW, 3), card_of("tiny"), config)
-    assert ("Network", "residual, 16 units") in lines
+    assert trained_in_words(config).startswith("Residual of 16 units; ")
 
 
 def test_its_data_card_names_it(tmp_path: Path) -> None:

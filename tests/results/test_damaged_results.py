@@ -40,7 +40,7 @@ def read_all(root: Path) -> object:
 
 
 def read_origins(root: Path) -> object:
-    return origins(root / "reports/quick/provenance", ["parity-act", "parity"], str)
+    return origins(Layout(root, "quick"), "parity", ["act"])
 
 
 LOADERS: dict[str, tuple[Load, ...]] = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from support.synthetic_results import card_of, made_up_results
 
 from pondering.claims.claims import load_register
+from pondering.project.paths import Layout
 from pondering.report.pages import build
 from pondering.results.results import Results
 
@@ -19,8 +20,13 @@ HOSTILE = "<script>alert('x')</script>"
 
 
 def publish(source: Results, folder: Path) -> Path:
-    """Write results as the stages do, then their report; returns the profile's folder."""
-    home = folder / source.profile
+    """Write results as the stages do, then their report; returns the profile's folder.
+
+    Args:
+        source: made-up results.
+        folder: reports/ of a project.
+    """
+    home = Layout(folder.parent, source.profile).report
     for kind in ("tables", "curves", "provenance"):
         (home / kind).mkdir(parents=True, exist_ok=True)
     for name, table in source.tables.items():
@@ -38,7 +44,7 @@ def publish(source: Results, folder: Path) -> Path:
     for name, curves in source.curves.items():
         for mechanism, part in curves.groupby("mechanism"):
             part.to_csv(home / "curves" / f"{name}-{mechanism}.csv", index=False)
-    build(source, REGISTER, home, {})
+    build(source, REGISTER, Layout(folder.parent, source.profile), {})
     return home
 
 
@@ -51,14 +57,7 @@ def hostile_results() -> Results:
         for name in (*kept, "extra")
     }
     cards["extra"] = replace(cards["extra"], title=HOSTILE, splits={HOSTILE: HOSTILE})
-    step = {"input": '"><img src=x onerror=alert(1)>', "target": HOSTILE, "prediction": "a",
-            "ponder_time": 2.0, "remainder": None, "loss": 1.0, "entropy": None,
-            "halting": [1.0]}  # fmt: skip
-    traces = dict(source.traces)
-    text = traces["wikipedia"][0]
-    traces["wikipedia"] = [text | {"steps": [*text["steps"], step]}]
     tables = {name: source.tables[name] for name in kept}
     tables["extra"] = source.tables["parity"].assign(experiment="extra", split=HOSTILE)
     curves = {name: source.curves[name] for name in kept}
-    published = {"parity": {"act": (0.001, 0)}}
-    return Results("quick", tables, curves, traces, cards, published=published)
+    return Results("quick", tables, curves, source.traces, cards)

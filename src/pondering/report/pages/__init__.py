@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,12 @@ def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]
     settings = {name: _evaluated(layout.provenance(name), now) for name, now in settings.items()}
     results = Results.load(root / "reports", profile)
     register = load_register(root / "claims.yaml")
-    page = build(results, register, layout.report, settings)
+    page = build(results, register, layout, settings)
     build_index(root / "reports", encodings)
     judged = json.loads((layout.report / "claims.json").read_text(encoding="utf-8"))
     write_readme(root / "README.md", profile, what_holds(results, judged, layout.report))
-    return ", ".join(f"{count} {words}" for words, count in page.counts.items() if count)
+    verdicts = Counter(view.judgement.verdict for view in page.claims)
+    return ", ".join(f"{count} {words}" for words, count in verdicts.items())
 
 
 def _evaluated(record: Path, now: ExperimentConfig) -> ExperimentConfig:

@@ -1,16 +1,16 @@
-"""What mechanisms, profiles and cells are called on the pages."""
+"""What profiles, mechanisms, cells and verdicts are called on the pages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from pondering.claims.answers import Met
+from pondering.claims.bounds import Outcome
+from pondering.claims.verdicts import Verdict
 from pondering.params import mechanisms
-from pondering.params.replica import options_listed, read_variant, split_setting
-from pondering.report.figures import style
+from pondering.params.replica import read_variant
 
 TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
-
 
 PROFILES = {
     "paper": "the papers' own settings, to the letter",
@@ -25,15 +25,6 @@ PAPERS = {
 }
 """Paper -> where anyone can read it."""
 
-TERMS = {
-    "Ponder": "a network ponders when it takes several steps over one input and decides by itself "
-    "after which of them it answers.",
-    "Tau, τ": "what every step costs ACT in training: the larger tau is, the sooner ACT stops.",
-    "Lambda_p, λp": "the chance of stopping at each step that training pulls PonderNet towards: "
-    "the smaller lambda_p is, the longer PonderNet thinks.",
-}
-"""What a reader must know before the first number."""
-
 CELLS = {
     "tanh_rnn": "tanh recurrent network",
     "gru": "GRU",
@@ -41,9 +32,36 @@ CELLS = {
     "conv_mlp": "convolutional network (once an image) and MLP step",
 }
 
+SIGNS: dict[Verdict, str] = {
+    "reproduced": "✓",
+    "partly": "◐",
+    "not reproduced": "✗",
+    "not learned here": "○",
+    "cannot be judged at this scale": "?",
+    "not run": "–",  # noqa: RUF001
+}
+"""The sign before each verdict."""
+
+COLOURS: dict[Verdict | Outcome | Met, str] = {
+    "reproduced": "good",
+    "partly": "middling",
+    "not reproduced": "bad",
+    "not learned here": "few",
+    "cannot be judged at this scale": "soft",
+    "not run": "soft",
+    "holds": "good",
+    "undecided": "middling",
+    "fails": "bad",
+    "not measured": "soft",
+}
+"""The style sheet's class for a verdict and for the outcome of a criterion."""
+
+UNDECIDED: tuple[Verdict, ...] = ("cannot be judged at this scale", "not run")
+"""Verdicts that say nothing about a claim."""
+
 
 def variants(found: Iterable[str]) -> list[str]:
-    """The names that a table has for mechanisms, in the order of entries, without options first."""
+    """The mechanisms of a table, in the order of entries, those without options first."""
     order, of = list(TITLES), {name: read_variant(name)[0] for name in found}
     known = (name for name in of if of[name] in TITLES)
     return sorted(known, key=lambda name: (order.index(of[name]), name))
@@ -53,17 +71,3 @@ def listed(texts: Iterable[str]) -> str:
     """A, b and c."""
     *first, last = texts
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def settings_listed(mechanism: str, settings: Iterable[float | Mapping[str, Any]]) -> list[str]:
-    """A list of settings as params.yaml has it: 0.01, 1e-3 with halt_bias -3."""
-    entry = mechanisms.MECHANISMS[mechanism]
-    pairs = (split_setting(entry, each) for each in settings)
-    texts = ((style.number(number), ", ".join(options_listed(more))) for number, more in pairs)
-    return [" with ".join(filter(None, each)) for each in texts]
-
-
-def setting_sign(mechanism: str, value: float) -> str:
-    """A setting as the tables print it: τ = 1e-3, ρ = 1 (plain)."""  # noqa: RUF002
-    text = style.setting_symbol(mechanism, value)
-    return f"{text} (plain)" if mechanisms.is_plain(mechanism, value) else text

@@ -121,7 +121,9 @@ class _Numbers:
         """A measured quantity: its value and the bounds of its interval."""
         for each in self.judged[claim]["estimates"]:
             if each["quantity"] == name and each.get("part", "") in ("", part):
-                return each["value"], each["low"], each["high"]
+                found = each["value"], each["low"], each["high"]
+                if None not in found:
+                    return found
         raise KeyError(f"{claim}: {name}")
 
     def text(self, claim: str, name: str) -> str:
@@ -262,7 +264,10 @@ def _beyond(numbers: _Numbers) -> Sentence:
         each["value"]
         for each in numbers.judged["Q5"]["estimates"]
         if each["quantity"] in ("accuracy_beyond_8_of_16", "accuracy_beyond_12_of_24")
+        and each["value"] is not None
     ]
+    if not shares:
+        raise KeyError("Q5")
     return Sentence(
         "Nothing extrapolates: beyond the trained range every mechanism is right on "
         f"{min(shares):.0%} to {max(shares):.0%} of inputs, where guessing is right on 50% "

@@ -100,13 +100,8 @@ function thought({ task, networks, runs }, k, text) {
   });
 }
 
-// The sign and the word that the other pages have for a verdict.
-function verdict(right) {
-  const made = element("span", { class: `mark ${right ? "reproduced" : "failed"}` });
-  const sign = `<svg aria-hidden="true" focusable="false"><use href="#sign-${right ? "reproduced" : "failed"}"/></svg>`;
-  made.innerHTML = sign + (right ? "right" : "wrong");
-  return made;
-}
+// The word for an answer, with its sign by the style sheet.
+const verdict = (right) => element("span", { class: `mark ${right ? "good" : "bad"}` }, right ? "right" : "wrong");
 
 function stopsAt(network, { stop, expected }) {
   if (network.mechanism === "pondernet") return `takes ${expected.toFixed(1)} steps on average, most likely ${stop},`;
