@@ -42,6 +42,10 @@ $(READY): pyproject.toml constraints.txt $(if $(TORCH),FORCE)
 FORCE:
 
 repro: $(READY) ## run what changed (dvc repro), from data to report
+	@said=$$(git rev-parse HEAD 2>&1 >/dev/null) || { echo "error: $$(echo $$said); DVC needs git:" \
+	  "a folder without it gets it by git init && git add -A && git commit -m start"; exit 2; }
+	@! grep -q '^<<<<<<< ' dvc.lock || { echo "error: dvc.lock: git could not merge it;" \
+	  "git checkout HEAD -- dvc.lock takes your side, and a run writes what is missing"; exit 2; }
 	@dvc repro
 	@echo "repro: open $(RESULTS)/index.html; the runs: make ui; the verdicts: make claims"
 

@@ -1,4 +1,4 @@
-"""YAML files that a person writes."""
+"""Text files that a person writes or git merges."""
 
 from __future__ import annotations
 
@@ -15,36 +15,42 @@ LONGEST_LINE = 400
 """Characters of a message, whatever the file has."""
 
 
-def read_yaml(path: Path, text: str | None = None) -> dict[str, Any]:
-    """A file's mapping, by YAML 1.2: 1e-3 is a number. Every caller gets one of its own.
+def read_text(path: Path) -> str:
+    """A file's text.
 
-    Args:
-        path: the file.
-        text: its content, where it does not lie there now; messages name `path` all the same.
+    Raises:
+        UserError: it cannot be read, or git left the marks of a merge in it.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run from the project's root") from None
+    except (OSError, UnicodeError) as problem:
+        raise UserError(printable(f"{path}: cannot be read: {problem}")) from None
+    if text.startswith("<<<<<<< ") or "\n<<<<<<< " in text:
+        advice = f"`git checkout HEAD -- {path}` takes your side"
+        raise UserError(f"{path}: git could not merge it; edit it, or {advice}")
+    return text
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A file's mapping, by YAML 1.2: 1e-3 is a number. Every caller gets one of its own.
 
     Raises:
         UserError: one line: no such file, not to be read, no YAML, or no mapping.
     """
+    text = read_text(path)
     try:
-        content = path.read_text(encoding="utf-8") if text is None else text
-        document = copy.deepcopy(_parsed(content))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run from the project's root") from None
-    except (OSError, UnicodeError) as problem:
-        raise _refused(f"{path}: cannot be read: {problem}") from None
+        document = copy.deepcopy(_parsed(text))
     except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises
         reason = str(problem) or type(problem).__name__
-        raise _refused(f"{path}: not valid YAML: {reason}") from None
+        raise UserError(printable(f"{path}: not valid YAML: {reason}")[:LONGEST_LINE]) from None
     if not isinstance(document, dict):
-        raise _refused(f"{path}: must be a mapping of keys, not {document!r:.80}")
+        raise UserError(printable(f"{path}: must be a mapping of keys, not {document!r:.80}"))
     return document
 
 
 @cache
 def _parsed(text: str) -> Any:
-    """A document; of params.yaml parsing takes three quarters of a second."""
+    """A document; of params.yaml parsing takes most of a second."""
     return YAML(typ="safe", pure=True).load(text)
-
-
-def _refused(line: str) -> UserError:
-    return UserError(printable(line)[:LONGEST_LINE])

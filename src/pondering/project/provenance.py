@@ -92,28 +92,32 @@ def data_hash(task: object, frozen: Path) -> str:
 
 
 def git_commit(root: Path) -> str:
-    """The commit checked out, with `+changes` if tracked code differs from it; or `unknown`."""
+    """The commit checked out, with `+changes` if tracked code differs from it; or `unknown`.
+
+    Raises:
+        UserError: git refuses the folder.
+    """
+    commit = git(root, "rev-parse", "--quiet", "--verify", "HEAD")
     code = ("src", "pipeline", "params.yaml", "dvc.yaml")
-    commit = commit_of(root)
     changed = git(root, "status", "--porcelain", "--untracked-files=no", "--", *code)
     if commit is None or changed is None:
         return "unknown"
-    return commit + ("+changes" if changed else "")
-
-
-def commit_of(root: Path, revision: str = "HEAD") -> str | None:
-    """The commit that git knows by a name; None if it knows none."""
-    found = git(root, "rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}")
-    return None if found is None else found.strip()
+    return commit.strip() + ("+changes" if changed else "")
 
 
 def git(root: Path, *words: str) -> str | None:
-    """What git says; None where it fails, as without a repository, or is not installed."""
+    """What git says; None where there is no repository, no such commit, or no git.
+
+    Raises:
+        UserError: git refuses the folder, since it belongs to another user.
+    """
     try:
-        answer = subprocess.run(["git", "-C", str(root), *words], capture_output=True)
+        answer = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)
     except OSError:
         return None
-    return answer.stdout.decode() if answer.returncode == 0 else None
+    if "dubious ownership" in answer.stderr:
+        raise UserError(f"git: {' '.join(answer.stderr.split())}")  # it names the way out
+    return answer.stdout if answer.returncode == 0 else None
 
 
 def versions() -> dict[str, str]:

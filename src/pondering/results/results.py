@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from pondering.project.atomic import sha256_file
+from pondering.project.documents import read_text
 from pondering.project.errors import UserError
 from pondering.project.paths import to_run
 from pondering.project.provenance import hash_values
@@ -237,7 +238,9 @@ def _read_csv(
         return UserError(f"{path}: column {name!r}, line {line_of(wrong)}: {what}")
 
     try:
-        rows = pd.read_csv(source or path, dtype={name: str for name in columns.text})
+        rows = pd.read_csv(
+            source or io.StringIO(read_text(path)), dtype={name: str for name in columns.text}
+        )
     except (ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
         reason = " ".join(str(problem).split())
         raise UserError(f"{path}: not a readable CSV table ({reason})") from problem
@@ -268,7 +271,7 @@ def _read_csv(
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_text(path))
     except (ValueError, RecursionError) as problem:
         raise UserError(f"{path}: not readable as JSON ({problem})") from problem
 
