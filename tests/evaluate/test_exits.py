@@ -1,4 +1,4 @@
-"""Exit rules on stored steps, against the oracle's reading, row by row."""
+"""Exit rules against the oracle's reading, row by row, on what every step showed."""
 
 from __future__ import annotations
 
@@ -8,20 +8,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from oracle import oracle_exits
 from support import stages
 from support.stages import QUICK
-from support.untrained import stage_of
+from support.untrained import read_back, stage_of
 
 from pondering.claims.questions.exit_rules import FEWEST_THRESHOLDS
-from pondering.data.frozen import read_arrays
 from pondering.evaluate import exits
-from pondering.evaluate.rules import LEAST, RULES, Judged
-from pondering.evaluate.stage import Evaluation, run
-from pondering.model.halting import EXITS
+from pondering.evaluate.measure import measure
+from pondering.evaluate.rules import LEAST, RULES, Shown
+from pondering.evaluate.stage import Evaluation
+from pondering.model.halting import EXITS, Exit, PonderNet
+from pondering.model.stacking import select
+from pondering.tasks.base import Batch
 
 ROWS = 60
+LOGIC = {"name": "logic", "gates": 2, "length": [1, 3], "test_length": 3}
+UPRIGHT = {
+    "name": "digits", "data": "sklearn_digits", "validation": 200,
+    "train_rotation": 0.0, "test_rotations": [], "test_angles": [],
+}  # fmt: skip
 SIZES = [(1, 1), (1, 3), (2, 1), (6, 1), (12, 4)]  # steps, outputs
+N, REPLICAS = 4, 4
 PARITY = {
     "name": "parity", "layout": "scattered", "bits": 6, "train_nonzero": [1, 6],
     "test_nonzero": {"test": [1, 3], "beyond": [5, 6]},
@@ -44,14 +53,14 @@ def rows_of(steps: int, parts: int, ties: bool, seed: int = 3) -> list[oracle_ex
     return [oracle_exits.Row(*each) for each in values]
 
 
-def shown_of(rows: list[oracle_exits.Row]) -> Judged:
+def shown_of(rows: list[oracle_exits.Row]) -> Shown:
     targets = np.array([row.target for row in rows])
 
     def judge(outputs: Any) -> Any:
         said = outputs.argmax(-1) if outputs.shape[-1] > 1 else outputs[..., 0] > 0
         return (said != targets).astype(float)
 
-    return Judged(
+    return Shown(
         np.array([row.halt_logits for row in rows]).T,
         np.array([row.outputs for row in rows]).swapaxes(0, 1),
         np.array([row.change for row in rows]).T,
@@ -158,7 +167,6 @@ def test_a_statistic_of_one_value_stops_at_once_or_never(rule: str, steps: int) 
 
 
 def table_of(work: Evaluation) -> pd.DataFrame:
-    run(work)
     exits.run(work)
     return pd.read_csv(work.layout.exits("tiny"))
 
@@ -182,6 +190,9 @@ def test_the_table_has_every_replica_split_rule_and_threshold(tmp_path: Path) ->
             continue
         fixed = rows[rows["rule"] == "fixed"]
         assert fixed["threshold"].tolist() == fixed["ponder_time"].tolist() == [1, 2, 3, 4]
+    before = work.layout.exits("tiny").read_bytes()
+    exits.run(work)
+    assert work.layout.exits("tiny").read_bytes() == before
 
 
 def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
@@ -189,17 +200,17 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
 ) -> None:
     """With thresholds of the validation set: another test set changes none of them."""
     work = stage_of(tmp_path, PARITY, evaluation={"stored": 6})
-    table, stored = table_of(work), read_arrays(work.layout.steps("tiny"))
-    k, place = 1, "pondernet/test/beyond"
+    table, trained = table_of(work), read_back(work, "pondernet")
+    batch = exits.first(work.sets["beyond"], 6)
+    shown = exits.every_step(trained, work.task, batch)[1]
     own = table[(table["setting"] == 0.3) & (table["seed"] == 7) & (table["split"] == "beyond")]
-    names = ("halt_logits", "outputs", "change")
-    arrays = [np.swapaxes(stored[f"{place}/{name}"][:, k], 0, 1).tolist() for name in names]
-    targets = stored[f"{place}/targets"].astype(int).tolist()
-    rows = [oracle_exits.Row(*each) for each in zip(*arrays, targets, strict=True)]
-    hard = stored[f"{place}/difficulty"]
+    arrays = (shown.halt_logits, shown.outputs, shown.change)
+    values = (np.swapaxes(each, 0, 1).tolist() for each in arrays)
+    targets = batch.targets[0].int().tolist()
+    rows = [oracle_exits.Row(*each) for each in zip(*values, targets, strict=True)]
+    hard = batch.difficulty.numpy()
     assert 0.001 in own.loc[own["rule"] == "divergence", "threshold"].to_list()
-    chosen = own[own["rule"] == "certainty"]
-    assert len(chosen) >= 8
+    assert (own["rule"] == "certainty").sum() >= 8
     for each in own[own["rule"].isin(["certainty", "oracle", "fixed"])].itertuples():
         steps = np.array([oracle_exits.STOPS[each.rule](row, each.threshold) for row in rows])
         errors = np.array([oracle_exits.wrong(row, n) for row, n in zip(rows, steps, strict=True)])
@@ -211,35 +222,94 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
         assert each.trend == pytest.approx(rises, nan_ok=True), "of two difficulties"
     assert {-1.0, 1.0} & set(own["trend"]) and own.loc[own["rule"] == "fixed", "trend"].isna().all()
 
-    np.random.default_rng(0).shuffle(stored[f"{place}/outputs"], axis=2)
-    changed = pd.DataFrame(exits.table_rows(stored, {"pondernet": EXITS}, work.task))
+    turned = {split: each._replace(targets=1 - each.targets) for split, each in work.sets.items()}
+    changed = pd.DataFrame(exits.table_rows(trained, work.task, turned, 6))
     assert changed["threshold"].tolist() == pytest.approx(table["threshold"], abs=0, nan_ok=True)
     assert not np.allclose(changed["error"], table["error"])
 
 
-def test_a_mechanism_has_the_rules_that_its_class_allows(tmp_path: Path) -> None:
-    stored = read_arrays(_stored(tmp_path))
-    few = ("fixed", "patience", "oracle")
-    found = pd.DataFrame(exits.table_rows(stored, {"pondernet": few}, _task(tmp_path)))
-    assert list(dict.fromkeys(found["rule"])) == ["patience", "fixed", "oracle"]
+def test_a_mechanism_has_the_rules_that_its_class_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = stage_of(tmp_path, PARITY, evaluation={"stored": 2})
+    assert not list(exits.table_rows(read_back(work, "act"), work.task, work.sets, 2))
+    monkeypatch.setattr(PonderNet, "exits", ("fixed", "patience", "oracle"))
+    assert list(dict.fromkeys(table_of(work)["rule"])) == ["patience", "fixed", "oracle"]
 
 
-def _stored(folder: Path) -> Path:
-    work = stage_of(folder, PARITY, evaluation={"stored": 2})
-    run(work)
-    return work.layout.steps("tiny")
+def test_the_stage_writes_the_table_and_refuses_sequences(tmp_path: Path) -> None:
+    for task, status, said in ((PARITY, 0, ""), (LOGIC, 2, "tiny has sequences; exit rules")):
+        folder = tmp_path / str(task["name"])
+        folder.mkdir()
+        work = stage_of(stages.new_project(folder), task, evaluation={"stored": 3})
+        done = stages.run(folder, "exits", *QUICK)
+        assert (done.status, said in done.err, len(done.err.splitlines())) == (
+            status, True, bool(status)
+        )  # fmt: skip
+        assert work.layout.exits("tiny").is_file() == (not status)
 
 
-def _task(folder: Path) -> Any:
-    return stage_of(folder, PARITY).task
+# --- what every step showed, against single networks run by the readable path -------------------
 
 
-def test_the_stage_writes_the_table_and_asks_for_what_is_missing(tmp_path: Path) -> None:
-    folder = stages.new_project(tmp_path)
-    work = stage_of(folder, PARITY, evaluation={"stored": 3})
-    refused = stages.run(folder, "exits", *QUICK)
-    assert (refused.status, "data/steps/quick/tiny.npz: no such file" in refused.err) == (2, True)
-    run(work)
-    done = stages.run(folder, "exits", *QUICK)
-    assert (done.status, done.err) == (0, "")
-    assert len(pd.read_csv(work.layout.exits("tiny")))
+@pytest.mark.parametrize("task", [PARITY, UPRIGHT], ids=lambda task: task["name"])
+@pytest.mark.parametrize("epsilon", [None, 0.3], ids=["all", "stopped"])
+def test_each_replica_takes_all_steps_as_it_ponders_alone(
+    tmp_path: Path, task: dict[str, Any], epsilon: float | None
+) -> None:
+    more = {} if epsilon is None else {"pondernet": {"lambda_p": [0.3, 0.6], "epsilon": epsilon}}
+    work = stage_of(tmp_path, task, **more)
+    trained = read_back(work, "pondernet")
+    batch = exits.first(next(iter(work.sets.values())), 200)
+    every = exits.every_step(trained, work.task, batch)
+    for k, (replica, shown) in enumerate(zip(trained.replicas, every, strict=True)):
+        network = select(trained.network, k, PonderNet(replica.setting, max_steps=N))
+        with torch.no_grad():
+            alone = network(batch.inputs, batch.mask)
+        np.testing.assert_allclose(
+            shown.outputs, alone.outputs[:, 0].numpy(), rtol=6e-4, atol=1e-6
+        )  # of float16
+        weights = alone.weights[:, 0].numpy()
+        np.testing.assert_allclose(shown.weights, weights, rtol=1e-4, atol=1e-6)
+
+
+def test_the_change_is_that_of_all_parts_of_the_state(tmp_path: Path) -> None:
+    work = stage_of(tmp_path, PARITY, network={"cell": "lstm", "hidden": 16})
+    trained = read_back(work, "pondernet")
+    batch = exits.first(work.sets["test"], 3)
+    found = np.stack([each.change for each in exits.every_step(trained, work.task, batch)], 1)
+    seen: list[Any] = []
+
+    def rule(each: Any) -> torch.Tensor:
+        seen.append(each.states)
+        return torch.zeros_like(each.halt_logits[-1], dtype=torch.bool)
+
+    whole = batch.replicate(REPLICAS)
+    with torch.no_grad():
+        trained.network(whole.inputs, whole.mask, halting=Exit(rule, N))
+    s1, s2 = (state.numpy().astype(np.float64) for state in seen[1])
+    wanted = np.sqrt(((s2 - s1) ** 2).sum(-1) / (s2**2).sum(-1))
+    np.testing.assert_allclose(found[1], wanted, rtol=1e-3)
+    assert (found[0] == 1).all()
+
+
+def test_a_rule_of_the_table_is_the_rule_run_through_the_network(tmp_path: Path) -> None:
+    """The first n with h_n > 0.45."""
+    work, theta = stage_of(tmp_path, PARITY), 0.45
+    trained, batch = read_back(work, "pondernet"), work.sets["test"]
+    rule = Exit(lambda seen: torch.sigmoid(seen.halt_logits[-1]) > theta, N)
+    run_through = measure(trained.network, rule, work.task, batch, REPLICAS, 16)
+    every = exits.every_step(trained, work.task, batch)
+    found = [RULES["threshold"].outcome(each, np.array([theta])) for each in every]
+    steps, error = (np.concatenate(each) for each in zip(*found, strict=True))
+    assert len(np.unique(steps)) > 1
+    np.testing.assert_array_equal(run_through.ponder_time, steps)
+    np.testing.assert_array_equal(run_through.error, error)
+
+
+def test_the_first_examples_of_each_difficulty_are_taken_in_their_order() -> None:
+    difficulty = torch.tensor([2.0, 1.0, 2.0, 1.0, 2.0, 3.0])
+    rows = torch.arange(6.0)[None]
+    batch = Batch(rows.unsqueeze(-1), rows, rows > -1, rows > -1, difficulty)
+    assert exits.first(batch, 2).targets.tolist() == [[0, 1, 2, 3, 5]]
+    assert exits.first(batch, 9).targets.tolist() == [[0, 1, 2, 3, 4, 5]]

@@ -1,8 +1,7 @@
 """A slow reading of the exit rules: one row, one step and one class at a time, in Python's floats.
 
 It shares no code with the package. A row is a list of N halting logits a_n, N outputs y_n (a list
-of logits each, one of them for a sigmoid), N changes of state and its target, a class. An output
-may be several softmaxes of equal size, `parts`, side by side.
+of logits each, one of them for a sigmoid), N changes of state and its target, a class.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ class Row:
     outputs: Sequence[Sequence[float]]
     change: Sequence[float]
     target: int = 0
-    parts: int = 1
 
     @property
     def steps(self) -> int:
@@ -47,13 +45,6 @@ def answer(y: Sequence[float]) -> int:
         if each > logits[best]:
             best = number
     return best
-
-
-def split(row: Row, n: int) -> list[list[float]]:
-    """The softmaxes of y_n."""
-    y = list(row.outputs[n - 1])
-    size = len(y) // row.parts
-    return [y[start : start + size] for start in range(0, len(y), size)]
 
 
 def wrong(row: Row, n: int) -> float:
@@ -87,7 +78,7 @@ def threshold(row: Row, theta: float) -> int:
 
 
 def patience(row: Row, k: float) -> int:
-    said = [tuple(answer(y) for y in split(row, n)) for n in range(1, row.steps + 1)]
+    said = [answer(y) for y in row.outputs]
     return first_where(row, lambda n: n >= k and len(set(said[n - int(k) : n])) == 1)
 
 
@@ -100,11 +91,8 @@ def kl(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def divergence(row: Row, theta: float) -> int:
-    def moved(n: int) -> float:
-        pairs = zip(split(row, n - 1), split(row, n), strict=True)
-        return sum(kl(classes(before), classes(now)) for before, now in pairs)
-
-    return first_where(row, lambda n: n > 1 and moved(n) < theta)
+    said = [classes(y) for y in row.outputs]
+    return first_where(row, lambda n: n > 1 and kl(said[n - 2], said[n - 1]) < theta)
 
 
 def certainty(row: Row, theta: float) -> int:
@@ -112,10 +100,7 @@ def certainty(row: Row, theta: float) -> int:
         p = classes(y)
         return 1 + sum(each * math.log(each) for each in p) / math.log(len(p))
 
-    def mean(n: int) -> float:
-        return sum(sure(y) for y in split(row, n)) / row.parts
-
-    return first_where(row, lambda n: mean(n) > theta)
+    return first_where(row, lambda n: sure(row.outputs[n - 1]) > theta)
 
 
 def argmax(row: Row) -> int:
@@ -157,41 +142,3 @@ def expected(row: Row) -> tuple[float, float]:
     for each, y in zip(p, row.outputs, strict=True):
         mixed = [total + each * part for total, part in zip(mixed, y, strict=True)]
     return sampled(row)[0], float(answer(mixed) != row.target)
-
-
-def drawn(row: Row, u: float) -> int:
-    """The step that a draw u in [0, 1) falls on."""
-    p, passed = distribution(row), 0.0
-    for n in range(1, row.steps):
-        passed += p[n - 1]
-        if passed > u:
-            return n
-    return row.steps
-
-
-Step = Callable[[int, object, int], tuple[object, float, Sequence[float], float]]
-"""From position, state and n to s_n, a_n, y_n and the change of state."""
-Stop = Callable[[int, Row], int]
-"""From position and what its steps show to the step that ends it."""
-
-
-def walked(
-    positions: int,
-    zero: object,
-    count: int,
-    parts: int,
-    step: Step,
-    stop: Callable[[int, Row], int],
-) -> list[tuple[int, Sequence[float]]]:
-    """One sequence, a position after the other: the step at which each stopped and its output."""
-    found, state = [], zero
-    for t in range(positions):
-        states, row = [state], Row([], [], [], parts=parts)
-        for n in range(1, count + 1):
-            now, a, y, change = step(t, states[-1], n)
-            states.append(now)
-            row = Row([*row.halt_logits, a], [*row.outputs, y], [*row.change, change], 0, parts)
-        n = stop(t, row)
-        state = states[n]
-        found.append((n, row.outputs[n - 1]))
-    return found

@@ -109,23 +109,15 @@ def test_every_training_of_quick_is_up_to_date() -> None:
     assert in_lock("quick") == set(present_keys("quick"))
 
 
-OLDER_EXITS = {
-    "logic", "mnist", "mnist_rotated", "parity", "parity_extrapolation", "parity_interpolation",
-    "parity_scattered",
-}  # fmt: skip
-"""Of `reduced`, whose exits tables an older program wrote (docs/tables.md)."""
-
-
-@pytest.mark.parametrize(("profile", "older"), [("quick", set()), ("reduced", OLDER_EXITS)])
-def test_all_that_has_run_is_up_to_date_but_older_exits(profile: str, older: set[str]) -> None:
-    program = Program({TOP: PACKAGE, SCRIPTS: ROOT / SCRIPTS})
-    found = set()
+@pytest.mark.parametrize("profile", ["quick", "reduced"])
+def test_every_data_set_is_up_to_date(profile: str) -> None:
+    program, found = Program({TOP: PACKAGE, SCRIPTS: ROOT / SCRIPTS}), set()
     for name, key in all_keys(load_params(ROOT / "params.yaml", profile), program).items():
         stage, _, what = name.partition("/")
         ran = locked(profile, stage, what)
-        if stage not in ("download", "report") and ran not in (None, written(key)):
-            found.add((stage, what))
-    assert found == {("exits", each) for each in older}
+        if stage == "datasets" and ran not in (None, written(key)):
+            found.add(what)
+    assert not found
 
 
 @pytest.mark.parametrize("profile", ["quick", "reduced"])

@@ -12,7 +12,7 @@ import click
 from pondering.cli import options
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
-from pondering.params.read import Params, load_params
+from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout, to_run
 
@@ -48,24 +48,13 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
     results, name = Results.load(root / "reports", params.profile), params.profile
     rows, table = results.exits.get(experiment), results.tables.get(experiment)
     if rows is None or table is None:
-        raise UserError(_missing(root, params, experiment))
+        path, todo = Layout(root, name).exits(experiment), to_run("exits", name, experiment)
+        raise UserError(f"{path}: no rows; {todo}, if `exits` in dvc.yaml lists {experiment}")
     click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
     for line in lines(rows, table):
         click.echo(line)
     click.echo("")
     click.echo("\n".join(textwrap.wrap(LEGEND, options.width())))
-
-
-def _missing(root: Path, params: Params, experiment: str) -> str:
-    """Why there are no rows, or what makes them."""
-    from pondering.tasks import TASKS
-
-    kind = TASKS[params.experiment(experiment).task["name"]]
-    if kind.worst_error != 1:
-        loss = f"{experiment} has none, but a loss in {kind.unit}"
-        return f"EXPERIMENT: exit rules are for answers that are right or wrong; {loss}"
-    path = Layout(root, params.profile).exits(experiment)
-    return f"{path}: no rows; {to_run('exits', params.profile, experiment)}"
 
 
 def lines(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:

@@ -1,22 +1,20 @@
 """Exit rules: from what every step of a trained network showed to where each row stops.
 
-`RULES` has all of them. A rule with a threshold stops a row at the first step whose statistic
-passes it, at N where none does. Which rules a mechanism allows is `Halting.exits`.
+A rule with a threshold stops a row at the first step whose statistic passes the threshold, at N
+where none does. `Halting.exits` says which rules may stop a mechanism.
 
 Thresholds are chosen on a validation set. Mean steps there are 1 + (N - 1) x the share of all
-numbers max_(j <= n) statistic_j, n < N, that do not pass, so that a quantile of these numbers is
-the threshold for any mean steps wanted: they rise from 1 to N in equal ratios. The threshold that a
-rule is mostly used with is among them, but for certainty, for which none is set here. Where a
-saturated network leaves fewer than eight, further ones of these numbers are added, far apart in
-rank, as long as there are any that would stop a row elsewhere. A statistic that counts steps has
-the N counts.
+numbers max_(j <= n) statistic_j, n < N, that do not pass. A quantile of these numbers is thus the
+threshold for any mean steps wanted, which rise from 1 to N in equal ratios. The threshold that a
+rule is mostly used with is added. A saturated network may leave fewer than eight thresholds: then
+further numbers are added, far apart in rank. A statistic that counts steps has the N counts.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -33,19 +31,19 @@ LEAST = 8
 
 @dataclass(frozen=True)
 class Shown:
-    """What N steps of one replica showed of B rows.
+    """What N steps of one replica showed of B single vectors.
 
     Args:
         halt_logits: (N, B), a_n.
         outputs: (N, B, C), the logits y_n; C = 1 is one sigmoid.
         change: (N, B), |s_n - s_(n-1)| / |s_n|, 1 at n = 1.
-        parts: of how many softmaxes an output consists; C is a multiple of it.
+        judge: the errors of outputs (M, B, C), (M, B).
     """
 
     halt_logits: Array
     outputs: Array
     change: Array
-    parts: int = field(default=1, kw_only=True)
+    judge: Callable[[Array], Array]
 
     @cached_property
     def weights(self) -> Array:
@@ -62,32 +60,17 @@ class Shown:
 
     @cached_property
     def log_probabilities(self) -> Array:
-        """Of the classes of each softmax, (N, B, parts, classes); a sigmoid has two classes."""
-        logits = self.outputs.reshape(*self.outputs.shape[:2], self.parts, -1)
+        """Of the classes of each output, (N, B, classes); a sigmoid has two classes."""
+        logits = self.outputs
         if logits.shape[-1] == 1:
             logits = np.concatenate([np.zeros_like(logits), logits], axis=-1)
         found: Array = log_softmax(logits, axis=-1)
         return found
 
-
-@dataclass(frozen=True)
-class Judged(Shown):
-    """The same of B examples of single vectors, whose outputs can be judged one by one.
-
-    Args:
-        judge: the share of error of outputs (M, B, C), (M, B).
-    """
-
-    judge: Callable[[Array], Array]
-
     @cached_property
     def error(self) -> Array:
         """Of each y_n, (N, B)."""
         return self.judge(self.outputs)
-
-    def at(self, steps: Array) -> tuple[Array, Array]:
-        """The steps themselves (T, B), 1 to N, and the errors of the outputs there (T, B)."""
-        return steps, np.take_along_axis(self.error, steps - 1, axis=0)
 
 
 Outcome = tuple[Array, Array]
@@ -100,14 +83,11 @@ class Rule:
 
     Args:
         thresholds: from what a validation set has shown, (T,); NaN where the rule has none.
-        outcome: of single vectors, at these thresholds.
-        steps: where each row stops, (T, B), 1 to N, at these thresholds. None where chance, the
-            target or no step alone decides; `sequences.py` knows what these do.
+        outcome: at these thresholds.
     """
 
     thresholds: Callable[[Shown], Array]
-    outcome: Callable[[Judged, Array], Outcome]
-    steps: Callable[[Shown, Array], Array] | None = None
+    outcome: Callable[[Shown, Array], Outcome]
 
 
 # --- statistics: what a rule with a threshold compares with it, (N, B) --------------------------
@@ -127,9 +107,9 @@ def halts(shown: Shown) -> Array:
 def alike(shown: Shown) -> Array:
     """How many steps running, this one included, gave the answer of step n; stops from k on."""
     answers = shown.log_probabilities.argmax(-1)
-    count = np.ones(answers.shape[:2], int)
+    count = np.ones(answers.shape, int)
     for n in range(1, len(answers)):
-        count[n] += np.where((answers[n] == answers[n - 1]).all(-1), count[n - 1], 0)
+        count[n] += np.where(answers[n] == answers[n - 1], count[n - 1], 0)
     return count
 
 
@@ -139,63 +119,59 @@ def change(shown: Shown) -> Array:
 
 
 def divergence(shown: Shown) -> Array:
-    """KL(y_(n-1), y_n) in nats, added over softmaxes; stops below theta, 1e-3 in Huginn's code.
+    """KL(y_(n-1), y_n) in nats; stops below theta, 1e-3 in Huginn's code.
 
     Infinite at n = 1, where nothing came before.
     """
     log_p = shown.log_probabilities
-    found = (np.exp(log_p[:-1]) * (log_p[:-1] - log_p[1:])).sum((-2, -1))
-    return np.concatenate([np.full_like(log_p[:1, :, 0, 0], np.inf), found])
+    found = (np.exp(log_p[:-1]) * (log_p[:-1] - log_p[1:])).sum(-1)
+    return np.concatenate([np.full_like(log_p[:1, :, 0], np.inf), found])
 
 
 def certainty(shown: Shown) -> Array:
-    """1 - H(softmax y_n) / log C; stops above theta. CTM, arXiv 2505.05522.
-
-    Of several softmaxes the mean.
-    """
+    """1 - H(softmax y_n) / log C; stops above theta. CTM, arXiv 2505.05522."""
     log_p = shown.log_probabilities
-    found: Array = 1 + (np.exp(log_p) * log_p).sum(-1).mean(-1) / np.log(log_p.shape[-1])
+    found: Array = 1 + (np.exp(log_p) * log_p).sum(-1) / np.log(log_p.shape[-1])
     return found
 
 
 # --- rules without a threshold -------------------------------------------------------------------
 
 
-def sampled(shown: Judged) -> Outcome:
+def sampled(shown: Shown) -> Outcome:
     """Stops at n with probability p_n (Banino Sec. 2.5): the mean over all draws, none is made."""
     error = (shown.weights * shown.error).sum(0)
     return shown.expected_steps[None], error[None]
 
 
-def expected(shown: Judged) -> Outcome:
+def expected(shown: Shown) -> Outcome:
     """Never stops: the answer is that of sum p_n y_n, the steps are sum n p_n."""
     mixture = (shown.weights[..., None] * shown.outputs).sum(0)
     return shown.expected_steps[None], shown.judge(mixture[None])
 
 
-def oracle(shown: Judged) -> Outcome:
+def argmax(shown: Shown) -> Outcome:
+    """The step of the greatest p_n, the first of equals."""
+    return stopped(shown, shown.weights.argmax(0)[None] + 1)
+
+
+def oracle(shown: Shown) -> Outcome:
     """The first step from which the answer is right and stays right; N where it never is.
 
-    It looks at the targets. Of networks that keep a right answer no rule has fewer errors; where
+    It looks at the targets. No rule has fewer errors on networks that keep a right answer. Where
     answers are lost again after the step that training has them stop at, other rules beat it.
     """
-    return shown.at(need(shown.error)[None])
-
-
-def need(error: Array) -> Array:
-    """The first n from which errors (N, B) are zero to the end, N where none is: (B,)."""
-    lasting = np.logical_and.accumulate(error[::-1] == 0, axis=0)[::-1]
+    lasting = np.logical_and.accumulate(shown.error[::-1] == 0, axis=0)[::-1]
     lasting[-1] = True
-    found: Array = lasting.argmax(0) + 1
-    return found
+    return stopped(shown, lasting.argmax(0)[None] + 1)
 
 
 # --- the rules -----------------------------------------------------------------------------------
 
 
-def stopping(thresholds: Callable[[Shown], Array], steps: Callable[[Shown, Array], Array]) -> Rule:
-    """A rule that says at which step each row stops."""
-    return Rule(thresholds, lambda shown, at: shown.at(steps(shown, at)), steps)
+def stopped(shown: Shown, steps: Array) -> Outcome:
+    """The steps themselves (T, B), 1 to N, and the errors of the outputs there (T, B)."""
+    return steps, np.take_along_axis(shown.error, steps - 1, axis=0)
 
 
 def first(
@@ -226,57 +202,39 @@ def first(
             found = np.union1d(found, values[ranks])
         return sign * found
 
-    def steps(shown: Shown, at: Array) -> Array:
+    def outcome(shown: Shown, at: Array) -> Outcome:
         stops = passes(statistic(shown), at[:, None, None])
         stops[:, -1] = True
-        found: Array = stops.argmax(1) + 1
-        return found
+        return stopped(shown, stops.argmax(1) + 1)
 
-    return stopping(thresholds, steps)
+    return Rule(thresholds, outcome)
 
 
-def once(outcome: Callable[[Judged], Outcome]) -> Rule:
+def once(outcome: Callable[[Shown], Outcome]) -> Rule:
     """A rule that has no threshold."""
-    return Rule(_none, lambda shown, _: outcome(shown))
-
-
-def _none(shown: Shown) -> Array:
-    return np.array([np.nan])
+    return Rule(lambda shown: np.array([np.nan]), lambda shown, _: outcome(shown))
 
 
 def _every_depth(shown: Shown) -> Array:
     return np.arange(1, len(shown.outputs) + 1)
 
 
-def _argmax(shown: Shown, _: Array) -> Array:
-    """The step of the greatest p_n, the first of equals."""
-    found: Array = shown.weights.argmax(0)[None] + 1
-    return found
-
-
-def _fixed(shown: Shown, depths: Array) -> Array:
+def _fixed(shown: Shown, depths: Array) -> Outcome:
     """Every row stops at n."""
-    return np.repeat(depths[:, None], shown.outputs.shape[1], axis=1)
+    return stopped(shown, np.repeat(depths[:, None], shown.outputs.shape[1], axis=1))
 
 
 RULES = {
     "sampled": once(sampled),
     "expected": once(expected),
-    "argmax": stopping(_none, _argmax),
+    "argmax": once(argmax),
     "cumulated": first(cumulated, operator.ge, [0.5]),
     "threshold": first(halts, operator.gt, [0.5]),
     "patience": first(alike, operator.ge),
     "state": first(change, operator.lt, [0.03]),
     "divergence": first(divergence, operator.lt, [1e-3]),
     "certainty": first(certainty, operator.gt),
-    "fixed": stopping(_every_depth, _fixed),
+    "fixed": Rule(_every_depth, _fixed),
     "oracle": once(oracle),
 }
 """By their names in `EXITS`."""
-
-
-def shares(difficulty: Array) -> Array:
-    """Of each example in a mean over difficulties with equal weight, (B,)."""
-    _, place, count = np.unique(difficulty, return_inverse=True, return_counts=True)
-    found: Array = 1 / (len(count) * count[place])
-    return found

@@ -1,4 +1,4 @@
-"""An evaluation stage: trained replicas of every mechanism into table, summary, traces, steps."""
+"""An evaluation stage: trained replicas of every mechanism into table, summary and traces."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pondering.data.frozen import packed, read_arrays, unpack
-from pondering.evaluate import measure, publish, seen, steps, traces
+from pondering.data.frozen import read_arrays, unpack
+from pondering.evaluate import measure, publish, seen, traces
 from pondering.evaluate.kept import Kept, kept
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.measure import table_rows
@@ -91,12 +91,11 @@ def plan(params: Params, experiment: str, root: Path) -> Evaluation:
 
 
 def run(work: Evaluation) -> None:
-    """Evaluate every mechanism; write table, summary, traces, steps, origin, a replica of each."""
+    """Evaluate every mechanism; write table, summary, traces, origin, a replica of each."""
     start, layout, name = time.monotonic(), work.layout, work.experiment
     machine.settle(work.params.compute.threads)
     rows: list[dict[str, Any]] = []
     found: list[dict[str, Any]] = []
-    stored: dict[str, Any] = {}
     copies = publish.Copies(layout, name, work.config)
     updates = {mechanism: work.config.updates(mechanism) for mechanism in work.config.mechanisms}
     every, batch = work.trained(), work.config.training.batch
@@ -112,8 +111,6 @@ def run(work: Evaluation) -> None:
             means = table_rows(each, trained, work.task.worst_error, known)
             rows += [names | row for row in means]
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
-        kept = work.config.evaluation.stored
-        stored |= steps.of_mechanism(trained, work.task, work.sets, kept)
     table = pd.DataFrame(rows, columns=list(measure.COLUMNS))
     if not counted:
         table[list(SEEN)] = np.nan
@@ -129,7 +126,6 @@ def run(work: Evaluation) -> None:
             layout.table(name): table.to_csv(index=False, float_format="%.6g"),
             layout.metrics(name): json_text(summary(table)),
             layout.traces(name): json.dumps(document) + "\n",
-            layout.steps(name): packed(stored),
             layout.provenance(name): json_text(origin(work) | seconds),
         }
         | copies.files()

@@ -85,10 +85,6 @@ class Layout:
         """Single examples step by step."""
         return self.report / "traces" / f"{experiment}.json"
 
-    def steps(self, experiment: str) -> Path:
-        """What every step showed, for exit rules; outside of git."""
-        return self.root / "data" / "steps" / self.profile / f"{experiment}.npz"
-
     def exits(self, experiment: str) -> Path:
         """Error and steps by every exit rule."""
         return self.report / "exits" / f"{experiment}.csv"
