@@ -17,7 +17,6 @@ from safetensors import safe_open
 from support import faults, stages, tiny
 from support.stages import MECHANISMS, QUICK, contents
 
-from pondering.evaluate import seen
 from pondering.params.read import load_params
 from pondering.project.atomic import sha256_file
 from pondering.project.provenance import hash_values
@@ -29,8 +28,7 @@ CURVES = [
 DATA = ("tasks",)
 TABLE = [
     "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
-    "seen", "error", "error_seen", "error_unseen", "loss", "ponder_time", "ponder_sd", "remainder",
-    "status",
+    "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
 ]  # fmt: skip
 
 
@@ -148,21 +146,6 @@ def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path
     assert (repeat["ponder_time"] == repeat["setting"]).all()
     assert (repeat["ponder_sd"] == 0).all()
     assert table["ponder_time"].between(1, 4).all()
-
-
-def draws_too_much() -> None:
-    """In a stage's process: what the tiny project draws is one example too many."""
-    seen.MOST_DRAWN = 30 * 8 - 1
-
-
-def test_what_was_seen_is_left_blank_where_too_much_was_drawn(copy: Path) -> None:
-    path, columns = copy / "reports/quick/tables/tiny.csv", ["seen", "error_seen", "error_unseen"]
-    before = pd.read_csv(path)
-    assert before["seen"].notna().all()
-    assert stages.run(copy, "evaluate", *QUICK, before=draws_too_much).status == 0
-    after = pd.read_csv(path)
-    assert after[columns].isna().all(axis=None)
-    pd.testing.assert_frame_equal(after.drop(columns=columns), before.drop(columns=columns))
 
 
 def test_metrics_are_means_of_the_table(project: Path) -> None:

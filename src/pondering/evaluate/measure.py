@@ -20,8 +20,7 @@ from pondering.tasks.base import Batch, Task, random_stream
 Array = NDArray[Any]
 COLUMNS = (
     "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
-    "seen", "error", "error_seen", "error_unseen", "loss", "ponder_time", "ponder_sd", "remainder",
-    "status",
+    "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
 )  # fmt: skip
 
 
@@ -127,46 +126,28 @@ def chunks(batch: Batch, rows: int, replicas: int) -> Iterator[Batch]:
         yield batch.take(slice(start, start + rows)).replicate(replicas)
 
 
-def table_rows(
-    measured: Measured, trained: Trained, worst: float, seen: Array
-) -> list[dict[str, Any]]:
+def table_rows(measured: Measured, trained: Trained, worst: float) -> list[dict[str, Any]]:
     """Means per replica and difficulty; R only where it means anything for the mechanism.
 
     Args:
         measured: of one split and mode.
         trained: the replicas; a diverged one gets error `worst` and no ponder.
         worst: the error of a failure: 1, or 8 bits per character.
-        seen: (K, B) bool, what each replica saw in training; see `seen.py`.
     """
     rows, has_remainder = [], MECHANISMS[trained.mechanism].remainder
     for k, (replica, state) in enumerate(zip(trained.replicas, trained.status, strict=True)):
         for difficulty in np.unique(measured.difficulty):
             chosen = measured.difficulty == difficulty
-            row = {
-                "difficulty": float(difficulty), "examples": int(chosen.sum()), "status": state,
-                "seen": seen[k, chosen].mean(),
-            }  # fmt: skip
-            error = np.full(chosen.shape, worst) if state == "diverged" else measured.error[k]
-            parts = {
-                "error": chosen, "error_seen": chosen & seen[k], "error_unseen": chosen & ~seen[k],
-            }  # fmt: skip
-            errors = {
-                name: error[part].mean() if part.any() else np.nan for name, part in parts.items()
-            }
-            means = _means(measured, k, chosen, state, has_remainder)
-            rows.append(replica.row() | row | errors | means)
+            known = {"difficulty": float(difficulty), "examples": int(chosen.sum())}
+            row = replica.row() | known | {"status": state, "error": worst}
+            if state != "diverged":
+                ponder = measured.ponder_time[k, chosen]
+                row |= {
+                    "error": measured.error[k, chosen].mean(),
+                    "loss": measured.loss[k, chosen].mean(),
+                    "ponder_time": ponder.mean(),
+                    "ponder_sd": ponder.std(),
+                    "remainder": measured.remainder[k, chosen].mean() if has_remainder else np.nan,
+                }
+            rows.append(row)
     return rows
-
-
-def _means(
-    measured: Measured, k: int, chosen: Array, state: str, has_remainder: bool
-) -> dict[str, float]:
-    if state == "diverged":
-        return dict.fromkeys(("loss", "ponder_time", "ponder_sd", "remainder"), np.nan)
-    ponder = measured.ponder_time[k, chosen]
-    return {
-        "loss": measured.loss[k, chosen].mean(),
-        "ponder_time": ponder.mean(),
-        "ponder_sd": ponder.std(),
-        "remainder": measured.remainder[k, chosen].mean() if has_remainder else np.nan,
-    }

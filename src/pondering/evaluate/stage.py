@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 
 from pondering.data.frozen import read_arrays, unpack
-from pondering.evaluate import measure, publish, seen, traces
+from pondering.evaluate import measure, publish, traces
 from pondering.evaluate.kept import Kept, kept
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.measure import table_rows
@@ -25,7 +25,6 @@ from pondering.params.replica import Replica, read_variant
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.paths import Layout
-from pondering.results.results import SEEN
 from pondering.results.tables import headline, replica_means
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
@@ -97,23 +96,15 @@ def run(work: Evaluation) -> None:
     rows: list[dict[str, Any]] = []
     found: list[dict[str, Any]] = []
     copies = publish.Copies(layout, name, work.config)
-    updates = {mechanism: work.config.updates(mechanism) for mechanism in work.config.mechanisms}
-    every, batch = work.trained(), work.config.training.batch
-    seeds = sorted({each.seed for trained in every.values() for each in trained.replicas})
-    most = max(updates.values())
-    counted = most * batch <= seen.MOST_DRAWN
-    first = seen.first_draws(work.task, work.sets, seeds, batch, most if counted else 0)
+    every = work.trained()
     for mechanism, trained in every.items():
         measured = measure.every(trained, work.task, work.sets)
         for (split, mode), each in measured.items():
             names = {"experiment": name, "split": split, "prediction": mode}
-            known = seen.seen(first, split, trained.replicas, updates[mechanism])
-            means = table_rows(each, trained, work.task.worst_error, known)
+            means = table_rows(each, trained, work.task.worst_error)
             rows += [names | row for row in means]
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
     table = pd.DataFrame(rows, columns=list(measure.COLUMNS))
-    if not counted:
-        table[list(SEEN)] = np.nan
     table = work.kept.rows(table, layout.table(name), by=("split", "prediction"))
     did = standings_of(table)
     for mechanism in work.config.mechanisms:
