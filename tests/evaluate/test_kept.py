@@ -132,17 +132,6 @@ def test_a_profile_may_leave_a_mechanism_out_or_give_it_fewer_seeds(tmp_path: Pa
     }
 
 
-def test_seeds_are_added_where_no_rule_may_stop_a_mechanism(tmp_path: Path) -> None:
-    own = {"pondernet": {"seeds": []}}
-    first = run_in(tmp_path / "first", "train", [0], own)
-    more = project(clone(first, tmp_path / "more"), "keep", [0, 7], own)
-    run(more)
-    whole = run_in(tmp_path / "whole", "train", [0, 7], own)
-    for name in SAME:
-        ours, theirs = ((each / "reports/quick" / name).read_text() for each in (more, whole))
-        assert ours == theirs, name
-
-
 def test_published_rows_that_are_gone_are_told(one_seed: Path, tmp_path: Path) -> None:
     more = project(clone(one_seed, tmp_path), "keep", [0, 7], {})
     (more / "reports/quick/exits/tiny.csv").unlink()

@@ -62,7 +62,7 @@ def obeys(name: str, text: str, card: dict[str, Any]) -> bool:
 
 
 def test_the_document_names_the_columns_that_are_written() -> None:
-    assert tuple(ROWS) == COLUMNS
+    assert tuple(each for each in ROWS if each not in SEEN) == COLUMNS
     assert sorted(ROWS) == sorted((*TABLE.text, *TABLE.numbers, *SEEN))
     left_out = {name for name, words in BLANK.items() if "no such column" in words}
     assert left_out == set(SEEN)

@@ -16,14 +16,13 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from pondering.cli.keys import FOLDER, SCRIPTS, all_keys
+from pondering.cli.keys import FOLDER
 from pondering.params.read import ExperimentConfig, load_params
 from pondering.params.screens import read_screen
 from pondering.project.atomic import json_text
-from pondering.project.code import Program
 from pondering.project.paths import Layout
 from pondering.project.provenance import hash_values
-from pondering.train.keys import PACKAGE, TOP, replica_keys, training_key
+from pondering.train.keys import replica_keys, training_key
 
 ROOT = Path(__file__).parents[2]
 LOCKED = YAML(typ="safe").load((ROOT / "dvc.lock").read_text(encoding="utf-8"))["stages"]
@@ -107,17 +106,6 @@ def test_a_published_screen_is_what_its_plan_would_train_today(path: Path) -> No
 
 def test_every_training_of_quick_is_up_to_date() -> None:
     assert in_lock("quick") == set(present_keys("quick"))
-
-
-@pytest.mark.parametrize("profile", ["quick", "reduced"])
-def test_every_data_set_is_up_to_date(profile: str) -> None:
-    program, found = Program({TOP: PACKAGE, SCRIPTS: ROOT / SCRIPTS}), set()
-    for name, key in all_keys(load_params(ROOT / "params.yaml", profile), program).items():
-        stage, _, what = name.partition("/")
-        ran = locked(profile, stage, what)
-        if stage == "datasets" and ran not in (None, written(key)):
-            found.add(what)
-    assert not found
 
 
 @pytest.mark.parametrize("profile", ["quick", "reduced"])

@@ -120,7 +120,7 @@ def every_step(trained: Trained, task: Task, batch: Batch) -> list[Shown]:
     Args:
         batch: tensors (1, B, ...), without replica axis.
     """
-    arrays = _arrays(trained.network, batch, len(trained.replicas))
+    logits, outputs, changes = _arrays(trained.network, batch, len(trained.replicas))
     targets, every = batch.targets[None].cpu(), torch.ones(1, 1, len(batch.difficulty)) > 0
     known = Batch(None, targets, every, every, torch.empty(0))
 
@@ -129,7 +129,7 @@ def every_step(trained: Trained, task: Task, batch: Batch) -> list[Shown]:
         return found.astype(float)
 
     return [
-        Shown(*(each[:, k].astype(float) for each in arrays), judge)
+        Shown(logits[:, k], outputs[:, k], changes[:, k], judge)
         for k in range(len(trained.replicas))
     ]
 
@@ -153,4 +153,5 @@ def _arrays(network: Network, batch: Batch, replicas: int) -> list[Array]:
             changes.append(relative_change(now).half())
             before = now[-1:]
         pieces.append([torch.stack(each).cpu() for each in (logits, outputs, changes)])
-    return [torch.cat(parts, dim=2).numpy() for parts in zip(*pieces, strict=True)]
+    joined = (torch.cat(parts, dim=2).numpy() for parts in zip(*pieces, strict=True))
+    return [each.astype(float) for each in joined]

@@ -97,7 +97,7 @@ def run(work: Evaluation) -> None:
     found: list[dict[str, Any]] = []
     copies = publish.Copies(layout, name, work.config)
     every = work.trained()
-    for mechanism, trained in every.items():
+    for trained in every.values():
         measured = measure.every(trained, work.task, work.sets)
         for (split, mode), each in measured.items():
             names = {"experiment": name, "split": split, "prediction": mode}
