@@ -31,7 +31,6 @@ from pondering.tasks.addition import CLASSES
 from pondering.tasks.base import Batch, Task, concatenate
 from pondering.tasks.digits.files import SIDE
 from pondering.tasks.digits.task import DEVIATION, MEAN, rotate
-from pondering.tasks.logic import NAMES, TRUTH
 
 ENCODINGS = cache(encodings)
 COUNT = {"parity": 200}  # inputs of a game, if not 40
@@ -196,12 +195,9 @@ def spoken(game: str, answer: str) -> str:
     return SPOKEN.get(answer, f"“{answer}”" if game == "wikipedia" else answer)
 
 
-@pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize(("profile", "game"), OFFERED)
-def test_the_page_thinks_what_the_library_thinks(
-    opened: Opener, profile: str, game: str, width: int
-) -> None:
-    page = opened(profile, width=width, at="" if game == "parity" else f"#{game}")
+def test_the_page_thinks_what_the_library_thinks(opened: Opener, profile: str, game: str) -> None:
+    page = opened(profile, at="" if game == "parity" else f"#{game}")
     inputs, by_library = library(game, profile)
     for k, mechanism in enumerate(MECHANISMS):
         there = page.evaluate(
@@ -393,7 +389,6 @@ def test_a_digit_is_drawn_with_the_mouse(opened: Opener) -> None:
         ("#logic?input=01 OR" + "; 1 OR" * 5, "in training sequences had 1 to 5 vectors"),
         ("#addition?input=1 2 3", "in training 1 to 2 numbers were added"),
         ("#wikipedia?input=zoo", "in training “z” was never read"),
-        ("#wikipedia?input=Lé", "in training “é” was never read"),
         ("#wikipedia?input=L世界", "in training “世” was never read"),
         (f"#wikipedia?input={'a' * 41}", "in training sequences had 40 bytes, this one has 41"),
         ("#digits?input=ff" + "0" * 782 + ".0.", "in training digits lay in the middle"),
@@ -408,7 +403,7 @@ def test_an_input_unlike_training_is_said_to_be(opened: Opener, at: str, why: st
     assert note.is_visible()
 
 
-@pytest.mark.parametrize("place", ["0", "2", "-1", "1.5", "two"])
+@pytest.mark.parametrize("place", ["0", "2", "two"])
 def test_a_place_that_an_input_does_not_have_is_said_and_mended(opened: Opener, place: str) -> None:
     page = opened(at=f"#+00000000000?at={place}")
     said = page.locator("#play-parity").text_content() or ""
@@ -565,15 +560,12 @@ def test_the_sliders_say_what_they_choose_and_stay_where_they_are(opened: Opener
                 box = part.get_by_label(f"{each} =").bounding_box()
                 assert box
                 lefts.add(round(box["x"] - start["x"]))
-        assert part.get_by_text(f"on average a larger {name} stops sooner").is_visible()
-        assert part.get_by_text("another start of the same training").is_visible()
     assert len(lefts) == 1
 
 
 @pytest.mark.parametrize(
     ("written", "why"),
     [
-        ("", "Nothing to add yet."),
         ("1 + abc", "“abc” is not a number."),
         ("12345 + 99999 + 7", "12345 is too long: the networks read numbers of 1 to 2 digits."),
         (" ".join("1" * 11), "These are 11 numbers; at most 10 can be added here."),
@@ -618,56 +610,8 @@ def test_a_text_shows_its_own_characters_and_says_how_long_it_may_be(opened: Ope
     assert "Your text ends with “éééé" in shown(page, "wikipedia")
 
 
-@pytest.mark.parametrize(
-    ("game", "what"),
-    [
-        ("parity", "rows of 12 squares (profile reduced)."),
-        ("logic", "1 to 5 vectors of 1 to 10 gates (profile reduced)."),
-        ("addition", "sums of 1 to 2 numbers of 1 to 2 digits (profile quick: reduced lacks one of "
-         "the two networks)."),
-        ("digits", "MNIST's handwritten digits, 28x28 pixels, turned by up to 22.5 degrees (pro"),
-        ("wikipedia", "a wiki-like text made by this project, sequences of 40 bytes; ordinary "
-         "English is unlike it (profile quick: reduced lacks one of the two networks)."),
-    ],
-)  # fmt: skip
-def test_above_every_game_stands_what_its_networks_were_trained_on(
-    opened: Opener, game: str, what: str
-) -> None:
-    page = opened(at=f"#{game}" if game in LATER else "")
-    line, controls = (page.locator(f"#play-{game} {each}") for each in (".trained", ".controls"))
-    told = " ".join((line.text_content() or "").split())
-    assert told.startswith(f"Trained on {what}")
-    above, below = line.bounding_box(), controls.bounding_box()
-    assert above and below and above["y"] < below["y"]
-
-
-GIVES_ONE: dict[str, Callable[[int, int], bool]] = {
-    "neither bit is 1": lambda last, before: not last and not before,
-    "only the bit before is 1": lambda last, before: not last and bool(before),
-    "only the last bit is 1": lambda last, before: bool(last) and not before,
-    "exactly one bit is 1": lambda last, before: last != before,
-    "not both bits are 1": lambda last, before: not (last and before),
-    "both bits are 1": lambda last, before: bool(last and before),
-    "both bits are alike": lambda last, before: last == before,
-    "the last bit is 0 or the bit before is 1": lambda last, before: not last or bool(before),
-    "the last bit is 1 or the bit before is 0": lambda last, before: bool(last) or not before,
-    "at least one bit is 1": lambda last, before: bool(last or before),
-}
-
-
-def test_every_gate_is_explained_and_the_strongest_tint_is_the_most_steps_taken(
-    opened: Opener,
-) -> None:
+def test_the_strongest_tint_is_the_most_steps_taken(opened: Opener) -> None:
     page = opened(at="#logic")
-    part = page.locator("#play-logic")
-    for gate, truth in zip(NAMES, TRUTH, strict=False):
-        part.get_by_label("Vector 1, gate 1", exact=True).select_option(gate)
-        title = part.get_by_label("Vector 1, gate 1", exact=True).get_attribute("title") or ""
-        assert part.get_by_text(title).first.is_visible()
-        named, _, meaning = title.partition(" gives 1 if ")
-        assert named == gate
-        cases = [(last, before) for last in (0, 1) for before in (0, 1)]
-        assert [GIVES_ONE[meaning](*case) for case in cases] == truth.tolist()
     steps = page.evaluate("[0, 1].map((k) => thought(PLAY.logic, k, PLAY.logic.input).map((each)"
                           " => taken(PLAY.logic.networks[k], each)))")  # fmt: skip
     most = max(map(max, steps))
@@ -677,17 +621,6 @@ def test_every_gate_is_explained_and_the_strongest_tint_is_the_most_steps_taken(
         for cell, taken in zip(own.locator(".strip button").all(), steps[k], strict=True):
             level = int((cell.get_attribute("class") or "l")[1:])
             assert level == pytest.approx(10 * (taken - 1) / (most - 1), abs=0.51)
-
-
-def test_each_network_says_how_its_answer_comes_about(opened: Opener) -> None:
-    page = opened("reduced")
-    assert "Adaptive Computation Time" in (page.locator("#play").text_content() or "")
-    for mechanism, how in (
-        ("act", "answers with their weighted mean"),
-        ("pondernet", "It stops by chance, after"),
-    ):
-        told = page.locator(f"#play-parity-{mechanism} .stops").text_content()
-        assert told and how in told
 
 
 @pytest.mark.parametrize(
@@ -726,31 +659,6 @@ def test_a_tap_on_a_phone_shows_the_first_bars(opened: Opener) -> None:
     second = page.locator("#play-parity .bar").nth(1).bounding_box()
     assert second and second["y"] + second["height"] <= 844
     assert page.evaluate("scrollY") == 0
-
-
-@pytest.mark.parametrize(
-    ("at", "inside", "hint"),
-    [
-        ("", ".squares button", "The arrow keys walk through the squares, Space changes one."),
-        ("#logic", ".strip button", "The arrow keys walk through the inputs."),
-        ("#digits", ".paper", "The arrow keys move the pen, with Shift they draw."),
-    ],
-)
-def test_who_comes_by_keyboard_is_told_the_keys(
-    opened: Opener, at: str, inside: str, hint: str
-) -> None:
-    page = opened(at=at)
-    part = page.locator(f"#play-{at[1:] or 'parity'}")
-    told = part.get_by_text(hint).first
-    part.locator(inside).first.click()
-    assert not told.is_visible()
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Tab")
-    assert told.is_visible()
-    described = page.locator(":focus").evaluate(
-        "(here) => here.closest('[aria-describedby]').getAttribute('aria-describedby')"
-    )
-    assert page.locator(f"#{described}").text_content() == hint
 
 
 def test_without_a_script_the_page_says_what_it_lacks(opened: Opener) -> None:
