@@ -81,14 +81,16 @@ def test_an_unfinished_and_a_diverged_training_are_marked(tmp_path: Path) -> Non
 def test_the_index_leads_to_the_profile_that_judges_most(
     tmp_path: Path, verdict: str, first: str
 ) -> None:
-    _claims_json(tmp_path, "quick")
+    _claims_json(tmp_path, "quick", story=["A story of quick."])
     claims = [{"id": "G1", "title": "T", "verdict": verdict}]
-    _claims_json(tmp_path, "reduced", missing=["sort"], claims=claims)
+    story = ["A story of reduced."]
+    _claims_json(tmp_path, "reduced", missing=["sort"], claims=claims, story=story)
     build_index(tmp_path)
     text = (tmp_path / "index.html").read_text()
     other = {"quick": "reduced", "reduced": "quick"}[first]
     assert text.index(f"{first}/index.html") < text.index(f"{other}/index.html")
     assert "not finished" in text
+    assert f"A story of {first}." in text and f"A story of {other}." not in text
 
 
 def test_the_index_without_reports_says_so(tmp_path: Path) -> None:

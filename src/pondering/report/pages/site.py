@@ -66,8 +66,10 @@ def build(
     missing = [name for name in settings if name not in results.tables]
     judged = claims_json(judgements, results) | {"missing": missing}
     judged["questions"] = answers_json(answers)
-    told = [each.text for each in story(results, judged, folder) if each.holds]
-    page = page_of(results, judgements, answers, register, told, drawings, settings, layout)
+    judged["story"] = [each.text for each in story(results, judged, folder) if each.holds]
+    page = page_of(
+        results, judgements, answers, register, judged["story"], drawings, settings, layout
+    )
     notes = (folder / "NOTES.md").is_file()
     html = _environment(html=True, title_of=results.title)
     markdown = _environment(html=False, title_of=results.title)
@@ -209,5 +211,6 @@ def _read_claims(path: Path, profile: str) -> dict[str, Any]:
         "profile": profile,
         "notes": path.with_name("NOTES.md").is_file(),
         "verdicts": verdicts,
+        "story": report.get("story", ()),
         "judged": sum(each not in names.UNDECIDED for each in verdicts.values()),
     }
