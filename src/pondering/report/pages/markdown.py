@@ -19,9 +19,3 @@ def escaped(value: Any) -> Any:
         .replace(">", "&gt;")
     )
     return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)
-
-
-def code(value: Any) -> Markup:
-    """A value as a code span; backticks and line breaks have no place in one."""
-    text = " ".join(str(value).replace("`", "'").replace("|", "¦").split())
-    return Markup(f"`{text}`")

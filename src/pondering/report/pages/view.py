@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -39,7 +39,7 @@ class FigureView:
 
 @dataclass(frozen=True)
 class ClaimView:
-    """A claim with its verdict; `ours` are (value, label), `section` where its details stand."""
+    """A claim with its verdict; `ours` are (value, label), `section` the task where it is told."""
 
     judgement: Judgement
     cause: str
@@ -113,13 +113,12 @@ def page_of(
         register: what is said of claims and questions beside their verdicts.
         story: what holds, in sentences.
         drawings: figure id -> SVG document, of the figures that could be drawn.
-        settings: experiment -> parameters, in the order of the sections.
+        settings: experiment -> parameters.
         layout: where the page will lie, and what it links.
     """
-    known = [name for name in settings if name in results.tables]
-    present = known + sorted(set(results.tables) - set(known))
     figures = [_figure(spec, results, drawings) for spec in FIGURES if spec.id in drawings]
-    claims = tuple(_claim(each, register, results.profile, present) for each in judgements)
+    claims = tuple(_claim(each, register, results) for each in judgements)
+    present = _in_order(results, claims, settings)
     solved = solved_errors([each.claim for each in judgements])
     return Page(
         profile=results.profile,
@@ -152,9 +151,17 @@ def _figure(spec: FigureSpec, results: Results, drawings: Mapping[str, str]) -> 
     return FigureView(spec, inline(drawings[spec.id], spec.id, alternative), alternative, caption)
 
 
-def _claim(
-    judgement: Judgement, register: Register, profile: str, present: Sequence[str]
-) -> ClaimView:
+def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[str]) -> list[str]:
+    """The experiments that have a table: as claims name them, then as the parameters do."""
+    named = [view.section for view in claims if view.section]
+    return [
+        name
+        for name in dict.fromkeys([*named, *settings, *sorted(results.tables)])
+        if name in results.tables
+    ]
+
+
+def _claim(judgement: Judgement, register: Register, results: Results) -> ClaimView:
     claim = judgement.claim
     by_name = {each.name: each for each in judgement.quantities}
     core = [
@@ -162,9 +169,9 @@ def _claim(
     ]
     return ClaimView(
         judgement,
-        register.cause(profile, claim.id),
+        register.cause(results.profile, claim.id),
         tuple((_value(each), each.label) for each in core[:2]),
-        next((name for name in present if name in experiments_of(claim)), None),
+        next((str(each) for each in claim.arguments.values() if each in results.tables), None),
     )
 
 
@@ -220,11 +227,6 @@ def _section(
             if path.exists()
         ),
     )
-
-
-def experiments_of(claim: Claim) -> set[str]:
-    """The experiments that a claim is judged by; other words of its arguments are harmless."""
-    return {value for value in claim.arguments.values() if isinstance(value, str)}
 
 
 def solved_errors(claims: Sequence[Claim]) -> dict[str, float]:
