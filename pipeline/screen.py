@@ -1,4 +1,4 @@
-"""A screen of recipes on seeds of its own: PLAN.yaml to PLAN.csv, PLAN.json and its figure.
+"""A screen of recipes on seeds of its own: PLAN.yaml to PLAN.csv and PLAN.json.
 
 Not a stage: the recipe that it chooses is written into params.yaml by hand.
 """
@@ -27,8 +27,6 @@ def main(path: Path) -> None:
         from pondering.params.read import PROFILES
         from pondering.params.screens import read_screen
         from pondering.project.atomic import json_text, write_together
-        from pondering.report.figures.arms import figure_arms
-        from pondering.report.figures.style import save
         from pondering.results.arms import ranked
         from pondering.train.screen import COLUMNS, parts
 
@@ -58,8 +56,6 @@ def main(path: Path) -> None:
             write_together({path.with_suffix(".csv"): content, written: json_text(values)})
         task = every[0].plan.task
         judged = screen.solved_below, task.worst_error
-        figure = figure_arms(table, *judged, f"Profile {profile}: {task.summary}", task.unit)
-        save(figure, path.with_suffix(""))
         for row in ranked(table, *judged).itertuples():
             share = f"{row.solved} of {row.networks} solved"
             click.echo(f"{row.arm}: {share}, median error {row.median:.2%}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,8 +13,7 @@ from support.panels import drawn
 from support.published import REGISTER
 
 from pondering.claims.answers import answer
-from pondering.report.figures import FigureSpec, alt_text, decisions, question_figure, style
-from pondering.report.figures.current import figure_key
+from pondering.report.figures import FigureSpec, decisions, question_figure, style
 from pondering.results.results import Results
 
 ASKED = {each.id: each for each in REGISTER.questions}
@@ -73,8 +71,6 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
         assert box.x0 > -2 and box.x1 < 1.02 * width, text.get_text()
     legend = " ".join(" ".join(t.get_text().split()) for t in figure.legends[0].get_texts())
     assert all(each.meaning in legend for each in ASKED[name].decides)
-    words = alt_text(spec, results, spec.words(results))
-    assert name in words and "nan" not in words and "No data" not in words
     assert ASKED[name].measured in spec.caption(results)
 
 
@@ -85,7 +81,7 @@ def test_labels_of_many_lines_do_not_touch() -> None:
          "low": 0.4, "high": 0.6, "text": ""}
         for part in ("Ways to halt", *long, "Ways to halt, logic") for name in ("saved", "right")
     ]  # fmt: skip
-    figure = drawn(decisions.draw(Results("quick"), estimates, [], ""))
+    figure = drawn(decisions.draw(Results("quick"), estimates, []))
     figure.draw_without_rendering()
     labels = [each.get_window_extent() for each in figure.axes[0].get_yticklabels()]
     assert len(labels) == 4 and all(above.y0 > below.y1 for above, below in pairwise(labels))
@@ -106,7 +102,7 @@ def test_a_panel_is_called_what_its_parts_share(labels: list[str], title: str) -
         for quantity in ("what_it_is", "other")
         for part, label in enumerate(labels if quantity == "what_it_is" else ["other"] * 2)
     ]  # fmt: skip
-    figure = drawn(decisions.draw(Results("quick"), estimates, [], ""))
+    figure = drawn(decisions.draw(Results("quick"), estimates, []))
     titles = [each.get_title().replace("\n", " ") for each in figure.axes]
     assert titles == [title, "Other"]
 
@@ -195,12 +191,3 @@ def test_without_data_there_is_no_figure_and_the_answer_says_what_to_run() -> No
         "dvc repro exits@reduced-comparison_addition", "dvc repro exits@reduced-comparison_logic",
         "dvc repro report@reduced",
     )  # fmt: skip
-
-
-def test_other_numbers_or_bounds_make_another_key() -> None:
-    results = replace(RUNS["Q6"](), hashes=dict.fromkeys(RUNS["Q6"]().tables, "same"))
-    one, same, other = (
-        figure_key(figure_of("Q6", made), results)
-        for made in (results, results, cases.q6(-0.06, 0.5))
-    )
-    assert one == same != other and one is not None

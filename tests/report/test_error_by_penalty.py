@@ -64,24 +64,12 @@ def test_one_lost_seed_is_marked_at_the_end_of_the_axis() -> None:
     table = table_of("logic", {"repeat": [1.0], "act": [0.01]}, 12)
     table["error"] = 0.1
     results = only("logic", tables={"logic": table})
-    assert "riangle" not in error_by_penalty.caption(results, "logic")
     table.loc[(table["mechanism"] == "act") & (table["seed"] == 3), "error"] = 0.9
     axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
     assert 0.3 <= axes.get_ylim()[1] < 0.4
     assert "90%" in [text.get_text() for text in axes.texts]
-    assert "Filled triangle: a seed lies beyond" in error_by_penalty.caption(results, "logic")
     # the median of twelve seeds stays where the others are
     assert line_with(axes, [1.6, 2.4], [0.1, 0.1])
     table.loc[table["seed"] < 6, "error"] = 0.9
     axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
     assert axes.get_ylim()[1] > 0.9, "half of the seeds are not left out"
-
-
-def test_a_caption_speaks_of_what_is_drawn(results: Results) -> None:
-    def told(repeats: list[float]) -> tuple[bool, bool]:
-        table = table_of("logic", {"repeat": repeats, "act": [0.01]}, 3)
-        text = error_by_penalty.caption(only("logic", tables={"logic": table}), "logic")
-        return "green" in text, "diverged" in text
-
-    assert told([1.0]) == (False, False) and told([1.0, 3.0]) == (True, False)
-    assert "A diverged seed counts as wholly wrong." in error_by_penalty.caption(results, "logic")

@@ -6,7 +6,6 @@ import math
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.text import Text
 from support.panels import drawn, line_with
 from support.synthetic_results import curves_of, only, table_of
 
@@ -27,18 +26,13 @@ def test_fixed_repeats_are_named_too(results: Results) -> None:
     assert max(lower.get_yticks()) < lower.patches[0].get_y(), "no tick in the strip"
 
 
-def test_low_errors_beside_high_ones_stand_apart_with_their_names() -> None:
+def test_low_errors_beside_high_ones_stand_apart() -> None:
     table = table_of("parity", {"repeat": [1, 2], "act": [1e-3, 1e-2, 0.03]}, 3)
     wanted = {1.0: 0.2, 2.0: 0.02, 1e-3: 0.01, 1e-2: 0.015, 0.03: 0.16}
     table["error"], table["ponder_time"] = table["setting"].map(wanted), 2.0
     results = only("parity", tables={"parity": table})
     upper = drawn(fixed_repeat.draw(results, "parity")).axes[0]
     assert upper.get_yscale() == "log"
-    upper.figure.draw_without_rendering()
-    boxes = [Text.get_window_extent(text) for text in upper.texts]
-    places = upper.transData.transform([(2.0, error) for error in wanted.values()])
-    assert not any(box.contains(*place) for box in boxes for place in places)
-    assert "on a logarithmic axis" in fixed_repeat.caption(results, "parity")
 
 
 def test_a_seed_is_solved_at_its_first_update_below_two_percent_or_counted() -> None:
@@ -62,9 +56,9 @@ def test_fojos_updates_are_hollow_and_what_never_solved_it_lies_in_the_strip() -
     part = only("parity", tables={"parity": table}, curves={"parity": curves})
     lower = drawn(fixed_repeat.draw(part, "parity")).axes[1]
     labels = [text.get_text() for text in lower.get_xticklabels()]
-    assert labels[0] == style.PLAIN and "τ 3e-3" in labels, "ours and theirs on one axis"
+    assert labels[0] == "plain" and "τ 3e-3" in labels, "ours and theirs on one axis"
     shown = {labels[round(x)]: y for x, y in hollow(lower)}
     assert shown[f"{style.TIMES}2"] == 22_000 and shown["τ 5e-3"] == 356_000
     assert "τ 3e-3" not in shown
     strip = lower.patches[0].get_y()
-    assert shown[style.PLAIN] > strip > 356_000 and shown["τ 0.1"] > strip
+    assert shown["plain"] > strip > 356_000 and shown["τ 0.1"] > strip

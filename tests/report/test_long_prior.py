@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-import pandas as pd
 import pytest
 from support.panels import drawn, line_with
-from support.synthetic_results import made_up_results
 
 from pondering.report.figures import FIGURES, long_prior
 from pondering.results.results import Results
@@ -25,8 +23,6 @@ def test_the_mean_of_the_prior_is_that_of_the_prior_cut_at_n(results: Results) -
         assert line_with(lower, [value, value], [0, 1]), value
     (mark,) = [line for line in lower.lines if line.get_marker() == "o"]
     assert mark.get_xdata()[0] == 3.5, "the paper's median"
-    said = long_prior.words(results, NAME)
-    assert "prior mean 7.23 when cut at N = 20 (1/λp = 10)" in said
 
 
 def test_without_a_curve_of_the_prior_shown_the_panel_says_so(results: Results) -> None:
@@ -38,22 +34,19 @@ def test_without_a_curve_of_the_prior_shown_the_panel_says_so(results: Results) 
     assert not upper.lines and line_with(lower, [10, 10], [0, 1])
 
 
-@pytest.mark.parametrize(
-    ("settings", "told"), [([0.3, 0.1, 0.05], "λp = 0.1, "), ([0.3, 0.2], "λp = 0.2, ")]
-)
-def test_the_prior_shown_is_a_tenth_or_the_smallest(settings: list[float], told: str) -> None:
-    made = made_up_results({"repeat": [1], "pondernet": settings}, diverged=None, points=3)
-    assert long_prior.words(made, NAME).startswith(told)
+@pytest.mark.parametrize(("settings", "shown"), [([0.3, 0.1, 0.05], 0.1), ([0.3, 0.2], 0.2)])
+def test_the_prior_shown_is_a_tenth_or_the_smallest(settings: list[float], shown: float) -> None:
+    assert long_prior.prior_shown(settings) == shown
 
 
-def test_without_a_count_of_the_steps_unrolled_the_cut_is_not_told(results: Results) -> None:
+def test_without_a_count_of_the_steps_unrolled_the_cut_is_not_drawn(results: Results) -> None:
     whole = results.curves[NAME]
     fewer = whole["computed_steps"].where(whole["update"] < 3000, 0.9 * whole["computed_steps"])
-    changed: list[dict[str, pd.DataFrame]] = [
-        {},
-        {NAME: whole[whole["mechanism"] != "repeat"]},
-        {NAME: whole.assign(computed_steps=fewer)},
-    ]
-    for curves in changed:
-        said = long_prior.words(dataclasses.replace(results, curves=curves), NAME)
-        assert said.startswith("λp = 0.1, 1/λp = 10: median ")
+    without_plain = whole[whole["mechanism"] != "repeat"]
+    assert long_prior.steps_unrolled(whole) == 20
+    for curves in (None, without_plain, whole.assign(computed_steps=fewer)):
+        assert long_prior.steps_unrolled(curves) is None
+    changed = dataclasses.replace(results, curves={NAME: without_plain})
+    lower = drawn(long_prior.draw(changed, NAME)).axes[1]
+    assert line_with(lower, [10, 10], [0, 1])
+    assert not line_with(lower, [long_prior.prior_mean(0.1, 20)] * 2, [0, 1])

@@ -27,7 +27,7 @@ def turned() -> Results:
 
 
 def test_lines_are_networks_and_the_bold_one_is_of_those_that_solve_it(turned: Results) -> None:
-    lower, act, pondernet = drawn(solved_networks.draw(turned, NAME, BOTH, "Q1")).axes
+    lower, act, pondernet = drawn(solved_networks.draw(turned, NAME, BOTH)).axes
     bits = list(range(1, 17))
     for axes, sign in ((act, 1), (pondernet, -1)):
         assert line_with(axes, bits, [6 + sign * 2 * (b - 1) / 15 for b in bits])
@@ -37,35 +37,6 @@ def test_lines_are_networks_and_the_bold_one_is_of_those_that_solve_it(turned: R
     own = stats.ttest_1samp([1, 2, 3], 0).confidence_interval()
     ends = lower.containers[0].lines[2][0].get_segments()[0][:, 0]
     assert ends == pytest.approx([own.low, own.high], abs=1e-3)
-
-
-def test_the_caption_says_what_the_intervals_show(turned: Results) -> None:
-    said = solved_networks.caption(turned, NAME, BOTH, "Q1")
-    assert "ACT shows no clear direction" in said, "2 steps more, give or take 2.5"
-    turned.tables[NAME]["ponder_time"] += turned.tables[NAME]["difficulty"]
-    said = solved_networks.caption(turned, NAME, BOTH, "Q1")
-    assert "ACT takes more steps on harder inputs; PonderNet takes more" in said
-    turned.tables[NAME]["ponder_time"] -= 2 * turned.tables[NAME]["difficulty"]
-    said = solved_networks.caption(turned, NAME, BOTH, "Q1")
-    assert "ACT takes fewer steps on harder inputs; PonderNet takes fewer" in said
-    assert "Question Q1 tests it on fresh seeds" in said
-    words = solved_networks.words(turned, NAME, BOTH, "Q1")
-    assert "ACT: 3 of 4 solve it" in words and "correlation of steps with difficulty -1" in words
-    assert "above zero in 0 and below in 3" in words
-    turned.tables[NAME]["error"] = 0.5
-    assert "ACT has too few to tell" in solved_networks.caption(turned, NAME, BOTH, "Q1")
-    assert "ACT: 0 of 4 solve it; " in solved_networks.words(turned, NAME, BOTH, "Q1")
-
-
-def test_steps_that_never_vary_have_no_correlation(turned: Results) -> None:
-    turned.tables[NAME]["ponder_time"] = 2.0
-    words = solved_networks.words(turned, NAME, ("act",), "Q2")
-    assert "inputs 0" in words and "correlation" not in words
-    said = solved_networks.caption(turned, NAME, ("act",), "Q2")
-    assert "ACT takes as many steps whatever the input" in said
-    turned.tables[NAME]["ponder_time"] += turned.tables[NAME]["difficulty"] / 60  # a quarter of one
-    said = solved_networks.caption(turned, NAME, ("act",), "Q2")
-    assert "ACT takes as many steps whatever the input, within half a step" in said
 
 
 def test_networks_of_a_seed_are_left_out_together() -> None:

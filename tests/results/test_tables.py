@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from support.synthetic_results import rows_of
 
-from pondering.report.figures.shapes.methods import best_methods
+from pondering.report.figures.methods import best_methods
 from pondering.results import tables
 
 

@@ -86,6 +86,8 @@ from matplotlib.figure import Figure
 
 from pondering.results.results import Results
 
+CAPTION = "Errors on majority."
+
 
 def draw(results: Results, experiment: str) -> Figure | None:
     """Error against the number of negative signs."""
@@ -96,14 +98,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
     means = table.groupby("difficulty")["error"].mean()
     figure.add_subplot().plot(means.index, means)
     return figure
-
-
-def words(results: Results, experiment: str) -> str:
-    return "Errors on majority."
-
-
-def caption(results: Results, experiment: str) -> str:
-    return "Error."
 '''
 LINE = """    _beyond(
         "majority", ("majority",), "Majority", majority, experiment="majority",

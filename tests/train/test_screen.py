@@ -14,7 +14,6 @@ from support import stages, tiny
 
 from pondering.params.read import load_params
 from pondering.params.screens import read_screen
-from pondering.report.figures.arms import figure_arms
 from pondering.results.arms import ranked
 
 PLAN = "reports/quick/search/tiny-recipe.yaml"
@@ -184,15 +183,6 @@ def test_the_first_arm_of_a_published_screen_is_the_one_taken(screen: str, taken
     path = stages.ROOT / "reports/reduced/search" / f"{screen}-recipe.csv"
     below = read_screen(path.with_suffix(".yaml")).solved_below
     assert ranked(pd.read_csv(path), below, 1.0)["arm"][0] == taken
-
-
-def test_the_figure_has_a_dot_for_each_network_in_the_row_of_its_arm() -> None:
-    rows = rows_of({"a": [0.01, 0.3], "b": [0.04, 0.02]})
-    (axes,) = figure_arms(rows, 0.05, 1.0, "five bits", "error rate").axes
-    labels = [text.get_text() for text in axes.get_yticklabels()]
-    assert labels == ["b (2 of 2)", "a (1 of 2)"]
-    assert axes.lines[0].get_xdata().tolist() == [0.01, 0.3, 0.04, 0.02]
-    assert axes.lines[0].get_ydata().round().tolist() == [1, 1, 2, 2]
 
 
 def test_the_committed_plans_can_be_read_and_their_arms_trained() -> None:

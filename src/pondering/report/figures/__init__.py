@@ -1,13 +1,12 @@
-"""The figures of the report: a file for each family of figures, with drawing, words and caption.
+"""The figures of the report: a file for each family of figures, with its drawing and its caption.
 
-`catalogue.py` has a line for every figure; `style` says how all look; `shapes` are what several
-share; `current` tells which are drawn already.
+`catalogue.py` has a line for every figure; `style.py` says how all look; `drawing.py` writes them.
 """
 
 from __future__ import annotations
 
-from pondering.report.figures.catalogue import FIGURES, question_figure, reads_exits
-from pondering.report.figures.spec import FigureSpec, alt_text
-from pondering.report.figures.style import save
+from pondering.report.figures.catalogue import FIGURES, question_figure
+from pondering.report.figures.drawing import draw_all, save
+from pondering.report.figures.spec import FigureSpec
 
-__all__ = ["FIGURES", "FigureSpec", "alt_text", "question_figure", "reads_exits", "save"]
+__all__ = ["FIGURES", "FigureSpec", "draw_all", "question_figure", "save"]

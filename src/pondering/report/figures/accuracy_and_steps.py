@@ -6,26 +6,29 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pondering.report.figures import paper, style
-from pondering.report.figures.shapes.methods import (
-    BEST,
+from pondering.report.figures.methods import (
     COMPARED,
-    TRAINED_FOR_IT,
     bars_with_seeds,
     best_methods,
 )
-from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
-from pondering.results.statistics import mean_interval, solve_rate
+from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import evaluated, per_seed
 
 RANGES = {"interpolation": "trained range", "extrapolation": "beyond it"}
+
+CAPTION = (
+    "Bars: means over seeds, each method at the setting with the lowest mean error in the trained "
+    "range; whiskers: 95% intervals (Student); points: seeds; above the bars the seeds with an "
+    "error below 5%. Halting is sampled in PonderNet. Dotted: the spread of the paper's steps "
+    "where it shows one."
+)
 
 
 def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | None:
@@ -58,9 +61,7 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
             look: dict[str, Any] = {"colour": colour, "width": width, "hollow": position > 0}
             bars_with_seeds(upper, place, 1 - own["error"], limits=(0, 1), **look)
             bars_with_seeds(lower, place, own["ponder_time"], limits=(1, math.inf), **look)
-            solved = solve_rate(own["error"].to_numpy())
-            note = f"{round(solved.estimate * solved.count)}/{solved.count}"
-            notes.append((place, note))
+            notes.append((place, f"{(own['error'] < SOLVED_ERROR).sum()}/{len(own)}"))
             shown = paper.ACCURACY_AND_STEPS.get(split, {}).get(method.name)
             if shown is not None:
                 _of_the_paper(upper, lower, place + 0.35 * width, shown)
@@ -78,43 +79,6 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
     return figure
 
 
-def words(results: Results, experiment: str, splits: Sequence[str]) -> str:
-    """Accuracy, its 95% interval, steps and solve rate of each method at its best setting."""
-    table = results.tables[experiment]
-    by_split = {split: per_seed(evaluated(table, split=split)) for split in splits}
-    parts = []
-    for split, seeds in by_split.items():
-        told = [
-            f"{method.legend}: {_accuracy(own)}, {style.in_steps(own['ponder_time'].mean())}"
-            for method in best_methods(by_split[splits[0]], COMPARED)
-            if len(own := method.of(seeds))
-        ]
-        if told:
-            where = RANGES.get(split, split)
-            where = f"in the {where}" if split == splits[0] else where
-            parts.append(f"{where}, {'; '.join(told)}")
-    if len(splits) == 1:
-        parts = [part.partition(", ")[2] for part in parts]
-    return f"{'. '.join(part[:1].upper() + part[1:] for part in parts)}." if parts else ""
-
-
-def caption(results: Results, experiment: str, splits: Sequence[str]) -> str:
-    """What is drawn, and whether the mechanisms were trained equally long."""
-    drawn = paper.ACCURACY_AND_STEPS.get(splits[-1], {}).values()
-    spread = "; dotted through it the spread of its steps" if any(p.spread for p in drawn) else ""
-    hatched = (
-        "Filled: difficulties in the trained range, by which settings are chosen; hatched: beyond "
-        "it. "
-    )
-    return (
-        f"Bars: mean over seeds, {BEST}; whiskers: 95% intervals (Student); points: seeds; above "
-        "the bars the number of seeds with an error below 5%. Halting is sampled in PonderNet. "
-        f"{paper.hollow(experiment, more=spread)} "
-        f"{hatched if len(splits) > 1 else ''}"
-        f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
-    )
-
-
 def _of_the_paper(upper: Axes, lower: Axes, place: float, shown: paper.Point) -> None:
     """Hollow markers at the paper's accuracy and steps, with the spread where it tells one."""
     upper.plot(place, shown.accuracy, **style.HOLLOW)
@@ -123,18 +87,8 @@ def _of_the_paper(upper: Axes, lower: Axes, place: float, shown: paper.Point) ->
         lower.vlines(place, *shown.spread, color=style.INK, lw=1.0, ls=":", zorder=5)
 
 
-def _accuracy(own: pd.DataFrame) -> str:
-    """Mean accuracy over seeds, its interval where there is one, and how many solved the task."""
-    found = mean_interval(1 - own["error"]).within(0, 1)
-    solved = solve_rate(own["error"].to_numpy())
-    return (
-        f"accuracy {style.with_interval(found, of_shares=True)}, error below 5% in "
-        f"{round(solved.estimate * solved.count)} of {solved.count} seeds"
-    )
-
-
 def _split_handles(splits: Sequence[str]) -> list[Line2D | Patch]:
-    filled = Patch(color=style.GREY, alpha=0.75, label=RANGES.get(splits[0], splits[0]))
+    filled = Patch(color=style.GREY, alpha=0.75, label=RANGES[splits[0]])
     hollow = Patch(fc=style.PAPER, ec=style.GREY, hatch="////",
-                   label=RANGES.get(splits[1], splits[1]))  # fmt: skip
+                   label=RANGES[splits[1]])  # fmt: skip
     return [filled, hollow]

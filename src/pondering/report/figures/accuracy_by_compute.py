@@ -6,14 +6,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.curves import accuracy_by_compute, last_points, seed_lines
-from pondering.report.figures.shapes.methods import BEST, COMPARED, TRAINED_FOR_IT, best_methods
-from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.report.figures.curves import accuracy_by_compute, last_points, seed_lines
+from pondering.report.figures.methods import COMPARED, best_methods
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed
 
 METHODS = (*COMPARED, "pondernet[epsilon=0.05]")
 """The last, where it was trained, stops in training too: B3 is judged by it."""
+
+CAPTION = (
+    "Accuracy in training against the forward passes spent so far: faint lines seeds, bold lines "
+    "their means, each method at the setting with the lowest mean error over seeds. A seed whose "
+    "training has ended keeps its last accuracy. PonderNet computes all its N steps for every "
+    "example; ACT, and PonderNet with an epsilon, compute steps until they halt."
+)
 DASHES = {"plain": ":", "act": "--", "pondernet": "-", METHODS[-1]: "-."}
 
 
@@ -44,27 +50,3 @@ def draw(results: Results, experiment: str) -> Figure | None:
     style.large_counts(axes)
     style.bottom_legend(figure, handles, 2)
     return figure
-
-
-def words(results: Results, experiment: str) -> str:
-    """Forward passes spent by the end of training, by method."""
-    table, curves, parts = results.tables[experiment], results.curves[experiment], []
-    for method in best_methods(per_seed(headline(table)), METHODS):
-        spent = method.of(curves).groupby("seed")["computed_steps"].max()
-        if spent.notna().any():
-            mean, low, high = (style.count(v) for v in (spent.mean(), spent.min(), spent.max()))
-            apart = f" (seeds from {low} to {high})" if low != high else ""
-            parts.append(f"{method.legend}: {mean}{apart}")
-    return f"Forward passes by the end of training: {'; '.join(parts)}." if parts else ""
-
-
-def caption(results: Results, experiment: str) -> str:
-    """What is drawn, and whether the mechanisms were trained equally long."""
-    return (
-        f"Accuracy in training against forward passes spent so far, {BEST}; faint lines: seeds; "
-        "bold lines: their mean, to which a seed whose training has ended gives its last accuracy. "
-        "A line that ends early has spent less on as many updates, it has not failed: PonderNet "
-        "computes all its N steps for every example whatever it learns; ACT computes steps until "
-        "it halts, and so does PonderNet with an epsilon. "
-        f"{unequal_training(results, (experiment,), TRAINED_FOR_IT)}"
-    )

@@ -3,119 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
-from pondering.report.figures.shapes.methods import CHOOSING, ORDER, Method, best_methods
-from pondering.report.figures.shapes.points import error_against_steps, variant_markers
-from pondering.report.figures.shapes.training_length import unequal_training, updates_in_short
+from pondering.report.figures.methods import (
+    ORDER,
+    Method,
+    error_against_steps,
+    variant_markers,
+)
 from pondering.results.results import Results
-from pondering.results.tables import headline, per_seed, per_setting, splits_of
+from pondering.results.tables import headline, per_seed, per_setting, plain, splits_of
+
+CAPTION = (
+    "Final error against mean steps per input, one point a setting, standard errors both ways. "
+    "PonderNet's halting is sampled; hollow circles are its expectation. A panel that stands "
+    "alone is logarithmic above 0.1%; the axis of bits per character does not start at zero."
+)
 
 
 def draw(results: Results, experiments: Sequence[str], about: str | None = None) -> Figure | None:
     """A panel an experiment: every mechanism's error against its ponder.
 
     Args:
+        results: the results of one profile.
+        experiments: a panel each.
         about: the mechanism that the figure is about; experiments without it have no panel.
+
+    Returns:
+        The figure; None without a panel.
     """
-    present = _present(results, experiments, about)
-    if not present:
+    tables = _tables(results, experiments, about)
+    if not tables:
         return None
-    columns = 2 if len(present) > 1 else 1
-    rows = -(-len(present) // columns)
+    columns = 2 if len(tables) > 1 else 1
+    rows = -(-len(tables) // columns)
     height = 2.15 * rows if columns == 2 else 4.2  # beside a panel of all mechanisms, their names
     figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False).ravel()
-    markers = variant_markers(results.tables[name] for name in present)
-    for axes, name in zip(cells, present, strict=False):
-        table, card = results.tables[name], results.cards[name]
+    markers = variant_markers(tables.values())
+    averaged: set[str] = set()
+    for axes, (name, table) in zip(cells, tables.items(), strict=False):
+        card = results.cards[name]
         error_against_steps(axes, per_setting(per_seed(headline(table))), markers)
-        _expectations(axes, table)
-        if card.is_share and len(present) == 1:
-            style.share_with_zero_axis(axes)
+        expected = _expected(table)
+        for mechanism, own in per_setting(per_seed(expected)).groupby("mechanism"):
+            axes.plot(own["ponder_time"], own["error"], **_look(str(mechanism)), ms=8, mfc="none")
+        averaged |= {*expected["mechanism"]}
+        if card.is_share and len(tables) == 1:
+            axes.set_yscale("symlog", linthresh=1e-3)
+            axes.yaxis.set_major_locator(FixedLocator([0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]))
+            axes.set_ylim(bottom=0)
         elif card.is_share:
             style.from_zero(axes)
-        axes.set(xlabel="mean steps per input", ylabel=card.unit)
-        spent = updates_in_short(results, name)
-        axes.set_title(f"{card.title}\n" if spent else card.title)
-        # to the left there is more room: on the right begins the next panel's label
-        axes.annotate(spent, (1, 1), (0, 4), xycoords="axes fraction", fontsize=7.5, ha="right",
-                      color=style.GREY, textcoords="offset points")  # fmt: skip
-    for axes in cells[len(present) :]:
+        axes.set(xlabel="mean steps per input", ylabel=card.unit, title=card.title)
+    for axes in cells[len(tables) :]:
         axes.set_axis_off()
-    rows = pd.concat([results.tables[each] for each in present])
-    there = set(map(str, rows["mechanism"]))
-    if ((rows["mechanism"] == "repeat") & (rows["setting"] == 1)).any():
-        there.add("plain")
-    handles = [
-        Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
+    every = pd.concat(tables.values())
+    there = {*every["mechanism"], *(["plain"] if len(plain(every)) else [])}
+    looks = [(style.MECHANISM_NAME[name], _look(name)) for name in ORDER if name in there]
+    looks += [
+        (f"{style.MECHANISM_NAME[name]}, expectation", _look(name) | {"mfc": "none"})
         for name in ORDER
-        if name in there
+        if name in averaged
     ]
-    averaged = {str(n) for e in present for n in _expected(results.tables[e])["mechanism"]}
-    for name in (each for each in ORDER if each in averaged):
-        look, label = Method(name, name, 1.0).look, f"{style.MECHANISM_NAME[name]}, expectation"
-        handles.append(Line2D([], [], **look, ls="", mfc="none", label=label))
-    for name, marker in markers.items():
-        method = Method(name, name, 1.0)
-        look = method.look | {"marker": marker}
-        handles.append(Line2D([], [], **look, ls="", label=method.title))
-    style.bottom_legend(figure, handles, 2)
+    looks += [
+        (Method(name, name, 1.0).title, _look(name) | {"marker": marker})
+        for name, marker in markers.items()
+    ]
+    style.bottom_legend(figure, [Line2D([], [], **look, label=name) for name, look in looks], 2)
     return figure
 
 
-def words(results: Results, experiments: Sequence[str], about: str | None = None) -> str:
-    """Error and steps of ACT, PonderNet and the like at their best settings, by task."""
-    parts, present = [], _present(results, experiments, about)
-    for name in present:
-        seeds, card = per_seed(headline(results.tables[name])), results.cards[name]
-        wanted = [each for each in CHOOSING if each != "plain"]
-        wanted += variant_markers([seeds])
-        for method in best_methods(seeds, wanted):
-            own = method.of(seeds)
-            error = style.error_text(own["error"].mean(), card)
-            unit = "" if card.is_share else f" {card.unit}"
-            steps = style.in_steps(own["ponder_time"].mean())
-            where = f"{card.title}, " if len(present) > 1 else ""
-            parts.append(f"{where}{method.legend}: {error}{unit} with {steps}")
-    return f"Mean error: {'; '.join(parts)}." if parts else ""
+def _look(name: str) -> dict[str, Any]:
+    """Colour and marker of a mechanism's points."""
+    return Method(name, name, 1.0).look | {"ls": ""}
 
 
-def caption(results: Results, experiments: Sequence[str], about: str | None = None) -> str:
-    """What is drawn, and whether the mechanisms were trained equally long."""
-    present = _present(results, experiments, about)
-    shares = all(results.cards[each].is_share for each in present)
-    scale = ", above 0.1% on a logarithmic scale" if shares and len(present) == 1 else ""
-    text = "; bits per character, on an axis that does not start at zero, for the text"
-    return (
-        f"Final error against mean steps per input{scale}, one point a setting, standard errors "
-        f"both ways{'' if shares else text}. PonderNet's "
-        "halting is sampled; hollow circles are its expectation. "
-        f"{unequal_training(results, present, tuple(MECHANISMS))}"
-    )
-
-
-def _present(results: Results, experiments: Sequence[str], about: str | None) -> list[str]:
-    """The experiments with results, of the mechanism that the figure is about if there is one."""
+def _tables(
+    results: Results, experiments: Sequence[str], about: str | None
+) -> dict[str, pd.DataFrame]:
+    """The tables of a figure: those of the mechanism that it is about, if there is one."""
     tables = {name: results.tables[name] for name in experiments if name in results.tables}
-    return [n for n, each in tables.items() if about is None or about in set(each["mechanism"])]
+    return {n: each for n, each in tables.items() if about in (None, *each["mechanism"])}
 
 
 def _expected(table: pd.DataFrame) -> pd.DataFrame:
     """The rows, without options, where outputs are averaged under the halting distribution."""
     rows = table[(table["split"] == splits_of(table)[0]) & (table["prediction"] == "expected")]
     return rows[rows["mechanism"].isin(MECHANISMS)]
-
-
-def _expectations(axes: Axes, table: pd.DataFrame) -> None:
-    """Hollow markers at the expectation of what is else evaluated by sampled halting."""
-    means = per_setting(per_seed(_expected(table)))
-    for mechanism, own in means.groupby("mechanism"):
-        look = Method(str(mechanism), str(mechanism), 1.0).look
-        axes.plot(own["ponder_time"], own["error"], **look, ls="", ms=8, mfc="none")

@@ -11,52 +11,52 @@ from typing import Any
 from pondering.claims.answers import Answer, answers_json
 from pondering.claims.claims import Question
 from pondering.claims.questions import experiments_of
+from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import (
     accuracy_and_steps,
     accuracy_by_compute,
     across_tasks,
     by_difficulty,
     decisions,
-    digits,
     error_by_penalty,
     exits,
-    extrapolation,
     fixed_repeat,
-    front,
     gallery,
-    layout,
     learning,
     long_prior,
+    methods_by_difficulty,
     paper,
     running_text,
-    seeds_by_count,
     seeds_by_setting,
     sequences,
     solved_networks,
 )
+from pondering.report.figures.methods import TRAINED_FOR_IT
 from pondering.report.figures.spec import Family, FigureSpec
 
 INTERPOLATION, EXTRAPOLATION = "parity_interpolation", "parity_extrapolation"
-LAYOUTS = {"parity": "leading", "parity_scattered": "scattered"}
-MOST_SEEDS: dict[Family, int] = {sequences: 1, gallery: 1, running_text: running_text.MOST_STRIPS}
 TASKS = ("parity", "logic", "addition", "sort", "wikipedia")
+ALONE: tuple[Family, ...] = (gallery, long_prior, running_text, seeds_by_setting, sequences)
+"""Families that show one mechanism alone."""
+MOST_SEEDS: dict[Family, int] = {sequences: 1, gallery: 1, running_text: running_text.MOST_STRIPS}
 
 
 def _figure(
     name: str, source: str, number: str, reads: tuple[str, ...], title: str, family: Family,
-    values: dict[str, Any], mechanisms: tuple[str, ...] = (),
+    values: dict[str, Any], compared: tuple[str, ...],
 ) -> FigureSpec:  # fmt: skip
     return FigureSpec(
-        name,
-        source,
-        number,
-        reads,
-        title,
-        paper.SAID.get(name, "None has it."),
-        family,
-        values,
-        MOST_SEEDS.get(family, 0),
-        mechanisms,
+        id=name,
+        paper=source,
+        number=number,
+        experiment=reads,
+        title=title,
+        paper_value=paper.SAID.get(name, "None has it."),
+        panels=family.draw,
+        text=family.CAPTION,
+        values=values,
+        compared=() if family in ALONE else compared,
+        most_seeds=MOST_SEEDS.get(family, 0),
     )
 
 
@@ -69,7 +69,7 @@ def _graves(number: int, experiment: str, title: str, family: Family, **values: 
 def _banino(number: str, experiment: str, title: str, family: Family, **values: Any) -> FigureSpec:
     """A figure of Banino 2021."""
     return _figure(f"banino-{number}", "Banino 2021", f"Fig. {number}", (experiment,), title,
-                   family, {"experiment": experiment} | values)  # fmt: skip
+                   family, {"experiment": experiment} | values, TRAINED_FOR_IT)  # fmt: skip
 
 
 def _digits(
@@ -77,14 +77,15 @@ def _digits(
 ) -> FigureSpec:
     """A figure of handwritten digits, of a public notebook."""
     return _figure(f"mnist-{name}", "MNIST", number, (experiment,), title, family,
-                   {"experiment": experiment} | values)  # fmt: skip
+                   {"experiment": experiment} | values, TRAINED_FOR_IT)  # fmt: skip
 
 
 def _beyond(
     name: str, reads: tuple[str, ...], title: str, family: Family, **values: Any
 ) -> FigureSpec:
     """A figure that no paper has."""
-    return _figure(f"beyond-{name}", "Beyond the papers", "", reads, title, family, values)
+    return _figure(f"beyond-{name}", "Beyond the papers", "", reads, title, family, values,
+                   tuple(MECHANISMS))  # fmt: skip
 
 
 FIGURES = (
@@ -97,17 +98,16 @@ FIGURES = (
     _graves(12, "addition", "Addition: error by time penalty", error_by_penalty),
     _graves(13, "addition", "Addition: learning, and error against ponder", learning),
     _graves(14, "addition", "Addition: ponder and error by number of digits", by_difficulty),
-    _graves(15, "addition", "Addition: ponder in single sequences", sequences, setting=9e-4),
+    _graves(15, "addition", "Addition: ponder in single sequences", sequences),
     _graves(17, "sort", "Sort: error by time penalty", error_by_penalty),
     _graves(18, "sort", "Sort: learning, and error against ponder", learning),
     _graves(19, "sort", "Sort: ponder and error by length", by_difficulty),
-    _graves(20, "sort", "Sort: ponder in single sequences", sequences, setting=1e-3),
+    _graves(20, "sort", "Sort: ponder in single sequences", sequences),
     _graves(21, "wikipedia", "Text: bits per character by time penalty", error_by_penalty),
     _graves(22, "wikipedia", "Text: learning, and bits against ponder", learning),
-    _graves(23, "wikipedia", "Text: ponder in running text", running_text,
-            setting=6e-3, markup=False),
+    _graves(23, "wikipedia", "Text: ponder in running text", running_text, markup=False),
     _graves(24, "wikipedia", "Text: ponder among tags and numbers", running_text,
-            setting=6e-3, markup=True),
+            markup=True),
     _banino("1a", INTERPOLATION, "Parity, interpolation: accuracy and steps", accuracy_and_steps,
             splits=("test",)),
     _banino("1b", EXTRAPOLATION, "Parity, extrapolation: accuracy and steps", accuracy_and_steps,
@@ -120,36 +120,30 @@ FIGURES = (
             mechanism="pondernet"),
     _banino("2c", INTERPOLATION, "Parity: steps under a long prior", long_prior),
     _digits("range", "rotation range", "mnist_rotated", "Accuracy and steps by range of rotation",
-            digits, split="range"),
-    _digits("angle", "fixed angles", "mnist_rotated", "Accuracy and steps by angle", digits,
-            split="angle"),
-    _digits("classes", "classes", "mnist", "Accuracy and steps by class", digits, split="test"),
+            methods_by_difficulty, split="range"),
+    _digits("angle", "fixed angles", "mnist_rotated", "Accuracy and steps by angle",
+            methods_by_difficulty, split="angle"),
+    _digits("classes", "classes", "mnist", "Accuracy and steps by class",
+            methods_by_difficulty, split="test"),
     _digits("gallery", "gallery", "mnist", "Digits that took the most and the fewest steps",
             gallery),
-    _beyond("layout", tuple(LAYOUTS), "Parity: nonzero elements leading or scattered", layout,
-            layouts=LAYOUTS),
     _beyond("repeat-parity", ("parity",), "Parity: fixed repeat counts against ACT", fixed_repeat,
             experiment="parity"),
     _beyond("repeat-addition", ("addition",), "Addition: fixed repeat counts against ACT",
             fixed_repeat, experiment="addition"),
     _beyond("extrapolation", (EXTRAPOLATION,),
-            "Parity: steps inside and beyond the trained range", extrapolation,
+            "Parity: steps inside and beyond the trained range", methods_by_difficulty,
             experiment=EXTRAPOLATION),
     _beyond("pondernet", TASKS, "PonderNet on Graves's tasks", across_tasks, experiments=TASKS,
             about="pondernet"),
     _beyond("ways", ("comparison",), "One task, every way to halt", across_tasks,
             experiments=("comparison",)),
     _beyond("direction", (INTERPOLATION,), "Parity: which way steps go with difficulty",
-            solved_networks, experiment=INTERPOLATION, mechanisms=("act", "pondernet"),
-            question="Q1"),
+            solved_networks, experiment=INTERPOLATION, mechanisms=("act", "pondernet")),
     _beyond("repetition", ("parity",), "Parity: does ACT learn to repeat?", solved_networks,
-            experiment="parity", mechanisms=("act",), question="Q2"),
-    _beyond("front", ("parity",), "Parity: a front that moves from bit to bit", front,
-            experiment="parity"),
-    _beyond("seeds", (INTERPOLATION,), "Parity: what fewer seeds would have told", seeds_by_count,
-            experiment=INTERPOLATION),
+            experiment="parity", mechanisms=("act",)),
     _beyond("exits", ("comparison",), "Every way to halt, every exit rule", exits,
-            experiment="comparison", wide=False),
+            experiment="comparison"),
     _beyond("exits-digits", ("comparison_digits",),
             "Digits: every way to halt, every exit rule", exits, experiment="comparison_digits"),
     _beyond("exits-rotated", ("comparison_rotated",),
@@ -157,9 +151,8 @@ FIGURES = (
             experiment="comparison_rotated"),
     _beyond("exits-gates", ("comparison_logic",),
             "Logic: two ways to halt, every exit rule", exits,
-            experiment="comparison_logic", sequences=True),
-    _beyond("exits-logic", ("logic",), "Logic: exit rules compared", exits, experiment="logic",
-            sequences=True),
+            experiment="comparison_logic"),
+    _beyond("exits-logic", ("logic",), "Logic: exit rules compared", exits, experiment="logic"),
     _beyond("exits-mnist", ("mnist",), "Digits: exit rules compared", exits, experiment="mnist"),
 )  # fmt: skip
 """Every figure of the report but those of questions, in its order."""
@@ -186,13 +179,15 @@ def question_figure(question: Question, answer: Answer | None = None) -> FigureS
         }
         for each, (low, high) in ((each, each.limits()) for each in question.decides)
     ]
-    values = {"estimates": measured, "bounds": bounds, "what": question.measured}
-    return FigureSpec(f"question-{question.id}", "Beyond the papers", question.id,
-                      experiments_of(question.id), question.question,
-                      "What others found stands beside the answer.", decisions, values,
-                      seeds)  # fmt: skip
-
-
-def reads_exits(spec: FigureSpec) -> bool:
-    """Whether a figure reads the tables of exit rules and readouts."""
-    return spec.family in (exits, decisions)
+    return FigureSpec(
+        id=f"question-{question.id}",
+        paper="Beyond the papers",
+        number=question.id,
+        experiment=experiments_of(question.id),
+        title=question.question,
+        paper_value="What others found stands beside the answer.",
+        panels=decisions.draw,
+        text=f"{question.measured} {decisions.CAPTION}",
+        values={"estimates": measured, "bounds": bounds},
+        most_seeds=seeds,
+    )

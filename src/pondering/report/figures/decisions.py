@@ -35,20 +35,22 @@ ROW, LINE = 0.27, 0.14
 TITLE = {1: 60, 2: 28, 3: 17}
 LABEL = {1: 30, 2: 19, 3: 26}
 """Signs of a line of a panel's title and of a row's label, at most, by panels side by side."""
+CAPTION = (
+    "Points: estimates, filled where a bound is registered. Whiskers: 95% intervals over seeds. "
+    "Shaded: where a bound is met; it holds where the whole whisker lies there, a condition where "
+    "the point does."
+)
 Panel = tuple[str, dict[str, Estimate]]
 """Title and, by the name of its row, each estimate; rows of other panels are left empty."""
 
 
-def draw(
-    results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound], what: str
-) -> Figure | None:
+def draw(results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound]) -> Figure | None:
     """The panels of a question.
 
     Args:
         results: of the profile; the numbers come from `estimates`.
         estimates: what was measured.
         bounds: what was registered.
-        what: how it is measured, in words.
 
     Returns:
         The figure: points are estimates, filled where a bound is registered, whiskers 95%
@@ -78,31 +80,6 @@ def draw(
             one.set_axis_off()
     style.bottom_legend(figure, [*told.values()], 1)
     return figure
-
-
-def words(
-    results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound], what: str
-) -> str:
-    """What decides, part by part, with its intervals; the rest stands beside the answer."""
-    deciding = {each["quantity"] for each in bounds}
-    parts = [
-        f"{', '.join(filter(None, (each['part'], each['label'].replace(': ', ', '))))}: "
-        f"{each['text']}"
-        for each in estimates
-        if each["quantity"] in deciding
-    ]
-    return f"{'; '.join(parts)}." if parts else ""
-
-
-def caption(
-    results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound], what: str
-) -> str:
-    """How it is measured, and what is drawn."""
-    return (
-        f"{what} Points: estimates, filled where a bound is registered. Whiskers: 95% intervals "
-        "over seeds. Shaded: where a bound is met; it holds where the whole whisker lies there, a "
-        "condition where the point does."
-    )
 
 
 def _grid(estimates: Sequence[Estimate], bounds: Sequence[Bound]) -> list[list[Panel]]:

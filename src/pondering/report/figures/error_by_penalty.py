@@ -13,9 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pondering.report.figures import paper, style
-from pondering.report.figures.shapes.methods import ENOUGH_FOR_A_BOX
-from pondering.report.figures.shapes.outliers import ceiling
-from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.report.figures.methods import ENOUGH_FOR_A_BOX
+from pondering.report.figures.outliers import ceiling
 from pondering.results.results import Card, Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
 
@@ -26,6 +25,14 @@ VALUE, BOUND = "Paper", "Paper: at most"
 
 CROWDED = 15
 """Bars from which on points and labels are thinned."""
+
+CAPTION = (
+    "Mean error over seeds at the end of training by time penalty τ, with standard errors; points "
+    "are seeds, thin lines across a bar medians. Grey: the plain network, without ACT; green: "
+    "every input processed a fixed number of times, which the paper has not. A diverged seed "
+    "counts as wholly wrong; a filled triangle is a seed beyond the end of the axis. The axis of "
+    "bits per character does not start at zero."
+)
 
 
 def draw(results: Results, experiment: str) -> Figure | None:
@@ -79,75 +86,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
     return figure
 
 
-def words(results: Results, experiment: str) -> str:
-    """Error of the plain network, and the time penalties with the lowest and the highest error."""
-    card = results.cards[experiment]
-    means = per_setting(_seeds(results.tables[experiment]))
-    act = means[means["mechanism"] == "act"]
-    parts = [
-        f"plain network: {style.plus_minus(r.error, r.error_se, card)}"
-        for r in plain(means).itertuples()
-    ]
-    if len(act):
-        for word, place in (("lowest", act["error"].idxmin()), ("highest", act["error"].idxmax())):
-            row = act.loc[place]
-            value = style.plus_minus(row["error"], row["error_se"], card)
-            parts.append(f"{word} with ACT, {style.setting_symbol('act', row['setting'])}: {value}")
-    repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
-    parts += [f"repeat {style.number(r.setting)}: {style.plus_minus(r.error, r.error_se, card)}"
-              for r in repeat.itertuples()]  # fmt: skip
-    seeds = style.seed_count(means["seeds"])
-    of = f"Mean {card.measure} with standard error, over {seeds}"
-    return f"{of}: {'; '.join(parts)}." if parts else ""
-
-
-def caption(results: Results, experiment: str) -> str:
-    """What is drawn, and whether the mechanisms were trained equally long."""
-    table = results.tables[experiment]
-    card = results.cards[experiment]
-    worst = "as wholly wrong" if card.is_share else f"as {card.worst_error:g} {card.unit}"
-    drawn = "Bars" if card.is_share else "Wide lines"
-    also = "; thin lines across a bar: medians of five seeds or more"
-    also = also if card.is_share else "; the axis does not start at zero"
-    seeds = _seeds(table)
-    repeated = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] > 1)]
-    fixed = "; green: every input processed a fixed number of times (not in the paper)"
-    diverged = (seeds["status"] == "diverged").any()
-    parts = [
-        f"{drawn}: mean {card.measure} over seeds by time penalty τ at the end of training, with "
-        f"standard errors; points: seeds{also}. Grey: the plain network, without ACT"
-        f"{'' if repeated.empty else fixed}.",
-        f"A diverged seed counts {worst}." if diverged else "",
-        _beyond_the_axis(seeds),
-        _hollow(experiment),
-        *(f"Diamonds: means on {card.splits[split]}." for split in splits_of(table)[1:2]),
-        unequal_training(results, (experiment,)),
-    ]
-    return " ".join(part for part in parts if part)
-
-
 def _seeds(table: pd.DataFrame) -> pd.DataFrame:
     """What has a bar: a row a seed of ACT, the plain network and fixed repeats."""
     seeds = per_seed(headline(table))
     return seeds[seeds["mechanism"].isin(["repeat", "act"])]
-
-
-def _beyond_the_axis(seeds: pd.DataFrame) -> str:
-    above = int((seeds["error"] > ceiling(seeds)).sum())
-    if not above:
-        return ""
-    which = "a seed lies" if above == 1 else f"{above} seeds lie"
-    return f"Filled triangle: {which} beyond the end of the axis, at the error written."
-
-
-def _hollow(experiment: str) -> str:
-    shown = paper.ERRORS.get(experiment)
-    if shown is None:
-        return ""
-    means = ": “solved” is taken as below 5%" if experiment == "addition" else ""
-    bound = f" A hollow triangle is a bound from above{means}." if shown.is_bound else ""
-    best = " Its best penalty stands over ours." if shown.best is not None else ""
-    return f"{paper.hollow(experiment, 'its text')}{bound}{best}"
 
 
 def _of_the_paper(
@@ -208,7 +150,7 @@ def _seed_points(
     axes: Axes, x: float, own: pd.DataFrame, *, crowded: bool
 ) -> list[tuple[float, float]]:
     """The seeds of one bar, side by side in the order of their number; returns their places."""
-    places = x + np.linspace(-0.25, 0.25, len(own)) if len(own) > 1 else np.array([x])
+    places = style.beside(x, own, 0.5)
     diverged = (own["status"] == "diverged").to_numpy()
     error = own["error"].to_numpy()
     axes.scatter(places[~diverged], error[~diverged], s=3 if crowded else 9, color=style.INK,
@@ -260,8 +202,13 @@ def _bar_axes(axes: Axes, bars: Sequence[dict[str, Any]], card: Card) -> None:
     axes.set(ylabel=card.unit, xlabel="time penalty τ")
     if card.is_share:
         axes.set_ylim(bottom=0)
-    shown = style.sparse([bar["label"] if bar["colour"] == LOOKS["act"] else "" for bar in bars])
-    labelled = [bar for bar, show in zip(bars, shown, strict=True) if show]
+    # of many time penalties those that start with 1, 3 or 6 are labelled
+    few = len(bars) <= 20
+    labelled = [
+        each
+        for each in bars
+        if few or each["colour"] != LOOKS["act"] or each["label"].lstrip("0.")[:1] in "136"
+    ]
     axes.set_xticks([bar["x"] for bar in labelled], [bar["label"] for bar in labelled])
     longest = max(len(bar["label"]) for bar in labelled)
     if len(labelled) * longest > 46:

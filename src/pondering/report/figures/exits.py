@@ -13,10 +13,8 @@ from matplotlib.lines import Line2D
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
-from pondering.report.figures.shapes.methods import Method
-from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.report.figures.methods import Method
 from pondering.results.exits import (
-    ORACLE,
     at_best_settings,
     best_fixed,
     error_at,
@@ -31,30 +29,35 @@ from pondering.results.tables import headline, per_seed, per_setting
 MARKERS = ("*", "P", "X", "d", "h", "p")
 """Of the rules without threshold, the oracle's first."""
 POINTS_ON_A_CURVE = 80
-ON_SEQUENCES = (
-    "On sequences a rule also decides which state crosses to the next input: each was run through "
-    "the networks, sampled halting by one draw; the oracle is there the first fixed n from which "
-    "the whole sequence is right. "
+CAPTION = (
+    "Accuracy against mean steps. Small rings: each mechanism as it halts by itself, one a "
+    "setting. The rest: the same networks under each exit rule, at the setting with the lowest "
+    "mean error by their own readout. Curves: thresholds chosen on a validation set for each "
+    "network, means over seeds. Dotted: every input stops at n; its circle is the n with the "
+    "highest accuracy. A rule below the dotted line's highest point so far decides nothing. The "
+    "oracle stops at the first step from which the answer stays right; where networks lose right "
+    "answers rules beat it."
 )
 
 
-def draw(results: Results, experiment: str, wide: bool = False, **_: bool) -> Figure | None:
+def draw(results: Results, experiment: str) -> Figure | None:
     """A panel a mechanism, with the same axes in all.
 
     Args:
         results: the results of one profile.
         experiment: whose table of exit rules.
-        wide: four panels a row and twice the width, for a page; else two, for a telephone.
+
+    Returns:
+        The figure; None without a table of exit rules.
     """
     ruled = _shown(results, experiment)
     if not ruled:
         return None
     means = _means(results, experiment)
     found = [each for each in MECHANISMS if each in ruled or (means["mechanism"] == each).any()]
-    columns = min(len(found), 4 if wide else 2)
+    columns = min(len(found), 2)
     rows = -(-len(found) // columns)
-    size = (2 * style.WIDTH, 2.3 * rows + 0.8) if wide else (style.WIDTH, 1.7 * rows + 1.4)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=(style.WIDTH, 1.7 * rows + 1.4), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     every = pd.concat(ruled.values())
     curves, points = with_curve(every), with_point(every)
@@ -93,56 +96,8 @@ def draw(results: Results, experiment: str, wide: bool = False, **_: bool) -> Fi
     ring.set_label("fixed n, best")
     by_itself = Line2D([], [], color=style.INK, marker="o", mfc=style.PAPER, lw=0.8, ms=4.5)
     by_itself.set_label("by itself")
-    style.bottom_legend(figure, [*handles, ring, by_itself], 6 if wide else 3)
+    style.bottom_legend(figure, [*handles, ring, by_itself], 3)
     return figure
-
-
-def words(results: Results, experiment: str, **_: bool) -> str:
-    """The oracle, the best fixed n and the best rule at three mean steps, by mechanism."""
-    parts = []
-    for mechanism, own in _shown(results, experiment).items():
-        known = {rule: float(error_at(own, rule, [3.0])[0]) for rule in with_curve(own)}
-        known = {rule: error for rule, error in known.items() if np.isfinite(error)}
-        steps, error = point(own, ORACLE)
-        told = [f"best fixed n {style.share(1 - best_fixed(own, 3.0)[1])}"]
-        if known:
-            best = min(known, key=lambda rule: known[rule])
-            told.append(f"best rule {style.share(1 - known[best])} ({best})")
-        told.append(f"oracle {style.share(1 - error)} with {style.in_steps(steps)}")
-        parts.append(f"{_method(mechanism, own).legend}: {', '.join(told)}")
-    return f"Accuracy at three mean steps: {'; '.join(parts)}." if parts else ""
-
-
-def caption(results: Results, experiment: str, sequences: bool = False, **_: bool) -> str:
-    """What is drawn, and whether the mechanisms were trained equally long.
-
-    Args:
-        sequences: whether a rule decides which state crosses to a next input.
-    """
-    return (
-        "Accuracy against mean steps. Small rings: each mechanism as it halts by itself, one a "
-        "setting, joined in the order of steps. The rest: the same trained networks under each "
-        "exit rule, at the setting with the lowest mean error by their own readout, where rules "
-        "may stop the mechanism at all. Curves: "
-        "thresholds chosen on a validation set for each network, straight lines between them, "
-        "means over seeds. Dotted: every row stops at n; the circle is the n with the highest "
-        "accuracy on these examples. A rule below the dotted line's highest point so far decides "
-        "nothing. "
-        "Sampled halting is the mean over all draws; expected is the mean output under the halting "
-        "distribution, at its mean steps. The oracle looks at the targets and stops at the first "
-        "step from which the answer is right and stays right to the last; where networks lose "
-        "right answers after they would have halted, rules beat it. "
-        f"{_tested(results, experiment)}"
-        f"{ON_SEQUENCES if sequences else ''}"
-        f"{unequal_training(results, (experiment,), tuple(MECHANISMS))}"
-    )
-
-
-def _tested(results: Results, experiment: str) -> str:
-    """On how many examples the rules were tried."""
-    rows = pd.concat([pd.DataFrame(), *_shown(results, experiment).values()])
-    counts = sorted(rows["examples"].unique()) if len(rows) else []
-    return f"Rules are tried on {counts[-1]:,.0f} test examples a network. " if counts else ""
 
 
 def _shown(results: Results, experiment: str) -> dict[str, pd.DataFrame]:

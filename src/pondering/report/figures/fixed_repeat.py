@@ -12,19 +12,28 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from pondering.report.figures import paper, style
-from pondering.report.figures.shapes.methods import Method, method_of
-from pondering.report.figures.shapes.outliers import far_apart
-from pondering.report.figures.shapes.points import error_against_steps
-from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.report.figures.methods import (
+    Method,
+    error_against_steps,
+    method_of,
+)
+from pondering.report.figures.outliers import far_apart
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting
 
 MOST_NAMES = 12
 """Settings from which on their names would cover each other."""
 
-
 FOJO_SOLVED = 0.02
 """Solved at 98% accuracy. Source: Fojo et al. 2018."""
+
+CAPTION = (
+    "Above: final error against mean steps, standard errors both ways. Below: the first logged "
+    "update with an error below 2% on training's own sequences, points seeds, bars medians; in "
+    "the grey strip how many seeds never had one. Hollow: one network each of Fojo et al. 2018, "
+    "in the strip those that never solved it. On sequences they average losses and ponder over "
+    "time where Graves adds them, so that τ is not on his scale."
+)
 
 
 def draw(results: Results, experiment: str) -> Figure | None:
@@ -41,21 +50,22 @@ def draw(results: Results, experiment: str) -> Figure | None:
         above, how many seeds never solved it. None without rows of ACT and of a repeat count above
         1.
     """
-    table, curves = results.tables[experiment], results.curves.get(experiment)
-    seeds = per_seed(headline(table))
-    repeats = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] != 1)]
-    if repeats.empty or seeds[seeds["mechanism"] == "act"].empty:
+    curves, means = (
+        results.curves.get(experiment),
+        per_setting(per_seed(_rows(results, experiment))),
+    )
+    repeats = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
+    if repeats.empty or means[means["mechanism"] == "act"].empty:
         return None
     figure, (upper, lower) = style.new_figure([2.3, 2.3])
-    means = _means(table)
-    error_against_steps(upper, means)
+    error_against_steps(upper, means, {})
     if far_apart(means["error"]):
         style.share_log_axis(upper)
     else:
         style.from_zero(upper)
     known = means.dropna(subset=["ponder_time"])
     if len(known) <= MOST_NAMES:
-        _name_settings(upper, known)
+        _name_points(upper, known)
     upper.set(xlabel="mean steps per input", ylabel=results.cards[experiment].unit)
     if curves is not None:
         _solved_at(lower, curves, means, paper.SOLVED_AT[experiment])
@@ -68,38 +78,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
     return figure
 
 
-def words(results: Results, experiment: str) -> str:
-    """Error and steps of every setting of ACT and of fixed repeat."""
-    table = results.tables[experiment]
-    means = _means(table)
-    card = results.cards[experiment]
-    parts = [
-        f"{style.setting_name(str(r.mechanism), float(r.setting))}: "
-        f"{style.error_text(r.error, card)} with {style.in_steps(r.ponder_time)}"
-        for r in means.itertuples()
-    ]
-    return f"Mean error: {'; '.join(parts[:12])}." if parts else ""
-
-
-def caption(results: Results, experiment: str) -> str:
-    """What is drawn, and whether the mechanisms were trained equally long."""
-    apart = far_apart(_means(results.tables[experiment])["error"])
-    axis = ", on a logarithmic axis" if apart else ""
-    return (
-        f"Above: final error against mean steps{axis}, standard errors both ways. Below: the first "
-        "logged update with an error below 2% on training's own sequences, one point a seed, "
-        "bars at the medians; in the grey strip how many seeds never had one. Hollow: Fojo et al. "
-        f"2018, one network each, {paper.FOJO_SIZES[experiment]}; in the strip those that never "
-        "solved it. On sequences they average losses and ponder over time where Graves adds them, "
-        "so that τ is not on his scale. "
-        f"{unequal_training(results, (experiment,))}"
-    )
-
-
-def _means(table: pd.DataFrame) -> pd.DataFrame:
-    """Error and steps of every setting of ACT and of fixed repeat, over seeds."""
-    means = per_setting(per_seed(headline(table)))
-    return means[means["mechanism"].isin(["repeat", "act"])]
+def _rows(results: Results, experiment: str) -> pd.DataFrame:
+    rows = headline(results.tables[experiment])
+    return rows[rows["mechanism"].isin(["repeat", "act"])]
 
 
 def updates_to_solve(curves: pd.DataFrame) -> pd.DataFrame:
@@ -117,16 +98,17 @@ def updates_to_solve(curves: pd.DataFrame) -> pd.DataFrame:
     return everyone.merge(reached, on=keys, how="left").sort_values(keys, ignore_index=True)
 
 
-def _name_settings(axes: Axes, known: pd.DataFrame) -> None:
-    """Names every setting but the plain network, which the legend shows."""
-    points, lines = [], []
-    for row in known.sort_values("error").itertuples():
-        x, y = float(row.ponder_time), float(row.error)
+def _name_points(axes: Axes, known: pd.DataFrame) -> None:
+    """Names the points, from the lowest error on below at the left and above at the right in turn.
+
+    The plain network has its name in the legend alone.
+    """
+    for place, row in enumerate(known.sort_values("error").itertuples()):
         name = style.setting_in_short(str(row.mechanism), float(row.setting))
-        points.append((x, y, "" if name == style.PLAIN else name))
-        wide, tall = (float(np.nan_to_num(v)) for v in (row.ponder_se, row.error_se))
-        lines += [(x - wide, y, x + wide, y), (x, y - tall, x, y + tall)]
-    style.name_points(axes, points, lines)
+        if name != "plain":
+            (x, y), side = ((-6, -10), "right") if place % 2 == 0 else ((6, 4), "left")
+            axes.annotate(name, (row.ponder_time, row.error), (x, y), ha=side, fontsize=7.5,
+                          textcoords="offset points", zorder=6)  # fmt: skip
 
 
 def _solved_at(
@@ -150,9 +132,7 @@ def _solved_at(
         own = solved[(solved["mechanism"] == mechanism) & np.isclose(solved["setting"], setting)]
         look = method_of(mechanism, setting).look
         reached = own["update"].dropna()
-        beside = place + (
-            np.linspace(-0.25, 0.25, len(own)) if len(own) > 1 else np.zeros(len(own))
-        )
+        beside = style.beside(place, own, 0.5)
         axes.plot(beside[own["update"].notna()], reached, ls="", **look, ms=3.5, alpha=0.7, mew=0)
         if len(own) and (median := own["update"].fillna(np.inf).median()) < np.inf:
             axes.plot([place - 0.35, place + 0.35], [median] * 2, color=look["color"])

@@ -9,10 +9,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.methods import Method
+from pondering.report.figures.methods import Method
 from pondering.results.results import Results
 
 GALLERY_COLUMNS = 6
+
+CAPTION = (
+    "Test digits of one replica: what it says they are (purple where wrong, with what they are) "
+    "and the steps it took. PonderNet's are the expected steps under its halting distribution."
+)
 
 
 def draw(results: Results, experiment: str) -> Figure | None:
@@ -52,26 +57,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
     method = Method(first["mechanism"], first["mechanism"], float(first["setting"]))
     figure.supxlabel(f"{method.legend}, seed {first['seed']}", fontsize=8)
     return figure
-
-
-def words(results: Results, experiment: str) -> str:
-    """The range of steps in the two rows of digits."""
-    chosen = gallery_traces(results.traces.get(experiment, []))
-    kind = "expected steps" if chosen and chosen[0]["mechanism"] == "pondernet" else "steps"
-    parts = []
-    for which in ("most", "fewest"):
-        steps = [t["steps"][0]["ponder_time"] for t in chosen if t["which"] == which]
-        if steps:
-            parts.append(f"{which} {kind}: {min(steps):.3g} to {max(steps):.3g}")
-    return f"{len(chosen)} digits; {'; '.join(parts)}." if parts else ""
-
-
-def caption(results: Results, experiment: str) -> str:
-    """What is drawn, the same in every profile."""
-    return (
-        "Test digits of one replica: what it says they are (purple where wrong, with what they "
-        "are) and the steps it took, of PonderNet the expected ones under its halting distribution."
-    )
 
 
 def gallery_traces(traces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,9 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.curves import errors_by_update, median_line, seed_lines
-from pondering.report.figures.shapes.outliers import ceiling, far_apart
-from pondering.report.figures.shapes.training_length import unequal_training
+from pondering.report.figures.curves import errors_by_update, median_line, seed_lines
+from pondering.report.figures.outliers import ceiling, far_apart
 from pondering.results.results import Card, Results
 from pondering.results.tables import headline, per_seed, per_setting, plain
 
@@ -22,6 +21,13 @@ FLOOR = 1e-3
 """Lowest error of a logarithmic axis; an error of none is drawn there."""
 
 PLAIN = style.MECHANISM_NAME["plain"]
+
+CAPTION = (
+    "Above: error in training, on inputs as training draws them; faint lines seeds, bold lines "
+    "medians. Below: error on the fixed test inputs after training against mean steps per input; "
+    "small points seeds, large points means, half axes of the ellipses standard errors. Dotted: "
+    "the plain network, without ACT. The axes of bits per character do not start at zero."
+)
 
 
 def draw(results: Results, experiment: str) -> Figure | None:
@@ -66,50 +72,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
         handles.append(Line2D([], [], color=style.INK, ls=":", label=PLAIN))
     style.bottom_legend(figure, handles, 3, subset_note(shown, settings))
     return figure
-
-
-def words(results: Results, experiment: str) -> str:
-    """Error and ponder at the smallest and the largest time penalty."""
-    card = results.cards[experiment]
-    means = per_setting(per_seed(headline(results.tables[experiment])))
-    act = means[means["mechanism"] == "act"]
-    parts = [
-        f"{style.setting_symbol('act', row['setting'])}: "
-        f"{style.error_text(row['error'], card)} with "
-        f"{style.in_steps(row['ponder_time'])}"
-        for row in (act.iloc[i] for i in sorted({0, len(act) - 1}) if len(act))
-    ]
-    parts += [f"plain network: {style.error_text(value, card)}" for value in plain(means)["error"]]
-    return f"Final {_final(card)}: {'; '.join(parts)}." if parts else ""
-
-
-def _final(card: Card) -> str:
-    return "test error" if card.is_share else card.unit
-
-
-def caption(results: Results, experiment: str) -> str:
-    """What both panels show, and whether the mechanisms were trained equally long."""
-    card = results.cards[experiment]
-    marks = (
-        "small points seeds, large points means, half axes of the ellipses standard errors; "
-        "dotted: the plain network, without ACT."
-    )
-    unequal = unequal_training(results, (experiment,))
-    if card.is_share:
-        apart = _apart(headline(results.tables[experiment]), card)
-        axis = ", on a logarithmic axis too" if apart else ""
-        return (
-            "Above: error in training, on sequences as training draws them, of every length and "
-            "difficulty, on a logarithmic axis; faint lines seeds and bold lines medians. Below: "
-            "error on the fixed test "
-            "sequences after training, so that it need not be where the curves end, against mean "
-            f"steps per input{axis}; {marks} {unequal}"
-        )
-    return (
-        f"Above: {card.unit} in training, faint lines seeds and bold lines medians. Below: the "
-        "same on a fixed part of the training data after training, against mean steps per input; "
-        f"{marks} Neither axis starts at zero. {unequal}"
-    )
 
 
 def subset_note(shown: Sequence[float], settings: Sequence[float]) -> str:

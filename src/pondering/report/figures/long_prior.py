@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pondering.report.figures import paper, style
-from pondering.report.figures.shapes.curves import seed_lines
-from pondering.report.figures.shapes.methods import ENOUGH_FOR_A_BOX, Method, boxes
+from pondering.report.figures.curves import seed_lines
+from pondering.report.figures.methods import Method, boxes
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, plain
 
@@ -24,6 +24,14 @@ PAPER_PLACE = 1.55
 """Height of the paper's marker, over the box at 1."""
 
 COLOUR = style.MECHANISM_COLOUR["pondernet"]
+
+CAPTION = (
+    "Above: expected steps during training, faint lines seeds. Below: sampled steps at evaluation "
+    "over seeds, as in the paper; the line of its hollow marker joins its quartiles. Dashed: the "
+    "mean of the prior that training uses, cut at N steps and normalised. Dotted: its mean "
+    "without the cut, 1/λp, which the paper quotes. Where λp = 0.1 was not trained the smallest "
+    "is shown."
+)
 
 
 def draw(results: Results, experiment: str) -> Figure | None:
@@ -65,44 +73,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
     lower.grid(True, axis="x")
     style.bottom_legend(figure, handles, 2)
     return figure
-
-
-def words(results: Results, experiment: str) -> str:
-    """Median and spread over seeds of the steps with the prior shown, beside the prior's mean."""
-    shown = _steps(results, experiment)
-    if shown is None or shown[1].empty:
-        return ""
-    setting, steps = shown
-    unrolled = steps_unrolled(results.curves.get(experiment))
-    prior = f"1/λp = {1 / setting:.3g}"
-    if unrolled is not None:
-        prior = (
-            f"prior mean {prior_mean(setting, unrolled):.3g} when cut at N = {unrolled} ({prior})"
-        )
-    middle, low, high = np.median(steps), steps.min(), steps.max()
-    spread = f"{low:.3g} to {high:.3g}"
-    if len(steps) >= ENOUGH_FOR_A_BOX:
-        spread = "quartiles {:.3g} and {:.3g}".format(*np.quantile(steps, [0.25, 0.75]))
-    named = style.setting_symbol("pondernet", setting)
-    return (
-        f"{named}, {prior}: median {middle:.3g} steps, {spread}, "
-        f"over {style.seed_count(pd.Series([len(steps)]))}."
-    )
-
-
-def caption(results: Results, experiment: str) -> str:
-    """What is drawn."""
-    cut = (
-        "Dashed: the mean of the prior that training uses, cut at N steps and normalised; dotted"
-        if steps_unrolled(results.curves.get(experiment))
-        else "Dotted"
-    )
-    return (
-        "Above: expected steps during training, faint lines seeds. Below: sampled steps at "
-        f"evaluation over seeds, as in the paper. λp = {PRIOR:g}, or the smallest trained. "
-        f"{paper.hollow(experiment)} Its line joins the quartiles. {cut}: "
-        "its mean 1/λp without the cut, which the paper quotes."
-    )
 
 
 def _steps(results: Results, experiment: str) -> tuple[float, pd.Series] | None:

@@ -78,10 +78,6 @@ SAID = {
     "mnist-angle": "Not in the public notebook, which reports ranges of rotation alone.",
     "mnist-classes": "The public notebook reports plain MNIST as solved.",
     "mnist-gallery": "Not in the public notebook.",
-    "beyond-layout": (
-        "Neither paper's text says where the nonzero elements are; Graves's figure shows them "
-        "first."
-    ),
     "beyond-repeat-parity": (
         "Fojo et al. 2018: repeating twice solves it at update 22,000, ACT at 53,000 to 356,000."
     ),
@@ -103,8 +99,6 @@ SAID = {
         "Graves 2016 has ponder rising with the number of bits at intermediate τ; Fojo et al. 2018 "
         "find repeating twice as good as ACT."
     ),
-    "beyond-front": "None: both papers show errors at the end of training.",
-    "beyond-seeds": "Graves 2016 has 20 seeds a setting, Banino 2021 has 10.",
 } | dict.fromkeys(
     (
         "beyond-exits", "beyond-exits-digits", "beyond-exits-rotated", "beyond-exits-gates",

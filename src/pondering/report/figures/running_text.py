@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -14,7 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.traces import Trace, choose_traces, replica_name, setting_shown
+from pondering.report.figures.traces import Trace, choose_traces
 from pondering.results.results import Results
 
 ROW_LENGTH = 32
@@ -27,42 +26,47 @@ MOST_STRIPS = 5
 
 MARKUP = frozenset("<>[]{}|=/&;0123456789")
 
+CAPTION = (
+    "Bars: steps of each seed at each character, dotted the most that any took. Lines: loss and "
+    "entropy of the first seed's prediction of the next character in bits. Under each row stands "
+    "the text read, over it the first seed's guess at the next character, purple where wrong. The "
+    "stretch is that of the evaluation text with the fewest, or the most, tags and digits."
+)
 
-def draw(results: Results, experiment: str, setting: float, markup: bool) -> Figure | None:
+
+def draw(results: Results, experiment: str, markup: bool) -> Figure | None:
     """Ponder of every seed, and loss and entropy of the first, at every character of a stretch.
 
     Args:
         results: the results of one profile.
         experiment: whose traces.
-        setting: the paper's time penalty; the caption says whether it is shown.
         markup: whether to show the stretch with the most tags and digits, or the one with the
             fewest.
 
     Returns:
         The figure, axes linear, rows of text one under the other: a strip of bars a seed is its
         ponder, lines are loss and entropy of the first seed's prediction of the next character in
-        bits. Seeds that took equally many steps at every character are named in the legend, unless
-        all did. None without such a trace.
+        bits. None without such a trace.
     """
     strips, start = text_strips(results, experiment, markup)
     if not strips:
         return None
-    first_seed, most = shown_steps(strips[0], start), most_steps(strips)
-    drawn, level = fold(strips, start)
-    every = [shown_steps(trace, start) for trace in drawn]
+    every = [shown_steps(trace, start) for trace in strips]
+    first_seed = every[0]
+    most = max(float(step["ponder_time"]) for trace in strips for step in trace["steps"])
     count = len(first_seed)
     length = -(-count // -(-count // ROW_LENGTH))
     places = range(0, count, length)
-    group = [*[0.6 if len(drawn) == 1 else 0.4] * len(drawn), 0.8]
+    group = [*[0.6 if len(strips) == 1 else 0.4] * len(strips), 0.8]
     # the last of each group is left empty, so that rows of text stand apart
     figure, panels = style.new_figure(([*group, 0.08] * len(places))[:-1])
     bits = np.nanmax([[_bits(step["loss"]), _bits(step["entropy"])] for step in first_seed])
     for row, first in enumerate(places):
         own = panels[row * (len(group) + 1) :]
-        for axes, trace, steps in zip(own, drawn, every, strict=False):
+        for axes, trace, steps in zip(own, strips, every, strict=False):
             _strip(axes, trace, steps[first : first + length], most)
         _guesses(own[0], first_seed[first : first + length])
-        _bits_of_row(own[len(drawn)], first_seed[first : first + length], float(bits))
+        _bits_of_row(own[len(strips)], first_seed[first : first + length], float(bits))
         for axes in own[: len(group)]:
             axes.set_xlim(-0.8, length - 0.2)
     for axes in panels[len(group) :: len(group) + 1]:
@@ -73,49 +77,8 @@ def draw(results: Results, experiment: str, setting: float, markup: bool) -> Fig
         Line2D([], [], color=style.INK, label="loss"),
         Line2D([], [], color=style.GREY, ls="--", label="entropy of the prediction"),
     ]
-    title = [replica_name(strips[0]).partition(",")[0], *level]
-    style.bottom_legend(figure, handles, 3, "\n".join(title))
+    style.bottom_legend(figure, handles, 3, style.setting_name("act", strips[0]["setting"]))
     return figure
-
-
-def words(results: Results, experiment: str, setting: float, markup: bool) -> str:
-    """The steps of every seed on the stretch shown, and the characters each pondered most."""
-    strips, start = text_strips(results, experiment, markup)
-    if not strips:
-        return ""
-    parts = []
-    for trace in strips:
-        pairs = [(s["input"], s["ponder_time"]) for s in shown_steps(trace, start)]
-        frame = pd.DataFrame(pairs, columns=["c", "n"])
-        parts.append(f"seed {trace['seed']}: {_pondered(frame, most_steps(strips))}")
-    tau = style.setting_symbol("act", strips[0]["setting"])
-    return f"{tau}, {len(shown_steps(strips[0], start))} characters; {'; '.join(parts)}."
-
-
-def caption(results: Results, experiment: str, setting: float, markup: bool) -> str:
-    """What is drawn, of which time penalty and stretch of text."""
-    return (
-        "Bars: steps of each seed at each character, dotted the most that any took; a seed that "
-        "took equally many at all of them is named in the legend alone; lines: loss "
-        "and entropy of the first seed's prediction of the next character in bits. Under each row "
-        "the text read, over it the first seed's guess at the next character (purple where "
-        f"wrong). The stretch of the evaluation text with the {'most' if markup else 'fewest'} "
-        f"tags and digits. {setting_shown(results, experiment, 'text', setting)}"
-    )
-
-
-def _pondered(frame: pd.DataFrame, most: float) -> str:
-    """Mean steps and the characters with the most, from columns c and n; or that all are equal."""
-    if frame["n"].max() - frame["n"].min() < 0.005:
-        same = f"every character took {style.in_steps(frame['n'].iloc[0])}"
-        return f"{same}, the most of any seed" if frame["n"].iloc[0] >= most > 1 else same
-    top = frame.groupby("c")["n"].mean().sort_values(ascending=False, kind="stable").head(3)
-    names = {" ": "space", "\n": "line end", ";": "semicolon", ":": "colon"}
-    listed = ", ".join(f"{names.get(str(c), str(c))} ({n:.2f})" for c, n in top.items())
-    return (
-        f"{frame['n'].mean():.2f} steps on average, from {frame['n'].min():.3g} to "
-        f"{frame['n'].max():.3g}, most at {listed}"
-    )
 
 
 def text_strips(results: Results, experiment: str, markup: bool) -> tuple[list[Trace], int]:
@@ -141,34 +104,9 @@ def text_strips(results: Results, experiment: str, markup: bool) -> tuple[list[T
     return [same[seed] for seed in sorted(same)[:MOST_STRIPS]], start
 
 
-def fold(strips: Sequence[Trace], start: int) -> tuple[list[Trace], list[str]]:
-    """The seeds whose steps vary on the stretch shown, and a line for each that has none to show.
-
-    Args:
-        strips: one trace a seed; start: the index of the first character shown.
-
-    Returns:
-        The traces to draw, all of them where none varies, and lines such as "seed 0: 6 steps at
-        every character".
-    """
-    steps = [{step["ponder_time"] for step in shown_steps(trace, start)} for trace in strips]
-    varied = [trace for trace, own in zip(strips, steps, strict=True) if len(own) > 1]
-    level = [
-        f"seed {trace['seed']}: {style.in_steps(own.pop())} at every character"
-        for trace, own in zip(strips, steps, strict=True)
-        if len(own) == 1
-    ]
-    return (varied, level) if varied else (list(strips), [])
-
-
 def shown_steps(trace: Trace, start: int) -> list[Trace]:
     """The characters of a trace that fit into a figure."""
     return list(trace["steps"][start : start + ROW_LENGTH * TEXT_ROWS])
-
-
-def most_steps(traces: Sequence[Trace]) -> float:
-    """The most steps that any character of these traces took."""
-    return max(float(step["ponder_time"]) for trace in traces for step in trace["steps"])
 
 
 def text_window(traces: Sequence[Trace], *, markup: bool) -> tuple[Trace, int]:

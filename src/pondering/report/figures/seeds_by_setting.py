@@ -8,12 +8,18 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pondering.report.figures import paper, style
-from pondering.report.figures.shapes.methods import ENOUGH_FOR_A_BOX, boxes
+from pondering.report.figures.methods import ENOUGH_FOR_A_BOX, boxes
 from pondering.results.results import Results
 from pondering.results.statistics import solve_rate
 from pondering.results.tables import headline, per_seed
 
 LABELS = {"act": "time penalty τ", "pondernet": "prior λp"}
+
+CAPTION = (
+    "Above: accuracy, points are seeds, boxes their quartiles, or lines medians of fewer than "
+    "five seeds. Below: the share of seeds with an error below 5%, with Wilson 95% intervals. "
+    "Settings without a box are the paper's alone."
+)
 
 
 def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
@@ -67,25 +73,3 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
     handles.append(Line2D([], [], **(style.HOLLOW | {"ms": 5}), label="paper's median"))
     style.bottom_legend(figure, handles, 2)
     return figure
-
-
-def words(results: Results, experiment: str, mechanism: str) -> str:
-    """The median accuracy of every setting."""
-    table = results.tables[experiment]
-    seeds = per_seed(headline(table))
-    medians = 1 - seeds[seeds["mechanism"] == mechanism].groupby("setting")["error"].median()
-    listed = "; ".join(
-        f"{style.setting_symbol(mechanism, float(str(s)))}: {style.share(v)}"
-        for s, v in medians.items()
-    )
-    return f"Median accuracy over seeds: {listed}." if listed else ""
-
-
-def caption(results: Results, experiment: str, mechanism: str) -> str:
-    """What is drawn, the same in every profile."""
-    return (
-        "Above: accuracy, points are seeds, boxes their quartiles (a line at the median of fewer "
-        "than five seeds). Below: share of seeds that solved it, with an error below 5%, with "
-        "Wilson 95% intervals. Settings without a box are the paper's alone. "
-        f"{paper.hollow(experiment)}"
-    )

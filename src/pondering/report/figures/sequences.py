@@ -2,117 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from pondering.report.figures import style
-from pondering.report.figures.shapes.traces import Trace, choose_traces, replica_name, setting_shown
+from pondering.report.figures.traces import Trace, choose_traces
 from pondering.results.results import Results
 
 MOST = 3
 """Sequences of one figure."""
 
-
-SUMS = {"addition"}
-"""Experiments whose sequences are chosen by the carries of their sums."""
-
-TOLD = {
-    "addition": "Numbers are read one a step, and from the second on the sum so far is asked for. "
-    "Shown are the sequences with the most carries; where only steps were kept of them, the "
-    "right sum stands in the output's place.",
-    "sort": "First the numbers are read, one a step. Then, at 1st, 2nd and so on, the output is "
-    "the place (0 is the first number read) of the smallest number, of the next larger and so on.",
-}
-"""Experiment -> what its positions are."""
+CAPTION = (
+    "Steps at each time step of the first sequences drawn as in training, inputs below and "
+    "outputs above, purple where wrong; one network, of the first seed, not the best one. In "
+    "addition numbers are read one a step, and from the second on the sum so far is asked for. In "
+    "sort the numbers are read first; then, at 1st, 2nd and so on, the output is the place, "
+    "counted from 0, of the smallest number, of the next larger and so on."
+)
 
 
-def draw(results: Results, experiment: str, setting: float) -> Figure | None:
+def draw(results: Results, experiment: str) -> Figure | None:
     """Ponder at every time step of a few sequences, input below and output above the bars.
 
     Args:
         results: the results of one profile.
         experiment: whose traces.
-        setting: the paper's time penalty; the caption says whether it is shown.
 
     Returns:
         The figure, axes linear; an output that differs from its target is set in purple with
         the target beside it; a dotted line parts what is read from what is asked. None without such
         a trace.
     """
-    chosen = shown(results, experiment)
+    chosen = choose_traces(results, experiment, "sequence")[:MOST]
     if not chosen:
         return None
     crowded = any(_crowded(trace) for trace in chosen)
     figure, panels = style.new_figure([1.75 if crowded else 1.6] * len(chosen))
+    highest = max(step["ponder_time"] for trace in chosen for step in trace["steps"])
     for axes, trace in zip(panels, chosen, strict=True):
         _sequence(axes, trace, crowded)
-    panels[-1].set_xlabel("input at each time step")
-    highest = max(step["ponder_time"] for trace in chosen for step in trace["steps"])
-    for axes in panels:
         axes.set_ylim(0, highest * 1.08)
-        style.whole_numbers(axes, "y")
-    colour = style.MECHANISM_COLOUR[chosen[0]["mechanism"]]
-    handles = [Patch(color=colour, label="ponder time N")]
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=1))
+    panels[-1].set_xlabel("input at each time step")
+    handles = [Patch(color=style.MECHANISM_COLOUR["act"], label="ponder time N")]
     if any(_output(step)[1] for trace in chosen for step in trace["steps"]):
         handles.append(Patch(color=style.WRONG, label="wrong output (≠ its target)"))
-    style.bottom_legend(figure, handles, 2, replica_name(chosen[0]))
+    replica = f"{style.setting_name('act', chosen[0]['setting'])}, seed {chosen[0]['seed']}"
+    style.bottom_legend(figure, handles, 2, replica)
     return figure
-
-
-def words(results: Results, experiment: str, setting: float) -> str:
-    """The ponder times of the sequences shown."""
-    chosen = shown(results, experiment)
-    lists = [", ".join(f"{s['ponder_time']:.3g}" for s in trace["steps"]) for trace in chosen]
-    if not lists:
-        return ""
-    tau = style.setting_symbol("act", chosen[0]["setting"])
-    return f"Ponder at each time step, {tau}: {'; '.join(lists)}."
-
-
-def caption(results: Results, experiment: str, setting: float) -> str:
-    """What is drawn, of which time penalty and seed."""
-    return (
-        "Bars: steps at each time step of single sequences drawn as in training, inputs below and "
-        "outputs above (purple where wrong); of the first seed, not the best one. "
-        f"{TOLD.get(experiment, '')} "
-        f"{setting_shown(results, experiment, 'sequence', setting)}"
-    )
-
-
-def shown(results: Results, experiment: str) -> list[Trace]:
-    """The sequences of a figure: the first that were traced, or those with the most carries.
-
-    Carries are of the inputs alone. The many sequences of which only the steps were kept are among
-    those to choose from, behind the same ones traced in full.
-    """
-    chosen = choose_traces(results, experiment, "sequence")
-    if experiment not in SUMS or not chosen:
-        return chosen[:MOST]
-    many = choose_traces(results, experiment, "mixed")
-    known = {read(trace) for trace in chosen}
-    many = [trace for trace in many if trace["seed"] == chosen[0]["seed"]]
-    chosen += [trace for trace in many if read(trace) not in known]
-    return sorted(chosen, key=lambda trace: -carries(read(trace)))[:MOST]
-
-
-def read(trace: Trace) -> tuple[str, ...]:
-    """The inputs of a sequence."""
-    return tuple(step["input"] for step in trace["steps"])
-
-
-def carries(numbers: Sequence[str]) -> int:
-    """The carries of a sum of decimal numbers, added one after the other."""
-    total, found = 0, 0
-    for number in map(int, numbers):
-        place = 1
-        while place <= max(total, number):
-            place *= 10
-            found += total % place + number % place >= place
-        total += number
-    return found
 
 
 def _sequence(axes: Axes, trace: Trace, crowded: bool) -> None:
@@ -130,8 +69,7 @@ def _sequence(axes: Axes, trace: Trace, crowded: bool) -> None:
     axes.tick_params(axis="x", length=0)
     axes.set(ylabel="ponder", xlim=(-0.6, len(steps) - 0.4))
     outputs = [_output(step) for step in steps]
-    name = "output" if "prediction" in steps[-1] else "right sum"
-    texts = style.row_above(axes, name, places, [text for text, _ in outputs], size)
+    texts = style.row_above(axes, "output", places, [text for text, _ in outputs], size)
     for text, (_, wrong) in zip(texts, outputs, strict=True):
         text.set_color(style.WRONG if wrong else style.INK)
 
@@ -143,9 +81,9 @@ def ordinal(number: int) -> str:
 
 
 def _output(step: Trace) -> tuple[str, bool]:
-    """The output of a time step, and whether it is wrong; else its target, empty without one."""
-    if not step["target"] or "prediction" not in step:
-        return step["target"], False
+    """The output of a time step, empty where none is asked for, and whether it is wrong."""
+    if not step["target"]:
+        return "", False
     wrong = step["prediction"] != step["target"]
     prediction = step["prediction"] or "-"
     return (f"{prediction}\n≠{step['target']}" if wrong else prediction), wrong

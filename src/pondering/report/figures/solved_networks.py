@@ -11,28 +11,26 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from pondering.claims.measures.arrays import average
-from pondering.claims.questions.networks import by_seed
 from pondering.report.figures import style
-from pondering.report.figures.shapes.training_length import unequal_training
 from pondering.results.results import Results
-from pondering.results.statistics import SOLVED_ERROR, Interval, interval, spearman
+from pondering.results.statistics import SOLVED_ERROR, Interval, interval
 from pondering.results.tables import REPLICA, headline, splits_of
 
-SAME = 0.5
-"""Steps within which a mean gain counts as none."""
+CAPTION = (
+    "Steps by difficulty of the networks of all settings; those that have solved the task, with "
+    "an error below 5%, in colour, with their mean and its 95% interval over seeds. Below: the "
+    "steps that each solved network gains from the easiest to the hardest inputs, with the mean "
+    "and its 95% interval; single networks may go the other way."
+)
 
 
-def draw(
-    results: Results, experiment: str, mechanisms: Sequence[str], question: str
-) -> Figure | None:
+def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure | None:
     """Steps by difficulty, a panel a mechanism; below, the steps gained from easiest to hardest.
 
     Args:
         results: the results of one profile.
         experiment: whose table.
         mechanisms: a panel each.
-        question: the registered question that asks the same of fresh seeds.
 
     Returns:
         The figure, axes linear: lines are networks, those that solve the task in colour, the bold
@@ -52,9 +50,7 @@ def draw(
         _lines(upper, solved, others, style.MECHANISM_COLOUR[mechanism])
         upper.set_title(f"{style.MECHANISM_NAME[mechanism]}: {_count(solved, others)} solve it")
         upper.set_xlabel(card.difficulty[splits_of(table)[0]])
-        style.difficulty_axis(
-            upper, float(rows["difficulty"].min()), float(rows["difficulty"].max())
-        )
+        style.difficulty_axis(upper, rows)
         _gains(lower, -column, solved, style.MECHANISM_COLOUR[mechanism])
     assert first is not None
     first.set_ylabel("steps per input")
@@ -74,45 +70,6 @@ def draw(
     return figure
 
 
-def words(results: Results, experiment: str, mechanisms: Sequence[str], question: str) -> str:
-    """Of each mechanism the networks that solve it, their gain in steps and their correlation."""
-    table = results.tables[experiment]
-    rows, parts = headline(table), []
-    for mechanism in mechanisms:
-        solved, others = networks(rows, mechanism)
-        told = f"{style.MECHANISM_NAME[mechanism]}: {_count(solved, others)} solve it"
-        if len(solved):
-            gained, turned = gains(solved), np.array(correlations(solved))
-            of_steps = style.with_interval(mean_of(solved, gained))
-            told += f", steps on the hardest less on the easiest inputs {of_steps}"
-            found = mean_of(solved, turned).within(-1, 1)
-            if found.count:
-                told += (
-                    f", rank correlation of steps with difficulty {style.with_interval(found)}, "
-                    f"above zero in {np.sum(turned > 0)} and below in {np.sum(turned < 0)}"
-                )
-        parts.append(told)
-    return f"Means over solved networks. {'; '.join(parts)}."
-
-
-def caption(results: Results, experiment: str, mechanisms: Sequence[str], question: str) -> str:
-    """What is seen, of which networks, and where it is tested."""
-    table = results.tables[experiment]
-    rows = headline(table)
-    seen = [
-        f"{style.MECHANISM_NAME[each]} {direction(mean_of(solved, gains(solved)))}"
-        for each in mechanisms
-        for solved in [networks(rows, each)[0]]
-    ]
-    return (
-        f"In networks that have solved the task (error below 5%), {'; '.join(seen)}. Lines: "
-        "networks of all settings. Below: points are solved networks, whiskers 95% intervals of "
-        "their mean over seeds. This is the mean: single networks may go the other way. Question "
-        f"{question} tests it on fresh seeds; some of these were known when it was registered. "
-        f"{unequal_training(results, (experiment,), ('repeat', *mechanisms))}"
-    )
-
-
 def mean_of(solved: Sequence[pd.DataFrame], values: ArrayLike) -> Interval:
     """The mean of a number of each network, with the jackknife over seeds.
 
@@ -123,20 +80,9 @@ def mean_of(solved: Sequence[pd.DataFrame], values: ArrayLike) -> Interval:
         values: a number of each; NaN is left out.
     """
     frame = pd.DataFrame([part[REPLICA].iloc[0] for part in solved], columns=REPLICA)
-    return interval(average, by_seed(frame.assign(value=np.asarray(values)), "value"))
-
-
-def direction(found: Interval) -> str:
-    """What becomes of the steps on harder inputs, as far as the interval of the mean gain tells."""
-    if found.low >= -SAME and found.high <= SAME:
-        return "takes as many steps whatever the input, within half a step: it repeats"
-    if found.low > 0:
-        return "takes more steps on harder inputs"
-    if found.high < 0:
-        return "takes fewer steps on harder inputs"
-    if np.isfinite(found.low):
-        return "shows no clear direction"
-    return "has too few to tell how steps follow difficulty"
+    frame["value"] = np.asarray(values, dtype=np.float64)
+    wide = frame.pivot(index="seed", columns=["mechanism", "setting"], values="value")
+    return interval(np.nanmean, wide.to_numpy(float))
 
 
 def networks(rows: pd.DataFrame, mechanism: str) -> tuple[list[pd.DataFrame], list[pd.DataFrame]]:
@@ -157,11 +103,6 @@ def networks(rows: pd.DataFrame, mechanism: str) -> tuple[list[pd.DataFrame], li
 def gains(solved: Sequence[pd.DataFrame]) -> list[float]:
     """Steps on the hardest inputs less those on the easiest, network by network."""
     return [float(part["ponder_time"].iloc[-1] - part["ponder_time"].iloc[0]) for part in solved]
-
-
-def correlations(solved: Sequence[pd.DataFrame]) -> list[float]:
-    """Spearman's correlation of steps with difficulty; NaN where the steps never vary."""
-    return [spearman(part["difficulty"], part["ponder_time"]) for part in solved]
 
 
 def _count(solved: Sequence[pd.DataFrame], others: Sequence[pd.DataFrame]) -> str:
@@ -188,8 +129,7 @@ def _gains(axes: Axes, place: float, solved: Sequence[pd.DataFrame], colour: str
     values = gains(solved)
     if not values:
         return
-    beside = place + (np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1))
-    axes.scatter(values, beside, s=10, color=colour, alpha=0.6, lw=0)
+    axes.scatter(values, style.beside(place, values, 0.5), s=10, color=colour, alpha=0.6, lw=0)
     mean = mean_of(solved, values)
     if np.isfinite(mean.low):
         half = mean.high - mean.estimate

@@ -1,15 +1,16 @@
-"""What a figure is: where it comes from, what it shows, how it is drawn and put into words."""
+"""What a figure is: where it comes from, what it reads, how it is drawn and captioned."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
 from pondering.results.results import Results
 
@@ -18,19 +19,14 @@ SHARES = {"accuracy", "error", "test error", "share with\nerror < 5%"}
 
 
 class Family(Protocol):
-    """A kind of figure: a module of this folder with these three functions.
+    """A kind of figure: a module of this folder."""
 
-    Each takes the results of one profile and, by name, what tells a figure from its kin.
-    """
+    CAPTION: str
+    """What is plotted, for a reader who sees it."""
 
     draw: Callable[..., Figure | None]
-    """The panels without heading; None where the data are absent."""
-
-    words: Callable[..., str]
-    """The values shown as a sentence; empty where the data are absent."""
-
-    caption: Callable[..., str]
-    """What is plotted, for a reader who sees it."""
+    """The panels without heading, from the results of one profile and, by name, what tells a figure
+    from its kin; None where the data are absent."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +39,12 @@ class FigureSpec:
         number: the paper's number, for example "Fig. 4"; empty where the paper has none.
         experiment: the experiments it reads.
         title: what it shows, in a few words.
-        family: draws the panels, tells the values and writes the caption; see `Family`.
-        values: what the family is told besides the results, for example the experiment. `wide`
-            among them: the figure is also drawn for a wide page, see `across`.
-        paper_value: what the paper shows or reports, in one sentence.
+        paper_value: what the paper shows or reports.
+        panels: draws them; see `Family`.
+        text: what is plotted.
+        values: what it is told besides the results, for example the experiment.
+        compared: the mechanisms that it compares; empty where it compares none.
         most_seeds: how many of the seeds it shows at most; 0 for all.
-        mechanisms: whose seeds it shows; empty for all.
     """
 
     id: str
@@ -57,22 +53,16 @@ class FigureSpec:
     experiment: tuple[str, ...]
     title: str
     paper_value: str
-    family: Family
+    panels: Callable[..., Figure | None]
+    text: str
     values: Mapping[str, Any]
+    compared: tuple[str, ...] = ()
     most_seeds: int = 0
-    mechanisms: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
         """Paper and figure."""
         return f"{self.paper}, {self.number}" if self.number else self.paper
-
-    @property
-    def across(self) -> FigureSpec | None:
-        """The same figure across the whole width of a page, where its family draws that too."""
-        if "wide" not in self.values:
-            return None
-        return replace(self, id=f"{self.id}-wide", values={**self.values, "wide": True})
 
     def draw(self, results: Results) -> Figure | None:
         """The whole figure with title, profile and, where it applies, the note on stand-in data.
@@ -86,7 +76,7 @@ class FigureSpec:
         if not any(name in results.tables for name in self.experiment):
             return None
         with style.style():
-            figure = self.family.draw(results, **self.values)
+            figure = self.panels(results, **self.values)
             if figure is None:
                 return None
             style.mark_empty(figure)
@@ -102,13 +92,9 @@ class FigureSpec:
             )
         return figure
 
-    def words(self, results: Results) -> str:
-        """The values shown, as a sentence for those who cannot see a figure that was drawn."""
-        return self.family.words(results, **self.values)
-
     def caption(self, results: Results) -> str:
-        """What is plotted, and what a reader of this profile's figure must know besides."""
-        return self.family.caption(results, **self.values).rstrip()
+        """What is plotted, and how long each mechanism was trained where that differs."""
+        return f"{self.text} {unequal_training(results, self.experiment, self.compared)}".rstrip()
 
     def _errors(self, results: Results) -> set[str]:
         """What an axis of errors is called, where they are shares."""
@@ -122,8 +108,8 @@ class FigureSpec:
         known = [_with_times(text) for text in dict.fromkeys(texts)]
         tables = [results.tables[name] for name in self.experiment if name in results.tables]
         counts = pd.concat(t.groupby(["mechanism", "setting"])["seed"].nunique() for t in tables)
-        if self.mechanisms:
-            counts = counts[counts.index.isin(self.mechanisms, level="mechanism")]
+        if self.compared:
+            counts = counts[counts.index.isin(self.compared, level="mechanism")]
         seeds = style.seed_count(counts.clip(upper=self.most_seeds or None))
         profile = f"Profile {results.profile}, {seeds}"
         return f"{profile}: {'; '.join(known)}" if 1 <= len(known) <= 2 else profile
@@ -134,18 +120,28 @@ def _with_times(text: str) -> str:
     return re.sub(r"(?<=\d) ?x ?(?=\d)", style.TIMES, text)
 
 
-def alt_text(spec: FigureSpec, results: Results, words: str) -> str:
-    """A figure in words, with its main values computed from the data.
+def unequal_training(results: Results, experiments: Sequence[str], compared: Sequence[str]) -> str:
+    """How many updates each mechanism was trained for, where they differ.
 
     Args:
-        spec: the figure.
-        results: the results it is drawn from.
-        words: what `spec.words` says of them.
+        results: the results of one profile.
+        experiments, compared: the experiments and mechanisms of a figure.
 
     Returns:
-        One line of plain text; says so where the data are absent.
+        A sentence; empty where all were trained equally long. The longest training of each
+        mechanism at any setting counts, for single seeds may have stopped early or diverged.
     """
-    values = words or "No data in this profile."
-    stand_ins = results.stand_ins(spec.experiment)
-    note = f" Stand-in data: {'; '.join(stand_ins)}." if stand_ins else ""
-    return " ".join(f"{spec.source}. {spec.title}. {values}{note}".split())
+    parts = []
+    for name in (each for each in experiments if each in results.curves):
+        updates = longest_trainings(results.curves[name], compared)
+        if len(set(updates.values())) > 1:
+            told = [f"{MECHANISMS[each].title} {value:,}" for each, value in updates.items()]
+            where = f"{name.replace('_', ' ')} " if len(experiments) > 1 else ""
+            parts.append(f"{where}{', '.join(told)}")
+    return f"Not trained equally long here; updates, at most: {'; '.join(parts)}." if parts else ""
+
+
+def longest_trainings(curves: pd.DataFrame, mechanisms: Sequence[str]) -> dict[str, int]:
+    """The updates of the longest training of each mechanism that has curves."""
+    ends = curves.groupby("mechanism")["update"].max()
+    return {each: int(ends[each]) for each in mechanisms if each in ends}

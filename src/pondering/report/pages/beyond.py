@@ -16,7 +16,7 @@ from pondering.claims.answers import Answer
 from pondering.claims.verdicts import sentence
 from pondering.params.read import ExperimentConfig
 from pondering.report.figures import style
-from pondering.report.figures.shapes.methods import (
+from pondering.report.figures.methods import (
     ORDER,
     Method,
     best_methods,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,10 @@ from pondering.claims.claims import Register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import MEANINGS, VERDICTS, judge_all
 from pondering.params.read import ExperimentConfig
-from pondering.project.atomic import json_text, write_json, write_together
+from pondering.project.atomic import json_text, write_together
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
-from pondering.report.figures import FIGURES, FigureSpec, question_figure, save
-from pondering.report.figures.current import figure_key, read_seals, seal
-from pondering.report.figures.style import paths_of
+from pondering.report.figures import FIGURES, draw_all, question_figure
 from pondering.report.pages import names
 from pondering.report.pages.markdown import escaped
 from pondering.report.pages.playable import Playable, playable
@@ -30,9 +28,6 @@ from pondering.report.pages.view import MOST_FIGURES, Page, page_of
 from pondering.results.results import Results
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-SEALS = "drawn.json"
-"""Beside the figures: which of them are up to date."""
 
 
 def build(
@@ -62,7 +57,7 @@ def build(
     judgements = judge_all(register.claims, results)
     answers = answer_all(register.questions, results)
     asked = [question_figure(each.question, each) for each in answers]
-    drawings = _draw([*FIGURES, *asked], results, folder / "figures")
+    drawings = draw_all([*FIGURES, *asked], results, folder / "figures")
     missing = [name for name in settings if name not in results.tables]
     judged = claims_json(judgements, results) | {"missing": missing}
     judged["questions"] = answers_json(answers)
@@ -125,30 +120,6 @@ def _scripts(folder: Path, play: Playable) -> dict[Path, bytes | str]:
     for name in (game["name"] for game in play.games[1:]):
         later[name] = (TEMPLATES / f"playable_{name}.js").read_text("utf-8") + later[name]
     return {folder / f"{name}.js": text for name, text in later.items()}
-
-
-def _draw(figures: Sequence[FigureSpec], results: Results, folder: Path) -> dict[str, str]:
-    """The figures that the results allow, by id.
-
-    A figure is drawn where its program or what it reads has changed, or its files have.
-    """
-    known, seals = read_seals(folder / SEALS), {}
-    drawings = {}
-    for spec in figures:
-        key, files = figure_key(spec, results), paths_of(folder / spec.id)
-        found = key and seal(key, files)
-        if not found or known.get(spec.id) != found:
-            figure = spec.draw(results)
-            if figure is None:
-                continue
-            save(figure, folder / spec.id)
-            found = key and seal(key, files)
-        drawings[spec.id] = files[0].read_text(encoding="utf-8")
-        if found:
-            seals[spec.id] = found
-    if seals:
-        write_json(folder / SEALS, seals)
-    return drawings
 
 
 def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from pondering.project.atomic import atomic_write
-from pondering.report.figures.shapes.methods import best_methods
+from pondering.report.figures.methods import best_methods
 from pondering.results.results import Results
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import best_setting, evaluated, headline, per_seed, splits_of

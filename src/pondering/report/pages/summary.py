@@ -12,7 +12,7 @@ import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
-from pondering.report.figures.shapes.methods import best_methods, method_of
+from pondering.report.figures.methods import best_methods, method_of
 from pondering.report.pages import names
 from pondering.results.results import Card
 from pondering.results.statistics import SOLVED_ERROR, Interval, mean_interval, solve_rate

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ TRAINED_FOR_IT = ("repeat", "act", "pondernet")
 """The mechanisms whose trainings such a comparison needs."""
 LONG_ENOUGH = 2 / 3
 """Share of the longest training's updates below which a method is left out of a comparison."""
-BEST = "each method at the setting with the lowest mean error over seeds"
 ENOUGH_FOR_A_BOX = 5
 """Values from which on a box shows their quartiles."""
 
@@ -150,8 +150,15 @@ def bars_with_seeds(
         axes.errorbar(place, mean.estimate, [[mean.estimate - mean.low],
                       [mean.high - mean.estimate]], fmt="none", ecolor=style.INK, elinewidth=1.3,
                       capsize=3, zorder=4)  # fmt: skip
-    places = place + (np.linspace(-0.3, 0.3, len(known)) * width if len(known) > 1 else np.zeros(1))
-    axes.scatter(places, known, s=10, color=style.INK, alpha=0.6, lw=0, zorder=3)
+    axes.scatter(
+        style.beside(place, known, 0.6 * width),
+        known,
+        s=10,
+        color=style.INK,
+        alpha=0.6,
+        lw=0,
+        zorder=3,
+    )
 
 
 def boxes(
@@ -176,7 +183,7 @@ def boxes(
         if 0 < len(values) < ENOUGH_FOR_A_BOX:
             middle, ends = [float(np.median(values))] * 2, [place - 0.3, place + 0.3]
             axes.plot(*((ends, middle) if vertical else (middle, ends)), color=colour, lw=1.8)
-        beside = place + (np.linspace(-0.2, 0.2, len(values)) if len(values) > 1 else np.zeros(1))
+        beside = style.beside(place, values, 0.4)
         x, y = (beside, values) if vertical else (values, beside)
         crowded = len(groups) > 12
         axes.scatter(x, y, s=3 if crowded else 10, color=style.INK, lw=0, zorder=3,
@@ -218,3 +225,35 @@ def lines_by_difficulty(
         axes.fill_between(x, low.to_numpy(), high.to_numpy(),
                           color=look["color"], alpha=0.1, linewidth=0)  # fmt: skip
     return line
+
+
+VARIANT_MARKERS = ("*", "h", "p", "d", "<", ">")
+
+
+def variant_markers(tables: Iterable[pd.DataFrame]) -> dict[str, str]:
+    """A marker for each mechanism with options, by its name in the tables; mostly there is none."""
+    there = {str(name) for table in tables for name in table["mechanism"].unique()}
+    variants = sorted(name for name in there if read_variant(name)[1])
+    return dict(zip(variants, cycle(VARIANT_MARKERS), strict=False))
+
+
+def error_against_steps(axes: Axes, means: pd.DataFrame, markers: Mapping[str, str]) -> None:
+    """One point a setting, standard errors both ways; fixed repeats larger, under the others.
+
+    Args:
+        axes: where to draw.
+        means: what `per_setting` gives.
+        markers: of mechanisms with options, which have the colour of the mechanism.
+    """
+    known = means.dropna(subset=["ponder_time"])
+    for row in known.itertuples():
+        look = method_of(str(row.mechanism), float(row.setting)).look
+        if row.mechanism in markers:
+            look["marker"] = markers[str(row.mechanism)]
+        bars = [value if np.isfinite(value) else None for value in (row.ponder_se, row.error_se)]
+        axes.errorbar(
+            row.ponder_time, row.error, xerr=bars[0], yerr=bars[1], ls="",
+            **look, ms=9 if row.mechanism == "repeat" else 5.5, elinewidth=1, capsize=0,
+            mec=style.INK, mew=0.5, alpha=0.9, zorder=2 if row.mechanism == "repeat" else 3,
+        )  # fmt: skip
+    axes.margins(x=0.12, y=0.15)

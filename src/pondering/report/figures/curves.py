@@ -27,11 +27,6 @@ def errors_by_update(curves: pd.DataFrame, failure: float) -> pd.DataFrame:
     return wide.ffill()
 
 
-def mean_line(wide: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Updates and the mean error over the seeds, from what `errors_by_update` gives."""
-    return wide.index.to_numpy(dtype=float), wide.mean(axis=1).to_numpy(dtype=float)
-
-
 def median_line(wide: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Updates and the median error over the seeds, which no single lost seed moves."""
     return wide.index.to_numpy(dtype=float), wide.median(axis=1).to_numpy(dtype=float)

@@ -1,0 +1,111 @@
+"""Figures as files: all of a report at once, on every core."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from PIL import Image
+
+from pondering.project.atomic import atomic_write
+from pondering.report.figures.spec import FigureSpec
+from pondering.report.figures.style import style
+from pondering.results.results import Results
+
+_held: list[Results] = []
+"""What a drawing process draws from: handed over once, not with every figure."""
+
+
+def draw_all(figures: Sequence[FigureSpec], results: Results, folder: Path) -> dict[str, str]:
+    """Draw the figures that the results allow; equal results give equal bytes.
+
+    Args:
+        figures: what to draw.
+        results: of one profile.
+        folder: gets ID.svg and ID.png of each.
+
+    Returns:
+        By id the SVG document of each figure that was drawn.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    with ProcessPoolExecutor(
+        min(len(figures), os.cpu_count() or 1) or 1, initializer=_hold, initargs=(results,)
+    ) as pool:
+        drawn = list(pool.map(partial(_draw, folder=folder), figures))
+    return {
+        spec.id: (folder / f"{spec.id}.svg").read_text(encoding="utf-8")
+        for spec, there in zip(figures, drawn, strict=True)
+        if there
+    }
+
+
+def _hold(results: Results) -> None:
+    """Prepare a drawing process, which ends with its parent even where that is killed."""
+    _held[:] = [results]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
+
+
+def _draw(spec: FigureSpec, folder: Path) -> bool:
+    """Whether a figure could be drawn from what the process holds; its files are written."""
+    figure = spec.draw(_held[0])
+    if figure is not None:
+        save(figure, folder / spec.id)
+    return figure is not None
+
+
+def save(figure: Figure, path_stem: str | Path) -> tuple[Path, Path]:
+    """Write a figure as SVG, with its text as text, and as PNG; equal figures give equal bytes.
+
+    Args:
+        figure: what a figure function returned.
+        path_stem: the path without its ending.
+
+    Returns:
+        The paths of the SVG and of the PNG.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    stem = Path(path_stem)
+    svg, png = (stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png"))
+    atomic_write(svg, _rendered(figure, "svg", {"Date": None}).getvalue())
+    atomic_write(png, _in_few_colours(_rendered(figure, "png", {"Software": None})))
+    return svg, png
+
+
+def _rendered(figure: Figure, kind: str, metadata: dict[str, Any]) -> io.BytesIO:
+    content = io.BytesIO()
+    with style():
+        figure.savefig(content, format=kind, dpi=180, metadata=metadata)
+    return content
+
+
+def _in_few_colours(picture: io.BytesIO) -> bytes:
+    """A PNG in 256 colours, a third of its size.
+
+    Maximum coverage keeps a colour that few pixels have, as of a thin line, which a cut at the
+    median mixes with its neighbours; k-means then takes the tints out of its greys.
+    """
+    content, true = io.BytesIO(), Image.open(picture).convert("RGB")
+    few = true.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
+    few.save(content, "png", optimize=True)
+    return content.getvalue()

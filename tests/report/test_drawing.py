@@ -1,0 +1,69 @@
+"""Figures as files: many at once, the same bytes under any settings of matplotlib."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from PIL import Image
+from support.panels import drawn
+
+from pondering.report.figures import FIGURES, FigureSpec, draw_all, save, style
+from pondering.results.results import Results
+
+BY_ID = {spec.id: spec for spec in FIGURES}
+SOME = [BY_ID[name] for name in ("graves-05", "graves-23", "mnist-gallery")]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_figures_drawn_in_processes_are_those_drawn_one_by_one(
+    results: Results, tmp_path: Path
+) -> None:
+    found = draw_all(SOME, results, tmp_path / "all")
+    assert list(found) == [spec.id for spec in SOME]
+    for spec in SOME:
+        save(drawn(spec.draw(results)), tmp_path / "alone" / spec.id)
+        svg = (tmp_path / "alone" / f"{spec.id}.svg").read_text(encoding="utf-8")
+        assert found[spec.id] == svg and "<text" in svg and "<dc:date>" not in svg
+        xml.etree.ElementTree.fromstring(svg)
+    assert files(tmp_path / "all") == files(tmp_path / "alone")
+
+
+def test_what_lacks_data_is_not_drawn_and_other_files_stay(tmp_path: Path) -> None:
+    (tmp_path / "beyond-front.svg").write_text("a picture of an earlier version")
+    assert draw_all(SOME, Results("quick"), tmp_path) == {}
+    assert list(files(tmp_path)) == ["beyond-front.svg"]
+
+
+@pytest.mark.parametrize("spec", SOME, ids=lambda spec: spec.id)
+def test_the_users_settings_of_matplotlib_do_not_reach_a_figure(
+    spec: FigureSpec, results: Results, tmp_path: Path
+) -> None:
+    own = {"text.usetex": True, "font.size": 20, "lines.linestyle": ":", "savefig.dpi": 30,
+           "savefig.bbox": "tight", "image.origin": "lower", "path.sketch": (1, 100, 2),
+           "axes.prop_cycle": mpl.cycler(color=["red"]), "svg.fonttype": "path"}  # fmt: skip
+    save(drawn(spec.draw(results)), tmp_path / "one" / spec.id)
+    with mpl.rc_context(own), mpl.style.context("dark_background"):
+        before = dict(mpl.rcParams)
+        save(drawn(spec.draw(results)), tmp_path / "two" / spec.id)
+        assert dict(mpl.rcParams) == before, "the user's settings are as they were"
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+
+
+def test_a_picture_in_256_colours_looks_like_the_drawing(results: Results, tmp_path: Path) -> None:
+    figure = drawn(BY_ID["graves-13"].draw(results))
+    save(figure, tmp_path / "few")
+    with style.style():
+        figure.savefig(true := io.BytesIO(), format="png", dpi=180)
+    few = Image.open(tmp_path / "few.png")
+    ours, theirs = (np.asarray(p.convert("RGB"), int) for p in (few, Image.open(true)))
+    assert few.mode == "P" and np.abs(ours - theirs).max() <= 20, "of 255 levels"
+    greys = np.ptp(theirs, axis=-1) <= 2
+    assert np.ptp(ours, axis=-1)[greys].max() <= 8, "a grey has no tint"
