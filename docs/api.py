@@ -17,7 +17,7 @@ MODULES = (
     "pondering.model.halting.contract",
     "pondering.model.stacking",
     "pondering.train.stacked",
-    "pondering.evaluate.pretrained",
+    "pondering.evaluate.networks",
     "pondering.tasks.base",
 )
 

@@ -6,7 +6,7 @@ Halting mechanisms around recurrent cells, after Graves 2016 and Banino et al. 2
 a published one. `pondering.model.cells.base` says what a cell of your own needs,
 `pondering.model.halting.contract` what a mechanism needs and what a network's record holds. Stacks:
 `pondering.model.stacking`, `pondering.train.stacked`; the published networks' cards:
-`pondering.evaluate.pretrained`; the tasks: `pondering.tasks.base`.
+`pondering.evaluate.networks`; the tasks: `pondering.tasks.base`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pondering.evaluate.pretrained import from_pretrained
+    from pondering.evaluate.networks import from_pretrained
     from pondering.model.cells import GRU, LSTM, Adapted, ConvMLP, TanhRNN
     from pondering.model.halting import (
         ACT,
@@ -40,7 +40,7 @@ _HOME = {
     "Network": "model.network",
     "glorot": "model.initial",
     "Sweep": "train.stacked",
-    "from_pretrained": "evaluate.pretrained",
+    "from_pretrained": "evaluate.networks",
 }
 
 __all__ = [

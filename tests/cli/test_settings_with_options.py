@@ -15,9 +15,6 @@ from support.argv import refused, shown
 from pondering.claims.claims import load_register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import judge_all
-from pondering.evaluate.load import Trained, choose
-from pondering.params.replica import Replica
-from pondering.project.errors import UserError
 from pondering.results.results import Results
 from pondering.track.fill import rebuild
 
@@ -146,18 +143,11 @@ def test_one_with_options_is_shown_by_its_name(
     assert "act, tau 0.01, seed 0" in shown(*show, "act", "--setting", "0.01")
     named = shown(*show, "act[halt_bias=-3]")
     assert "act, tau 0.01, halt_bias -3, seed 0; evaluated: error" in named
-    said = "--mechanism: 'act[halt_bias=-4]' is not trained; allowed: act, act[halt_bias=-3]"
+    said = "act[halt_bias=-4] is not trained; there are: act, act[halt_bias=-3]"
     assert refused(*show, "act[halt_bias=-4]") == f"error: {said}\n"
-    said = "--setting: lambda_p 0.6 is not trained; allowed: 0.3"
+    said = "parity/pondernet[beta=0.5,halt_bias=1]: no network of setting 0.6; there are settings 0.3 (seed 0, 7)"  # noqa: E501
     none = refused(*show, "pondernet[halt_bias=1.0,beta=0.50]", "--setting", "0.6")
     assert none == f"error: {said}\n"
-
-
-def test_a_setting_that_only_options_have_is_pointed_at() -> None:
-    found = [Replica("act", 0.1, 0), Replica("act", 0.3, 0, (("halt_bias", -3.0),))]
-    trained = Trained(None, found, ["finished"] * 2)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match=r"allowed: 0\.1; --mechanism act\[halt_bias=-3\] has it"):
-        choose(trained, {}, 0.3)
 
 
 def test_the_tracker_has_the_setting_and_the_options_of_each(

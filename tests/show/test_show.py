@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -24,7 +25,6 @@ from pondering import (
     RandomDepth,
     TanhRNN,
 )
-from pondering.evaluate.load import choose
 from pondering.model.halting import Halting
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
@@ -138,40 +138,50 @@ def test_a_picture_of_the_users_own(project: Path) -> None:
     assert "target  ?\n" in output and re.search(r"^answer  \d$", output, re.MULTILINE)
 
 
-def test_the_setting_of_least_error_is_the_default(project: Path) -> None:
-    def table(errors: dict[float, float]) -> None:
-        rows = [
-            {
-                "mechanism": "act", "setting": setting, "seed": seed, "split": "test",
-                "prediction": "mixture", "error": error, "ponder_time": 2.0,
-            }
-            for setting, error in errors.items()
-            for seed in (0, 1)
-        ]  # fmt: skip
-        path = project / "reports" / "quick" / "tables" / "parity.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(rows).to_csv(path, index=False)
+def evaluated(project: Path, errors: dict[float, list[float]]) -> None:
+    """A table of ACT's networks on parity, an error for each seed of a setting."""
+    rows = [
+        {
+            "experiment": "parity", "mechanism": "act", "setting": setting, "seed": seed,
+            "split": "test", "difficulty": 1, "prediction": "mixture", "examples": 4,
+            "error": error, "loss": 0.5, "ponder_time": 2.0, "ponder_sd": 0, "remainder": 0.1,
+            "status": "finished",
+        }
+        for setting, own in errors.items() for seed, error in enumerate(own)
+    ]  # fmt: skip
+    path = Layout(project, "quick").table("parity")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).to_csv(path, index=False)
 
+
+def test_the_setting_of_least_error_is_the_default(project: Path) -> None:
     assert "act, tau 0.001, seed 0\n" in shown("parity")
-    table({0.001: 0.4, 0.1: 0.25})
+    evaluated(project, {0.001: [0.4, 0.4], 0.1: [0.25, 0.25]})
     assert "act, tau 0.1, seed 0; evaluated: error 25.0%, 2.00 steps" in shown("parity")
-    table({0.1: 0.3, 0.001: 0.3})
+    evaluated(project, {0.1: [0.3, 0.3], 0.001: [0.3, 0.3]})
     assert "act, tau 0.001, seed 0" in shown("parity")
 
 
-def test_diverged_replicas_are_passed_over() -> None:
-    found, _ = stacked(trained(), "parity", "act", SIGNS)  # two settings, two seeds of each
+def test_all_seeds_of_the_table_choose_the_setting_not_only_those_that_are_here(
+    project: Path,
+) -> None:
+    evaluated(project, {0.001: [0.1, 0.2, 0.9], 0.1: [0.3, 0.3, 0.3]})  # two seeds are trained
+    assert "act, tau 0.1, seed 0; evaluated: error 30.0%" in shown("parity")
 
-    def choice(status: str, *wish: float) -> int:
-        names = {"d": "diverged", "r": "running", "f": "finished"}
-        return choose(found._replace(status=[names[each] for each in status]), {}, *wish)
 
-    for status, wanted in (("dfff", 1), ("rfff", 1), ("rdff", 0), ("ddff", 2)):
-        assert choice(status) == wanted
-    with pytest.raises(UserError, match=r"seed: 0 diverged for tau 0\.001; allowed: 1"):
-        choice("dfff", 0.001, 0)
-    with pytest.raises(UserError, match=r"tau 0\.001 diverged with every seed"):
-        choice("ddff", 0.001)
+def test_diverged_replicas_are_passed_over(project: Path) -> None:
+    path = Layout(project, "quick").run("parity", "act") / "run.json"
+    record, names = json.loads(path.read_text()), {"d": "diverged", "r": "running", "f": "finished"}
+    for status, wanted in (
+        ("dfff", "tau 0.001, seed 1"), ("rfff", "tau 0.001, seed 1"), ("rdff", "tau 0.1, seed 0"),
+        ("ddff", "tau 0.1, seed 0"),
+    ):  # fmt: skip
+        for each, letter in zip(record["replicas"], status, strict=True):
+            each["status"] = names[letter]
+        path.write_text(json.dumps(record))
+        assert f"act, {wanted}\n" in shown("parity")
+    said = "act, tau 0.001, seed 0: diverged; choose another --setting or --seed"
+    assert said in refused("parity", "--setting", "0.001")
 
 
 def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
@@ -191,12 +201,15 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
         ((), ("EXPERIMENT", "parity, logic, mnist")),
         (("sorting",), ("'sorting'", "allowed: parity, logic, mnist")),
         (("parity", "--profile", "quik"), ("'quik'", "allowed: quick, reduced, paper")),
-        (("parity", "--profile", "paper"), ("no network here in profile paper", "--profile quick")),
-        (("logic", "--mechanism", "repeat"), ("train@quick-logic-repeat", "--mechanism act")),
+        (
+            ("parity", "--profile", "paper"),
+            ("no network here in profile paper", "another --profile"),
+        ),
+        (("logic", "--mechanism", "repeat"), ("train@quick-logic-repeat", "--mechanism")),
         (("parity", "--mechanism", "acts"), ("'acts'", "allowed: repeat, act, pondernet")),
-        (("parity", "--setting", "0.5"), ("tau 0.5", "0.001, 0.1")),
+        (("parity", "--setting", "0.5"), ("setting 0.5", "0.001 (seed 0, 1); 0.1 (seed 0, 1)")),
         (("parity", "--setting", "x"), ("--setting", "'x'")),
-        (("parity", "--seed", "7"), ("--seed: 7", "allowed: 0, 1")),
+        (("parity", "--seed", "7"), ("no network of seed 7", "0.001 (seed 0, 1)")),
         (("parity", "--input", "+-+0x"), ("'+-+0x'", "+ - 0")),
         (("mnist", "--mechanism", "pondernet", "--input", "no.png"), ("no.png: no such file",)),
     ],

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from pondering.params.read import SETTING_NAMES, load_params
+from pondering.params.replica import Replica
 from pondering.project.errors import UserError
+from pondering.project.paths import Layout, to_run
 
 if TYPE_CHECKING:  # torch is loaded when a network is: help comes at once
-    from pondering.evaluate.load import Loaded
+    from pondering.evaluate.networks import Card
     from pondering.show.steps import Pondering
     from pondering.tasks.base import Batch, Task
 
@@ -56,27 +58,42 @@ def show(
     params = load_params(profile=profile)
     if experiment is None:
         raise UserError(f"EXPERIMENT: missing; allowed: {', '.join(params.experiments)}")
-    params.experiment(experiment)
+    config, variant = params.experiment(experiment), Replica.of_row(mechanism, 0, 0)
+    if variant.mechanism not in config.mechanisms:
+        allowed = ", ".join(config.mechanisms)
+        raise UserError(f"--mechanism: {mechanism!r} is unknown; allowed: {allowed}")
 
-    from pondering.evaluate.load import load
+    from pondering.evaluate.networks import find
     from pondering.show.steps import ponder
+    from pondering.tasks import make_task
 
-    loaded = load(Path(), params, experiment, mechanism, setting, seed)
+    try:
+        network, card = find(Path(), params.profile, experiment, variant.variant, setting, seed)
+    except FileNotFoundError as error:
+        todo = to_run("train", params.profile, experiment, variant.mechanism)
+        raise UserError(f"{error}; {todo}, or choose another --profile or --mechanism") from None
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    if card.status == "diverged":
+        raise UserError(f"{_name(card).text()}: diverged; choose another --setting or --seed")
+    frozen = Layout(Path(), params.profile).frozen(experiment)
+    task = make_task(dict(card.task), experiment, frozen if frozen.is_file() else None)
     unlike: list[str] = []
     if written is None:
-        batch = one_of_the_test_set(loaded.task)
+        batch = one_of_the_test_set(task)
     else:
-        batch, unlike = loaded.task.own_input(written)
-    click.echo(_heading(experiment, loaded))
+        batch, unlike = task.own_input(written)
+    click.echo(f"{experiment} in profile {params.profile}: {task.summary}")
+    click.echo(_how_good(card, task))
     for text in unlike:
         click.secho(f"warning: not as in training: {text}", fg="red")
     click.echo()
-    vectors = ponder(loaded.network, loaded.task, batch.torch())
+    vectors = ponder(network, task, batch.torch())
     table = _steps(vectors[0]) if len(vectors) == 1 else _sequence(vectors)
     for line in table:
         click.echo(line)
-    if loaded.replica.mechanism in MEANING:
-        click.echo(MEANING[loaded.replica.mechanism])
+    if variant.mechanism in MEANING:
+        click.echo(MEANING[variant.mechanism])
 
 
 def one_of_the_test_set(task: Task) -> Batch:
@@ -89,18 +106,22 @@ def one_of_the_test_set(task: Task) -> Batch:
     return batch.take(slice(middle, middle + 1))
 
 
-def _heading(experiment: str, loaded: Loaded) -> str:
-    """Which network this is, and how well it did in its evaluation."""
-    lines = [f"{experiment} in profile {loaded.layout.profile}: {loaded.task.summary}"]
-    words = loaded.replica.text()
-    if loaded.status != "finished":
-        words += f", {loaded.status}"
-    if loaded.standing is not None:
-        error, steps = loaded.standing
-        is_share = loaded.task.worst_error == 1
-        wrong = f"error {100 * error:.1f}%" if is_share else f"{error:.2f} {loaded.task.unit}"
-        words += f"; evaluated: {wrong}, {steps:.2f} steps"
-    return "\n".join([*lines, words])
+def _name(card: Card) -> Replica:
+    """The replica that a card is of."""
+    (setting,) = card.setting.values()
+    return Replica.of_row(card.name.rpartition("/")[2], setting, card.seed)
+
+
+def _how_good(card: Card, task: Task) -> str:
+    """Which network it is, and how well it did in its evaluation."""
+    words = _name(card).text()
+    if card.status != "finished":
+        words += f", {card.status}"
+    if card.error is not None:
+        is_share = task.worst_error == 1
+        wrong = f"error {100 * card.error:.1f}%" if is_share else f"{card.error:.2f} {task.unit}"
+        words += f"; evaluated: {wrong}, {card.ponder_time:.2f} steps"
+    return words
 
 
 def _steps(vector: Pondering) -> Iterator[str]:

@@ -18,7 +18,7 @@ from support import stages, tiny
 from support.stages import QUICK, ROOT
 
 from pondering import Network, from_pretrained
-from pondering.evaluate import pretrained
+from pondering.evaluate import networks
 from pondering.evaluate.standings import standings
 from pondering.model.stacking import select
 from pondering.params.mechanisms import MECHANISMS
@@ -125,7 +125,7 @@ def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -
     index = json.loads((published / "tiny/index.json").read_text())["act"]
     _, card = from_pretrained("tiny/act", published)
     assert (card.setting["tau"], card.seed) == (index["setting"], index["seed"])
-    with pytest.raises(ValueError, match=r"there are: 0.01 seed 0, 0.1 seed 0$"):
+    with pytest.raises(ValueError, match=r"settings 0.01 \(seed 0\); 0.1 \(seed 0\)$"):
         from_pretrained("tiny/act", published, setting=0.01, seed=7)
 
 
@@ -169,7 +169,7 @@ def test_it_loads_no_package_but_torch_and_safetensors() -> None:
 def test_every_mechanism_of_the_pipeline_can_be_loaded() -> None:
     """Its file tells its class, since the pipeline's entries are not there for the library."""
     for name, entry in MECHANISMS.items():
-        known = pretrained._kind(name).__name__, pretrained._setting_of(name)
+        known = networks._kind(name).__name__, networks._setting_of(name)
         assert known == (entry.path.partition(":")[2], entry.setting)
     loaded = {name.partition("/")[2] for profile, name in PUBLISHED if profile == "quick"}
     used = {

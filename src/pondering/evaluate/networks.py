@@ -1,0 +1,326 @@
+"""Single trained networks by their names: a user's own and the published ones.
+
+`from_pretrained` needs torch and safetensors alone. Stacks for the evaluation: `load.py`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from importlib import import_module
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from pondering.model.cells import CELLS
+from pondering.model.halting import Halting, MeanField
+from pondering.model.network import Network
+from pondering.project.paths import Layout
+from pondering.tasks import make_task
+
+REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a trained network was trained on, and how well it did.
+
+    The last four stand in the results beside the networks and are None without them.
+
+    Attributes:
+        name: as `from_pretrained` takes it.
+        task: its task, values as in `params.yaml`; `pondering.tasks.make_task` takes them.
+        setting: the mechanism's setting by its name, as {"tau": 0.001}.
+        seed: of its first parameters and its batches.
+        updates: how many it had.
+        status: "finished", "running" or "diverged".
+        question: what the task asks, in words.
+        unit: of the error, mostly a share of sequences with any mistake.
+        error: on the test set, the mean over all difficulties.
+        ponder_time: mean steps for an input there; NaN where it diverged.
+    """
+
+    name: str
+    task: Mapping[str, Any]
+    setting: Mapping[str, float]
+    seed: int
+    updates: int
+    status: str
+    question: str | None = None
+    unit: str | None = None
+    error: float | None = None
+    ponder_time: float | None = None
+
+
+class Published(Layout):
+    """The files of a fresh clone: trained networks are read where they are published."""
+
+    def run(self, experiment: str, mechanism: str) -> Path:
+        """The published networks of a mechanism."""
+        return self.models(experiment, mechanism)
+
+
+class Pretrained(NamedTuple):
+    """A network ready to call, and its card."""
+
+    network: Network
+    card: Card
+
+
+def from_pretrained(
+    name: str,
+    folder: str | Path | None = None,
+    profile: str = "reduced",
+    setting: float | None = None,
+    seed: int | None = None,
+) -> Pretrained:
+    """A published network with its trained parameters, in evaluation mode.
+
+    By default it is of the setting with the lowest mean error over seeds, and of its lowest seed,
+    however well that network did itself; the card says how well. Of some experiments other
+    networks are published too, in half precision: `setting` and `seed` choose among them.
+
+    Args:
+        name: EXPERIMENT/MECHANISM, as "parity/act"; or the path of such a folder.
+        folder: the published networks, `reports/PROFILE/models` of a checkout; None: those of the
+            checkout that this file lies in, as after `pip install -e .`.
+        profile: which of that checkout's: "reduced" or "quick".
+        setting: of tau, rho, lambda_p and so on.
+        seed: one of those published with that setting.
+
+    Returns:
+        the network for inputs (T, B, D), or (T, B) integers, as its task draws them; and its card.
+
+    Raises:
+        ValueError: there is no such network; says which there are.
+        ImportError: safetensors is not installed.
+
+    Example: `network, card = from_pretrained("parity/act")`, then
+    `network(torch.ones(1, 1, 64)).ponder_time`.
+    """
+    home = REPORTS / profile / "models" if folder is None else Path(folder)
+    place = home / name
+    if not (place / "run.json").is_file():
+        raise ValueError(_unknown(name, home))
+    index = place.parent / "index.json"
+    chosen = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else {}
+    usual = chosen.get(place.name, {}).get("setting")
+    return load(place, place.parents[2], place.name, setting, seed, usual)
+
+
+def find(
+    root: Path,
+    profile: str,
+    experiment: str,
+    variant: str,
+    setting: float | None = None,
+    seed: int | None = None,
+) -> Pretrained:
+    """A network of the user's own results, else of the published ones.
+
+    Args:
+        root: the project's folder.
+        variant: a mechanism, with options as tables write them: act[halt_bias=-3].
+        setting: None: that with the lowest mean error over all seeds of the table.
+        seed: None: the first that has finished.
+
+    Raises:
+        FileNotFoundError: the mechanism has no networks here.
+        ValueError: there is no such network among them; a file is damaged.
+    """
+    for layout in (Layout(root, profile), Published(root, profile)):
+        place = layout.run(experiment, variant.partition("[")[0])
+        if (place / "run.json").is_file():
+            usual = _shown_setting(layout.table(experiment), variant)
+            return load(place, layout.report, variant, setting, seed, usual)
+    raise FileNotFoundError(f"{experiment} {variant}: no network here in profile {profile}")
+
+
+def _shown_setting(table: Path, variant: str) -> float | None:
+    """The setting that pages and figures show; None without a table."""
+    if not table.is_file():
+        return None
+    from pondering.results.results import read_table
+    from pondering.results.tables import best_setting, headline, per_seed
+
+    return best_setting(per_seed(headline(read_table(table))), variant)
+
+
+def load(
+    place: Path,
+    report: Path,
+    variant: str,
+    setting: float | None = None,
+    seed: int | None = None,
+    usual: float | None = None,
+) -> Pretrained:
+    """One network of the stack that a folder holds, with the values it was trained with.
+
+    Args:
+        place: EXPERIMENT/MECHANISM, which holds run.json and parameters.safetensors.
+        report: the results, which hold cards/ and tables/, if they are there.
+        variant: the mechanism, with options as tables write them.
+        usual: the setting to take where none is asked for, if it is there.
+
+    Raises:
+        ValueError: there is no such network; a file is damaged.
+    """
+    try:
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+    except ImportError:
+        raise ImportError("from_pretrained needs safetensors: pip install safetensors") from None
+
+    experiment, mechanism = place.parts[-2:]
+    path = place / "parameters.safetensors"
+    try:
+        record = json.loads((place / "run.json").read_text(encoding="utf-8"))
+        replicas, config = record["replicas"], record["config"]
+        tensors = load_file(path)
+    except (OSError, ValueError, LookupError, TypeError, SafetensorError) as error:
+        raise ValueError(f"{path}: damaged ({' '.join(str(error).split())})") from None
+    names = [_variant(mechanism, each) for each in replicas]
+    if variant not in names:
+        raise ValueError(f"{variant} is not trained; there are: {', '.join(dict.fromkeys(names))}")
+    own = [k for k, name in enumerate(names) if name == variant]
+    k = _choice(f"{experiment}/{variant}", replicas, own, setting, seed, usual)
+    replica, parameters = replicas[k], {name: each[k].float() for name, each in tensors.items()}
+    network = _network(config, _halting(config, mechanism, replica), experiment)
+    network.load_state_dict(parameters)
+    card = Card(
+        name=f"{experiment}/{variant}",
+        task=config["task"],
+        setting={_setting_of(mechanism): replica["setting"]},
+        seed=replica["seed"],
+        updates=config[mechanism]["updates"] or config["training"]["updates"],
+        status=replica["status"],
+        **_about(report / "cards" / f"{experiment}.json"),
+        **_measured(report / "tables" / f"{experiment}.csv", variant, replica),
+    )
+    return Pretrained(network.eval(), card)
+
+
+def _unknown(name: str, home: Path) -> str:
+    there = [path.parent.relative_to(home).as_posix() for path in home.glob("*/*/run.json")]
+    if not there:
+        return f"{home}: no published networks; `folder` is reports/PROFILE/models of a checkout"
+    return f"{name}: is not published; there are: {', '.join(sorted(there))}"
+
+
+def _variant(mechanism: str, replica: Mapping[str, Any]) -> str:
+    """The mechanism with its options as tables write it."""
+    options = sorted(replica.get("options", {}).items())
+    texts = [f"{name}={_text(value)}" for name, value in options]
+    return f"{mechanism}[{','.join(texts)}]" if texts else mechanism
+
+
+def _text(value: float | str) -> str:
+    """As tables have it: numbers in six digits."""
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _choice(
+    name: str,
+    replicas: Sequence[Mapping[str, Any]],
+    own: Sequence[int],
+    setting: float | None,
+    seed: int | None,
+    usual: float | None,
+) -> int:
+    """Which replica of `own` is asked for; raises ValueError.
+
+    The usual setting comes first, then those that have not diverged, then those that finished.
+    """
+
+    def is_(replica: Mapping[str, Any], wanted: float | None) -> bool:
+        return wanted is not None and _text(replica["setting"]) == _text(wanted)
+
+    def order(k: int) -> tuple[bool, bool, bool]:
+        status = replicas[k]["status"]
+        return not is_(replicas[k], usual), status == "diverged", status != "finished"
+
+    asked = [
+        k
+        for k in own
+        if (setting is None or is_(replicas[k], setting)) and seed in (None, replicas[k]["seed"])
+    ]
+    if asked:
+        return min(asked, key=order)
+    seeds: dict[str, list[str]] = {}
+    for k in own:
+        seeds.setdefault(_text(replicas[k]["setting"]), []).append(str(replicas[k]["seed"]))
+    there = "; ".join(f"{each} (seed {', '.join(seeds[each])})" for each in seeds)
+    asked_for = ["" if setting is None else f"setting {_text(setting)}"]
+    asked_for += ["" if seed is None else f"seed {seed}"]
+    wish = ", ".join(filter(None, asked_for))
+    raise ValueError(f"{name}: no network of {wish}; there are settings {there}")
+
+
+def _kind(mechanism: str) -> type[Any]:
+    """The class of a mechanism, the only one in the file of its name."""
+    module = import_module(f"{MeanField.__module__.rpartition('.')[0]}.{mechanism}")
+    there = (each for each in vars(module).values() if isinstance(each, type))
+    (kind,) = (
+        each for each in there if issubclass(each, MeanField) and each.__module__ == module.__name__
+    )
+    return kind
+
+
+def _setting_of(mechanism: str) -> str:
+    """The argument that is swept, the first of each class."""
+    return fields(_kind(mechanism))[0].name
+
+
+def _halting(config: Mapping[str, Any], mechanism: str, replica: Mapping[str, Any]) -> Halting:
+    """The mechanism with a replica's options, else with the values of its block.
+
+    An argument that its block leaves open is that of all, where its class has no None.
+    """
+    kind, options = _kind(mechanism), replica.get("options", {})
+    given = {}
+    for each in fields(kind)[1:]:
+        own = options.get(each.name, config[mechanism].get(each.name))
+        if own is not None:
+            given[each.name] = own
+        elif each.default is not None and each.name in config["halting"]:
+            given[each.name] = config["halting"][each.name]
+    halting: Halting = kind(replica["setting"], **given)
+    return halting
+
+
+def _network(config: Mapping[str, Any], halting: Halting, experiment: str) -> Network:
+    """An untrained network for an experiment's task."""
+    task, common = make_task(config["task"], experiment), config["halting"]
+    kind, hidden = CELLS[config["network"]["cell"]], config["network"]["hidden"]
+    cell = kind(task.input_size, hidden, common["first_step_flag"], None)
+    return Network(cell, halting, task.output_size, reads=common.get("reads", "h"))
+
+
+def _about(card: Path) -> dict[str, Any]:
+    """What a data card says of the task, if it is there."""
+    if not card.is_file():
+        return {}
+    about = json.loads(card.read_text(encoding="utf-8"))
+    return {name: about[name] for name in ("question", "unit")}
+
+
+def _measured(table: Path, variant: str, replica: Mapping[str, Any]) -> dict[str, Any]:
+    """Error and steps in an evaluation table, if it is there: first split, as its paper halts.
+
+    The table has no steps of a network that diverged.
+    """
+    if not table.is_file():
+        return {}
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    known = variant, float(_text(replica["setting"])), replica["seed"], rows[0]["split"]
+    own = [
+        row
+        for row in rows
+        if (row["mechanism"], float(row["setting"]), int(row["seed"]), row["split"]) == known
+        and row["prediction"] != "expected"
+    ]
+    columns = ("error", "ponder_time") if own else ()
+    return {name: fmean(float(row[name] or "nan") for row in own) for name in columns}
