@@ -119,7 +119,7 @@ def test_every_claim_stands_first_and_its_details_in_the_section_of_its_task(htm
         assert str(escape(claim.title)) in row and 'class="verdict' in row
     judged = section_of(html, "parity").partition('id="judged-G1"')[2].partition("</article>")[0]
     (claim,) = [each for each in CLAIMS if each.id == "G1"]
-    assert str(escape(claim.statement)) in judged and 'class="criteria"' in judged
+    assert str(escape(claim.statement)) in judged and 'class="criteria ' in judged
     assert '<a href="#judged-G1">' in html
 
 
