@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pondering.claims.measures.quantities import Quantity, Unit, number_text
 
-Outcome = Literal["holds", "partly", "undecided", "fails", "not measured"]
+Outcome = Literal["holds", "nearly", "undecided", "fails", "not measured"]
 
 
 class Entry(BaseModel):
@@ -66,19 +66,28 @@ class Comparison(Bound):
 
     def met_by_interval(self, quantity: Quantity) -> bool:
         """Whether the whole interval lies on the right side; not where there is none."""
-        low, high = quantity.low, quantity.high
-        return low is not None and high is not None and self.met(low) and self.met(high)
+        return _between(quantity, *self.limits())
+
+    def missed_by_interval(self, quantity: Quantity) -> bool:
+        """Whether the whole interval lies on the wrong side; not where there is none."""
+        low, high = self.limits()
+        if quantity.low is None or quantity.high is None:
+            return False
+        return quantity.high < low or quantity.low > high
 
 
 class Criterion(Comparison):
-    """A bound that must hold, a weaker one that holds partly, and how much hangs on it.
+    """A bound that must hold, a weaker one, and how much hangs on it.
 
-    Where the estimate meets the bound and the interval that `by: interval` asks for does not, it is
-    undecided.
+    Args:
+        partly: the weaker bound.
+        core: the claim stands or falls by it.
+        apart: the part of the claim that is judged for itself; "" is the claim's own verdict.
     """
 
     partly: float | tuple[float, float] | None = None
     core: bool
+    apart: str = ""
 
     @model_validator(mode="after")
     def _partly_is_weaker(self) -> Self:
@@ -92,19 +101,29 @@ class Criterion(Comparison):
         return self
 
     def outcome(self, quantity: Quantity | None) -> Outcome:
-        """How a measured quantity fares."""
+        """How a measured quantity fares.
+
+        Returns:
+            By estimate: holds or fails. By interval: it holds where the whole interval meets the
+            bound, and fails where the whole interval misses it. Between these it is nearly met
+            where the estimate meets the bound and the whole interval the weaker bound; else it is
+            undecided.
+        """
         if quantity is None or math.isnan(quantity.value):
             return "not measured"
-        if self.met(quantity.value):
-            sure = self.by == "estimate" or self.met_by_interval(quantity)
-            return "holds" if sure else "undecided"
-        return "partly" if _inside(quantity.value, *self._weak()) else "fails"
+        if self.by == "estimate":
+            return "holds" if self.met(quantity.value) else "fails"
+        if self.met_by_interval(quantity):
+            return "holds"
+        if self.missed_by_interval(quantity):
+            return "fails"
+        weaker = self.partly is not None and _between(quantity, *self._weak())
+        return "nearly" if weaker and self.met(quantity.value) else "undecided"
 
     def _weak(self) -> tuple[float, float]:
-        if self.partly is None:
-            return self.limits()
         if isinstance(self.partly, tuple):
             return self.partly
+        assert self.partly is not None
         return (-math.inf, self.partly) if self.at_least is None else (self.partly, math.inf)
 
 
@@ -118,7 +137,13 @@ class Precondition(Bound):
 
     because: str = Field(min_length=1)
     learned: bool = False
+    apart: str = ""
 
 
 def _inside(value: float, low: float, high: float) -> bool:
     return low <= value <= high
+
+
+def _between(quantity: Quantity, low: float, high: float) -> bool:
+    ends = quantity.low, quantity.high
+    return all(end is not None and _inside(end, low, high) for end in ends)

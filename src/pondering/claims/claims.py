@@ -13,13 +13,13 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from pondering.claims.bounds import Comparison, Criterion, Entry, Precondition
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.quantities import Unit
-from pondering.params.schema import PROFILES
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
-from pondering.project.provenance import hash_values
 
 Profile = Literal["quick", "reduced", "paper"]
-HASH = r"^[0-9a-f]{64}$"
+Verdict = Literal[
+    "reproduced", "mostly reproduced", "not reproduced", "too small to tell", "undecided"
+]
 
 
 class PaperSize(Entry):
@@ -29,32 +29,41 @@ class PaperSize(Entry):
         difficulty: the hardest it evaluates; None: none is compared.
         updates: those it trains for; None: it does not say.
         data: what its data card would name as their source; None: data that are no stand-in.
+        apart: the part of the claim that the experiment is about; "" is the claim itself.
     """
 
     difficulty: float | None
     updates: int | None
     data: str | None = None
+    apart: str = ""
+
+
+class Remark(Entry):
+    """What is said of a verdict where it is `verdict`: why, and what would change it.
+
+    Each is a sentence. `{name}` in it stands for a quantity with its interval, `{name:value}` for
+    the value alone, and `{name:count}` for how many of how many networks.
+    """
+
+    verdict: Verdict
+    why: str = Field(min_length=1)
+    change: str = Field(min_length=1)
 
 
 class Change(Entry):
-    """Something that was changed, and the day."""
+    """A change since the registration, `of` claims and questions by id; of none: of all."""
 
     on: date
+    of: tuple[str, ...]
     what: str = Field(min_length=1)
 
 
-class Amendment(Change):
-    """A change of claims or questions, `of` their ids; `sha256` is the hash of all from then on."""
-
-    sha256: str = Field(pattern=HASH)
-    of: tuple[str, ...] = Field(min_length=1)
-
-
 class Claim(Entry):
-    """One claim of a paper and how it is judged; `history`: how that changed before registration.
+    """One claim of a paper and how it is judged.
 
     `paper_size` has an entry for every experiment that must be as large as the paper's for the
-    claim to count as tried at the paper's own size.
+    claim to count as tried at the paper's own size. `undecided_at` says by profile why its runs
+    cannot decide the claim, whatever they show. `remarks` says by profile what its verdict means.
     """
 
     id: str = Field(pattern=r"^[A-Z][0-9]+$")
@@ -74,7 +83,8 @@ class Claim(Entry):
     real_data: bool
     scale_reason: str
     paper_size: dict[str, PaperSize] = Field(min_length=1)
-    history: tuple[Change, ...] = ()
+    undecided_at: dict[Profile, str] = Field(default_factory=dict)
+    remarks: dict[Profile, Remark] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _measure_is_known(self) -> Self:
@@ -87,12 +97,18 @@ class Claim(Entry):
                 f"arguments of {self.measure} must be exactly {', '.join(wanted)}, "
                 f"not {', '.join(self.arguments) or 'none'}"
             )
-        if not any(criterion.core for criterion in self.criteria):
-            raise ValueError("at least one criterion must be core")
+        for part in self.parts:
+            if not any(each.core for each in self.criteria if each.apart == part):
+                raise ValueError("at least one criterion must be core")
         for name in self.paper_size:
             if name not in self.arguments.values():
                 raise ValueError(f"paper_size: {name!r} is no experiment of the arguments")
         return self
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is judged apart, in order; "" is the claim itself."""
+        return tuple(dict.fromkeys(["", *(each.apart for each in self.criteria)]))
 
 
 UNITS: Mapping[str, Unit] = {
@@ -179,97 +195,43 @@ class Literature(Entry):
 
 
 class Registration(Entry):
-    """The day on which claims and questions were registered, and the hashes of their content.
-
-    Args:
-        sha256: of all of it, on that day.
-        entries: id -> the first digits of the hash of its own, as it is now, by which a warning
-            names it.
-    """
+    """The day and the commit in which claims and questions were registered."""
 
     on: date
-    sha256: str = Field(pattern=HASH)
-    entries: dict[str, str]
+    commit: str
 
 
 class Register(Entry):
     """The whole of claims.yaml; `changes` are those since the registration.
 
-    What `literature` says of a question and `causes` of a claim or a question, by its id, is not
-    registered: it is no part of the hash. Causes are of one profile's networks and come after them.
+    `literature` is what others found on a question. `causes` says by profile why a claim or a
+    question came out as it did; it is written after the runs.
     """
 
     registered: Registration
-    changes: tuple[Amendment, ...]
+    changes: tuple[Change, ...]
     claims: tuple[Claim, ...] = Field(min_length=1)
     questions: tuple[Question, ...] = ()
     literature: dict[str, tuple[Literature, ...]] = Field(default_factory=dict)
-    causes: dict[str, dict[str, str]] = Field(default_factory=dict)
+    causes: dict[Profile, dict[str, str]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _ids_differ(self) -> Self:
+    def _ids_are_known(self) -> Self:
         ids = [claim.id for claim in self.claims] + [each.id for each in self.questions]
-        twice = [name for name in ids if ids.count(name) > 1]
-        if twice:
+        if twice := [name for name in ids if ids.count(name) > 1]:
             raise ValueError(f"id {twice[0]!r} is given twice")
-        return self
-
-    @model_validator(mode="after")
-    def _what_is_said_is_of_something(self) -> Self:
-        if unknown := self.causes.keys() - {*PROFILES}:
-            raise ValueError(f"causes of {min(unknown)!r}, which is no profile")
-        asked = {each.id for each in self.questions}
-        if unasked := self.literature.keys() - asked:
-            raise ValueError(f"literature of {min(unasked)!r}, which is no question")
-        known = asked | {each.id for each in self.claims}
-        for profile, causes in self.causes.items():
-            if unknown := causes.keys() - known:
-                raise ValueError(f"causes.{profile} of {min(unknown)!r}, no claim or question")
+        named = [*self.literature, *(name for each in self.causes.values() for name in each)]
+        if unknown := [name for name in named if name not in ids]:
+            raise ValueError(f"{unknown[0]!r} is no claim or question")
         return self
 
     def cause(self, profile: str, id: str) -> str:
         """Why a verdict or an answer is as it is, as far as was found; "" where nothing is said."""
-        return self.causes.get(profile, {}).get(id, "")
+        return {**self.causes}.get(profile, {}).get(id, "")
 
-    def content_hash(self) -> str:
-        """The sha256 of what claims and questions say; comments and layout do not enter."""
-
-        claims, questions = map(_plain, self.claims), map(_plain, self.questions)
-        return hash_values({"claims": [*claims], "questions": [*questions]})
-
-    def entry_hashes(self) -> dict[str, str]:
-        """The first eight digits of the hash of every claim and question, by its id."""
-        entries: tuple[Claim | Question, ...] = (*self.claims, *self.questions)
-        return {each.id: hash_values(_plain(each))[:8] for each in entries}
-
-    def changes_of(self, id: str) -> list[Amendment]:
+    def changes_of(self, id: str) -> list[Change]:
         """The changes of a claim or question since the registration."""
         return [change for change in self.changes if id in change.of]
-
-    def warning(self) -> str | None:
-        """What has changed where the content is not the registered one; None where it is."""
-        found = self.content_hash()
-        last = self.changes[-1] if self.changes else self.registered
-        if found == last.sha256:
-            return None
-        then, now = self.registered.entries, self.entry_hashes()
-        named = {
-            "changed": [name for name in now if then.get(name, now[name]) != now[name]],
-            "added": [name for name in now if name not in then],
-            "taken out": [name for name in then if name not in now],
-        }
-        told = "; ".join(f"{how}: {', '.join(names)}" for how, names in named.items() if names)
-        entries = ", ".join(f'{name}: "{each}"' for name, each in now.items())
-        return (
-            f"claims.yaml is not as it was registered on {last.on} (sha256 "
-            f"{last.sha256[:12]}); {told or 'another order'}. To register the change, add a line "
-            f'{{on: DATE, sha256: "{found}", of: [ID], what: ...}} to `changes` and put '
-            f"entries: {{{entries}}} in `registered`."
-        )
-
-
-def _plain(entry: Entry) -> dict[str, Any]:
-    return entry.model_dump(mode="json", exclude_unset=True)
 
 
 def load_register(path: Path = Path("claims.yaml")) -> Register:
@@ -313,13 +275,13 @@ def _fields(where: list[str]) -> list[str]:
     """The keys allowed at a place of the document."""
     models: dict[str, type[BaseModel]] = {
         "registered": Registration,
-        "changes": Amendment,
+        "changes": Change,
         "claims": Claim,
         "questions": Question,
         "criteria": Criterion,
         "preconditions": Precondition,
         "paper_size": PaperSize,
-        "history": Change,
+        "remarks": Remark,
         "decides": Decision,
         "literature": Literature,
     }

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from pondering.claims.claims import Verdict
 from pondering.claims.measures.quantities import Quantity, quantity_text
-from pondering.claims.verdicts import Judgement
+from pondering.claims.verdicts import ANSWERS, Judgement
 from pondering.results.results import Results
 
 
@@ -20,7 +21,7 @@ def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, 
         results: the results they were judged on.
 
     Returns:
-        profile, experiments, those unfinished, verdicts by id, claims.
+        profile, experiments, those unfinished, verdicts (id -> yes, no or undecided), claims.
     """
     tables = results.tables
     running = [name for name, table in tables.items() if (table["status"] == "running").any()]
@@ -28,7 +29,9 @@ def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, 
         "profile": results.profile,
         "experiments": sorted(tables),
         "unfinished": sorted(running),
-        "verdicts": {j.claim.id: j.verdict for j in judgements},  # for `dvc metrics`
+        "verdicts": {  # for `dvc metrics`
+            name: ANSWERS[verdict] for each in judgements for name, verdict in _verdicts(each)
+        },
         "claims": [_plain(judgement) for judgement in judgements],
     }
 
@@ -43,6 +46,13 @@ def _plain(judgement: Judgement) -> dict[str, Any]:
     return judgement.claim.model_dump(mode="json", include=CLAIM) | {
         "verdict": judgement.verdict,
         "reason": judgement.reason,
+        "why": judgement.why,
+        "change": judgement.change,
+        "apart": {
+            part: {"verdict": verdict, "reason": reason}
+            for part, (verdict, reason) in judgement.apart.items()
+        },
+        "flips": list(judgement.flips),
         "judged_on_unfinished_runs": list(judgement.unfinished),
         "seeds": judgement.seeds,
         "replicas": judgement.replicas,
@@ -52,6 +62,13 @@ def _plain(judgement: Judgement) -> dict[str, Any]:
         "estimates": [plain_estimate(quantity) for quantity in judgement.quantities],
         "criteria": [asdict(finding) for finding in judgement.findings],
     }
+
+
+def _verdicts(judgement: Judgement) -> list[tuple[str, Verdict]]:
+    """The claim's own, and those of what is judged apart."""
+    name = judgement.claim.id
+    apart = [(f"{name} {part}", verdict) for part, (verdict, _) in judgement.apart.items()]
+    return [(name, judgement.verdict), *apart]
 
 
 def plain_estimate(quantity: Quantity) -> dict[str, Any]:

@@ -1,61 +1,62 @@
 """From the claims and the tidy results of a profile to verdicts.
 
-A claim names a measure, and the criteria its quantities must meet. The verdict follows from the
-criteria alone: reproduced if all hold, not reproduced if a core criterion fails, partly otherwise.
-Before them come the preconditions. Where the networks have not learned the task, the claim is not
-reproduced if the task was of the paper's size, and was not learned here if it was smaller.
+A claim names a measure, and the criteria its quantities must meet. The core criteria decide the
+verdict; `MEANINGS` says how. Before them come the preconditions. Where the networks have not
+learned the task, the claim is not reproduced if the task was of the paper's size, and too small to
+tell if it was smaller. A part of a claim that is judged apart has its own criteria and verdict.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import get_args
 
-from pondering.claims.bounds import WHOLE, Criterion, Outcome
-from pondering.claims.claims import Claim
+from pondering.claims.bounds import WHOLE, Outcome
+from pondering.claims.claims import Claim, PaperSize, Verdict
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import Quantity, number_text, quantity_text
+from pondering.claims.stability import at_settings, choices, in_words
 from pondering.results.results import Results
-
-Verdict = Literal[
-    "reproduced",
-    "partly",
-    "not reproduced",
-    "not learned here",
-    "cannot be judged at this scale",
-    "not run",
-]
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 MEANINGS: dict[Verdict, str] = {
     "reproduced": "every criterion holds",
-    "partly": "no core criterion fails in its weaker form, which is asked of the estimate alone, "
-    "but not every criterion holds; one is undecided where its whole interval must meet a bound "
-    "and the estimate alone does",
-    "not reproduced": "a core criterion fails even in its weaker form, or the networks have not "
-    "learned the task at the paper's own size",
-    "not learned here": "the networks have not learned the task, which is smaller than the "
-    "paper's, or on stand-in data",
-    "cannot be judged at this scale": "the task is too easy at this size, or the sizes, settings, "
-    "seeds or data that the claim needs are not there",
-    "not run": "the runs that the claim is about do not exist",
+    "mostly reproduced": "every core criterion holds, or nearly: its estimate meets the bound and "
+    "its whole interval a weaker one; some other criterion does not hold",
+    "not reproduced": "a core criterion fails: its whole interval misses the bound, or its "
+    "estimate where the estimate is asked; or the networks have not learned the task at the "
+    "paper's own size",
+    "too small to tell": "the networks have not learned the task, which is smaller than the "
+    "paper's; or the task is too easy at this size, or the sizes, seeds or data are not enough",
+    "undecided": "no core criterion fails, but the interval of one lies on both sides of its "
+    "bound; or runs are missing, or unfair to what is compared",
 }
 """What each verdict says, for the pages."""
+
+ANSWERS: dict[Verdict, str] = {
+    "reproduced": "yes",
+    "mostly reproduced": "yes",
+    "not reproduced": "no",
+    "too small to tell": "undecided",
+    "undecided": "undecided",
+}
+"""What each verdict comes to in the metrics."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One criterion against what was measured."""
+    """One criterion against what was measured; `apart` is the part of the claim it belongs to."""
 
     label: str
     measured: str
     needed: str
     outcome: Outcome
     core: bool
+    apart: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class Judgement:
     Args:
         claim: what was claimed.
         verdict: the verdict.
-        reason: why, in a sentence.
+        reason: which criteria decided it, in a sentence.
+        apart: part -> verdict and reason, of what is judged apart.
         quantities: everything that was measured, empty where nothing could be.
         findings: the criteria, one by one.
         seeds: fewest seeds behind a setting that was looked at; 0 where nothing was.
@@ -73,11 +75,14 @@ class Judgement:
         runs: the train stages behind it, as "experiment-mechanism".
         unfinished: those of them that had not reached the end of their plan.
         sizes: experiment -> easiest and hardest difficulty evaluated.
+        profile: whose results they were.
+        flips: verdicts that settings about as good as the best would give, a sentence each.
     """
 
     claim: Claim
     verdict: Verdict
     reason: str
+    apart: dict[str, tuple[Verdict, str]]
     quantities: tuple[Quantity, ...]
     findings: tuple[Finding, ...]
     seeds: int
@@ -86,6 +91,45 @@ class Judgement:
     runs: tuple[str, ...]
     unfinished: tuple[str, ...]
     sizes: dict[str, tuple[float, float]]
+    profile: str
+    flips: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """Why the verdict is so: the claim's own words for this profile, else `reason`."""
+        remark = self.claim.remarks.get(self.profile)
+        if not remark or remark.verdict != self.verdict:
+            return self.reason
+        return remark.why.format_map({each.name: _Told(each) for each in self.quantities})
+
+    @property
+    def change(self) -> str:
+        """What would change the verdict."""
+        remark = self.claim.remarks.get(self.profile)
+        return remark.change if remark and remark.verdict == self.verdict else _CHANGE[self.verdict]
+
+
+_CHANGE: dict[Verdict, str] = {
+    "reproduced": "Runs of the paper's own size in which a core criterion fails.",
+    "mostly reproduced": "Runs in which the criteria that do not hold do, or a core one fails.",
+    "not reproduced": "Runs nearer to the paper's size and length in which no core criterion fails.",
+    "too small to tell": "Runs nearer to the paper's size and length, of as many seeds as asked.",
+    "undecided": "More seeds, which narrow the interval of what is undecided, or the missing runs.",
+}
+"""What would change a verdict of which the claim says nothing itself."""
+
+
+class _Told:
+    """A quantity in a sentence: `{}` with its interval, `{:value}` without, `{:count}` as k of n."""
+
+    def __init__(self, quantity: Quantity) -> None:
+        self.quantity = quantity
+
+    def __format__(self, spec: str) -> str:
+        if spec == "count":
+            return f"{round(self.quantity.value * self.quantity.seeds)} of {self.quantity.seeds}"
+        text = quantity_text(self.quantity)
+        return text.partition(" (")[0] if spec == "value" else text
 
 
 def judge_all(claims: Sequence[Claim], results: Results) -> tuple[Judgement, ...]:
@@ -94,7 +138,7 @@ def judge_all(claims: Sequence[Claim], results: Results) -> tuple[Judgement, ...
 
 
 def judge(claim: Claim, results: Results) -> Judgement:
-    """Judge one claim.
+    """Judge one claim, and again with other settings where it chooses the best.
 
     Args:
         claim: what is claimed, with every threshold.
@@ -104,29 +148,71 @@ def judge(claim: Claim, results: Results) -> Judgement:
         The verdict with estimates, intervals, seeds and runs. What can be measured is reported
         even where it cannot be judged.
     """
-    return weigh(claim, Evidence(results))
+    found = _judged(claim, results)
+    flips = []
+    for choice in choices(claim, results) if found.findings else ():
+        other = _judged(claim, at_settings(results, choice))
+        if other.verdict != found.verdict:
+            flips.append(f"{in_words(choice)}: {other.verdict}.")
+    return replace(found, flips=tuple(flips))
 
 
-def weigh(claim: Claim, evidence: Evidence) -> Judgement:
-    """Judge one claim by evidence that nothing was asked of yet; see `judge`."""
+def _judged(claim: Claim, results: Results) -> Judgement:
+    """The verdict at the best settings."""
+    evidence = Evidence(results)
+    quantities: tuple[Quantity, ...] = ()
+    findings: tuple[Finding, ...] = ()
     try:
         quantities = tuple(MEASURES[claim.measure](evidence, **claim.arguments))
     except NotRunError as problem:
-        return _judgement(claim, evidence, "not run", sentence(str(problem)))
+        parts = dict.fromkeys(claim.parts, _found("undecided", str(problem)))
     except InsufficientError as problem:
-        reason = sentence(str(problem))
-        return _judgement(claim, evidence, "cannot be judged at this scale", reason)
-    findings = tuple(_finding(c, _named(quantities, c.quantity)) for c in claim.criteria)
-    verdict, reason = (
-        _obstacle(claim, evidence)
-        or _unmet(claim, evidence, quantities)
-        or _unmeasured(findings, evidence)
-        or _verdict(findings, claim, evidence)
+        parts = dict.fromkeys(claim.parts, _found("too small to tell", str(problem)))
+    else:
+        findings = tuple(_finding(claim, at, quantities) for at in range(len(claim.criteria)))
+        parts = {each: _of_part(each, claim, evidence, quantities, findings) for each in claim.parts}
+    verdict, reason = parts.pop("")
+    return Judgement(
+        claim,
+        verdict,
+        reason,
+        parts,
+        quantities,
+        findings,
+        min(evidence.seeds, default=0),
+        sum(evidence.replicas.values()),
+        sum(evidence.diverged.values()),
+        tuple(evidence.runs),
+        tuple(sorted(evidence.unfinished)),
+        dict(evidence.sizes),
+        results.profile,
     )
-    return _judgement(claim, evidence, verdict, reason, quantities, findings)
 
 
-def _verdict(findings: Sequence[Finding], claim: Claim, evidence: Evidence) -> tuple[Verdict, str]:
+Decided = tuple[Verdict, str]
+
+
+def _of_part(
+    part: str,
+    claim: Claim,
+    evidence: Evidence,
+    quantities: Sequence[Quantity],
+    findings: Sequence[Finding],
+) -> Decided:
+    """The verdict on the claim itself, or on a part that is judged apart."""
+    sizes = {name: size for name, size in claim.paper_size.items() if size.apart == part}
+    unfair = "" if part else {**claim.undecided_at}.get(evidence.results.profile, "")
+    return (
+        _obstacle(claim, evidence)
+        or _unmet(part, claim, evidence, sizes, quantities)
+        or (_found("undecided", unfair) if unfair else None)
+        or _verdict([each for each in findings if each.apart == part], sizes, evidence)
+    )
+
+
+def _verdict(
+    findings: Sequence[Finding], sizes: dict[str, PaperSize], evidence: Evidence
+) -> Decided:
     """The verdict from the criteria, and which of them decided it."""
 
     def told(finding: Finding) -> str:
@@ -144,37 +230,26 @@ def _verdict(findings: Sequence[Finding], claim: Claim, evidence: Evidence) -> t
 
     if all(each.outcome == "holds" for each in findings):
         return "reproduced", "Every criterion holds."
-    if missing := names("not measured", core=True):
-        return "cannot be judged at this scale", f"Could not be measured: {missing}."
     if failed := names("fails", core=True):
         others = names("fails", core=False)
         beside = f"; also fails: {others}" if others else ""
-        less = _less(claim, evidence)
+        less = _less(sizes, evidence)
         tried = f"Tried {less}. " if less else ""
         return "not reproduced", f"{tried}Fails: {failed}{beside}."
+    if missing := names("not measured", core=True):
+        lacking = "; ".join(dict.fromkeys(evidence.missing))
+        return _found("undecided", lacking or f"could not be measured: {missing}")
     words: dict[str, Outcome] = {
-        "holds only partly": "partly", "undecided": "undecided", "fails": "fails",
+        "undecided": "undecided", "holds nearly": "nearly", "fails": "fails",
         "not measured": "not measured",
     }  # fmt: skip
     parts = ((how, names(outcome)) for how, outcome in words.items())
-    return "partly", sentence("; ".join(f"{how}: {what}" for how, what in parts if what))
+    open_ = any(each.core and each.outcome == "undecided" for each in findings)
+    verdict: Verdict = "undecided" if open_ else "mostly reproduced"
+    return _found(verdict, "; ".join(f"{how}: {what}" for how, what in parts if what))
 
 
-def _unmeasured(findings: Sequence[Finding], evidence: Evidence) -> tuple[Verdict, str] | None:
-    """What was not there, where the verdict hangs on it, or None.
-
-    A criterion that is not core decides only where all others hold.
-    """
-    unmeasured = [each for each in findings if each.outcome == "not measured"]
-    if not evidence.missing or not unmeasured:
-        return None
-    others = {each.outcome for each in findings} - {"not measured"}
-    if any(each.core for each in unmeasured) or others <= {"holds"}:
-        return "not run", sentence("; ".join(dict.fromkeys(evidence.missing)))
-    return None
-
-
-def _obstacle(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:
+def _obstacle(claim: Claim, evidence: Evidence) -> Decided | None:
     """Why a claim cannot be judged on these results, whatever they say, or None."""
     profile, cards = evidence.results.profile, evidence.results.cards
     seeds = min(evidence.seeds, default=0)
@@ -185,22 +260,27 @@ def _obstacle(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:
         reason = f"The data are a stand-in: {claim.scale_reason}"
     elif seeds < claim.minimum_seeds:
         reason = f"Seeds of a setting: {seeds}; {claim.minimum_seeds} are needed."
-    return ("cannot be judged at this scale", reason) if reason else None
+    return ("too small to tell", reason) if reason else None
 
 
 def _unmet(
-    claim: Claim, evidence: Evidence, quantities: Sequence[Quantity]
-) -> tuple[Verdict, str] | None:
+    part: str,
+    claim: Claim,
+    evidence: Evidence,
+    sizes: dict[str, PaperSize],
+    quantities: Sequence[Quantity],
+) -> Decided | None:
     """The verdict by the first precondition that is not met, or None."""
-    smaller = _smaller(claim, evidence)
-    for condition in claim.preconditions:
+    smaller = _smaller(sizes, evidence)
+    for condition in (each for each in claim.preconditions if each.apart == part):
         if not condition.learned and smaller is None:
             continue
         quantity = _named(quantities, condition.quantity)
         if quantity is None or math.isnan(quantity.value):
+            if evidence.missing:
+                return _found("undecided", "; ".join(dict.fromkeys(evidence.missing)))
             if not condition.learned:
-                reason = f"Could not be measured: {condition.quantity}."
-                return "cannot be judged at this scale", reason
+                return "too small to tell", f"Could not be measured: {condition.quantity}."
             found = f"{condition.quantity} could not be measured"
         elif condition.met(quantity.value):
             continue
@@ -209,17 +289,17 @@ def _unmet(
             found = f"{quantity.label} {value}, {condition.words(quantity.unit)} needed"
         reason = f"{condition.because} ({found})."
         if not condition.learned:
-            return "cannot be judged at this scale", reason
+            return "too small to tell", reason
         if smaller is not None:
-            return "not learned here", f"Not learned {smaller}: {reason}"
-        return "not reproduced", f"{_trained(claim, evidence)}: {reason}"
+            return "too small to tell", f"Not learned {smaller}: {reason}"
+        return "not reproduced", f"{_trained(sizes, evidence)}: {reason}"
     return None
 
 
-def _smaller(claim: Claim, evidence: Evidence) -> str | None:
+def _smaller(sizes: dict[str, PaperSize], evidence: Evidence) -> str | None:
     """In what the runs are smaller than the paper's, or None."""
     for name, (_, hardest) in evidence.sizes.items():
-        size = claim.paper_size.get(name)
+        size = sizes.get(name)
         if size and evidence.results.cards[name].stand_in:
             return "on data that stand in for the paper's"
         if size and size.difficulty is not None and hardest < size.difficulty:
@@ -229,25 +309,25 @@ def _smaller(claim: Claim, evidence: Evidence) -> str | None:
     return None
 
 
-def _less(claim: Claim, evidence: Evidence) -> str:
+def _less(sizes: dict[str, PaperSize], evidence: Evidence) -> str:
     """In what the runs are smaller than the paper's and shorter, "" where in neither."""
-    return ", ".join(filter(None, (_smaller(claim, evidence), _shorter(claim, evidence))))
+    return ", ".join(filter(None, (_smaller(sizes, evidence), _shorter(sizes, evidence))))
 
 
-def _trained(claim: Claim, evidence: Evidence) -> str:
+def _trained(sizes: dict[str, PaperSize], evidence: Evidence) -> str:
     """How long networks of the paper's size were trained, which have not learned."""
-    trained = _updates(claim, evidence)
+    trained = _updates(sizes, evidence)
     if not all(trained.values()):
         return "Not learned at the paper's size; without curves it is not known in how many updates"
-    if shorter := _shorter(claim, evidence):
+    if shorter := _shorter(sizes, evidence):
         return f"Not reproduced {shorter}"
     return f"Not learned at the paper's size after {min(trained.values()):,.0f} updates"
 
 
-def _shorter(claim: Claim, evidence: Evidence) -> str | None:
+def _shorter(sizes: dict[str, PaperSize], evidence: Evidence) -> str | None:
     """Within how many updates, where the paper has more, or None."""
-    trained = {name: found for name, found in _updates(claim, evidence).items() if found}
-    stated = {name: size.updates for name, size in claim.paper_size.items() if size.updates}
+    trained = {name: found for name, found in _updates(sizes, evidence).items() if found}
+    stated = {name: size.updates for name, size in sizes.items() if size.updates}
     shares = {name: trained[name] / stated[name] for name in stated if name in trained}
     least = min(shares, key=shares.__getitem__, default=None)
     if least is None or shares[least] >= 1:
@@ -255,50 +335,36 @@ def _shorter(claim: Claim, evidence: Evidence) -> str | None:
     return f"within {trained[least]:,.0f} updates (the paper: {stated[least]:,})"
 
 
-def _updates(claim: Claim, evidence: Evidence) -> dict[str, float]:
+def _updates(sizes: dict[str, PaperSize], evidence: Evidence) -> dict[str, float]:
     """Experiment -> the updates that all its mechanisms looked at were trained for, 0: unknown."""
     runs = [run.partition("-") for run in evidence.runs]
     return {
         experiment: evidence.common_updates(
             experiment, *(mechanism for name, _, mechanism in runs if name == experiment)
         )
-        for experiment in claim.paper_size
+        for experiment in sizes
     }
 
 
-def _judgement(
-    claim: Claim,
-    evidence: Evidence,
-    verdict: Verdict,
-    reason: str,
-    quantities: tuple[Quantity, ...] = (),
-    findings: tuple[Finding, ...] = (),
-) -> Judgement:
-    return Judgement(
-        claim,
-        verdict,
-        reason,
-        quantities,
-        findings,
-        min(evidence.seeds, default=0),
-        sum(evidence.replicas.values()),
-        sum(evidence.diverged.values()),
-        tuple(evidence.runs),
-        tuple(sorted(evidence.unfinished)),
-        dict(evidence.sizes),
-    )
-
-
-def _finding(criterion: Criterion, quantity: Quantity | None) -> Finding:
+def _finding(claim: Claim, at: int, quantities: Sequence[Quantity]) -> Finding:
+    """How the criterion at this place of the claim fares."""
+    criterion = claim.criteria[at]
+    quantity = _named(quantities, criterion.quantity)
     if quantity is None:
-        return Finding(criterion.quantity, "not measured", "", "not measured", criterion.core)
-    measured, needed = quantity_text(quantity), criterion.words(quantity.unit)
+        label, measured, needed = criterion.quantity, "not measured", ""
+    else:
+        label, measured = quantity.label, quantity_text(quantity)
+        needed = criterion.words(quantity.unit)
     outcome = criterion.outcome(quantity)
-    return Finding(quantity.label, measured, needed, outcome, criterion.core)
+    return Finding(label, measured, needed, outcome, criterion.core, criterion.apart)
 
 
 def _named(quantities: Sequence[Quantity], name: str) -> Quantity | None:
     return next((quantity for quantity in quantities if quantity.name == name), None)
+
+
+def _found(verdict: Verdict, reason: str) -> Decided:
+    return verdict, sentence(reason)
 
 
 def sentence(text: str) -> str:

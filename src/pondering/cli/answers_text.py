@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pondering.claims.answers import Answer, Finding, Met, State
-from pondering.claims.claims import Amendment, Literature
-from pondering.cli.claims_text import beside, wrapped
+from pondering.claims.claims import Change, Literature
+from pondering.cli import claims_text
 
 COLOURS: dict[State, str] = {"answered": "green", "open": "cyan"}
 STATES: dict[State, str] = {"answered": "! answered", "open": "? open"}
@@ -19,7 +19,6 @@ WORDS: dict[Met, str] = {
     "fails": "does not hold",
     "not measured": "not measured",
 }
-FIRST = len("! answered") + 2
 
 
 def overview(answers: Sequence[Answer], profile: str, width: int) -> str:
@@ -46,7 +45,7 @@ def detail(
     cause: str = "",
     literature: Sequence[Literature] = (),
     figure: Path | None = None,
-    changes: Sequence[Amendment] = (),
+    changes: Sequence[Change] = (),
 ) -> str:
     """All about one question, in lines of `width` characters.
 
@@ -93,9 +92,10 @@ def _found(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _head(answer: Answer, texts: Sequence[str], width: int) -> list[str]:
-    label = STATES[answer.state].ljust(FIRST)
-    return beside(answer.question.id, label, COLOURS[answer.state], texts, width)
+    return claims_text.beside(
+        answer.question.id, STATES[answer.state], texts, width, COLOURS[answer.state]
+    )
 
 
 def _indented(texts: Iterator[str] | Sequence[str], width: int, room: int) -> list[str]:
-    return [" " * room + line for line in wrapped(list(texts), width - room)]
+    return [line for text in texts for line in claims_text.wrapped(" " * room, text, width)]

@@ -63,5 +63,3 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
         if register.questions:
             answers = answer_all(register.questions, results)
             click.echo(f"\n{answers_text.overview(answers, profile, width)}")
-    if warning := register.warning():
-        click.echo(warning, err=True)

@@ -1,4 +1,4 @@
-"""What `pondering claims` prints of the claims: an overview, or all about one."""
+"""What `pondering claims` prints of the claims: a line each, or all about one."""
 
 from __future__ import annotations
 
@@ -7,33 +7,23 @@ from collections.abc import Sequence
 
 import click
 
-from pondering.claims.claims import Amendment, Register
+from pondering.claims.bounds import WHOLE
+from pondering.claims.claims import Change, Register, Verdict
 from pondering.claims.measures.quantities import quantity_text
-from pondering.claims.verdicts import VERDICTS, Judgement, Verdict
+from pondering.claims.verdicts import VERDICTS, Judgement
 
 COLOURS: dict[Verdict, str] = {
     "reproduced": "green",
-    "partly": "yellow",
+    "mostly reproduced": "green",
     "not reproduced": "red",
-    "not learned here": "magenta",
-    "cannot be judged at this scale": "cyan",
-    "not run": "white",
+    "too small to tell": "cyan",
+    "undecided": "yellow",
 }
-SIGNS: dict[Verdict, str] = {
-    "reproduced": "+",
-    "partly": "~",
-    "not reproduced": "x",
-    "not learned here": "o",
-    "cannot be judged at this scale": "?",
-    "not run": "-",
-}
-SHORT: dict[Verdict, str] = {"cannot be judged at this scale": "cannot be judged"}
-"""Verdicts too long for their column; the summary has them in full."""
-FIRST = max(len(f"{SIGNS[verdict]} {SHORT.get(verdict, verdict)}") for verdict in VERDICTS) + 2
+FIRST = max(map(len, VERDICTS)) + 2
 
 
 def overview(judgements: Sequence[Judgement], profile: str, width: int) -> str:
-    """How many claims have which verdict, and a line for each claim.
+    """How many claims have which verdict, and a line for each claim and what is judged apart.
 
     Args:
         judgements: of all claims.
@@ -41,14 +31,16 @@ def overview(judgements: Sequence[Judgement], profile: str, width: int) -> str:
         width: of the terminal, in characters.
     """
     counts = {each: sum(one.verdict == each for one in judgements) for each in VERDICTS}
-    others = [f"{counts[each]} {each}" for each in VERDICTS[1:] if counts[each]]
-    reproduced = f"{counts['reproduced']} of {len(judgements)} claims reproduced"
-    summary = f"Profile {profile}: {', '.join([reproduced, *others])}."
+    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    summary = f"Profile {profile}, {len(judgements)} claims: {told}."
+    rows = []
+    for each in judgements:
+        rows += beside(each.claim.id, each.verdict, [each.claim.title], width)
+        for part, (verdict, _) in each.apart.items():
+            rows += beside("", verdict, [f"the same, judged apart: {part}"], width)
     one = f"pondering claims {judgements[0].claim.id} --profile {profile}"
-    hint = f"`{one}` says what was measured and why"
-    rows = [line for each in judgements for line in _row(each, [each.claim.title], width)]
-    parts = [*textwrap.wrap(summary, width), "", *rows, "", *textwrap.wrap(f"{hint}.", width)]
-    return "\n".join(parts)
+    hint = textwrap.wrap(f"`{one}` says what was measured and why.", width)
+    return "\n".join([*textwrap.wrap(summary, width), "", *rows, "", *hint])
 
 
 def given(
@@ -67,8 +59,8 @@ def given(
         profile: whose size they are taken for.
         width: of the terminal, in characters.
     """
-    judged = [each for each in judgements if each.verdict != "not run"]
-    others = [each for each in judgements if each.verdict == "not run"]
+    judged = [each for each in judgements if each.runs]
+    others = [each for each in judgements if not each.runs]
     summary = (
         f"{len(judged)} of {len(judgements)} claims can be judged from {', '.join(experiments)}, "
         f"taken for runs of the size of {profile}."
@@ -81,56 +73,57 @@ def given(
     return "\n\n".join(parts)
 
 
-def detail(entry: Judgement, width: int, changes: Sequence[Amendment] = (), cause: str = "") -> str:
-    """All about one claim, in lines of `width` characters.
+def detail(entry: Judgement, width: int, changes: Sequence[Change] = (), cause: str = "") -> str:
+    """All about one claim: the paper's number, ours, why the verdict is so, what would change it.
 
     Args:
         entry: its verdict.
         width: of the terminal, in characters.
         changes: of it, since the registration.
-        cause: why the verdict is so, as far as was found.
+        cause: what caused the result, as far as was found.
     """
     claim = entry.claim
     source = f"{claim.paper}, {claim.figure}" if claim.figure else claim.paper
-    seeds = f"{entry.seeds} seeds a setting. " if entry.seeds else ""
-    texts = [f"{claim.title} ({source})", f"paper: {claim.paper_value}"]
-    texts += [f"here: {text}" for text in _measured(entry)]
-    texts.append(f"{seeds}{entry.reason}")
-    if cause:
-        texts.append(f"why: {cause}")
+    told = [("claim", claim.statement), ("paper", claim.paper_value)]
+    told += [("here", text) for text in _measured(entry)]
+    told += [("why", entry.why), ("change", entry.change)]
+    told += [("apart", f"{part}: {verdict}. {why}") for part, (verdict, why) in entry.apart.items()]
+    told += [("but", each) for each in entry.flips]
+    told += [("cause", cause)] if cause else []
     if entry.unfinished:
-        texts.append(f"judged on unfinished runs: {', '.join(entry.unfinished)}")
-    texts += [f"changed {change.on}: {change.what}" for change in changes]
-    return "\n".join(_row(entry, texts, width))
+        told.append(("runs", f"unfinished: {', '.join(entry.unfinished)}"))
+    told += [(str(change.on), change.what) for change in changes]
+    lines = beside(claim.id, entry.verdict, [f"{claim.title} ({source})"], width)
+    for name, text in told:
+        lines += wrapped(f"    {name:11}", text, width)
+    return "\n".join(lines)
 
 
-def _row(judgement: Judgement, texts: Sequence[str], width: int) -> list[str]:
-    verdict = judgement.verdict
-    label = f"{SIGNS[verdict]} {SHORT.get(verdict, verdict)}".ljust(FIRST)
-    return beside(judgement.claim.id, label, COLOURS[verdict], texts, width)
+def beside(id: str, label: str, texts: Sequence[str], width: int, colour: str = "") -> list[str]:
+    """An id and a label in its colour, with texts beside them."""
+    shade = colour or COLOURS.get(label, "white")  # type: ignore[call-overload]
+    room = FIRST + 4
+    first, *rest = [line for text in texts for line in wrapped(" " * room, text, width)]
+    return [f"{id:4}{click.style(label.ljust(FIRST), fg=shade)}{first[room:]}", *rest]
 
 
-def beside(id: str, label: str, colour: str, texts: Sequence[str], width: int) -> list[str]:
-    """An id and a label in a colour, with texts beside them."""
-    left = 4 + len(label)  # 4 of the widest id
-    first, *rest = wrapped(texts, width - left)
-    return [f"{id:4}{click.style(label, fg=colour)}{first}", *(" " * left + each for each in rest)]
-
-
-def wrapped(texts: Sequence[str], room: int) -> list[str]:
-    """Lines of so many characters, if that is not too few; a text goes on indented."""
-    wrapped = (textwrap.wrap(text, max(room, 30), subsequent_indent="  ") for text in texts)
-    return [line for lines in wrapped for line in lines]
+def wrapped(head: str, text: str, width: int) -> list[str]:
+    """A text behind a head, its further lines below its first; no line is too narrow to read."""
+    room = max(width - len(head), 30)
+    first, *rest = textwrap.wrap(text, room) or [""]
+    return [head + first, *(" " * len(head) + line for line in rest)]
 
 
 def _measured(judgement: Judgement) -> list[str]:
-    """Every criterion with what was measured, or where none was held against it the core's."""
+    """The core criteria with what was measured; where none was asked, their quantities."""
     names = [criterion.quantity for criterion in judgement.claim.criteria if criterion.core]
+    seeds = f" ({judgement.seeds} seeds a setting)" if judgement.seeds else ""
     return [
-        f"{each.label} {each.measured}; {each.needed} needed: {each.outcome}"
+        f"{each.label} {each.measured}; asked for: {each.needed.removesuffix(WHOLE)}{seeds}"
         for each in judgement.findings
+        if each.core and not each.apart and each.needed
     ] or [
-        f"{quantity.label} {quantity_text(quantity)}"
+        f"{quantity.label} {quantity_text(quantity)}{seeds}"
         for quantity in judgement.quantities
         if quantity.name in names
     ]

@@ -62,5 +62,3 @@ def judge_command(
     judgements = judge_all(register.claims, results)
     tables = list(results.tables)
     click.echo(claims_text.given(judgements, register, tables, profile, options.width()))
-    if warning := register.warning():
-        click.echo(warning, err=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from pondering.claims.measures.arrays import (
@@ -112,13 +114,17 @@ def training_compute(
         learned_error: the training error whose first crossing is compared.
 
     Returns:
-        best_accuracy, compute_ratio, compute_to_learn, sampled_steps, accuracy_gain.
+        best_accuracy, compute_ratio, compute_to_learn, sampled_steps, accuracy_gain; and
+        compute_ratio_highest, the highest ratio over settings of both whose mean error is within
+        one standard error of the best.
     """
     sweeps = {name: evidence.sweep(experiment, name, split) for name in (mechanism, "act")}
     until = evidence.common_updates(experiment, *sweeps)
     curves = {name: evidence.curves(experiment, name, until) for name in sweeps}
     at = {name: _same_setting(curves[name], sweeps[name]) for name in sweeps}
     total = [curves[name].steps[:, at[name]] for name in sweeps]
+    near = [_near_best(curves[name], sweeps[name]) for name in sweeps]
+    highest = max(product(*near), key=lambda each: _ratio(*each))
     learned = [
         curves[name].reached(learned_error, "computed_steps")[:, [at[name]]] for name in sweeps
     ]
@@ -130,8 +136,15 @@ def training_compute(
             "compute_ratio",
             "forward passes of PonderNet over those of ACT, same updates",
             "times",
-            lambda a, b: average(a) / average(b),
+            _ratio,
             *total,
+        ),
+        over_seeds(
+            "compute_ratio_highest",
+            "the same, the highest over settings within one standard error of the best",
+            "times",
+            _ratio,
+            *highest,
         ),
         ratio_of_soonest(
             "compute_to_learn",
@@ -180,12 +193,14 @@ def robustness(
     solved = [1 - each >= solved_accuracy for each in errors]
     steady = [each[:, right.mean(axis=0) > 0.5] for each, right in zip(errors, solved, strict=True)]
     enough = f"most seeds solve (accuracy at least {100 * solved_accuracy:g}%)"
+    right = act.settings[solved[1].mean(axis=0) > 0.5]
+    which = f": τ {', '.join(f'{tau:g}' for tau in right)}" if right.size else ""
     return [
         _better(*errors),
         solved_settings(
             "pondernet_solved", f"settings of PonderNet, {words}, that {enough}", solved[0]
         ),
-        solved_settings("act_solved", f"settings of ACT that {enough}", solved[1]),
+        solved_settings("act_solved", f"settings of ACT that {enough}{which}", solved[1]),
         solved_settings_gap("solved_gap", "share of settings solved, PonderNet less ACT", *solved),
         over_seeds(
             "scatter_gap",
@@ -206,10 +221,12 @@ def settled_steps(
         lambda_p: the prior of the claim.
 
     Returns:
-        accuracy, steps (median over seeds), drift (last quarter of training against the third).
+        accuracy, steps (median over seeds), drift (last quarter of training against the third);
+        beside them steps_of_shortest, the median with the shortest prior there is.
     """
     words = f"λp = {lambda_p:g}"
-    sweep = evidence.sweep(experiment, "pondernet", split).at_prior(lambda_p)
+    every = evidence.sweep(experiment, "pondernet", split)
+    sweep, shortest = every.at_prior(lambda_p), float(every.settings[-1])
     curves = evidence.curves(experiment, "pondernet")
     place = int(np.argmin(abs(curves.settings - lambda_p)))
     drifts = [
@@ -226,6 +243,12 @@ def settled_steps(
             f"median steps with {words}",
             "steps",
             present(sweep.seed_ponder()[:, 0]),
+        ),
+        median_over_seeds(
+            "steps_of_shortest",
+            f"median steps with λp = {shortest:g}, a prior mean of {1 / shortest:.2g}",
+            "steps",
+            present(every.seed_ponder()[:, -1]),
         ),
         mean_over_seeds(
             "drift", "change of steps, up or down, over the last half of training", "change", drifts
@@ -245,6 +268,16 @@ def _better(ponder: Array, act: Array) -> Quantity:
 
 def _same_setting(curves: Curves, sweep: Cube) -> int:
     return int(np.argmin(abs(curves.settings - sweep.settings[sweep.best()])))
+
+
+def _near_best(curves: Curves, sweep: Cube) -> list[Array]:
+    """[K] forward passes an update, of each setting within one standard error of the best."""
+    near = sweep.settings[sweep.near_best()]
+    return [curves.steps[:, np.argmin(abs(curves.settings - setting))] for setting in near]
+
+
+def _ratio(first: Array, second: Array) -> float:
+    return float(average(first) / average(second))
 
 
 def _scatter_gap(ponder: Array, act: Array) -> float:

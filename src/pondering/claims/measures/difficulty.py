@@ -45,9 +45,10 @@ def ponder_by_bits(
         minimum_networks: fewer solved networks than this show no line.
 
     Returns:
-        solved_networks, rise, linearity, steepness_trend, rise_all, plain_error_rise,
-        scattered_solved, scattered_rise; NaN where too few networks have solved the task, and in
-        the last two where it was not run.
+        solved_networks, rise, linearity, steepness_trend, rise_all, plain_error_rise; of scattered
+        elements scattered_solved, scattered_rise, scattered_linearity, scattered_steepness_trend
+        and scattered_plain_error_rise. NaN where too few networks have solved the task, and of
+        scattered elements where they were not run.
     """
     words = f"{tau_from:g} ≤ τ ≤ {tau_to:g}"
     act = evidence.sweep(
@@ -55,10 +56,12 @@ def ponder_by_bits(
     )
     plain = evidence.plain(experiment)
     require(len(act.difficulties), 4, "difficulties")
+    apart, plain_apart = np.empty((0, 4)), np.full((1, 1, 1), np.nan)
     try:
         apart = _lines(evidence.sweep(scattered, "act", "test", lambda tau: tau > 0, "τ > 0"))
+        plain_apart = evidence.plain(scattered).error
     except (NotRunError, InsufficientError):
-        apart = np.empty((0, 4))
+        pass
     every = _lines(act)
     solved, solved_apart = (rows[rows[:, 1] < learned_below] for rows in (every, apart))
     lines, lines_apart = (
@@ -66,6 +69,7 @@ def ponder_by_bits(
     )
     solving = f"networks of ACT that solve the task (error below {100 * learned_below:g}%)"
     gained = "steps gained from easiest to hardest"
+    there = "scattered elements"
     return [
         _count("solved_networks", f"{solving}, {words}", solved, every),
         mean_over_seeds("rise", f"{gained}, networks that solve the task", "steps", lines[:, 2]),
@@ -84,12 +88,28 @@ def ponder_by_bits(
             "points",
             _thirds(plain.error)[:, 0],
         ),
-        _count("scattered_solved", f"scattered elements: {solving}, τ > 0", solved_apart, apart),
+        _count("scattered_solved", f"{there}: {solving}, τ > 0", solved_apart, apart),
         mean_over_seeds(
             "scattered_rise",
-            f"scattered elements: {gained}, networks that solve the task",
+            f"{there}: {gained}, networks that solve the task",
             "steps",
             lines_apart[:, 2],
+        ),
+        mean_over_seeds(
+            "scattered_linearity", f"{there}: R² of a straight line", "number", lines_apart[:, 3]
+        ),
+        over_seeds(
+            "scattered_steepness_trend",
+            f"{there}: correlation of slope with τ",
+            "correlation",
+            _steepness,
+            lines_apart[:, [0, 2]],
+        ),
+        mean_over_seeds(
+            "scattered_plain_error_rise",
+            f"{there}: error of the plain network, hardest third less easiest third",
+            "points",
+            _thirds(plain_apart)[:, 0],
         ),
     ]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pondering.claims.measures.arrays import Array, average
+from pondering.claims.measures.arrays import Array, average, present
 from pondering.params.replica import read_variant
 from pondering.results.results import Results
 from pondering.results.tables import evaluated
@@ -105,6 +105,16 @@ class Cube:
     def best(self) -> int:
         """Index of the setting with the lowest mean error over seeds."""
         return int(np.nanargmin(average(self.seed_error(), axis=0)))
+
+    def near_best(self) -> list[int]:
+        """Indices of the settings whose mean error is within one standard error of the lowest.
+
+        The standard error is that of the best setting over its seeds. Of one seed the best alone.
+        """
+        errors, best = self.seed_error(), self.best()
+        mean, own = average(errors, axis=0), present(errors[:, best])
+        error = np.std(own, ddof=1) / math.sqrt(own.size) if own.size > 1 else 0.0
+        return [int(at) for at in np.flatnonzero(mean <= mean[best] + error)]
 
 
 @dataclass(frozen=True)

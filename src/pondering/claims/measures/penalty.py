@@ -18,6 +18,7 @@ from pondering.claims.measures.quantities import (
     mean_over_seeds,
     median_over_seeds,
     over_seeds,
+    rate,
     rate_gap,
     solved_settings,
 )
@@ -40,7 +41,8 @@ def error_with_and_without(
     Returns:
         plain_error, act_error (medians over seeds, ACT's at the setting with the highest),
         solved_settings, gap (at the setting that solves least often), solve_updates; beside them
-        plain_mean_error and act_mean_error.
+        solved_below_largest (of all but the largest penalty), plain_solved, plain_mean_error and
+        act_mean_error.
     """
     plain = evidence.plain(experiment).seed_error()[:, 0]
     keep, small = small_taus(tau_at_most)
@@ -73,6 +75,12 @@ def error_with_and_without(
             "updates",
             present(reached),
         ),
+        rate(
+            "solved_below_largest",
+            f"networks of ACT that solve the task, {small} but for the largest",
+            np.concatenate([np.empty(0), *by_setting[:-1]]) < solved_below,
+        ),
+        rate("plain_solved", "plain networks that solve the task", plain < solved_below),
         mean_over_seeds("plain_mean_error", "mean error of the plain network", "share", plain),
         over_seeds("act_mean_error", f"mean error of ACT, {small}", "share", average, errors),
     ]

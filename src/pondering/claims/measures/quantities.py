@@ -49,6 +49,9 @@ LIMITS: dict[Unit, tuple[float, float]] = {
 """Where a number of this unit must lie; Student's t knows nothing of it and goes beyond."""
 
 
+RESAMPLES = 2000
+"""Draws of seeds for an interval that no formula gives."""
+
 HUNDREDTHS: tuple[Unit, ...] = ("share", "part", "change", "points")
 """What is printed in percent or points."""
 
@@ -154,20 +157,29 @@ def solved_settings_gap(name: str, label: str, first: ArrayLike, second: ArrayLi
 
     Args:
         name, label: as of `mean_over_seeds`.
-        first, second: [seeds, settings] as of `solved_settings`.
+        first, second: [seeds, settings] whether this replica solves.
 
     Returns:
-        The quantity; its bounds are the lower one of the first less the upper one of the second,
-        and the upper less the lower.
+        The quantity; its bounds are those between which 95% of RESAMPLES draws of seeds lie, of
+        both methods the same seeds where they have as many. NaN without seeds.
     """
-    one, other = _solved_settings(first), _solved_settings(second)
-    gap = Interval(
-        one.estimate - other.estimate,
-        one.low - other.high,
-        one.high - other.low,
-        min(one.count, other.count),
-    )
-    return _quantity(name, label, "points", gap)
+    one, other = (np.asarray(each, dtype=np.float64) for each in (first, second))
+    if not one.size or not other.size:
+        return _quantity(name, label, "points", Interval(*[float("nan")] * 3, 0))
+    chance = np.random.default_rng(0)
+    draws = []
+    for _ in range(RESAMPLES):
+        drawn = chance.random(max(len(one), len(other)))
+        shares = [_most(each[(drawn[: len(each)] * len(each)).astype(int)]) for each in (one, other)]
+        draws.append(shares[0] - shares[1])
+    low, high = np.percentile(draws, [2.5, 97.5])
+    found = Interval(_most(one) - _most(other), low, high, min(len(one), len(other)))
+    return _quantity(name, label, "points", found)
+
+
+def _most(solved: Array) -> float:
+    """The share of settings that most seeds solve, of [seeds, settings]."""
+    return float((solved.mean(axis=0) > 0.5).mean())
 
 
 def over_items_and_seeds(

@@ -23,7 +23,7 @@ KINDS = ("letter", "space", "comma", "stop", "bracket", "id")
 
 CONTRASTS: tuple[tuple[str, str, Unit, tuple[str, ...], str, int], ...] = (
     ("space_peak", "steps at spaces above letters", "deviations", ("space",), "letter", 0),
-    ("punctuation_peak", "steps at commas and full stops above spaces", "deviations",
+    ("punctuation_peak", "steps at {comma} commas and {stop} full stops above spaces", "deviations",
      ("comma", "stop"), "space", 0),
     ("bracket_peak", "steps at opening brackets above letters", "deviations",
      ("bracket",), "letter", 0),
@@ -32,6 +32,9 @@ CONTRASTS: tuple[tuple[str, str, Unit, tuple[str, ...], str, int], ...] = (
     ("id_entropy", "entropy at random digits above letters", "nats", ("id",), "letter", 2),
 )  # fmt: skip
 """Quantity, label, unit, kinds, the kind they are compared with, column of `totals`."""
+
+DIGIT = len(KINDS) + 1
+"""Place in `totals` of the random digits after which another digit comes."""
 
 
 def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
@@ -93,7 +96,8 @@ def ponder_by_character(
             claim stands by; of the other kinds any number will do.
 
     Returns:
-        ponder_spread, space_peak, punctuation_peak, bracket_peak, id_rise, id_loss, id_entropy.
+        ponder_spread, space_peak, punctuation_peak, bracket_peak, id_rise, id_loss, id_entropy, and
+        digit_loss: what a random digit after another costs, which is at best ln 10 nats.
 
     Raises:
         NotRunError: no trace of ACT on a text exists.
@@ -108,16 +112,25 @@ def ponder_by_character(
         by_seed.setdefault(each.seed, []).append(each.value)
     # [windows, seeds, kinds, columns, (count, sum)]
     windows = np.stack([np.stack(read) for read in zip(*by_seed.values(), strict=False)])
-    for index, kind in enumerate(KINDS):
-        count = int(windows[:, 0, index, 0, 0].sum())  # one seed's: all read the same text
-        if kind in ("letter", "space", "id") and count < minimum_characters:
+    counts = dict(zip(KINDS, windows[:, 0, :, 0, 0].sum(axis=0), strict=False))  # of one seed
+    for kind in ("letter", "space", "id"):
+        if counts[kind] < minimum_characters:
             raise InsufficientError(
-                f"the traced text has {count} characters of kind {kind!r}, "
+                f"the traced text has {counts[kind]:.0f} characters of kind {kind!r}, "
                 f"{minimum_characters} are needed"
             )
-    spread = "deviation of steps over the text"
-    return [over_items_and_seeds("ponder_spread", spread, "steps", _spread, windows)] + [
-        over_items_and_seeds(name, label, unit, partial(_contrast, kinds, against, column), windows)
+    spread, digit = "deviation of steps over the text", "loss at a random digit after another"
+    return [
+        over_items_and_seeds("ponder_spread", spread, "steps", _spread, windows),
+        over_items_and_seeds("digit_loss", digit, "nats", _digit_loss, windows),
+    ] + [
+        over_items_and_seeds(
+            name,
+            label.format_map({each: f"{count:.0f}" for each, count in counts.items()}),
+            unit,
+            partial(_contrast, kinds, against, column),
+            windows,
+        )
         for name, label, unit, kinds, against, column in CONTRASTS
     ]
 
@@ -129,8 +142,8 @@ def totals(steps: Sequence[Mapping[str, Any]]) -> Array:
         steps: of the trace; the task says of what kind each character is.
 
     Returns:
-        [kinds and "other", columns, (count, sum)]; the columns are the ponder in deviations of the
-        window's own, loss, entropy, ponder and its square. Missing numbers are not counted.
+        [kinds, "other" and DIGIT, columns, (count, sum)]; the columns are the ponder in deviations
+        of the window's own, loss, entropy, ponder and its square. Missing numbers are not counted.
     """
     places = {kind: place for place, kind in enumerate(KINDS)}
     kinds = np.array([places.get(step.get("kind", ""), len(KINDS)) for step in steps])
@@ -140,7 +153,9 @@ def totals(steps: Sequence[Mapping[str, Any]]) -> Array:
     spread = float(np.nanstd(ponder))
     standard = (ponder - np.nanmean(ponder)) / spread if spread > 1e-9 else np.zeros(len(ponder))
     columns = np.column_stack([standard, numbers[:, 1:], ponder, ponder**2])
-    inside = (kinds == np.arange(len(KINDS) + 1)[:, None]).astype(np.float64)
+    followed = np.array([str(step.get("target", "")).isdigit() for step in steps], dtype=bool)
+    digits = (kinds == places["id"]) & followed
+    inside = np.vstack([kinds == np.arange(DIGIT)[:, None], digits]).astype(np.float64)
     present = ~np.isnan(columns)
     return np.stack([inside @ present, inside @ np.where(present, columns, 0.0)], axis=-1)
 
@@ -156,9 +171,14 @@ def _contrast(kinds: Sequence[str], against: str, column: int, counted: Array) -
 
 def _spread(counted: Array) -> Array:
     """Standard deviation of the steps at all characters."""
-    variance = _mean(counted[..., 4, :]) - _mean(counted[..., 3, :]) ** 2
+    every = counted[..., :DIGIT, :, :]
+    variance = _mean(every[..., 4, :]) - _mean(every[..., 3, :]) ** 2
     spread: Array = np.sqrt(np.maximum(variance, 0.0))
     return spread
+
+
+def _digit_loss(counted: Array) -> Array:
+    return _mean(counted[..., [DIGIT], 1, :])
 
 
 def _mean(counted: Array) -> Array:
