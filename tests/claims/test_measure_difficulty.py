@@ -49,10 +49,11 @@ def test_steps_and_errors_by_bits(gone: Replicas, bound: float, fewest: int) -> 
     source = results([
         table("parity", "repeat", [1, 2], LEVELS),
         table("parity", "act", TAUS, LEVELS, errors=(0, 0.45), exact={0.01: 0.25}, gone=gone),
+        table("apart", "repeat", [1, 2], LEVELS),
         table("apart", "act", TAUS, LEVELS, errors=(0, 0.45), gone=gone),
     ])  # fmt: skip
     plain, act = Grid(source, "parity", "repeat"), Grid(source, "parity", "act")
-    apart = Grid(source, "apart", "act")
+    plain_apart, apart = Grid(source, "apart", "repeat"), Grid(source, "apart", "act")
 
     def lines(grid: Grid, settings: Sequence[float], bound: float) -> list[tuple[float, ...]]:
         """Penalty, rise and R squared of every network below a bound."""
@@ -63,8 +64,8 @@ def test_steps_and_errors_by_bits(gone: Replicas, bound: float, fewest: int) -> 
                 found.append((s, 11 * slope, explained))
         return found
 
-    def harder(seed: int) -> float:
-        errors = [plain.error_at[1, seed, d] for d in LEVELS]
+    def harder(seed: int, grid: Grid = plain) -> float:
+        errors = [grid.error_at[1, seed, d] for d in LEVELS]
         return mean(errors[4:]) - mean(errors[:2])
 
     found = measured(
@@ -100,11 +101,24 @@ def test_steps_and_errors_by_bits(gone: Replicas, bound: float, fewest: int) -> 
             f"scattered elements: {gained}, networks that solve the task", "steps",
             mean(rise for _, rise, _ in enough_elsewhere), len(enough_elsewhere),
         ),
+        "scattered_linearity": (
+            "scattered elements: R² of a straight line", "number",
+            mean(fit for *_, fit in enough_elsewhere), len(enough_elsewhere),
+        ),
+        "scattered_steepness_trend": (
+            "scattered elements: correlation of slope with τ", "correlation",
+            trend([s for s, *_ in enough_elsewhere], [rise for _, rise, _ in enough_elsewhere])
+            if enough_elsewhere else NAN, len(enough_elsewhere),
+        ),
     })  # fmt: skip
     check(rest, {
         "plain_error_rise": over_mean(
             "error of the plain network, hardest third less easiest third", "points",
             {k: harder(k) for k in SEEDS},
+        ),
+        "scattered_plain_error_rise": over_mean(
+            "scattered elements: error of the plain network, hardest third less easiest third",
+            "points", {k: harder(k, plain_apart) for k in SEEDS},
         ),
     })  # fmt: skip
 

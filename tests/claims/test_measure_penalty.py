@@ -89,6 +89,11 @@ def test_errors_with_and_without_act(gone: Replicas) -> None:
             "median updates to 12.5% training error, lowest τ", "updates",
             median([curves.first(0.001, k, EXACT) for k in SEEDS]), 4,
         ),
+        "solved_below_largest": (
+            "networks of ACT that solve the task, 0 < τ ≤ 0.02 but for the largest", "share",
+            mean(rate[s] for s in small[:-1]), 4 * len(small[:-1]),
+        ),
+        "plain_solved": ("plain networks that solve the task", "share", plain_rate, 4),
     })  # fmt: skip
     check(rest, {
         "plain_mean_error": over_mean(
@@ -120,6 +125,7 @@ def test_two_networks_of_twenty_that_stall_do_not_decide(stalled: tuple[float, f
     mean_error = mean([*stalled, *[0.01] * 18])
     assert values(found) == pytest.approx({
         "plain_error": 0.4, "act_error": 0.01, "solved_settings": 1.0, "gap": 0.9,
+        "solved_below_largest": 0.9, "plain_solved": 0.0,
         "solve_updates": 9000.0, "plain_mean_error": 0.4, "act_mean_error": mean_error,
     })  # fmt: skip
     gap = next(quantity for quantity in found if quantity.name == "gap")

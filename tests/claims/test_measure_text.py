@@ -98,7 +98,8 @@ def window(seed: int, place: int) -> Read:
     for index, (character, kind) in enumerate(WINDOWS[place]):
         key = (seed, place, index)
         ponder = 2.0 if (seed, place) == (3, 0) else draw(1, 3, "ponder", key)
-        one = step(character, "", ponder, kind=kind)
+        after = WINDOWS[place][index + 1 :]
+        one = step(character, after[0][0] if after else "", ponder, kind=kind)
         for name, most in (("loss", 3), ("entropy", 2)):
             one[name] = None if draw(0, 1, "no", name, key) < 0.2 else draw(0, most, name, key)
         steps.append(one)
@@ -146,6 +147,15 @@ def test_steps_by_character() -> None:
             places, seeds,
         )  # fmt: skip
 
+    def digit_loss(some: Sequence[int], few: Sequence[int]) -> float:
+        """At 4, 0 and 7 of 4071, which another digit follows."""
+        return mean(
+            one["loss"]
+            for each in chosen(some, few)
+            for one in each
+            if one["kind"] == "id" and one["input"] in "407" and one["loss"] is not None
+        )
+
     found = measured("ponder_by_character", source, experiment="wikipedia", minimum_characters=24)
     steps, letter = "ponder_time", "letter"
     check(found, {
@@ -156,7 +166,7 @@ def test_steps_by_character() -> None:
             "steps at spaces above letters", "deviations", steps, ["space"], letter
         ),
         "punctuation_peak": above(
-            "steps at commas and full stops above spaces", "deviations", steps,
+            "steps at 6 commas and 9 full stops above spaces", "deviations", steps,
             ["comma", "stop"], "space",
         ),
         "bracket_peak": above(
@@ -164,6 +174,9 @@ def test_steps_by_character() -> None:
         ),
         "id_rise": above(
             "steps at random digits above letters", "deviations", steps, ["id"], letter
+        ),
+        "digit_loss": over_both(
+            "loss at a random digit after another", "nats", digit_loss, places, seeds
         ),
         "id_loss": above("loss at random digits above letters", "nats", "loss", ["id"], letter),
         "id_entropy": above(

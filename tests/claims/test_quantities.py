@@ -117,12 +117,23 @@ def test_settings_that_most_seeds_solve() -> None:
     assert (found.low, found.high) == (2 / 8, 6 / 8)
     gap = solved_settings_gap("any", "", solved, solved[:7, 4:])  # 5, 2, 1 and 0 of seven
     assert (gap.unit, gap.value, gap.seeds) == ("points", 4 / 8 - 1 / 4, 7)
-    assert (gap.low, gap.high) == (2 / 8 - 3 / 4, 6 / 8 - 0)
     for none in (
         solved_settings("any", "", solved[:0]),
         solved_settings_gap("any", "", solved, solved[:0]),
     ):
         assert math.isnan(none.value) and (none.low, none.high, none.seeds) == (None, None, 0)
+
+
+def test_the_gap_of_solved_settings_moves_with_the_seeds_that_are_drawn() -> None:
+    """One setting that six of ten seeds solve: most do in a draw by a binomial of ten and 0.6."""
+    solved = np.arange(10)[:, None] < np.array([10, 10, 6, 0])
+    never = np.zeros((10, 4), dtype=bool)
+    gap = solved_settings_gap("any", "", solved, never)
+    assert (gap.value, gap.low, gap.high) == (0.75, 0.5, 0.75)
+    same = solved_settings_gap("any", "", solved, solved)  # of the same seeds in every draw
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+    sure = solved_settings_gap("any", "", solved[:, :2], never[:, :2])
+    assert (sure.value, sure.low, sure.high) == (1, 1, 1)
 
 
 @pytest.mark.parametrize(

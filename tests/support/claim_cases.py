@@ -32,12 +32,12 @@ PENALTIES = (1e-4, 3e-4, *TAUS)
 
 def _pair(
     experiment: str, split: str, ponder: tuple[Any, Any], act: tuple[Any, Any],
-    levels: Sequence[float] = BITS, mechanism: str = "pondernet",
+    levels: Sequence[float] = BITS, mechanism: str = "pondernet", settings: int = 2,
 ) -> list[pd.DataFrame]:  # fmt: skip
-    """PonderNet and ACT with (error, steps) rules."""
+    """PonderNet and ACT with (error, steps) rules, at so many settings each."""
     return [
-        rows(experiment, mechanism, PRIORS, *ponder, levels=levels, split=split),
-        rows(experiment, "act", PENALTIES, *act, levels=levels, split=split),
+        rows(experiment, mechanism, PRIORS[:settings], *ponder, levels=levels, split=split),
+        rows(experiment, "act", PENALTIES[:settings], *act, levels=levels, split=split),
     ]
 
 
@@ -78,8 +78,8 @@ def b3() -> Case:
         curves = [
             curve(name, mechanism, settings, lambda s, k, share: 0.5 - (0.5 - error) * share,
                   lambda s, share, value=value: value)
-            for mechanism, settings, value in ((variant, PRIORS, steps[0]),
-                                               ("act", PENALTIES, steps[1]))
+            for mechanism, settings, value in ((variant, PRIORS[:2], steps[0]),
+                                               ("act", PENALTIES[:2], steps[1]))
         ]  # fmt: skip
         return results(_pair(name, "test", *rules, mechanism=variant), curves)
 
@@ -90,7 +90,8 @@ def b4() -> Case:
     """Robustness over settings."""
 
     def of(ponder: Any, act: Any) -> Results:
-        return results(_pair("parity_interpolation", "test", (ponder, _flat(2)), (act, _flat(2))))
+        rules = (ponder, _flat(2)), (act, _flat(2))
+        return results(_pair("parity_interpolation", "test", *rules, settings=6))
 
     def few(tau: float, seed: int, level: float) -> float:
         return 0.05 + 40 * luck(seed) if tau in (PENALTIES[0], PRIORS[0]) else 0.5

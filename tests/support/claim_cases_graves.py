@@ -69,8 +69,11 @@ def g3() -> Case:
                  lambda s, k, d: 1 + slope * d * (1 + 100 * luck(k)) / (1 + 100 * s), levels=BITS)
             for experiment in ("parity", "parity_interpolation")
         ]  # fmt: skip
-        plain = rows("parity", "repeat", [1], lambda s, k, d: 0.1 + 0.006 * d, levels=BITS)
-        return results([plain, *act])
+        plain = [
+            rows(experiment, "repeat", [1], lambda s, k, d: 0.1 + 0.006 * d, levels=BITS)
+            for experiment in ("parity", "parity_interpolation")
+        ]
+        return results([*plain, *act])
 
     return of(0.05, 0.02), of(-0.05, 0.02), of(0.05, 0.4)
 
@@ -178,12 +181,12 @@ def g10() -> Case:
         for place, character in enumerate(text * 4):
             kind = "id" if character.isdigit() else NAMES.get(character, "letter")
             ponder = 2 + extra.get(kind, 0.0) + 0.01 * (place % 3)
-            loss = 1.0 + surprise * (kind == "id")
-            steps.append(step(character, "", ponder, loss, kind=kind))
+            loss = surprise if kind == "id" else 1.0
+            steps.append(step(character, text[(place + 1) % len(text)], ponder, loss, kind=kind))
         table = rows("wikipedia", "act", [6e-3], lambda s, k, d: 2.0, split="train")
         windows = [steps[start : start + len(text)] for start in range(0, len(steps), len(text))]
         traces = [trace("text", window, seed=k) for k in SEEDS for window in windows]
         return results([table], traces={"wikipedia": traces})
 
     peaks = {"space": 1.0, "comma": 2.0, "stop": 2.0, "bracket": 2.0}
-    return of(peaks, 1.5), of({"id": 2.0}, 1.5), of(peaks, 0.0)
+    return of(peaks, 2.3), of({"id": 2.0}, 2.3), of(peaks, 4.0)

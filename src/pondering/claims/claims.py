@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -16,7 +16,7 @@ from pondering.claims.measures.quantities import Unit
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 
-Profile = Literal["quick", "reduced", "paper"]
+Profile = Annotated[str, Field(pattern="^(quick|reduced|paper)$")]
 Verdict = Literal[
     "reproduced", "mostly reproduced", "not reproduced", "too small to tell", "undecided"
 ]
@@ -227,7 +227,7 @@ class Register(Entry):
 
     def cause(self, profile: str, id: str) -> str:
         """Why a verdict or an answer is as it is, as far as was found; "" where nothing is said."""
-        return {**self.causes}.get(profile, {}).get(id, "")
+        return self.causes.get(profile, {}).get(id, "")
 
     def changes_of(self, id: str) -> list[Change]:
         """The changes of a claim or question since the registration."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from pondering.claims.claims import Claim
 from pondering.claims.measures.evidence import Evidence
@@ -23,21 +25,22 @@ CHOOSES = {
 }
 """Measure -> the mechanisms that it compares at the setting of the lowest mean error."""
 
-Choice = dict[tuple[str, str], float]
-"""Experiment and mechanism -> its setting."""
 
+class Choice(NamedTuple):
+    """Another setting for one mechanism, as tables write it."""
 
-def in_words(choice: Choice) -> str:
-    """The settings of a choice, as the beginning of a sentence."""
-    chosen = [
-        f"{MECHANISMS[read_variant(mechanism)[0]].title} at {setting:g}"
-        for (_, mechanism), setting in choice.items()
-    ]
-    return f"With {' and '.join(chosen)}, as good within one standard error"
+    experiment: str
+    mechanism: str
+    setting: float
+
+    def words(self) -> str:
+        """The beginning of a sentence."""
+        title = MECHANISMS[read_variant(self.mechanism)[0]].title
+        return f"With {title} at {self.setting:g}, as good within one standard error"
 
 
 def choices(claim: Claim, results: Results) -> Iterator[Choice]:
-    """Every choice of settings whose mean error is within one standard error of the lowest.
+    """Settings, one at a time, whose mean error is within one standard error of the lowest.
 
     Args:
         claim: any; one that chooses no setting has no choice.
@@ -45,26 +48,25 @@ def choices(claim: Claim, results: Results) -> Iterator[Choice]:
     """
     split = str(claim.arguments.get("split", "test"))
     split = "interpolation" if claim.measure == "extrapolation" else split
-    near: dict[tuple[str, str], list[float]] = {}
     for experiment, mechanism in product(claim.paper_size, CHOOSES.get(claim.measure, ())):
         cube = Evidence(results).cube(experiment, mechanism, split)
         if mechanism == "repeat":
             cube = cube.where(lambda rho: rho > 1, "rho > 1")
-        near[experiment, mechanism] = [float(cube.settings[at]) for at in cube.near_best()]
-    if near:
-        for settings in product(*near.values()):
-            yield dict(zip(near, settings, strict=True))
+        for at in cube.near_best():
+            if at != cube.best():
+                yield Choice(experiment, mechanism, float(cube.settings[at]))
 
 
-def at_settings(results: Results, choice: Choice) -> Results:
-    """The results without the other settings of these mechanisms; traces stay."""
-    tables, curves = dict(results.tables), dict(results.curves)
-    for (experiment, mechanism), setting in choice.items():
-        for frames in (tables, curves):
-            if experiment in frames:
-                rows = frames[experiment]
-                kept = (rows["mechanism"] != mechanism) | np.isclose(rows["setting"], setting)
-                if mechanism == "repeat":  # the plain network is no choice
-                    kept |= rows["setting"] == 1
-                frames[experiment] = rows[kept]
+def at_setting(results: Results, choice: Choice) -> Results:
+    """The results without the other settings of this mechanism; traces stay."""
+
+    def kept(name: str, frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        if name not in frames:
+            return frames
+        rows = frames[name]
+        own = (rows["mechanism"] == choice.mechanism) & ~np.isclose(rows["setting"], choice.setting)
+        plain = (choice.mechanism == "repeat") & (rows["setting"] == 1)  # it is no choice
+        return frames | {name: rows[~own | plain]}
+
+    tables, curves = (kept(choice.experiment, each) for each in (results.tables, results.curves))
     return replace(results, tables=tables, curves=curves)

@@ -18,7 +18,7 @@ from pondering.claims.claims import Claim, PaperSize, Verdict
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import Quantity, number_text, quantity_text
-from pondering.claims.stability import at_settings, choices, in_words
+from pondering.claims.stability import at_setting, choices
 from pondering.results.results import Results
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -98,7 +98,7 @@ class Judgement:
     def why(self) -> str:
         """Why the verdict is so: the claim's own words for this profile, else `reason`."""
         remark = self.claim.remarks.get(self.profile)
-        if not remark or remark.verdict != self.verdict:
+        if not remark or remark.verdict != self.verdict or not self.quantities:
             return self.reason
         return remark.why.format_map({each.name: _Told(each) for each in self.quantities})
 
@@ -106,13 +106,15 @@ class Judgement:
     def change(self) -> str:
         """What would change the verdict."""
         remark = self.claim.remarks.get(self.profile)
-        return remark.change if remark and remark.verdict == self.verdict else _CHANGE[self.verdict]
+        if not remark or remark.verdict != self.verdict or not self.quantities:
+            return _CHANGE[self.verdict]
+        return remark.change
 
 
 _CHANGE: dict[Verdict, str] = {
     "reproduced": "Runs of the paper's own size in which a core criterion fails.",
     "mostly reproduced": "Runs in which the criteria that do not hold do, or a core one fails.",
-    "not reproduced": "Runs nearer to the paper's size and length in which no core criterion fails.",
+    "not reproduced": "Runs nearer to the paper's size and length, whose core criteria all hold.",
     "too small to tell": "Runs nearer to the paper's size and length, of as many seeds as asked.",
     "undecided": "More seeds, which narrow the interval of what is undecided, or the missing runs.",
 }
@@ -120,7 +122,7 @@ _CHANGE: dict[Verdict, str] = {
 
 
 class _Told:
-    """A quantity in a sentence: `{}` with its interval, `{:value}` without, `{:count}` as k of n."""
+    """A quantity in a sentence: `{}` with its interval, `{:value}` without, `{:count}` k of n."""
 
     def __init__(self, quantity: Quantity) -> None:
         self.quantity = quantity
@@ -151,9 +153,9 @@ def judge(claim: Claim, results: Results) -> Judgement:
     found = _judged(claim, results)
     flips = []
     for choice in choices(claim, results) if found.findings else ():
-        other = _judged(claim, at_settings(results, choice))
+        other = _judged(claim, at_setting(results, choice))
         if other.verdict != found.verdict:
-            flips.append(f"{in_words(choice)}: {other.verdict}.")
+            flips.append(f"{choice.words()}: {other.verdict}.")
     return replace(found, flips=tuple(flips))
 
 
@@ -170,7 +172,9 @@ def _judged(claim: Claim, results: Results) -> Judgement:
         parts = dict.fromkeys(claim.parts, _found("too small to tell", str(problem)))
     else:
         findings = tuple(_finding(claim, at, quantities) for at in range(len(claim.criteria)))
-        parts = {each: _of_part(each, claim, evidence, quantities, findings) for each in claim.parts}
+        parts = {
+            each: _of_part(each, claim, evidence, quantities, findings) for each in claim.parts
+        }
     verdict, reason = parts.pop("")
     return Judgement(
         claim,
@@ -201,7 +205,7 @@ def _of_part(
 ) -> Decided:
     """The verdict on the claim itself, or on a part that is judged apart."""
     sizes = {name: size for name, size in claim.paper_size.items() if size.apart == part}
-    unfair = "" if part else {**claim.undecided_at}.get(evidence.results.profile, "")
+    unfair = "" if part else claim.undecided_at.get(evidence.results.profile, "")
     return (
         _obstacle(claim, evidence)
         or _unmet(part, claim, evidence, sizes, quantities)

@@ -59,6 +59,8 @@ def judge_command(
         raise UserError(
             f"{paths[0]}: no claim is about {name!r}; they are about {', '.join(known)}"
         )
-    judgements = judge_all(register.claims, results)
+    bare: dict[str, object] = {"remarks": {}, "undecided_at": {}}  # they are of the published runs
+    claims = [claim.model_copy(update=bare) for claim in register.claims]
+    judgements = judge_all(claims, results)
     tables = list(results.tables)
     click.echo(claims_text.given(judgements, register, tables, profile, options.width()))

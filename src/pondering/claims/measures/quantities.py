@@ -165,12 +165,15 @@ def solved_settings_gap(name: str, label: str, first: ArrayLike, second: ArrayLi
     """
     one, other = (np.asarray(each, dtype=np.float64) for each in (first, second))
     if not one.size or not other.size:
-        return _quantity(name, label, "points", Interval(*[float("nan")] * 3, 0))
+        nan = float("nan")
+        return _quantity(name, label, "points", Interval(nan, nan, nan, 0))
     chance = np.random.default_rng(0)
     draws = []
     for _ in range(RESAMPLES):
         drawn = chance.random(max(len(one), len(other)))
-        shares = [_most(each[(drawn[: len(each)] * len(each)).astype(int)]) for each in (one, other)]
+        shares = [
+            _most(each[(drawn[: len(each)] * len(each)).astype(int)]) for each in (one, other)
+        ]
         draws.append(shares[0] - shares[1])
     low, high = np.percentile(draws, [2.5, 97.5])
     found = Interval(_most(one) - _most(other), low, high, min(len(one), len(other)))

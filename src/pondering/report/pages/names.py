@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pondering.claims.answers import Met
 from pondering.claims.bounds import Outcome
-from pondering.claims.verdicts import Verdict
+from pondering.claims.claims import Verdict
 from pondering.params import mechanisms
 from pondering.params.replica import read_variant
 
@@ -34,29 +34,27 @@ CELLS = {
 
 SIGNS: dict[Verdict, str] = {
     "reproduced": "✓",
-    "partly": "◐",
+    "mostly reproduced": "◐",
     "not reproduced": "✗",
-    "not learned here": "○",
-    "cannot be judged at this scale": "?",
-    "not run": "–",  # noqa: RUF001
+    "too small to tell": "○",
+    "undecided": "?",
 }
 """The sign before each verdict."""
 
 COLOURS: dict[Verdict | Outcome | Met, str] = {
     "reproduced": "good",
-    "partly": "middling",
+    "mostly reproduced": "good",
     "not reproduced": "bad",
-    "not learned here": "few",
-    "cannot be judged at this scale": "soft",
-    "not run": "soft",
-    "holds": "good",
+    "too small to tell": "few",
     "undecided": "middling",
+    "holds": "good",
+    "nearly": "middling",
     "fails": "bad",
     "not measured": "soft",
 }
 """The style sheet's class for a verdict and for the outcome of a criterion."""
 
-UNDECIDED: tuple[Verdict, ...] = ("cannot be judged at this scale", "not run")
+UNDECIDED: tuple[Verdict, ...] = ("too small to tell", "undecided")
 """Verdicts that say nothing about a claim."""
 
 

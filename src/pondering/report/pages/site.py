@@ -172,9 +172,12 @@ def _asset(name: str) -> Markup:
 def _read_claims(path: Path, profile: str) -> dict[str, Any]:
     try:
         report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
+        verdicts = {  # "undecided" stands for a word of an earlier version
+            claim["id"]: claim["verdict"] if claim["verdict"] in names.SIGNS else "undecided"
+            for claim in report["claims"]
+        }
         for claim in report["claims"]:
-            _ = claim["title"], names.SIGNS[claim["verdict"]]  # the page shows them
+            _ = claim["title"]  # the page shows it
         _ = len(report["missing"]) + len(report["unfinished"])
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise UserError(f"{path}: not a claims.json of this project ({problem})") from None
