@@ -58,7 +58,7 @@ def test_without_any_result_the_report_says_so_and_pictures_of_others_stay(tmp_p
     frozen.touch()
     settings = load_params(ROOT / "params.yaml", "quick").experiments
     page = build(Results("quick"), REGISTER, layout, settings)
-    assert {view.judgement.verdict for view in page.claims} == {"not run"}
+    assert {view.judgement.verdict for view in page.claims} == {"undecided"}
     assert page.absent == tuple(settings) and page.sections == () and page.story == ()
     assert "Not run in this profile" in (layout.report / "index.html").read_text()
     assert frozen.exists()
