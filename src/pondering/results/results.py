@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pondering.project.atomic import sha256_file
 from pondering.project.documents import read_text
 from pondering.project.errors import UserError
 from pondering.project.paths import to_run
-from pondering.project.provenance import hash_values
 
 
 class Columns(NamedTuple):
@@ -56,8 +54,6 @@ MAY_BE_BLANK = {
 }  # fmt: skip
 FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
 KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}
-READ = {"tables": "csv", "curves": "csv", "exits": "csv", "traces": "json", "cards": "json"}
-TRACE_KEYS = ("mechanism", "setting", "seed", "kind", "steps")
 
 
 @dataclass(frozen=True)
@@ -111,8 +107,6 @@ class Results:
         traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
             many sequences of mixed difficulty with their steps alone.
         cards: experiment -> data card.
-        hashes: experiment -> hash of the files that its figures are drawn from.
-        published: experiment -> mechanism -> setting and seed of the network that is published.
         exits: experiment -> error and steps by every exit rule.
         readouts: experiment -> published errors by four readouts, as of v1.
     """
@@ -122,8 +116,6 @@ class Results:
     curves: dict[str, pd.DataFrame] = field(default_factory=dict)
     traces: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     cards: dict[str, Card] = field(default_factory=dict)
-    hashes: dict[str, str] = field(default_factory=dict)
-    published: dict[str, dict[str, tuple[float, int]]] = field(default_factory=dict)
     exits: dict[str, pd.DataFrame] = field(default_factory=dict)
     readouts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
@@ -132,8 +124,7 @@ class Results:
         """Read what the stages have written for a profile.
 
         Args:
-            reports_folder: holds PROFILE/tables, PROFILE/curves, PROFILE/traces, PROFILE/cards,
-                PROFILE/models, PROFILE/exits, PROFILE/frozen.
+            reports_folder: holds PROFILE/tables, curves, traces, cards, exits and frozen.
             profile: quick, reduced or paper.
 
         Returns:
@@ -174,10 +165,8 @@ class Results:
             profile,
             tables(files("tables/*.csv"), TABLE),
             {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()},
-            {path.stem: _read_traces(path) for path in files("traces/*.json")},
+            {path.stem: _read_json(path)["traces"] for path in files("traces/*.json")},
             {path.stem: read_card(path) for path in files("cards/*.json")},
-            _hashes(folder),
-            {path.parent.name: _read_published(path) for path in files("models/*/index.json")},
             tables(files("exits/*.csv"), EXITS),
             {
                 name.removesuffix("-readout"): rows
@@ -199,29 +188,14 @@ class Results:
         return list(dict.fromkeys(texts))
 
 
-def _hashes(folder: Path) -> dict[str, str]:
-    """Of every experiment the hash of its files."""
-    parts: dict[str, list[tuple[str, str]]] = {}
-    for kind, ending in READ.items():
-        for path in sorted((folder / kind).glob(f"*.{ending}")):
-            name = path.stem.partition("-")[0]  # curves have the mechanism after a hyphen
-            parts.setdefault(name, []).append((f"{kind}/{path.name}", sha256_file(path)))
-    return {name: hash_values(found) for name, found in parts.items()}
-
-
-def read_table(path: Path, text: str | None = None) -> pd.DataFrame:
+def read_table(path: Path) -> pd.DataFrame:
     """The tidy evaluation rows of a file.
-
-    Args:
-        path: the file.
-        text: its content, where it does not lie there now; messages name `path` all the same.
 
     Raises:
         UserError: it cannot be parsed, lacks a column or a value, or holds text where a number
             belongs.
     """
-    source = path if text is None else io.StringIO(text)
-    return _read_csv(path, TABLE, source)
+    return _read_csv(path, TABLE)
 
 
 def line_of(places: pd.Series) -> int:
@@ -229,18 +203,14 @@ def line_of(places: pd.Series) -> int:
     return int(places.to_numpy().argmax()) + 2
 
 
-def _read_csv(
-    path: Path, columns: Columns, source: Path | io.StringIO | None = None
-) -> pd.DataFrame:
+def _read_csv(path: Path, columns: Columns) -> pd.DataFrame:
     """A table; one of its later columns that it lacks is left blank."""
 
     def refuse(name: str, wrong: pd.Series, what: str) -> UserError:
         return UserError(f"{path}: column {name!r}, line {line_of(wrong)}: {what}")
 
     try:
-        rows = pd.read_csv(
-            source or io.StringIO(read_text(path)), dtype={name: str for name in columns.text}
-        )
+        rows = pd.read_csv(io.StringIO(read_text(path)), dtype=dict.fromkeys(columns.text, str))
     except (ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
         reason = " ".join(str(problem).split())
         raise UserError(f"{path}: not a readable CSV table ({reason})") from problem
@@ -276,18 +246,6 @@ def _read_json(path: Path) -> Any:
         raise UserError(f"{path}: not readable as JSON ({problem})") from problem
 
 
-def _read_traces(path: Path) -> list[dict[str, Any]]:
-    content = _read_json(path)
-    traces = content.get("traces") if isinstance(content, dict) else None
-    if not isinstance(traces, list):
-        raise UserError(f"{path}: key 'traces' is missing or not a list")
-    for index, trace in enumerate(traces):
-        for key in TRACE_KEYS:
-            if not isinstance(trace, dict) or key not in trace:
-                raise UserError(f"{path}: traces[{index}]: key {key!r} is missing")
-    return traces
-
-
 def read_card(path: Path) -> Card:
     """A data card.
 
@@ -301,16 +259,3 @@ def read_card(path: Path) -> Card:
         if not isinstance(value, kind):
             raise UserError(f"{path}: key {each.name!r} is missing or not a {kind.__name__}")
     return Card(**{each.name: content[each.name] for each in fields(Card)})
-
-
-def _read_published(path: Path) -> dict[str, tuple[float, int]]:
-    content = _read_json(path)
-    try:
-        return {
-            name: (float(each["setting"]), int(each["seed"]))
-            for name, each in content.items()
-            if each["published"]
-        }
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as problem:
-        reason = " ".join(str(problem).split())
-        raise UserError(f"{path}: not a list of published networks ({reason})") from problem
