@@ -34,8 +34,7 @@ FIRST = (
     "evaluate/test_kept.py",
     "report/test_current.py",
     "evaluate/test_stages.py",
-    "train/test_local.py",
-    "train/test_screen.py",
+    "train/test_processes.py",
     "train/test_neighbours.py",
 )
 

@@ -135,8 +135,7 @@ READ = {
     ),
     "which numbers count as zero": ("project.machine", "tune", EVERY),
     "the loop": ("train.trainer", "Trainer._update", EVERY),
-    "how a training is planned": ("train.plan", "Plan.sweep", EVERY),
-    "what is missing of a training": ("train.plan", "Plan.missing", EVERY),
+    "how a sweep is made": ("train.build", "make_trainer", EVERY),
     "a mechanism": ("model.halting.act", "ACT.step", of_mechanism("act")),
     "ACT's fast path": (
         "model.paths.fast.sequence", "_Ponder.forward", of_mechanism("act", "repeat"),

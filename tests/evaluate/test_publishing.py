@@ -154,7 +154,7 @@ def test_an_evaluation_removes_what_it_did_not_publish(tmp_path: Path) -> None:
     old.parent.mkdir(parents=True)
     old.touch()
     run(stage)
-    assert not old.exists() and len(list(stage.layout.published("tiny").rglob("*.*"))) == 8
+    assert not old.exists() and len(list(stage.layout.published("tiny").rglob("*.*"))) == 7
 
 
 @pytest.mark.parametrize("profile", PROFILES)

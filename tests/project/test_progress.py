@@ -10,7 +10,7 @@ from pondering.project.progress import ProgressBar, duration
 def test_a_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressBar("quick parity act", 1000) as bar:
         bar.resumed(300)
-        bar._bar.mininterval = 0
+        bar._bar.mininterval = bar._bar.delay = 0
         bar.show(400, {"loss": 0.51234, "ponder": 2.0})
     last = capsys.readouterr().out.strip().rpartition("\n")[2]
     assert last.strip().startswith("quick parity act: 400 of 1000 updates, ")

@@ -139,11 +139,10 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
     from pondering.evaluate import stage as evaluation
     from pondering.params.read import load_params
     from pondering.project.errors import Interrupted
-    from pondering.train import plan as planning
-    from pondering.train import trainer
+    from pondering.train import shards, trainer
     from pondering.train.stage import run
 
-    planning.pick_device = evaluation.pick_device = lambda wanted: device
+    shards.pick_device = evaluation.pick_device = lambda wanted: device
     forward = trainer.forward
 
     def ill(*arguments: Any) -> Any:
@@ -157,10 +156,15 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
         trainer.forward = forward if number else ill
         for mechanism in params.experiment(experiment).mechanisms:
             with contextlib.suppress(Interrupted):
-                stage = planning.plan(params, experiment, mechanism, root)
-                run(stage, lambda rows: signal.raise_signal(signal.SIGINT))
-                raise AssertionError(f"{stage.label} was not stopped")
-            run(planning.plan(params, experiment, mechanism, root))
+                run(
+                    params,
+                    experiment,
+                    root,
+                    (mechanism,),
+                    lambda rows: rows and signal.raise_signal(signal.SIGINT),
+                )
+                raise AssertionError(f"{experiment} {mechanism} was not stopped")
+            run(params, experiment, root, (mechanism,))
         evaluation.run(evaluation.plan(params, experiment, root))
 
 

@@ -1,4 +1,4 @@
-"""Which functions of the package the trainings of `quick` execute: `python executed.py FOLDER`.
+"""Which files of the package the trainings of `quick` run through: `python executed.py FOLDER`.
 
 Numba compiles nothing here, so that its loops are seen as well; sizes are the smallest.
 """
@@ -32,15 +32,14 @@ EXPERIMENTS = (
 
 @contextmanager
 def noted(found: set[str]) -> Iterator[None]:
-    """Note every function of the package that is called, as `module name`."""
-    package = str(ROOT / "src" / "pondering")
+    """Note the file of every function of the package that is called, from the package's folder."""
+    package = str(ROOT / "src/pondering") + "/"
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(package):
-            module = Path(code.co_filename).relative_to(ROOT / "src").with_suffix("").parts
-            name = ".".join(module).removesuffix(".__init__")
-            found.add(f"{name} {code.co_qualname.partition('.<locals>')[0]}")
+        inside = code.co_filename.startswith(package) and code.co_name != "<module>"
+        if event == "call" and inside:
+            found.add(code.co_filename.removeprefix(package))
 
     sys.setprofile(note)
     try:
@@ -66,7 +65,7 @@ def document() -> dict[str, Any]:
     return values
 
 
-def longer(work: Any) -> Iterator[Any]:
+def longer(shard: Any) -> Iterator[Any]:
     """By every path, rows that halt at once, a replica that diverges, a validation that is due.
 
     Rows that have halted are left out here as if the network were large.
@@ -77,7 +76,7 @@ def longer(work: Any) -> Iterator[Any]:
 
     usual, skipping.WORTH = skipping.WORTH, 0.0
     for path in PATHS:
-        sweep = work.sweep()
+        sweep = shard.trainer()
         sweep.network.path = path
         sweep.schedule = sweep.schedule._replace(updates=6)
         with torch.no_grad():
@@ -89,49 +88,34 @@ def longer(work: Any) -> Iterator[Any]:
     skipping.WORTH = usual
 
 
-def store(work: Any, sweep: Any) -> None:
-    """What happens to a sweep besides."""
-    from pondering.train import checkpoint
-
-    path = work.root / "checkpoint"
-    checkpoint.save(sweep, path, "key")
-    checkpoint.load(work.sweep(), path, "key")
-    sweep.status()
-    sweep.summary()
-
-
 def main(folder: Path) -> None:
-    """Print what each training calls in two updates, in longer ones, and before and after."""
+    """Print, by training, the files that two updates and longer trainings run through."""
     from ruamel.yaml import YAML
 
     from pondering.data.frozen import freeze
     from pondering.params.read import load_params
     from pondering.project import machine
     from pondering.tasks import make_task
-    from pondering.train.plan import plan
+    from pondering.train.replica import hashes
+    from pondering.train.shards import Shard
 
     with (folder / "params.yaml").open("w") as file:
         YAML().dump(document(), file)
     params, told = load_params(folder / "params.yaml", "quick"), {}
     for name, config in params.experiments.items():
-        frozen, around = folder / f"data/tasks/quick/{name}.npz", set[str]()
-        with noted(around):
-            freeze(make_task(config.task, name, frozen), folder, frozen, 1)
-            machine.settle(1)
+        frozen = folder / f"data/tasks/quick/{name}.npz"
+        freeze(make_task(config.task, name, frozen), folder, frozen, 1)
         for mechanism in config.mechanisms:
-            with noted(around):
-                work = plan(params, name, mechanism, folder)
-            two, more = set[str](), set[str]()
-            with noted(two):
-                sweep = work.sweep()
+            replicas = {sha256: each for each, sha256 in hashes(params, name, mechanism).items()}
+            shard, found = Shard(params, name, mechanism, folder, replicas, {}), set[str]()
+            with noted(found):
+                machine.settle(1)
+                sweep = shard.trainer()
                 sweep.run(lambda _: None, lambda: False)
-                sweep.rows()
-            for each in longer(work):
-                with noted(more):
+            for each in longer(shard):
+                with noted(found):
                     each.run(lambda _: None, lambda: False)
-                with noted(around):
-                    store(work, each)
-            told[f"{name}-{mechanism}"] = [sorted(each) for each in (two, more, around)]
+            told[f"{name}-{mechanism}"] = sorted(found)
     print(json.dumps(told))
 
 

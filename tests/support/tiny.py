@@ -8,11 +8,13 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from pondering.params.read import ExperimentConfig, load_params
+from pondering.params.read import ExperimentConfig, Params, load_params
 from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 from pondering.train.plateau import Plateau
+from pondering.train.replica import hashes
+from pondering.train.shards import Shard
 from pondering.train.trainer import Schedule, Trainer
 
 BLOCK: dict[str, Any] = {
@@ -118,6 +120,12 @@ def sweep(
         training.log_points, training.decay, training.halting_rate,
     )  # fmt: skip
     return Trainer(make_network(values, task, chosen), task, chosen, schedule, plateau)
+
+
+def shard(root: Path, params: Params, mechanism: str = "act") -> Shard:
+    """All replicas of a mechanism as one shard."""
+    found = {sha256: each for each, sha256 in hashes(params, "tiny", mechanism).items()}
+    return Shard(params, "tiny", mechanism, root, found, {})
 
 
 def train(sweep: Trainer, updates: int | None = None) -> Trainer:

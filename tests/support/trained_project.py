@@ -17,7 +17,6 @@ from pondering.model.halting import Pondered
 from pondering.params.read import load_params
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
-from pondering.train.plan import plan
 from pondering.train.stage import run as train
 
 COMMON = """
@@ -79,7 +78,7 @@ def trained() -> Path:
         frozen = layout.frozen(experiment)
         freeze(make_task(config.task, experiment, frozen), layout.raw, frozen, 4)
     for experiment, mechanism in TRAINED:
-        train(plan(params, experiment, mechanism, root))
+        train(params, experiment, root, (mechanism,))
     return root
 
 

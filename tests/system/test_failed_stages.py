@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pondering.train.plan import plan
 from ruamel.yaml import YAML
 from support import repros, stages, tiny
-
-from pondering.train.plan import plan
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def project(fresh: Path, tmp_path: Path) -> Path:
 
 
 def has_checkpoint(project: Path) -> bool:
-    return any((project / ".checkpoints").glob("quick/tiny-act/*/checkpoint.safetensors"))
+    return any((project / ".checkpoints").glob("quick/tiny/*/checkpoint.safetensors"))
 
 
 def nothing_written(project: Path) -> bool:

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 import ray
 from ray.cluster_utils import Cluster
+from support import tiny
 from support.ray_shards import parameters, prepared, results, trained
 
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
-from pondering.train.plan import plan
+from pondering.train.replica import is_stored, store
+from pondering.train.shards import cut
 from pondering.train.stage import run
 
 
@@ -32,14 +34,16 @@ def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
     cluster: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "project"
-    stage = plan(parameters(folder, None), "tiny", "act", prepared(folder))
-    damaged = stage.shards()[1].path
+    params = parameters(folder, None)
+    whole = tiny.shard(prepared(folder), params)
+    first, second = cut(whole, list(whole.replicas))
+    damaged = second.checkpoint
     damaged.parent.mkdir(parents=True)
     damaged.write_bytes(os.urandom(100))
     with pytest.raises(UserError, match=r"1 of 2 shards failed 3 times, shard 2 with: .*damaged"):
         trained_again(folder, cluster.address)
     assert capfd.readouterr().out.count("shard 2 of 2: ") == 3
-    assert stage.shards()[0].path.is_file()
+    assert all(is_stored(store(folder), each) for each in first.replicas)
     assert not (folder / "data/runs").exists(), "a part of the results was published"
     damaged.unlink()
     trained_again(folder, cluster.address)
@@ -50,4 +54,4 @@ def trained_again(folder: Path, address: str) -> None:
     values = load_params(folder / "params.yaml")
     compute = values.compute.model_copy(update={"executor": "ray", "ray_address": address})
     params = values.model_copy(update={"compute": compute})
-    run(plan(params, "tiny", "act", folder))
+    run(params, "tiny", folder, ("act",))

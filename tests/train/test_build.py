@@ -8,10 +8,8 @@ from typing import Any, Literal
 
 import pytest
 import torch
-from click.testing import CliRunner
 from support import tiny
 
-from pondering.cli.main import main
 from pondering.model import halting
 from pondering.model.cells import CELLS, LSTM, TanhRNN
 from pondering.model.initial import glorot
@@ -163,20 +161,6 @@ def test_a_class_that_does_not_answer_the_contract_is_refused(
     )
     lacks += ", scores_every_step, exits"
     assert str(caught.value).startswith(f"{__name__}:Mute: {lacks}: missing")
-
-
-def test_check_finds_it_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = tiny.document()
-    values["tiny"]["reduced"] = values["tiny"]["paper"]
-    tiny.write(tmp_path, values)
-    monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(main, ["check"]).exit_code == 0
-    entry = replace(MECHANISMS["repeat"], path="pondering.model.halting:Repeat")
-    monkeypatch.setitem(MECHANISMS, "repeat", entry)
-    done = CliRunner().invoke(main, ["check"])
-    assert done.exit_code == 2
-    assert done.output.startswith("error: src/pondering/params/mechanisms.py: repeat: ")
-    assert done.output.count("\n") == 1
 
 
 BETAS = (0.0, 0.01, 0.5, 0.1)

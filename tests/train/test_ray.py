@@ -9,7 +9,6 @@ import pytest
 from support.ray_shards import parameters, prepared
 
 from pondering.project.errors import UserError
-from pondering.train.plan import plan
 from pondering.train.stage import run
 
 
@@ -17,9 +16,9 @@ def test_a_missing_ray_and_a_missing_cluster_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     params = parameters(tmp_path / "project", "127.0.0.1:1")
-    planned = plan(params, "tiny", "act", prepared(tmp_path / "project"))
+    root = prepared(tmp_path / "project")
     with pytest.raises(UserError, match=r"compute\.ray_address: 127\.0\.0\.1:1: "):
-        run(planned)
+        run(params, "tiny", root)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"compute\.executor: ray is not installed; pip install"):
-        run(planned)
+        run(params, "tiny", root)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import itertools
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ import pandas as pd
 import pytest
 from support import stages, tiny
 
+from pondering.data.frozen import freeze
 from pondering.params.read import load_params
-from pondering.project.errors import UserError
+from pondering.project import machine
+from pondering.project.errors import Interrupted, UserError
+from pondering.project.paths import Layout
+from pondering.tasks import make_task
 from pondering.train import shards
-from pondering.train.plan import plan
-from pondering.train.shards import cut, fitting
-from pondering.train.stage import run
+from pondering.train.shards import Shard, cut, fitting
 
 PARAMETERS = "data/runs/quick/tiny/{}/parameters.safetensors"
 CURVES = "reports/quick/curves/tiny-{}.csv"
@@ -35,17 +38,31 @@ def train(folder: Path, mechanism: str) -> stages.Done:
     return stages.run(folder, "train", *stages.QUICK, "--mechanism", mechanism)
 
 
+def whole(folder: Path) -> Shard:
+    """The replicas of ACT in a project."""
+    return tiny.shard(folder, load_params(folder / "params.yaml"))
+
+
+def cuts(folder: Path, missing: list[str] | None = None) -> list[list[int]]:
+    """The places of the replicas in each shard."""
+    shard = whole(folder)
+    order = list(shard.replicas)
+    found = cut(shard, order if missing is None else missing)
+    assert len({each.checkpoint for each in found}) == len(found)
+    return [[order.index(sha256) for sha256 in each.replicas] for each in found]
+
+
 @pytest.mark.parametrize(
     ("count", "size", "bounds"),
-    [(4, 4, [0, 4]), (4, 9, [0, 4]), (4, 2, [0, 2, 4]), (5, 2, [0, 2, 4, 5]), (3, 1, [0, 1, 2, 3])],
+    [(4, 4, [4]), (4, 9, [4]), (4, 2, [2, 2]), (5, 2, [2, 2, 1]), (3, 1, [1, 1, 1])],
 )
-def test_cuts_are_few_and_equal(count: int, size: int, bounds: list[int]) -> None:
-    shards = cut(count, size, Path("here"))
-    assert [shard.first for shard in shards] == bounds[:-1]
-    assert [shard.last for shard in shards] == bounds[1:]
-    assert len({shard.path for shard in shards}) == len(shards)
-    if len(shards) == 1:
-        assert shards[0].path == Path("here/checkpoint.safetensors")
+def test_cuts_are_few_and_equal(tmp_path: Path, count: int, size: int, bounds: list[int]) -> None:
+    seeds = {"seeds": [*range(count)], "act": {"tau": [0.1]}}
+    values = tiny.document(**seeds)  # type: ignore[arg-type]
+    values["compute"]["replicas_at_once"] = size
+    tiny.write(tmp_path, values)
+    found = cuts(tmp_path)
+    assert [len(each) for each in found] == bounds and [*itertools.chain(*found)] == [*range(count)]
 
 
 @pytest.mark.parametrize("mechanism", stages.MECHANISMS)
@@ -57,8 +74,7 @@ def test_shards_train_as_the_whole(tmp_path: Path, mechanism: str) -> None:
     for each in (folder, whole):
         done = train(each, mechanism)
         assert (done.status, done.err) == (0, "")
-    shards = f".checkpoints/quick/tiny-{mechanism}/*/replicas-*/*.safe*"
-    assert [len(list(each.glob(shards))) for each in (folder, whole)] == [2, 0]
+    assert not list(tmp_path.glob("*/.checkpoints/**/*.safetensors")), "left after its end"
     for path in (PARAMETERS.format(mechanism), CURVES.format(mechanism)):
         assert (folder / path).read_bytes() == (whole / path).read_bytes()
 
@@ -75,60 +91,65 @@ def test_settings_with_options_keep_their_places_in_shards(tmp_path: Path) -> No
     pd.testing.assert_frame_equal(*found)
 
 
-def test_a_sweep_that_was_stopped_goes_on_shard_by_shard(tmp_path: Path) -> None:
-    folder = project(tmp_path / "project", replicas_at_once=1)
-    assert train(folder, "act").status == 0
-    before = stages.contents(folder)
-    checkpoints = sorted(folder.glob(".checkpoints/quick/tiny-act/*/replicas-*/*.safetensors"))
-    assert len(checkpoints) == 4
-    kept = checkpoints[0].stat().st_mtime_ns
-    for path in checkpoints[1:]:
-        path.unlink()
-    assert train(folder, "act").status == 0
-    assert checkpoints[0].stat().st_mtime_ns == kept, "what was finished was trained again"
-    after = stages.contents(folder)
-    for path in (PARAMETERS.format("act"), CURVES.format("act")):
-        assert after[path] == before[path]
+def test_what_has_begun_goes_on_as_it_was_cut(tmp_path: Path) -> None:
+    """Where a replica of a checkpoint is wanted no more, the others begin anew."""
+    folder = project(tmp_path / "project")
+    order = list(whole(folder).replicas)
+    begun = whole(folder).part(order[1:3])
+    with pytest.raises(Interrupted, match="stopped at update 0 of 30"):
+        shards.train(begun, lambda *news: None, lambda: True)
+    assert begun.checkpoint.is_file()
+    assert cuts(folder) == [[1, 2], [0, 3]]
+    assert cuts(folder, order[:2]) == [[1, 2], [0]], "one of them is trained elsewhere"
+    assert cuts(folder, order[3:]) == [[3]]
+    tiny.write(folder, tiny.document(seeds=[0, 7, 9]))
+    assert cuts(folder) == [[1, 3], [0, 2, 4, 5]]
+    tiny.write(folder, tiny.document(seeds=[0]))
+    assert cuts(folder) == [[0, 1]]
+    begun.checkpoint.write_bytes(b"damaged")
+    tiny.write(folder, tiny.document())
+    assert cuts(folder) == [[0, 1, 2, 3]]
 
 
 def test_what_fits_is_found_from_one_replica(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = project(tmp_path / "project")
-    stage = plan(load_params(folder / "params.yaml"), "tiny", "act", folder)
-    one = stage.sweep(0, 1)
+    shard = whole(folder)
+    one = shard.part([next(iter(shard.replicas))]).trainer()
     plenty = fitting(one, 4)
-    assert plenty > 1000 and len(stage.shards()) == 1
+    monkeypatch.setattr(machine, "processes", lambda threads: 1)
+    assert plenty > 1000 and len(cuts(folder)) == 1
     numbers = sum(parameter.numel() for parameter in one.parameters.values())
     need = 4 * (6 * numbers + 14 * 16 * 8 * 4)  # floats: parameters, and steps of 8 rows, 16 units
     monkeypatch.setattr("pondering.train.shards.free_memory", lambda device: 2 * 2 * need)
-    assert fitting(one, 4) == 2 and len(stage.shards()) == 2
+    assert fitting(one, 4) == 2 and len(cuts(folder)) == 2
     monkeypatch.setattr("pondering.train.shards.free_memory", lambda device: 1)
     assert fitting(one, 4) == 1, "one is tried in any case"
 
 
-def test_a_plan_trains_by_its_recipe(tmp_path: Path) -> None:
+def test_a_shard_trains_by_its_recipe(tmp_path: Path) -> None:
     folder = project(tmp_path / "project")
-    usual = plan(load_params(folder / "params.yaml"), "tiny", "act", folder)
+    usual = whole(folder)
     knobs = {"decay": "cosine", "halting_rate": 0.1}
     tiny.write(folder, tiny.document(training=knobs, act={"tau_warmup": 5}))
-    turned = plan(load_params(folder / "params.yaml"), "tiny", "act", folder)
-    assert turned.key != usual.key
-    sweep = turned.sweep()
+    turned = whole(folder)
+    assert not {*turned.replicas} & {*usual.replicas}
+    sweep = turned.trainer()
     assert (sweep.schedule.decay, sweep.schedule.halting_rate) == ("cosine", 0.1)
     assert sweep.network.halting.tau_warmup == 5  # type: ignore[attr-defined]
 
 
-def test_a_run_goes_on_as_it_was_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_training_keeps_few_checkpoints_of_others(tmp_path: Path) -> None:
     folder = project(tmp_path / "project")
-    stage = plan(load_params(folder / "params.yaml"), "tiny", "act", folder)
-    for free, others in ((1, 1e12), (1e12, 1)):
-        monkeypatch.setattr("pondering.train.shards.free_memory", lambda device, free=free: free)
-        begun = stage.shards()
-        run(stage)
-        monkeypatch.setattr("pondering.train.shards.free_memory", lambda device, free=others: free)
-        assert stage.shards() == begun
-        shutil.rmtree(stage.folder)
+    for age in range(shards.OLD + 3):
+        path = folder / f".checkpoints/quick/tiny/{age:016}/checkpoint.safetensors"
+        path.parent.mkdir(parents=True)
+        path.touch()
+        os.utime(path, (age, age))
+    assert train(folder, "act").status == 0
+    left = sorted(path.parent.name for path in folder.glob(".checkpoints/**/*.safetensors"))
+    assert left == [f"{age:016}" for age in range(3, shards.OLD + 3)]
 
 
 @pytest.mark.parametrize("mechanism", ["certainty", "dact"])
@@ -136,6 +157,8 @@ def test_a_mechanism_that_the_loss_does_not_fit_is_refused_in_a_line(
     tmp_path: Path, mechanism: str
 ) -> None:
     config = tiny.config_of_sequences(tmp_path)
-    sweep = tiny.sweep(config, mechanism)
+    params = load_params(tmp_path / "params.yaml")
+    frozen = Layout(tmp_path, "quick").frozen("tiny")
+    freeze(make_task(config.task, "tiny"), tmp_path, frozen, 1)
     with pytest.raises(UserError, match=r"^addition: .* is not allowed; the cross entropy of one"):
-        shards.train(sweep, tmp_path / "checkpoint", "key", 60.0, shards.Watch())
+        shards.train(tiny.shard(tmp_path, params, mechanism), lambda *news: None)

@@ -13,6 +13,8 @@ from safetensors.torch import load_file, save_file
 from support import stages, tiny
 from support.stages import QUICK, contents
 
+from pondering.params.read import load_params
+
 
 @pytest.fixture(scope="module")
 def project() -> Path:
@@ -122,9 +124,10 @@ def test_parameters_of_another_network_are_refused(copy: Path, lacks_a_part: boo
 
 
 def test_a_damaged_checkpoint_is_named(copy: Path) -> None:
-    (path,) = (copy / ".checkpoints/quick/tiny-act").glob("*/checkpoint.safetensors")
-    damage(path)
-    shutil.rmtree(copy / "data/runs/quick/tiny/act")  # what is there would be kept
+    path = tiny.shard(copy, load_params(copy / "params.yaml")).checkpoint
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no checkpoint")
+    shutil.rmtree(copy / "data/replicas")
     line = refused(copy, "train", *QUICK, "--mechanism", "act")
     assert line.startswith(f"{path.relative_to(copy)}: truncated or damaged (")
     assert line.endswith("delete it")
@@ -159,9 +162,10 @@ def test_names_that_do_not_exist(copy: Path) -> None:
 
 def test_paper_without_a_gpu_needs_insistence(copy: Path) -> None:
     shutil.copytree(copy / "data/tasks/quick", copy / "data/tasks/paper")
+    shutil.rmtree(copy / "data/replicas")  # or those of quick, with the same values, would do
     paper = ("--profile", "paper", *QUICK[2:], "--mechanism", "act")
     line = refused(copy, "train", *paper)
-    assert line.startswith("params.yaml: profile: paper needs a GPU: tiny act would take about ")
+    assert line.startswith("params.yaml: profile: paper needs a GPU: tiny would take about ")
     assert line.endswith("or insist with compute.insist: true or PONDERING_INSIST=1")
     values = tiny.document()
     values["compute"]["insist"] = True

@@ -17,9 +17,11 @@ import pandas as pd
 from pondering.evaluate.load import recorded
 from pondering.params.read import Params
 from pondering.params.replica import Replica
+from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
-from pondering.train import finished
+from pondering.train.published import published
+from pondering.train.replica import hashes
 
 Trace = dict[str, Any]
 ALONE = ("sequence", "image")
@@ -32,7 +34,7 @@ class Kept:
 
     Args:
         planned: every replica of every mechanism, in the order of the tables.
-        records: of those that are kept, as `publish` writes them.
+        records: of those that are kept: setting, options, seed, status.
     """
 
     planned: Sequence[Replica]
@@ -62,8 +64,10 @@ class Kept:
             return table
         if not path.is_file():
             raise UserError(f"{path}: no such file; set compute.published: train in params.yaml")
-        published = pd.read_csv(path)
-        old = published[[each in self.records for each in _replicas(published)]]
+        before = pd.read_csv(path)
+        if not {*before} >= {*table}:
+            raise UserError(f"{path}: other columns than today; set compute.published: train")
+        old = before[[each in self.records for each in _replicas(before)]]
         # Empty columns have no type, and would take it from the others.
         whole = pd.concat([each for each in (old, table) if len(each)], ignore_index=True)
         order = pd.DataFrame([self._place[each] for each in _replicas(whole)])
@@ -80,8 +84,8 @@ class Kept:
         """
         if not self.records:
             return list(new)
-        published = json.loads(path.read_text(encoding="utf-8"))["traces"]
-        old = [each for each in published if _replica(each) in self.records]
+        before = json.loads(path.read_text(encoding="utf-8"))["traces"]
+        old = [each for each in before if _replica(each) in self.records]
         kinds = list(dict.fromkeys(each["kind"] for each in [*old, *new]))
 
         def order(trace: Trace) -> tuple[int, int, int]:
@@ -111,28 +115,43 @@ def kept(layout: Layout, params: Params, experiment: str) -> Kept:
     """Those replicas that a training stage has left out, because they are published.
 
     Raises:
-        UserError: the published results are not those that today's program and values would give.
+        UserError: networks are missing whose published results this evaluation would not give.
     """
     config = params.experiment(experiment)
+    known = published(layout.report, experiment)
     records: dict[Replica, dict[str, Any]] = {}
     planned = [each for mechanism in config.mechanisms for each in config.replicas(mechanism)]
-    for mechanism in config.mechanisms if params.compute.published == "keep" else ():
+    for mechanism in config.mechanisms if known else ():
         path = layout.run(experiment, mechanism) / "run.json"
         try:
             here = {replica for replica, _ in recorded(path, mechanism)[0]}
         except (FileNotFoundError, ValueError):
             continue  # `load_trained` says so
-        missing = [each for each in config.replicas(mechanism) if each not in here]
-        known = finished.published(layout, experiment, mechanism) if missing else None
-        published = known.records() if known else {}
-        if not published.keys() >= set(missing):
-            stage = f"dvc repro {params.training(experiment, mechanism)}"
-            raise UserError(
-                f"{path}: replicas are missing whose published results are of another program; "
-                f"set compute.published: train in params.yaml and run `{stage}`"
-            )
-        records |= {each: published[each] for each in missing}
+        for replica, sha256 in hashes(params, experiment, mechanism).items():
+            row = known.get((replica.text(), sha256))
+            if row and replica not in here:
+                records[replica] = replica.record() | {"status": row["status"]}
+    if records and not _is_todays(layout, params, experiment):
+        stage = f"dvc repro train@{params.profile}-{experiment}"
+        raise UserError(
+            f"{layout.provenance(experiment)}: measured in another way than today, and the "
+            "networks are not here; set compute.published: train in params.yaml and run "
+            f"`{stage}`"
+        )
     return Kept(planned, records)
+
+
+def _is_todays(layout: Layout, params: Params, experiment: str) -> bool:
+    """Whether the published results were measured on today's sets, with today's values."""
+    try:
+        record = json.loads(layout.provenance(experiment).read_text(encoding="utf-8"))
+        values = record["config"]["evaluation"]
+        sets = record["data_hash"]
+    except (OSError, ValueError, LookupError):
+        return False
+    today = params.experiment(experiment).evaluation.model_dump(mode="json")
+    same = all(values.get(name, value) == value for name, value in today.items())
+    return bool(same and sets == sha256_file(layout.frozen(experiment)))
 
 
 def _replicas(table: pd.DataFrame) -> list[Replica]:

@@ -14,8 +14,9 @@ from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.tasks.base import Task
-from pondering.train import checkpoint, keys
+from pondering.train import checkpoint
 from pondering.train.build import make_network
+from pondering.train.replica import agrees
 
 
 class Trained(NamedTuple):
@@ -74,7 +75,7 @@ def load_trained(
     except ValueError:
         raise UserError(f"{path}: damaged; run `{stage}` again") from None
     replicas = [replica for replica, _ in found]
-    if not keys.agrees(values, config, mechanism):
+    if not agrees(values, config, mechanism):
         raise UserError(f"{path}: trained with other parameters than params.yaml; run `{stage}`")
     planned = config.replicas(mechanism)  # all of them, or of a fresh clone one, in their order
     if not replicas or replicas != [each for each in planned if each in replicas]:

@@ -83,10 +83,6 @@ class Copies:
             self._files[folder / "parameters.safetensors"] = content
             self._files[folder / "run.json"] = whole
 
-    def measured(self, record: dict[str, Any]) -> None:
-        """Say which replicas were measured, published or not."""
-        self._files[self._layout.measured(self._experiment)] = json_text(record)
-
     def files(self) -> dict[Path, bytes | str]:
         """What to write, by path, with a list of what was taken."""
         index = self._layout.published(self._experiment) / "index.json"

@@ -21,7 +21,7 @@ from pondering.evaluate.measure import table_rows
 from pondering.evaluate.standings import standings_of
 from pondering.params.ranges import setting_text
 from pondering.params.read import SETTING_NAMES, ExperimentConfig, Params
-from pondering.params.replica import Replica, read_variant
+from pondering.params.replica import read_variant
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.paths import Layout
@@ -109,7 +109,6 @@ def run(work: Evaluation) -> None:
     did = standings_of(table)
     for mechanism in work.config.mechanisms:
         copies.add(mechanism, every.get(mechanism), did, work.kept)
-    copies.measured(replicas_of(work))
     document = {"experiment": name, "traces": work.kept.traces(found, layout.traces(name))}
     seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
     write_together(
@@ -122,29 +121,6 @@ def run(work: Evaluation) -> None:
         | copies.files()
     )
     copies.prune()
-
-
-def replicas_of(work: Evaluation) -> dict[str, Any]:
-    """Every replica with the key of its training, and what measured it: `finished.published`."""
-    layout, key = work.layout, work.layout.stage_key("evaluate", work.experiment)
-    found: dict[str, Any] = {}
-    for mechanism in work.config.mechanisms:
-        path = layout.run(work.experiment, mechanism) / "run.json"
-        here = json.loads(path.read_text(encoding="utf-8"))["replicas"]
-        records = dict(work.kept.records)
-        for each in here:
-            replica = Replica.of_record(mechanism, each)
-            records[replica] = replica.record() | {
-                name: each.get(name) for name in ("status", "key")
-            }
-        found[mechanism] = [
-            records[each] for each in work.config.replicas(mechanism) if each in records
-        ]
-    return {
-        "key": json.loads(key.read_text(encoding="utf-8"))["key"] if key.is_file() else None,
-        "data": sha256_file(layout.frozen(work.experiment)),
-        "replicas": found,
-    }
 
 
 def origin(work: Evaluation) -> dict[str, Any]:

@@ -274,7 +274,7 @@ class ComputeConfig(_Model):
         "compiled", description="see docs/speed.md"
     )
     published: Literal["train", "keep"] = Field(
-        "train", description="keep: replicas with published results are not trained again"
+        "keep", description="keep: replicas with published results are not trained again"
     )
     executor: Literal["local", "ray"] = Field("local", description="where shards train")
     ray_address: StrictStr | None = Field(

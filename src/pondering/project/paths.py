@@ -52,13 +52,9 @@ class Layout:
         """The published replicas of an experiment, and which they are."""
         return self.report / "models" / experiment
 
-    def measured(self, experiment: str) -> Path:
-        """Every replica that its evaluation has measured, with the key of its training."""
-        return self.published(experiment) / "measured.json"
-
-    def checkpoints(self, experiment: str, mechanism: str) -> Path:
-        """Unfinished work, outside of what DVC owns: it deletes its outputs before each run."""
-        return self.root / ".checkpoints" / self.profile / f"{experiment}-{mechanism}"
+    def checkpoints(self, experiment: str) -> Path:
+        """Unfinished trainings, a folder each; no DVC out, so nothing deletes them before a run."""
+        return self.root / ".checkpoints" / self.profile / experiment
 
     def curves(self, experiment: str, mechanism: str) -> Path:
         """Training curves."""

@@ -16,20 +16,19 @@ class ProgressBar:
     Args:
         label: what is being worked on.
         total: how many updates there are.
-        done: how many of them are done already.
     """
 
-    def __init__(self, label: str, total: int, done: int = 0) -> None:
+    def __init__(self, label: str, total: int) -> None:
         terminal = sys.stderr.isatty()
         self._bar = tqdm(
             total=total,
-            initial=done,
             desc=label,
             unit=" updates",
             leave=not terminal,
             file=sys.stderr if terminal else sys.stdout,
             mininterval=1 if terminal else 30,
             miniters=1,
+            delay=1,
             bar_format=None if terminal else LINE,
         )
 
@@ -40,20 +39,12 @@ class ProgressBar:
     def show(self, done: int, numbers: Mapping[str, float]) -> None:
         """Say where the work stands, with new numbers."""
         self._bar.set_postfix({k: f"{v:.3g}" for k, v in numbers.items()}, refresh=False)
-        self.tick(done)
-
-    def tick(self, done: int) -> None:
-        """Say where the work stands; cheap enough to be called at every update."""
         self._bar.update(done - self._bar.n)
 
     def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Take the bar away."""
         self._bar.close()
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from pondering.project import locks
+from filelock import FileLock, Timeout
+
 from pondering.track.fill import add
 from pondering.track.stages import LIVE, Stage, stages
 from pondering.track.store import StageRuns, Store
@@ -37,7 +39,7 @@ class Follower:
             key = stage, began
             if key in self._over:
                 continue
-            ended = not locks.held(stage.lock)  # before reading: what was written by then is read
+            ended = not held(stage.lock)  # before reading: what was written by then is read
             try:
                 record, rows = stage.record(), stage.rows()
             except FileNotFoundError:
@@ -57,3 +59,10 @@ def _growing(root: Path) -> Iterator[tuple[Stage, int]]:
     for stage in stages(root):
         with contextlib.suppress(FileNotFoundError):  # it has finished since
             yield stage, int(stage.provenance.stat().st_mtime * 1000)
+
+
+def held(lock: Path) -> bool:
+    """Whether a process that lives has locked a file; it is made where there is none."""
+    with suppress(Timeout), FileLock(lock, timeout=0):
+        return False
+    return True

@@ -11,6 +11,7 @@ import torch
 
 from pondering.model.cells import CELLS
 from pondering.model.halting import Halting
+from pondering.model.heads import Reads
 from pondering.model.initial import glorot
 from pondering.model.network import Network
 from pondering.model.paths import PathName
@@ -21,6 +22,51 @@ from pondering.params.read import ExperimentConfig
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError, out_of_memory
 from pondering.tasks.base import Task
+from pondering.train.plateau import Plateau
+from pondering.train.trainer import Schedule, Trainer
+
+
+def make_trainer(
+    config: ExperimentConfig,
+    task: Task,
+    replicas: Sequence[Replica],
+    device: torch.device | str = "cpu",
+    path: PathName = "compiled",
+) -> Trainer:
+    """An untrained sweep.
+
+    Args:
+        replicas: K of one mechanism.
+        path: by which it trains, see `path_of`.
+
+    Raises:
+        UserError: values that task, cell or mechanism refuse.
+    """
+    network = make_network(config, task, replicas, device)
+    network.path = path
+    mechanism, training = replicas[0].mechanism, config.training
+    schedule = Schedule(
+        config.updates(mechanism),
+        training.batch,
+        config.learning_rate(mechanism),
+        training.clip,
+        training.log_points,
+        training.decay,
+        training.halting_rate,
+    )
+    plateau = _plateau(config, task, len(replicas), device)
+    return Trainer(network, task, replicas, schedule, plateau)
+
+
+def _plateau(
+    config: ExperimentConfig, task: Any, count: int, device: torch.device | str
+) -> Plateau | None:
+    values = config.training.validation
+    if values is None:
+        return None
+    every = max(1, task.updates_per_epoch(config.training.batch) // values.per_epoch)
+    batch = task.validation_batch().torch(device)
+    return Plateau(batch, every, values.factor, values.patience, values.stop_patience, count)
 
 
 def make_halting(
@@ -89,17 +135,23 @@ def make_network(
     """
     halting, usual = make_halting(config, replicas, device), config.halting.halt_bias
     starts = [(each.seed, float(dict(each.options).get("halt_bias", usual))) for each in replicas]
-    solo = {start: _solo(config, task, halting, *start) for start in starts}
+    learns = MECHANISMS[replicas[0].mechanism].learns  # else it matters to no number what it reads
+    reads = config.halting.reads if learns else "h"
+    solo = {start: _solo(config, task, halting, reads, *start) for start in starts}
     return stack([solo[start] for start in starts], halting).to(device)
 
 
 def _solo(
-    config: ExperimentConfig, task: Task, halting: Halting, seed: int, halt_bias: float
+    config: ExperimentConfig,
+    task: Task,
+    halting: Halting,
+    reads: Reads,
+    seed: int,
+    halt_bias: float,
 ) -> Network:
     generator = torch.Generator().manual_seed(seed)
     values = (task.input_size, config.network.hidden, config.halting.first_step_flag, generator)
     cell = cell_class(config.network.cell)(*values, **cell_options(config))
-    reads = config.halting.reads
     try:
         network = Network(cell, halting, task.output_size, halt_bias, generator, reads)
     except ValueError as error:
@@ -176,8 +228,6 @@ def path_of(
     if device.type != "cpu":
         return "fast"
     kind, hidden = cell_class(config.network.cell), config.network.hidden
-    if not config.seeds_of(mechanism):
-        return "readable"  # a mechanism that the profile leaves out
     halting = make_halting(config, config.replicas(mechanism))
     return "compiled" if has_loops(kind, hidden, halting, device) else "fast"
 

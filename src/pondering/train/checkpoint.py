@@ -69,6 +69,16 @@ def load(sweep: Trainer, path: Path, key: str) -> None:
     sweep.curves = list(tensors["curves"]) if "curves" in tensors else []
 
 
+def replicas_of(path: Path) -> set[str]:
+    """The hashes of the replicas that a shard's checkpoint holds; none where it cannot be read."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            _, _, *hashes = json.loads((file.metadata() or {})["key"])
+    except (SafetensorError, OSError, ValueError, KeyError):
+        return set()
+    return set(hashes)
+
+
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 

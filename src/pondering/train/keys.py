@@ -23,11 +23,9 @@ PACKAGE = Path(__file__).parents[1]
 TOP = PACKAGE.name
 LOOP = (
     (f"{TOP}.train.trainer", "Trainer"),
-    (f"{TOP}.train.build", "make_network"),
+    (f"{TOP}.train.build", "make_trainer"),
     (f"{TOP}.project.machine", "tune"),  # which numbers count as zero
 )
-PLAN = (f"{TOP}.train.plan", "Plan")
-PLANNED = {"sweep", "missing", "replicas", "config"}  # what builds it; `_plateau` if it validates
 
 # Rooms that store, name, check and show: nothing there decides a number of a training.
 ASIDE = ("project", "params", "results", "claims", "report", "track", "show", "cli")
@@ -199,11 +197,8 @@ def _parts(config: ExperimentConfig, mechanism: str, code: Program) -> dict[str,
     glorot = config.network.init == "glorot"
     if not glorot:
         closed.add(GLOROT)
-    planned = PLANNED if config.training.validation is None else PLANNED | {"_plateau"}
 
     def counts(place: Place, name: str) -> bool:
-        if place == PLAN:
-            return name in planned
         if in_rooms(place, ("tasks",)):
             return name not in SHOWN
         unused = ("at_inference", "exits") if glorot else ("at_inference", "exits", "matrices")
@@ -213,7 +208,7 @@ def _parts(config: ExperimentConfig, mechanism: str, code: Program) -> dict[str,
         stored = in_rooms(place, ASIDE) and place not in LOOP
         return place in closed or stored or used.spares(place)
 
-    roots = (*LOOP, *ASKED, PLAN, *used.classes)
+    roots = (*LOOP, *ASKED, *used.classes)
     return {"roots": roots, "spare": aside, "entries": used.has_entry, "members": counts}
 
 

@@ -10,36 +10,20 @@ from __future__ import annotations
 import logging
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from pondering.params.read import Params
 from pondering.project import machine
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
-from pondering.project.progress import ProgressBar
-from pondering.train.plan import Plan, plan
-from pondering.train.shards import Shard, ShardResult, Watch, train
-from pondering.train.trainer import Row, Trainer
+from pondering.project.paths import Layout
+from pondering.train import checkpoint
+from pondering.train.replica import hashes
+from pondering.train.shards import SECONDS_BETWEEN_LOOKS, News, Shard, finish, train
 
 ATTEMPTS = 3  # of a shard
-SECONDS_BETWEEN_LOOKS = 0.5
-
-
-class Work(NamedTuple):
-    """All that a node needs to train a shard."""
-
-    params: Params
-    experiment: str
-    mechanism: str
-    key: str
-    done: frozenset[str]
-    number: int
-    first: int
-    last: int
-    frozen: bytes
 
 
 class Home:
@@ -47,9 +31,7 @@ class Home:
 
     def __init__(self, paths: list[str]) -> None:
         self._paths = [Path(path) for path in paths]
-        self._rows: list[Row] = []
-        self._updates: dict[int, int] = {}
-        self._numbers: dict[str, float] = {}
+        self._news: list[Any] = []
 
     def checkpoint(self, number: int) -> bytes | None:
         """The last checkpoint of a shard; None before the first."""
@@ -61,58 +43,34 @@ class Home:
         self._paths[number].parent.mkdir(parents=True, exist_ok=True)
         atomic_write(self._paths[number], content)
 
-    def tell(self, number: int, update: int, rows: list[Row], numbers: dict[str, float]) -> None:
-        """A shard has come to an update, with new curve rows."""
-        self._updates[number], self._numbers = update, numbers
-        self._rows += rows
+    def tell(self, *news: Any) -> None:
+        """The arguments of `News.tell`."""
+        self._news.append(news)
 
-    def news(self) -> tuple[list[Row], int, dict[str, float]]:
-        """Curve rows since the last call, updates done by all shards, the latest numbers."""
-        rows, self._rows = self._rows, []
-        return rows, sum(self._updates.values()), self._numbers
-
-
-@dataclass
-class _Away(Watch):
-    """Reports from a node, where a shard trains, to `Home`."""
-
-    home: Any
-    number: int
-
-    def start(self, sweep: Trainer) -> None:
-        self._tell(sweep, 0)
-
-    def point(self, sweep: Trainer, since: int) -> None:
-        self._tell(sweep, since)
-
-    def _tell(self, sweep: Trainer, since: int) -> None:
-        rows = sweep.rows(since)
-        self.home.tell.remote(self.number, sweep.update, rows, sweep.summary())
-
-    def saved(self, path: Path) -> None:
-        import ray
-
-        ray.get(self.home.keep.remote(self.number, path.read_bytes()))
+    def news(self) -> list[Any]:
+        """All that was told since the last call."""
+        news, self._news = self._news, []
+        return news
 
 
-def train_away(work: Work, home: Any) -> None:
+def train_away(shard: Shard, number: int, frozen: bytes, home: Any) -> None:
     """Train a shard on this node; its checkpoints go home."""
     import ray
 
-    machine.settle(work.params.compute.threads)
+    machine.settle(shard.params.compute.threads)
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        frozen = root / "data" / "tasks" / work.params.profile / f"{work.experiment}.npz"
-        atomic_write(frozen, work.frozen)
-        planned = plan(work.params, work.experiment, work.mechanism, root)
-        planned = replace(planned, done=work.done)
-        if planned.key != work.key:
-            raise UserError("a node has other code or other versions than the one that asks it")
-        shard = Shard(work.first, work.last, root / "checkpoint.safetensors")
-        if content := ray.get(home.checkpoint.remote(work.number)):
-            atomic_write(shard.path, content)
-        sweep, every = planned.sweep(*shard[:2]), work.params.compute.checkpoint_seconds
-        train(sweep, shard.path, planned.shard_key(shard), every, _Away(home, work.number))
+        here = replace(shard, root=Path(folder))
+        atomic_write(Layout(here.root, here.params.profile).frozen(here.experiment), frozen)
+        known = hashes(here.params, here.experiment, here.mechanism).values()
+        if not set(known) >= set(here.replicas):
+            raise UserError("a node has other code than the one that asks it")
+        if content := ray.get(home.checkpoint.remote(number)):
+            atomic_write(here.checkpoint, content)
+
+        def saved(path: Path) -> None:
+            ray.get(home.keep.remote(number, path.read_bytes()))
+
+        train(here, lambda *news: home.tell.remote(number, *news), saved=saved)
 
 
 @dataclass
@@ -151,55 +109,50 @@ class _Gathering:
                     self.failures[number] = reason
 
 
-def train_on_cluster(
-    planned: Plan, shards: list[Shard], listen: Callable[[list[Row]], None]
-) -> list[ShardResult]:
+def train_on_cluster(shards: Sequence[Shard], news: News) -> None:
     """Train every shard on the cluster of `compute.ray_address`, else of the environment, else one
     on this machine.
 
     Raises:
-        Interrupted: whoever led this process has ended; checkpoints are kept.
         UserError: Ray is not installed, no cluster is there, or a shard failed three times; what
             the others did is kept.
     """
-    gpus = 1 if planned.device.type == "cuda" else 0
-    ray = _connected(planned)
+    params, device = shards[0].params, shards[0].device
+    gpus = 1 if device.type == "cuda" else 0
+    ray = _connected(params.compute.ray_address)
     node = ray.get_runtime_context().get_node_id()
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-    paths = [str(shard.path.absolute()) for shard in shards]
+    paths = [str(shard.checkpoint.absolute()) for shard in shards]
     home = ray.remote(Home).options(num_cpus=0, scheduling_strategy=here).remote(paths)
-    params = planned.params.model_copy(update={"device": planned.device.type})
-    frozen = planned.layout.frozen(planned.experiment).read_bytes()
-    cpus = planned.params.compute.threads
+    away = [replace(s, params=params.model_copy(update={"device": device.type})) for s in shards]
+    frozen = Layout(shards[0].root, params.profile).frozen(shards[0].experiment).read_bytes()
+    cpus = params.compute.threads
     task = ray.remote(train_away).options(num_cpus=cpus, num_gpus=gpus, max_retries=0)
-
-    def start(number: int) -> Any:
-        first, last, _ = shards[number]
-        names = planned.experiment, planned.mechanism, planned.key, planned.done
-        return task.remote(Work(params, *names, number, first, last, frozen), home)
-
-    gathering = _Gathering(start, len(shards))
-    total = len(shards) * planned.config.updates(planned.mechanism)
+    gathering = _Gathering(
+        lambda number: task.remote(away[number], number, frozen, home), len(shards)
+    )
     try:
-        with ProgressBar(f"{planned.label}, {len(shards)} shards", total) as bar:
+        with news.bar:
             while gathering.running:
                 gathering.look()
-                rows, done, numbers = ray.get(home.news.remote())
-                listen(planned.named(rows))
-                bar.show(done, numbers)
+                for each in ray.get(home.news.remote()):
+                    news.tell(*each)
     finally:
         ray.shutdown()
+    for number, shard in enumerate(shards):
+        if number not in gathering.failures:
+            trained = shard.trainer()
+            checkpoint.load(trained, shard.checkpoint, shard.key)
+            finish(shard, trained)
     if gathering.failures:
         number, reason = next(iter(gathering.failures.items()))
         raise UserError(
-            f"{planned.label}: {len(gathering.failures)} of {len(shards)} shards failed {ATTEMPTS} "
-            f"times, shard {number + 1} with: {reason}; the rest is kept, the same command goes on"
+            f"{len(gathering.failures)} of {len(shards)} shards failed {ATTEMPTS} times, shard "
+            f"{number + 1} with: {reason}; the rest is kept, the same command goes on"
         )
-    return [planned.trained(shard) for shard in shards]
 
 
-def _connected(planned: Plan) -> Any:
-    address = planned.params.compute.ray_address
+def _connected(address: str | None) -> Any:
     try:
         import ray
         import ray.util.scheduling_strategies

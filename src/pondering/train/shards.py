@@ -7,22 +7,41 @@ else up to rounding.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import itertools
+import json
+import multiprocessing
 import os
+import shutil
 import signal
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from multiprocessing import connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import torch
-from torch import Tensor
 
 from pondering.model.halting.readout import LossRefusedError
+from pondering.model.paths import PathName
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
+from pondering.params.schema import ExperimentConfig, Params
+from pondering.project import machine, provenance
+from pondering.project.command import stage
 from pondering.project.errors import Interrupted, UserError
+from pondering.project.paths import Layout
+from pondering.project.progress import ProgressBar, duration
+from pondering.tasks import make_task
 from pondering.train import checkpoint
+from pondering.train.build import make_trainer, path_of, pick_device
+from pondering.train.replica import Finished, data_hash, store, write
 from pondering.train.trainer import Row, Trainer
 
 NAME = "checkpoint.safetensors"
@@ -33,71 +52,147 @@ AWAY = 16  # replicas at most in a shard for another machine, so that many machi
 EVERY_STEP = 16  # and where every step is kept: 64 leave the cache and take 1.2 times as long
 LIKELY_STEPS = 20  # ponder steps of an input vector; few reach a cap of 100
 SHARE = 0.5  # of the free memory
+OLD = 3  # checkpoints of earlier values or code that are kept
+SECONDS_BETWEEN_LOOKS = 0.5
+
+Tell = Callable[[int, list[Row], dict[str, float]], None]
+"""Gets a shard's update, its new curve rows and its latest numbers."""
 
 
-class Shard(NamedTuple):
-    """Replicas `first` to `last - 1` of a sweep, and where their checkpoint lies."""
+@dataclass(frozen=True)
+class Shard:
+    """Replicas of one mechanism that train as one stack.
 
-    first: int
-    last: int
-    path: Path
-
-
-class ShardResult(NamedTuple):
-    """What trained replicas leave for the tables."""
-
-    parameters: Mapping[str, Tensor]  # (K, ...) each
-    rows: list[Row]
-    status: list[str]
-    update: int
-    seconds: float
-
-
-class Watch:
-    """Callbacks during training. This base class ignores them."""
-
-    def start(self, sweep: Trainer) -> None:
-        """Before the first update, after a checkpoint was read."""
-
-    def point(self, sweep: Trainer, since: int) -> None:
-        """There are logging points from number `since` on."""
-
-    def update(self, sweep: Trainer) -> None:
-        """Another update follows."""
-
-    def wants_end(self) -> bool:
-        """Whether to stop at a checkpoint before another update."""
-        return False
-
-    def saved(self, path: Path) -> None:
-        """A checkpoint was written."""
-
-    def end(self) -> None:
-        """The training has ended, or was stopped."""
-
-
-def cut(count: int, size: int, folder: Path) -> list[Shard]:
-    """The fewest shards of at most `size` of `count` replicas, as equal as can be.
-
-    A single one has its checkpoint in `folder` itself.
+    Args:
+        params: the checked parameters; experiment, mechanism: names in them.
+        root: the project's folder.
+        replicas: which, by their hashes.
+        origin: where their numbers will come from, for their records.
     """
-    number = -(-count // size)
-    if number == 1:
-        return [Shard(0, count, folder / NAME)]
-    sizes = [count // number + (place < count % number) for place in range(number)]
-    pairs = itertools.pairwise([0, *itertools.accumulate(sizes)])
-    return [Shard(a, b, folder / f"replicas-{a:04d}-{b - 1:04d}" / NAME) for a, b in pairs]
+
+    params: Params
+    experiment: str
+    mechanism: str
+    root: Path
+    replicas: Mapping[str, Replica]
+    origin: Mapping[str, Any]
+
+    @property
+    def config(self) -> ExperimentConfig:
+        """The experiment's values."""
+        return self.params.experiment(self.experiment)
+
+    @property
+    def updates(self) -> int:
+        """How many it takes."""
+        return self.config.updates(self.mechanism)
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where it trains."""
+        return pick_device(self.params.device)
+
+    @cached_property
+    def path(self) -> PathName:
+        """By which numerical path."""
+        return path_of(self.params.compute.path, self.config, self.mechanism, self.device)
+
+    @property
+    def key(self) -> str:
+        """What its checkpoint is of."""
+        return json.dumps([self.device.type, self.path, *self.replicas])
+
+    @property
+    def folder(self) -> Path:
+        """Where the checkpoints of its experiment lie, a folder each."""
+        return Layout(self.root, self.params.profile).checkpoints(self.experiment)
+
+    @property
+    def checkpoint(self) -> Path:
+        """Its checkpoint."""
+        return self.folder / hashlib.sha256(self.key.encode()).hexdigest()[:16] / NAME
+
+    def trainer(self) -> Trainer:
+        """It, untrained.
+
+        Raises:
+            UserError: values that task, cell or mechanism refuse, or no frozen data.
+        """
+        frozen = Layout(self.root, self.params.profile).frozen(self.experiment)
+        if not frozen.is_file():
+            stage = f"datasets@{self.params.profile}-{self.experiment}"
+            raise UserError(f"{frozen}: no such file; run `dvc repro {stage}` first")
+        task = make_task(self.config.task, self.experiment, frozen)
+        replicas = list(self.replicas.values())
+        return make_trainer(self.config, task, replicas, self.device, self.path)
+
+    def part(self, hashes: Sequence[str]) -> Shard:
+        """Some of its replicas."""
+        chosen = {each: self.replicas[each] for each in hashes}
+        return Shard(self.params, self.experiment, self.mechanism, self.root, chosen, self.origin)
 
 
-def size_begun(folder: Path) -> int | None:
-    """The size of the shards that have begun in a run's folder; 0 for a whole sweep, None if none.
+def origin_of(params: Params, experiment: str, root: Path) -> dict[str, Any]:
+    """Where the numbers of a training that begins now come from."""
+    device, config = pick_device(params.device), params.experiment(experiment)
+    whole = provenance.record(
+        root,
+        None,
+        data_hash(params, config),
+        machine.name_of(device),
+        torch.get_num_threads(),
+        f"dvc repro train@{params.profile}-{experiment}",
+    )
+    return {name: each for name, each in whole.items() if name not in ("config", "params_hash")}
 
-    Memory is not always as free as it was: a run goes on as it was cut.
+
+def cut(whole: Shard, missing: Sequence[str]) -> list[Shard]:
+    """The shards of a mechanism; those that have begun go on as they were cut.
+
+    Args:
+        whole: all its replicas.
+        missing: the hashes of those that are to be trained.
     """
-    if (folder / NAME).is_file():
-        return 0
-    bounds = [path.name.split("-")[1:] for path in folder.glob("replicas-*-*")]
-    return max((int(b) - int(a) + 1 for a, b in bounds), default=None)
+    left, shards = dict.fromkeys(missing), list[Shard]()
+    for path in sorted(whole.folder.glob(f"*/{NAME}")):
+        hashes = checkpoint.replicas_of(path)
+        taken = {each for shard in shards for each in shard.replicas}
+        if left.keys() & hashes and whole.replicas.keys() >= hashes and not taken & hashes:
+            begun = whole.part([each for each in whole.replicas if each in hashes])
+            if begun.checkpoint == path:
+                shards.append(begun)
+                left = {each: None for each in left if each not in hashes}
+    if not left:
+        return shards
+    rest = whole.part(list(left))
+    number = -(-len(left) // _size(rest))
+    sizes = [len(left) // number + (place < len(left) % number) for place in range(number)]
+    bounds = itertools.pairwise([0, *itertools.accumulate(sizes)])
+    return shards + [rest.part(list(left)[first:last]) for first, last in bounds]
+
+
+def _size(whole: Shard) -> int:
+    """How many replicas a shard has at most."""
+    compute, count = whole.params.compute, len(whole.replicas)
+    if compute.replicas_at_once != "auto":
+        return compute.replicas_at_once
+    one = whole.part(list(whole.replicas)[:1]).trainer()
+    size = fitting(one, whole.config.halting.max_steps)
+    # As many shards as keep every process at work to the end, where a cut changes no digit.
+    lanes, config, away = LANES[whole.path], whole.config, compute.executor == "ray"
+    alike = config.training.batch % lanes == config.network.hidden % lanes == 0
+    at_once = processes(whole) if alike and not away else 1
+    size = min(size, AWAY) if away else max(1, size // at_once)
+    if MECHANISMS[whole.mechanism].ways == ("every_step",) and whole.device.type == "cpu":
+        size = min(size, EVERY_STEP)
+    rounds = -(-count // (size * at_once))
+    return size if away else -(-count // (rounds * at_once))
+
+
+def processes(shard: Shard) -> int:
+    """How many shards train at once on this machine; one on a GPU."""
+    alone = shard.device.type == "cpu" and sys.platform == "linux"
+    return machine.processes(shard.params.compute.threads) if alone else 1
 
 
 def fitting(sweep: Trainer, steps: int) -> int:
@@ -126,79 +221,209 @@ def free_memory(device: torch.device) -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def train(sweep: Trainer, path: Path, key: str, every: float, watch: Watch) -> ShardResult:
-    """Train an untrained sweep to its end, from its last checkpoint if there is one.
-
-    Args:
-        path: where the checkpoint lies, in a folder that is there.
-        key: hash of all that decides the result.
-        every: seconds between checkpoints, at most.
+def refuse_hopeless(shards: Sequence[Shard]) -> None:
+    """Refuse a `paper` run on a CPU, with its cost, unless the user insists.
 
     Raises:
-        Interrupted: told to stop by a signal or by `watch`; the checkpoint is written.
+        UserError: see above.
+    """
+    params, device = shards[0].params, shards[0].device
+    insists = params.compute.insist or os.environ.get("PONDERING_INSIST") == "1"
+    if params.profile != "paper" or device.type != "cpu" or insists:
+        return
+    left = sum(
+        _seconds_of_two_updates(shard) * len(shard.replicas) * shard.updates / 2
+        for shard in {shard.mechanism: shard for shard in shards}.values()
+    )
+    raise UserError(
+        f"params.yaml: profile: paper needs a GPU: {shards[0].experiment} would take about "
+        f"{duration(left)} on this CPU; use a GPU, choose reduced or quick, or insist with "
+        "compute.insist: true or PONDERING_INSIST=1"
+    )
+
+
+def _seconds_of_two_updates(shard: Shard) -> float:
+    """Measured with one replica: a whole sweep may not fit into this machine's memory."""
+    trial = shard.part(list(shard.replicas)[:1]).trainer()
+    start = time.monotonic()
+    trial.run(lambda _: None, lambda: trial.update >= 2)
+    return time.monotonic() - start
+
+
+class News:
+    """What shards tell while they train: to a bar or lines, and to a listener."""
+
+    def __init__(self, shards: Sequence[Shard], listen: Callable[[list[Row]], None]) -> None:
+        self._experiment, self._listen = shards[0].experiment, listen
+        self._updates: dict[int, int] = {}
+        label = f"{shards[0].params.profile} {self._experiment}"
+        self.bar = ProgressBar(label, sum(shard.updates for shard in shards))
+
+    def tell(self, shard: int, update: int, rows: list[Row], numbers: dict[str, float]) -> None:
+        """A shard has come to an update, with new curve rows and its latest numbers."""
+        if shard not in self._updates:
+            self.bar.resumed(update)
+        self._updates[shard] = update
+        self._listen([{"experiment": self._experiment} | row for row in rows])
+        self.bar.show(sum(self._updates.values()), numbers)
+
+
+def train(
+    shard: Shard,
+    tell: Tell,
+    wants_end: Callable[[], bool] = lambda: False,
+    saved: Callable[[Path], None] = lambda path: None,
+) -> Trainer:
+    """Train a shard to its end, from its last checkpoint if there is one.
+
+    Args:
+        tell: called at the start and at each logging point.
+        wants_end: whether to stop at a checkpoint before another update.
+        saved: called after each checkpoint.
+
+    Raises:
+        Interrupted: told to stop by a signal or by `wants_end`; the checkpoint is written.
         UserError: a damaged checkpoint; a mechanism that the task's loss does not fit.
         OSError: a checkpoint cannot be written; the last one is intact.
     """
+    sweep, path = shard.trainer(), shard.checkpoint
+    path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_file():
-        checkpoint.load(sweep, path, key)
-    watch.start(sweep)
+        checkpoint.load(sweep, path, shard.key)
+    tell(sweep.update, sweep.rows(), sweep.summary())
     told, began = len(sweep.curves), time.monotonic()
 
     def on_point(sweep: Trainer) -> None:
         nonlocal told
-        watch.point(sweep, told)
+        tell(sweep.update, sweep.rows(told), sweep.summary())
         told = len(sweep.curves)
 
     def should_stop() -> bool:
-        watch.update(sweep)
-        if time.monotonic() - began > every:
+        if time.monotonic() - began > shard.params.compute.checkpoint_seconds:
             save()
-        return stop.is_set or watch.wants_end()
+        return stop.is_set or wants_end()
 
     def save() -> None:
         nonlocal began
         now = time.monotonic()
         sweep.seconds += now - began
         began = now
-        checkpoint.save(sweep, path, key)
-        watch.saved(path)
+        checkpoint.save(sweep, path, shard.key)
+        saved(path)
 
-    try:
-        if not sweep.finished:
+    if not sweep.finished:
+        try:
             with stop_flag() as stop:
                 sweep.run(on_point, should_stop)
                 save()
-    except LossRefusedError as error:
-        raise UserError(f"{sweep.task.name}: {error}") from None
-    finally:
-        watch.end()
+        except LossRefusedError as error:
+            raise UserError(f"{sweep.task.name}: {error}") from None
     if not sweep.finished:
         raise Interrupted(
             f"stopped at update {sweep.update:,} of {sweep.schedule.updates:,}; "
             "the same command goes on from there"
         )
-    return outcome(sweep)
+    return sweep
 
 
-def outcome(sweep: Trainer) -> ShardResult:
-    """What a finished sweep leaves."""
-    return ShardResult(sweep.parameters, sweep.rows(), sweep.status(), sweep.update, sweep.seconds)
+def finish(shard: Shard, sweep: Trainer) -> None:
+    """Write a file for each replica of a finished shard; its checkpoint is of no more use."""
+    folder, curves = store(shard.root), torch.stack(sweep.curves).numpy()
+    record = dict(shard.origin) | {"path": shard.path, "updates": sweep.update}
+    record["wall_seconds"] = round(sweep.seconds / len(shard.replicas), 3)  # its share
+    parameters = {name: each.detach().cpu().numpy() for name, each in sweep.parameters.items()}
+    for k, (sha256, status) in enumerate(zip(shard.replicas, sweep.status(), strict=True)):
+        own = {name: each[k].copy() for name, each in parameters.items()}
+        curve = curves[:, k]
+        curve = curve[curve[:, 0] == curve[:, 0]]  # one that stopped has no rows any more
+        write(folder, sha256, Finished(own, curve, status, record))
+    shutil.rmtree(shard.checkpoint.parent, ignore_errors=True)
 
 
-def gathered(outcomes: Sequence[ShardResult], replicas: Sequence[Replica]) -> ShardResult:
-    """Shards in their order as one; curve rows in the order in which a whole sweep has them."""
-    place = {tuple(each.row().values()): number for number, each in enumerate(replicas)}
-    rows = [row for each in outcomes for row in each.rows]
-    rows.sort(key=lambda row: (row["update"], place[row["mechanism"], row["setting"], row["seed"]]))
-    names = outcomes[0].parameters
-    return ShardResult(
-        {name: torch.cat([each.parameters[name].detach().cpu() for each in outcomes])
-         for name in names},
-        rows,
-        [status for each in outcomes for status in each.status],
-        max(each.update for each in outcomes),
-        sum(each.seconds for each in outcomes),
-    )  # fmt: skip
+def prune(folder: Path) -> None:
+    """Keep the `OLD` newest checkpoints of other values or code."""
+    others = sorted(folder.glob(f"*/{NAME}"), key=lambda path: path.stat().st_mtime)
+    for path in others[:-OLD]:
+        shutil.rmtree(path.parent)
+
+
+def train_here(shards: Sequence[Shard], news: News) -> None:
+    """Train every shard on this machine, as many at once as it has processes.
+
+    Raises:
+        Interrupted: told to stop; the checkpoints are written.
+        SystemExit: a process has failed, with its status; it has said why.
+    """
+    at_once = min(len(shards), processes(shards[0]))
+    with news.bar:
+        if at_once > 1:
+            _Processes(shards, news).run(at_once)
+            return
+        for number, shard in enumerate(shards):
+            finish(shard, train(shard, functools.partial(news.tell, number)))
+
+
+class _Processes:
+    """Shards at work in processes forked from this one, each with a pipe to tell its news."""
+
+    def __init__(self, shards: Sequence[Shard], news: News) -> None:
+        self._news = news
+        self._waiting = list(enumerate(shards))
+        self._at_work: dict[Any, tuple[int, BaseProcess]] = {}
+
+    def run(self, at_once: int) -> None:
+        """Train all, or until told to stop; see `train_here`."""
+        with stop_flag() as stop:
+            try:
+                while (self._waiting or self._at_work) and not stop.is_set:
+                    while self._waiting and len(self._at_work) < at_once:
+                        self._start(*self._waiting.pop(0), stop)
+                    for pipe in connection.wait(list(self._at_work), SECONDS_BETWEEN_LOOKS):
+                        self._hear(pipe)
+            finally:
+                for _, process in self._at_work.values():
+                    process.terminate()
+                for _, process in self._at_work.values():
+                    process.join()
+        if stop.is_set:
+            raise Interrupted("stopped; the same command goes on from the checkpoints")
+
+    def _start(self, number: int, shard: Shard, stop: Flag) -> None:
+        # Forked, it has at once what takes others seconds to import.
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_work, args=(shard, theirs, os.getpid(), stop))
+        process.start()
+        theirs.close()
+        self._at_work[ours] = number, process
+
+    def _hear(self, pipe: Any) -> None:
+        number, process = self._at_work[pipe]
+        try:
+            self._news.tell(number, *pipe.recv())
+        except EOFError:  # it has ended
+            del self._at_work[pipe]
+            process.join()
+            if process.exitcode:
+                raise SystemExit(abs(process.exitcode)) from None
+
+
+def _work(shard: Shard, pipe: Any, parent: int, stop: Flag) -> None:
+    """In a process of its own, which ends when its parent does.
+
+    Args:
+        stop: the parent's flag, which a signal sets here as long as the training has none yet.
+    """
+
+    def wants_end() -> bool:
+        return stop.is_set or os.getppid() != parent
+
+    def tell(*news: Any) -> None:
+        if not wants_end():
+            pipe.send(news)
+
+    with stage():
+        finish(shard, train(shard, tell, wants_end))
 
 
 class Flag:

@@ -1,131 +1,205 @@
-"""A training stage: from parameters to curves and trained replicas, resumable at any moment."""
+"""The train stage: collects what is trained of an experiment, trains the rest, writes it."""
 
 from __future__ import annotations
 
-import itertools
-import os
-import time
-from collections.abc import Callable
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import numpy as np
+from filelock import FileLock, Timeout
+from safetensors.numpy import save
 
-from pondering.project import locks, machine
+from pondering.params.replica import Replica
+from pondering.params.schema import Params
 from pondering.project.atomic import json_text, write_together
-from pondering.project.errors import UserError
-from pondering.project.progress import duration
-from pondering.train import checkpoint, finished, local, ray
-from pondering.train.plan import Plan, earlier
-from pondering.train.shards import ShardResult, gathered
-from pondering.train.trainer import Row
+from pondering.project.paths import Layout
+from pondering.project.provenance import hash_values
+from pondering.train.published import finished, published, row_of
+from pondering.train.replica import Finished, data_hash, hashes, is_stored, read, store
 
-Listener = Callable[[list[Row]], None]
-
-
-def run(plan: Plan, listen: Listener = lambda rows: None) -> None:
-    """Train what is missing, from the last checkpoint if there is one, and write all.
-
-    See `train_all`.
-    """
-    if not plan.missing:
-        why = "every replica has been trained before" if plan.replicas else "left out: no seeds"
-        print(f"{plan.label}: {why}", flush=True)
-        write(plan)
-        return
-    with locks.alone(plan.folder):
-        write(plan, train_all(plan, listen))
-        locks.prune(plan.folder)
+COLUMNS = (
+    "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
+    "remainder", "computed_steps",
+)  # fmt: skip
+Rows = list[dict[str, Any]]
+ByHash = Mapping[str, Replica]
 
 
-def train_all(plan: Plan, listen: Listener = lambda rows: None) -> ShardResult:
-    """Train every shard of what is missing, here or on a cluster; what is left is checkpoints.
+def run(
+    params: Params,
+    experiment: str,
+    root: Path,
+    mechanisms: Sequence[str] = (),
+    listen: Callable[[Rows], None] = lambda rows: None,
+) -> None:
+    """Train what is missing of an experiment; write curves, stacked parameters and records.
 
     Args:
-        listen: gets the curve rows at each logging point.
+        mechanisms: those of the experiment to train; none: all.
+        listen: gets the curve rows of what is trained, as they grow.
 
     Raises:
-        Interrupted: told to stop, or whoever led this process has ended; the checkpoint is
-            written.
-        UserError: a damaged checkpoint, or no GPU for a profile that needs one.
+        Interrupted: told to stop; the checkpoints are written.
+        UserError: a value that is refused, a damaged checkpoint, no GPU for a profile that needs
+            one, or a cluster that fails.
     """
-    machine.settle(plan.params.compute.threads)
-    shards = plan.shards()
-    if not any(shard.path.is_file() for shard in shards):
-        _refuse_hopeless(plan)
-    for shard in shards:
-        shard.path.parent.mkdir(exist_ok=True)
-    execute = ray.train_on_cluster if plan.params.compute.executor == "ray" else local.train_here
-    return gathered(execute(plan, shards, listen), plan.missing)
+    names = mechanisms or tuple(params.experiment(experiment).mechanisms)
+    wanted = {
+        each: {sha256: replica for replica, sha256 in hashes(params, experiment, each).items()}
+        for each in names
+    }
+    layout = Layout(root, params.profile)
+    if missing_of(params, experiment, root, wanted):
+        with alone(layout.checkpoints(experiment) / "lock"):
+            # Another process may have trained it meanwhile.
+            if missing := missing_of(params, experiment, root, wanted):
+                _train(params, experiment, root, wanted, missing, listen)
+    else:
+        count = sum(map(len, wanted.values()))
+        print(f"{params.profile} {experiment}: all of {count} replicas are trained", flush=True)
+    for mechanism, replicas in wanted.items():
+        write_out(params, experiment, mechanism, root, replicas)
 
 
-def write(plan: Plan, outcome: ShardResult | None = None) -> None:
-    """Curves, parameters, the list of replicas, and where they came from.
+def _train(
+    params: Params,
+    experiment: str,
+    root: Path,
+    wanted: Mapping[str, ByHash],
+    missing: Sequence[str],
+    listen: Callable[[Rows], None],
+) -> None:
+    """Train some of the wanted replicas, and write a file for each."""
+    from pondering.project import machine
+    from pondering.train import ray, shards  # torch takes seconds
 
-    Args:
-        outcome: of those that were missing; None where none was.
+    machine.settle(params.compute.threads)
+    origin = shards.origin_of(params, experiment, root)
+    work: list[shards.Shard] = []
+    for mechanism, replicas in wanted.items():
+        whole = shards.Shard(params, experiment, mechanism, root, replicas, origin)
+        work += shards.cut(whole, [each for each in replicas if each in missing])
+    if not any(shard.checkpoint.is_file() for shard in work):
+        shards.refuse_hopeless(work)
+    on_cluster = params.compute.executor == "ray"
+    execute = ray.train_on_cluster if on_cluster else shards.train_here
+    execute(work, shards.News(work, listen))
+    shards.prune(work[0].folder)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Lock a file; wait while another process has it, as one that a killed `dvc` left at work."""
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print(f"{path}: another process trains this; waiting for its end", flush=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def missing_of(
+    params: Params, experiment: str, root: Path, wanted: Mapping[str, ByHash]
+) -> list[str]:
+    """The hashes of those replicas that have no file and no published results that are kept."""
+    folder, results = store(root), Layout(root, params.profile).report
+    kept = published(results, experiment) if params.compute.published == "keep" else {}
+    return [
+        sha256
+        for replicas in wanted.values()
+        for sha256, replica in replicas.items()
+        if (replica.text(), sha256) not in kept and not is_stored(folder, sha256)
+    ]
+
+
+def write_out(
+    params: Params, experiment: str, mechanism: str, root: Path, replicas: ByHash
+) -> None:
+    """Write what a mechanism's replicas leave for the evaluation and for the report.
+
+    Curves and record are of all replicas, the stack holds those whose networks are here.
     """
-    now = plan.origin()
-    parts = earlier(plan.params, plan.experiment, plan.mechanism, plan.root)
-    if outcome is not None:
-        parts.append(_trained(plan, outcome, now))
-    whole = finished.joined(plan.replicas, plan.keys, plan.experiment, parts)
-    here = finished.here(plan.keys, parts)
-    replicas = list(itertools.compress(whole.records().values(), here))
-    content = checkpoint.parameters(whole.parameters, len(replicas))
-    curves = whole.curves.to_csv(index=False).encode()
-    sha256 = finished.hashes(content, curves)
-    values = plan.config.of_mechanism(plan.mechanism)
-    run = {"config": values, "replicas": replicas, "sha256": sha256}
-    nothing = now | {"updates": 0, "wall_seconds": 0.0}  # of a mechanism that is left out
-    of_all = {"trained_hash": sha256["parameters"]} | now
-    origin = {name: each for name, each in of_all.items() if name in finished.WHOLE}
-    stage = plan.experiment, plan.mechanism
-    folder = plan.layout.run(*stage)
+    layout, folder = Layout(root, params.profile), store(root)
+    config = params.experiment(experiment)
+    here = {sha256: done for sha256 in replicas if (done := read(folder, sha256))}
+    kept = finished(layout, experiment, mechanism, replicas) if len(here) < len(replicas) else {}
+    every = {sha256: here.get(sha256) or kept[sha256] for sha256 in replicas}
+    stacked = {
+        name: np.stack([each.parameters[name] for each in here.values()])
+        for name in (next(iter(here.values())).parameters if here else ())
+    }
+    content = save(stacked, {"replicas": str(len(here))})
+    values = config.of_mechanism(mechanism)
+    records = [
+        replicas[sha256].record() | {"status": done.status, "key": sha256}
+        for sha256, done in here.items()
+    ]
+    origin = {
+        "trained_hash": hashlib.sha256(content).hexdigest(),
+        "params_hash": hash_values(values),
+        "config": values,
+        "data_hash": data_hash(params, config),
+    }
+    run = layout.run(experiment, mechanism)
     write_together(
         {
-            folder / "parameters.safetensors": content,
-            plan.layout.curves(*stage): curves,
-            plan.layout.provenance(*stage): json_text(
-                finished.record(origin, whole.origins or [nothing])
-            ),
-            folder / "run.json": json_text(run),  # last: it vouches for the others
+            run / "parameters.safetensors": content,
+            layout.curves(experiment, mechanism): _curves(experiment, replicas, every),
+            layout.provenance(experiment, mechanism): json_text(origin | _record(replicas, every)),
+            run / "run.json": json_text({"config": values, "replicas": records}),
         }
     )
 
 
-def _trained(plan: Plan, outcome: ShardResult, origin: dict[str, Any]) -> finished.Finished:
-    """What this run has trained."""
-    keys = [key for key in plan.keys if key not in plan.done]
-    rows = pd.DataFrame(plan.named(outcome.rows))
-    rows["computed_steps"] = rows["computed_steps"].astype("int64")
-    spent = {"updates": outcome.update, "wall_seconds": round(outcome.seconds, 3)}
-    return finished.Finished(
-        plan.missing,
-        keys,
-        outcome.status,
-        outcome.parameters,
-        finished.as_text(rows),
-        [origin | spent],
-    )
+def _curves(experiment: str, replicas: ByHash, every: Mapping[str, Finished]) -> str:
+    """The curves of all replicas as CSV, point by point."""
+    found = [
+        (int(update), place, [experiment, *row_of(replicas[sha256]), int(update)], rest)
+        for place, (sha256, done) in enumerate(every.items())
+        for update, *rest in done.curve.tolist()
+    ]
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for _, _, names, (*means, computed) in sorted(found, key=lambda row: row[:2]):
+        table.writerow([*names, *map(_text, means), int(computed)])
+    return text.getvalue()
 
 
-def _refuse_hopeless(plan: Plan) -> None:
-    """Stop before a `paper` run on a CPU, with its cost, unless the user insists."""
-    insists = plan.params.compute.insist or os.environ.get("PONDERING_INSIST") == "1"
-    if plan.params.profile != "paper" or plan.device.type != "cpu" or insists:
-        return
-    seconds = _seconds_of_two_updates(plan) * len(plan.missing)
-    left = seconds / 2 * plan.config.updates(plan.mechanism)
-    raise UserError(
-        f"params.yaml: profile: paper needs a GPU: {plan.experiment} {plan.mechanism} "
-        f"would take about {duration(left)} on this CPU; use a GPU, choose reduced or "
-        "quick, or insist with compute.insist: true or PONDERING_INSIST=1"
-    )
+def _text(value: float) -> str:
+    return "" if value != value else f"{value:.6g}"
 
 
-def _seconds_of_two_updates(plan: Plan) -> float:
-    """Measured with one replica: a whole sweep may not fit into this machine's memory."""
-    trial = plan.sweep(0, 1)
-    start = time.monotonic()
-    trial.run(lambda _: None, lambda: trial.update >= 2)
-    return time.monotonic() - start
+def _record(replicas: ByHash, every: Mapping[str, Finished]) -> dict[str, Any]:
+    """Where the numbers come from: of the last training, with those before it as `earlier`.
+
+    Where there was one, its replicas are all and need no list.
+    """
+    runs: list[dict[str, Any]] = []
+    names: list[list[str]] = []
+    for sha256, done in every.items():
+        own = dict(done.record)
+        seconds = own.pop("wall_seconds")
+        number = next((n for n, run in enumerate(runs) if run | own == run), len(runs))
+        if number == len(runs):
+            runs.append(own | {"wall_seconds": 0.0})
+            names.append([])
+        runs[number]["wall_seconds"] += seconds
+        names[number].append(replicas[sha256].text())
+    for run, own_names in zip(runs, names, strict=True):
+        run["wall_seconds"] = round(run["wall_seconds"], 3)
+        if len(runs) > 1:
+            run["replicas"] = own_names
+    if not runs:  # a mechanism that the profile leaves out
+        return {"updates": 0, "wall_seconds": 0.0}
+    *earlier, last = runs
+    return last | ({"earlier": earlier} if earlier else {})

@@ -13,16 +13,15 @@ from safetensors.torch import load_file
 from support import stages, tiny
 from torch import Tensor
 
-from pondering.data.frozen import freeze
 from pondering.evaluate.stage import plan as plan_evaluation
 from pondering.evaluate.stage import run as evaluate
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
+from pondering.params.schema import Params
 from pondering.project.paths import Layout
-from pondering.tasks import make_task
-from pondering.train import keys
-from pondering.train.plan import Plan, plan
-from pondering.train.stage import run
+from pondering.train import replica
+from pondering.train.published import replicas_csv
+from pondering.train.stage import missing_of, run
 
 LAYOUT = Layout(Path(), "quick")
 RUN, CURVES = LAYOUT.run("tiny", "act"), LAYOUT.curves("tiny", "act")
@@ -35,21 +34,26 @@ def project(tmp_path: Path) -> Path:
     return shutil.copytree(stages.finished_project(), tmp_path / "project")
 
 
-def planned(folder: Path, **quick: Any) -> Plan:
-    """The training of these values, as its stage would begin it."""
-    params = load_params(tiny.write(folder, tiny.document(**quick)))
-    return plan(params, "tiny", "act", folder)
+def parameters_of(folder: Path, **quick: Any) -> Params:
+    return load_params(tiny.write(folder, tiny.document(**quick)))
+
+
+def missing(folder: Path, **quick: Any) -> list[Replica]:
+    """What the stage would train with these values."""
+    params = parameters_of(folder, **quick)
+    wanted = {each: one for one, each in replica.hashes(params, "tiny", "act").items()}
+    return [wanted[each] for each in missing_of(params, "tiny", folder, {"act": wanted})]
 
 
 def trained(folder: Path, **quick: Any) -> list[Replica]:
     """Run the stage; what it trained."""
-    work = planned(folder, **quick)
+    new = missing(folder, **quick)
     told: list[dict[str, Any]] = []
-    run(work, told.extend)
+    run(parameters_of(folder, **quick), "tiny", folder, ("act",), told.extend)
     assert {(row["setting"], row["seed"]) for row in told} == {
-        (each.setting, each.seed) for each in work.missing
+        (each.setting, each.seed) for each in new
     }
-    return list(work.missing)
+    return new
 
 
 def lines(folder: Path) -> dict[tuple[str, str], list[str]]:
@@ -90,10 +94,10 @@ def entry(folder: Path, pair: tuple[float, int]) -> dict[str, Any]:
 ALL = [(tau, seed) for tau in (0.01, 0.1) for seed in (0, 7)]
 
 
-def test_a_list_names_each_replicas_key(project: Path) -> None:
+def test_a_list_names_each_replicas_hash(project: Path) -> None:
     params = load_params(project / "params.yaml")
-    wanted = keys.replica_keys(params.experiment("tiny"), "act", "drawn online")
-    assert [each["key"] for each in entries(project)] == list(wanted)
+    wanted = replica.hashes(params, "tiny", "act")
+    assert [each["key"] for each in entries(project)] == list(wanted.values())
 
 
 def test_more_seeds_and_settings_train_alone(project: Path) -> None:
@@ -109,13 +113,13 @@ def test_more_seeds_and_settings_train_alone(project: Path) -> None:
     points = list(zip(curves["update"], curves["setting"], curves["seed"], strict=True))
     place = {pair: number for number, pair in enumerate(wanted)}
     assert points == sorted(points, key=lambda row: (row[0], place[row[1:]]))
-    assert not planned(project, seeds=[7, 3, 0], act={"tau": [0.1, 0.05, 0.01]}).missing
+    assert not missing(project, seeds=[7, 3, 0], act={"tau": [0.1, 0.05, 0.01]})
 
 
 def test_what_trains_alone_is_what_it_would_be_in_the_whole(tmp_path: Path, project: Path) -> None:
     trained(project, **tiny.EXACT)
     whole = shutil.copytree(project, tmp_path / "whole")
-    shutil.rmtree(whole / "data/runs")
+    shutil.rmtree(whole / "data/replicas")
     assert len(trained(whole, seeds=[0, 7, 3], **tiny.EXACT)) == 6
     assert len(trained(project, seeds=[0, 7, 3], **tiny.EXACT)) == 2
     part, all_of_it = parameters(project), parameters(whole)
@@ -142,30 +146,31 @@ def test_a_replica_is_kept_where_its_option_becomes_that_of_the_block(project: P
 
 def test_dropped_seeds_and_settings_train_nothing(project: Path) -> None:
     before = stages.finished_project()
-    folders = set((project / ".checkpoints").rglob("*"))
     assert trained(project, seeds=[7], act={"tau": [0.1]}) == []
     assert [(each["setting"], each["seed"]) for each in entries(project)] == [(0.1, 7)]
     assert set(lines(project)) == {("0.1", "7")}
     kept(before, project, [(0.1, 7)])
-    assert set((project / ".checkpoints").rglob("*")) == folders
     again = [(project / each).read_bytes() for each in (CURVES, ORIGIN, RUN / "run.json")]
     assert trained(project, seeds=[7], act={"tau": [0.1]}) == []
     assert [(project / each).read_bytes() for each in (CURVES, ORIGIN, RUN / "run.json")] == again
 
 
-def test_other_values_train_all_again(project: Path) -> None:
+def test_going_back_is_editing_back(project: Path) -> None:
+    before = stages.contents(project)
     assert len(trained(project, training={"learning_rate": 0.02})) == 4
-    assert len(trained(project)) == 4
-    kept(stages.finished_project(), project, ALL)  # as they were: only values decide
+    assert trained(project) == []
+    kept(stages.finished_project(), project, ALL)
+    after = stages.contents(project)
+    assert {name: after[name] for name in before} == before
 
 
-def test_a_diverged_replica_is_kept_as_well(project: Path) -> None:
-    path = project / RUN / "run.json"
-    run_json = json.loads(path.read_text())
-    run_json["replicas"][1]["status"] = "diverged"
-    run_json["replicas"][2]["status"] = "running"
-    path.write_text(json.dumps(run_json))
-    assert [(each.setting, each.seed) for each in trained(project)] == [(0.1, 0)]
+def test_a_diverged_replica_counts_as_trained(project: Path) -> None:
+    folder = project / "data/replicas"
+    sha256 = entries(project)[1]["key"]
+    done = replica.read(folder, sha256)
+    assert done is not None
+    replica.write(folder, sha256, done._replace(status="diverged"))
+    assert trained(project) == []
     assert [each["status"] for each in entries(project)] == [
         "finished", "diverged", "finished", "finished",
     ]  # fmt: skip
@@ -174,80 +179,52 @@ def test_a_diverged_replica_is_kept_as_well(project: Path) -> None:
 def test_a_record_names_each_training_and_its_replicas(project: Path) -> None:
     first = json.loads((project / ORIGIN).read_text())
     assert "replicas" not in first and "earlier" not in first
+    (project / "dvc.lock").touch()  # or both trainings had the same origin
     trained(project, seeds=[0, 7, 3])
     second = json.loads((project / ORIGIN).read_text())
     (earlier,) = second["earlier"]
     assert second["replicas"] == ["act, tau 0.01, seed 3", "act, tau 0.1, seed 3"]
-    old = [f"act, tau {tau:g}, seed {seed}" for tau, seed in ALL]
-    assert earlier["replicas"] == old
-    same = ("commit", "wall_seconds", "device", "versions", "path", "updates", "key", "command")
+    assert earlier["replicas"] == [f"act, tau {tau:g}, seed {seed}" for tau, seed in ALL]
+    same = ("commit", "wall_seconds", "device", "versions", "path", "updates", "command")
     assert {name: earlier[name] for name in same} == {name: first[name] for name in same}
     assert second["config"]["seeds"] == [0, 7, 3] and "config" not in earlier
-    assert second["key"] != first["key"]
-    trained(project, seeds=[3, 7], act={"tau": [0.1, 0.2]})
-    third = json.loads((project / ORIGIN).read_text())
-    assert [each["replicas"] for each in (*third["earlier"], third)] == [
-        ["act, tau 0.1, seed 7"],
-        ["act, tau 0.1, seed 3"],
-        ["act, tau 0.2, seed 3", "act, tau 0.2, seed 7"],
-    ]
     trained(project, seeds=[7], act={"tau": [0.1]})
     last = json.loads((project / ORIGIN).read_text())
-    assert "earlier" not in last and last["wall_seconds"] == first["wall_seconds"]
+    assert "earlier" not in last
+    assert last["wall_seconds"] == pytest.approx(first["wall_seconds"] / 4, abs=0.002)
 
 
-@pytest.mark.parametrize("file", [RUN / "parameters.safetensors", CURVES, ORIGIN, RUN / "run.json"])
-def test_files_that_do_not_belong_together_are_not_kept(project: Path, file: Path) -> None:
-    """As a kill between two of them, or `git checkout reports` alone, leaves them."""
-    elder = (project / file).read_bytes()
-    trained(project, seeds=[0, 7, 3])
-    assert len(planned(project).missing) == 0
-    newer = (project / file).read_bytes()
-    (project / file).write_bytes(elder)
-    assert len(planned(project).missing) == 4
-    (project / file).write_bytes(newer)
-    assert len(planned(project).missing) == 0
-    (project / file).unlink()
-    assert len(planned(project).missing) == 4
-
-
-def test_a_list_from_before_keys_says_of_nothing_that_it_is_up_to_date(project: Path) -> None:
-    path = project / RUN / "run.json"
-    record = json.loads(path.read_text())
-    for each in record["replicas"]:
-        del each["key"]
-    path.write_text(json.dumps({"config": record["config"], "replicas": record["replicas"]}))
-    assert len(planned(project).missing) == 4
-
-
-def test_an_interrupted_one_goes_on_where_it_was(project: Path) -> None:
-    first, again = (planned(project, seeds=[0, 7, 3]) for _ in range(2))
-    assert first.folder == again.folder != planned(project, seeds=[0, 7, 4]).folder
-
-
-def test_another_evaluation_set_trains_no_text_again(tmp_path: Path) -> None:
-    """Its data lie in one file with the evaluation sets."""
+def test_published_replicas_count_as_trained_without_their_networks(
+    project: Path, tmp_path: Path
+) -> None:
+    """Their curves and their record stay; a seed that is added trains alone."""
+    params = parameters_of(project)
+    (project / "reports/quick/replicas.csv").write_text(replicas_csv(params, project))
+    clone = tmp_path / "clone"
+    for each in ("reports", "data/tasks"):
+        shutil.copytree(project / each, clone / each)
+    assert missing(clone) == []
+    assert trained(clone) == [] and entries(clone) == []
+    assert (clone / CURVES).read_bytes() == (project / CURVES).read_bytes()
+    whole, ours = (json.loads((each / ORIGIN).read_text()) for each in (project, clone))
+    assert ours | {"trained_hash": whole["trained_hash"]} == whole
+    new = trained(clone, seeds=[0, 7, 3])
+    assert [(each.setting, each.seed) for each in new] == [(0.01, 3), (0.1, 3)]
+    assert [(each["setting"], each["seed"]) for each in entries(clone)] == [(0.01, 3), (0.1, 3)]
+    assert [lines(clone)[pair] for pair in lines(project)] == [*lines(project).values()]
     values = tiny.document()
-    block = values["tiny"]
-    block["common"]["network"]["cell"] = "lstm"
-    block["common"]["task"] = {"name": "wikipedia", "source": "generated", "sequence": 10}
-    block["quick"]["task"] = {}
-    found = []
-    for examples in (5, 6):
-        block["quick"]["evaluation"]["examples"] = examples
-        params, layout = load_params(tiny.write(tmp_path, values)), Layout(tmp_path, "quick")
-        task = make_task(params.experiment("tiny").task, "tiny", layout.frozen("tiny"))
-        freeze(task, layout.raw, layout.frozen("tiny"), examples)
-        found.append((layout.frozen("tiny").read_bytes(), plan(params, "tiny", "act", tmp_path)))
-    assert found[0][0] != found[1][0]
-    assert found[0][1].keys == found[1][1].keys
+    values["compute"]["published"] = "train"
+    params = load_params(tiny.write(clone, values))
+    wanted = {each: one for one, each in replica.hashes(params, "tiny", "act").items()}
+    assert len(missing_of(params, "tiny", clone, {"act": wanted})) == 4
+    assert len(missing(clone, training={"learning_rate": 0.02})) == 4, "of other values"
 
 
 def test_replicas_of_several_trainings_are_evaluated_as_one(project: Path) -> None:
     trained(project, seeds=[0, 7, 3])
     params = load_params(project / "params.yaml")
     for name in ("repeat", "pondernet"):
-        run(plan(params, "tiny", name, project))
+        run(params, "tiny", project, (name,))
     evaluate(plan_evaluation(params, "tiny", project))
     table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
     assert set(table[table["mechanism"] == "act"]["seed"]) == {0, 7, 3}

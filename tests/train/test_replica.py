@@ -1,4 +1,4 @@
-"""The values that a training's key holds: those that it reads, where they are not the default."""
+"""A replica's hash: the values that it reads and its data; and its file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import Field, create_model
+from safetensors.numpy import save as save_numbers
 from support import tiny
 
 from pondering.params import schema
@@ -15,7 +17,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import Count
 from pondering.params.read import ExperimentConfig, load_params
 from pondering.project.errors import UserError
-from pondering.train import keys
+from pondering.train import replica
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,11 +25,12 @@ ROOT = Path(__file__).parents[2]
 def changed(folder: Path, change: dict[str, Any]) -> set[str]:
     """The mechanisms whose keys a change of values reaches."""
     before, after = tiny.config(folder), tiny.config(folder, **change)
-    return {
-        each
-        for each in MECHANISMS
-        if keys.training_key(before, each) != keys.training_key(after, each)
-    }
+    return {each for each in MECHANISMS if read_by(before, each) != read_by(after, each)}
+
+
+def read_by(config: ExperimentConfig, mechanism: str) -> list[dict[str, Any]]:
+    """What each replica of a mechanism reads."""
+    return [replica.values(config, each) for each in config.replicas(mechanism)]
 
 
 EVERY = set(MECHANISMS)
@@ -46,6 +49,7 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"training": {"halting_rate": 0.1}}, LEARN),
     ({"halting": {"carry": "last"}}, {"act", "pondernet"}),
     ({"halting": {"carry": "mean_field", "reads": "h"}}, set()),
+    ({"halting": {"reads": "state"}}, LEARN),
     ({"network": {"init": "torch", "forget_bias": None}}, set()),
     ({"act": {"tau_warmup": 0}, "pondernet": {"kl": "p_prior"}}, set()),
     ({"act": {"tau_warmup": 3}}, {"act"}),
@@ -74,41 +78,66 @@ def test_what_a_mechanisms_own_value_overrides_is_not_read(tmp_path: Path) -> No
     own = {"pondernet": {"max_steps": 3, "updates": 7}}
     before = tiny.config(tmp_path, **own)
     after = tiny.config(tmp_path, **own, halting={"max_steps": 5}, training={"updates": 31})
-    assert keys.training_key(before, "pondernet") == keys.training_key(after, "pondernet")
-    assert keys.training_key(before, "act") != keys.training_key(after, "act")
+    assert read_by(before, "pondernet") == read_by(after, "pondernet")
+    assert read_by(before, "act") != read_by(after, "act")
 
 
-def test_a_replicas_key_does_not_know_of_the_others(tmp_path: Path) -> None:
-    few = keys.replica_keys(tiny.config(tmp_path, act={"tau": [0.1]}), "act", "data")
-    more = keys.replica_keys(tiny.config(tmp_path, seeds=[7, 1, 0]), "act", "data")
-    assert few == (more[5], more[3])  # tau 0.1 with seeds 0 and 7
+def test_a_replicas_hash_does_not_know_of_the_others(tmp_path: Path) -> None:
+    few = hashes(tmp_path, act={"tau": [0.1]})
+    more = hashes(tmp_path, seeds=[7, 1, 0])
+    assert few == [more[5], more[3]]  # tau 0.1 with seeds 0 and 7
     assert len(set(more)) == 6
-    other = keys.replica_keys(tiny.config(tmp_path, seeds=[7, 1, 0]), "act", "others")
-    assert not set(more) & set(other)
 
 
-def test_a_field_that_is_new_and_has_its_default_changes_no_key(
+def hashes(folder: Path, mechanism: str = "act", **quick: Any) -> list[str]:
+    """Of the tiny experiment's replicas, in their order."""
+    params = load_params(tiny.write(folder, tiny.document(**quick)))
+    return [*replica.hashes(params, "tiny", mechanism).values()]
+
+
+def test_the_declared_data_are_part_of_it(tmp_path: Path) -> None:
+    """A task that reads files names them in its values."""
+    values = tiny.document()
+    plain, *others = (
+        hashes_of(tmp_path, values, more, sha256)
+        for more, sha256 in (
+            ({}, "0"),
+            ({}, "1"),
+            ({"source": "words"}, "0"),
+            ({"source": "words"}, "1"),
+        )
+    )
+    assert plain == others[0] and not {*others[1]} & {*others[2]}
+
+
+def hashes_of(folder: Path, values: dict[str, Any], task: dict[str, Any], digit: str) -> list[str]:
+    values["tiny"]["quick"]["task"] |= task
+    values["download"]["files"]["words"]["all"]["sha256"] = 64 * digit
+    params = load_params(tiny.write(folder, values))
+    return [*replica.hashes(params, "tiny", "act").values()]
+
+
+def test_a_field_that_is_new_and_has_its_default_changes_no_hash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = tiny.config(tmp_path)
     after = newer(before)
-    monkeypatch.setattr(keys, "ExperimentConfig", type(after))
+    monkeypatch.setattr(replica, "ExperimentConfig", type(after))
     assert after.of_mechanism("act")["training"]["warmth"] == 3
     assert before.of_mechanism("act") != after.of_mechanism("act")
     for mechanism in MECHANISMS:
-        assert keys.training_key(before, mechanism) == keys.training_key(after, mechanism)
+        assert read_by(before, mechanism) == read_by(after, mechanism)
         record = json.loads(json.dumps(before.of_mechanism(mechanism)))
-        assert keys.agrees(record, after, mechanism)
+        assert replica.agrees(record, after, mechanism)
     warmer = newer(before, warmth=4)
-    assert keys.training_key(before, "act") != keys.training_key(warmer, "act")
+    assert read_by(before, "act") != read_by(warmer, "act")
 
 
 def test_an_option_counts_as_the_value_that_it_stands_for(tmp_path: Path) -> None:
     """What the block says anyway is no option, and a value of the block that is overridden none."""
 
-    def keyed(own: float, taus: list[Any]) -> tuple[str, ...]:
-        config = tiny.config(tmp_path, halting={"halt_bias": own}, act={"tau": taus})
-        return keys.replica_keys(config, "act", "")
+    def keyed(own: float, taus: list[Any]) -> list[str]:
+        return hashes(tmp_path, halting={"halt_bias": own}, act={"tau": taus})
 
     plain = keyed(0.0, [0.1, 0.2])
     assert keyed(0.0, [0.1, {"tau": 0.2, "halt_bias": 0}]) == plain
@@ -120,9 +149,8 @@ def test_an_option_counts_as_the_value_that_it_stands_for(tmp_path: Path) -> Non
 
 
 def test_an_option_that_the_halting_block_has_too_is_the_mechanisms(tmp_path: Path) -> None:
-    def keyed(mechanism: str, block: dict[str, Any]) -> tuple[str, ...]:
-        config = tiny.config(tmp_path, halting={"epsilon": 0.01}, **{mechanism: block})
-        return keys.replica_keys(config, mechanism, "")
+    def keyed(mechanism: str, block: dict[str, Any]) -> list[str]:
+        return hashes(tmp_path, mechanism, halting={"epsilon": 0.01}, **{mechanism: block})
 
     mixed = keyed("pondernet", {"lambda_p": [0.2, {"lambda_p": 0.2, "epsilon": 0.05}]})
     count = len(mixed) // 2
@@ -132,12 +160,13 @@ def test_an_option_that_the_halting_block_has_too_is_the_mechanisms(tmp_path: Pa
 
 
 @pytest.mark.parametrize("profile", ["quick", "reduced", "paper"])
-def test_every_network_of_the_project_has_a_key_of_its_own(profile: str) -> None:
-    """Two with one key would be taken for the same network, and one be lost."""
-    for name, config in load_params(ROOT / "params.yaml", profile).experiments.items():
+def test_every_network_of_the_project_has_a_hash_of_its_own(profile: str) -> None:
+    """Two with one hash would be taken for the same network, and one be lost."""
+    params = load_params(ROOT / "params.yaml", profile)
+    for name, config in params.experiments.items():
         for mechanism in config.mechanisms:
-            found = keys.replica_keys(config, mechanism, "")
-            assert len({*found}) == len(found), (name, mechanism)
+            found = replica.hashes(params, name, mechanism)
+            assert len({*found.values()}) == len(found), (name, mechanism)
 
 
 def newer(config: ExperimentConfig, **more: Any) -> ExperimentConfig:
@@ -155,14 +184,14 @@ def test_a_tasks_own_default_is_the_same_written_or_not() -> None:
     silent = {"name": "addition"}
     said = silent | {"digits": 5, "length": [1, 5], "test_length": 3}
     first, second, third = (
-        keys.training_key(config.model_copy(update={"task": task}), "act")
+        read_by(config.model_copy(update={"task": task}), "act")
         for task in (silent, said, said | {"digits": 4})
     )
     assert first == second != third
 
 
 def test_defaults_stay_what_they_were() -> None:
-    """No key holds them, so a changed one would leave trainings up to date that it reaches."""
+    """No hash holds them, so a changed one would leave trainings up to date that it reaches."""
     blocks = (schema.NetworkConfig, schema.HaltingConfig, schema.TrainingConfig)
     fields = {
         name: field.default
@@ -181,8 +210,45 @@ def test_defaults_stay_what_they_were() -> None:
 def test_a_record_agrees_with_the_values_that_the_training_reads(tmp_path: Path) -> None:
     config = tiny.config(tmp_path)
     record = json.loads(json.dumps(config.of_mechanism("repeat")))
-    assert keys.agrees(record, tiny.config(tmp_path, halting={"epsilon": 0.2}), "repeat")
-    assert not keys.agrees(record, tiny.config(tmp_path, seeds=[0]), "repeat")
-    assert not keys.agrees(record, tiny.config(tmp_path, network={"hidden": 8}), "repeat")
+    assert replica.agrees(record, tiny.config(tmp_path, halting={"epsilon": 0.2}), "repeat")
+    assert not replica.agrees(record, tiny.config(tmp_path, seeds=[0]), "repeat")
+    assert not replica.agrees(record, tiny.config(tmp_path, network={"hidden": 8}), "repeat")
     for damaged in (None, [], {}, record | {"repeat": {"rho": [0]}}, record | {"more": 1}):
-        assert not keys.agrees(damaged, config, "repeat")
+        assert not replica.agrees(damaged, config, "repeat")
+
+
+DONE = replica.Finished(
+    {"cell.weight": np.ones((2, 3), np.float32)},
+    np.array([[1.0, 0.5, np.nan, 2.0, 0.1, 30.0]]),
+    "diverged",
+    {"commit": "c", "wall_seconds": 1.5},
+)
+
+
+def test_a_file_holds_all_of_a_replica(tmp_path: Path) -> None:
+    assert not replica.is_stored(tmp_path, "ab") and replica.read(tmp_path, "ab") is None
+    replica.write(tmp_path, "ab", DONE)
+    assert replica.is_stored(tmp_path, "ab")
+    found = replica.read(tmp_path, "ab")
+    assert found is not None and found[2:] == DONE[2:]
+    np.testing.assert_array_equal(found.curve, DONE.curve)
+    np.testing.assert_array_equal(found.parameters["cell.weight"], np.ones((2, 3)))
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    replica.write(tmp_path, "ab", DONE)
+    path = tmp_path / "ab.safetensors"
+    for content in (path.read_bytes()[:-9], b"", save_numbers({"more": np.zeros(1)})):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match=r"ab\.safetensors: truncated or damaged .*; delete it"):
+            replica.read(tmp_path, "ab")
+
+
+def test_a_copy_within_a_project_has_its_replicas(tmp_path: Path) -> None:
+    """As `dvc exp run --temp` makes it; a folder without dvc.yaml has its own."""
+    copy = tmp_path / ".dvc/tmp/exps/one"
+    copy.mkdir(parents=True)
+    assert replica.store(copy) == copy / "data/replicas"
+    for each in (tmp_path, copy):
+        (each / "dvc.yaml").touch()
+    assert replica.store(copy) == replica.store(tmp_path) == tmp_path / "data/replicas"

@@ -8,18 +8,20 @@ import shutil
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import stages, tiny
 
 from pondering.params.read import load_params
 from pondering.project import machine
-from pondering.train import local
-from pondering.train.plan import Plan, plan
-from pondering.train.shards import LANES, Shard
+from pondering.train import shards
 
 TRAIN = ("train", *stages.QUICK, "--mechanism", "act")
-SIZES = {"network": {"hidden": 32}, "training": {"batch": 32, "updates": 700}}
+SIZES: dict[str, dict[str, Any]] = {
+    "network": {"hidden": 32},
+    "training": {"batch": 32, "updates": 700},
+}
 WRITTEN = (
     "data/runs/quick/tiny/act/parameters.safetensors",
     "data/runs/quick/tiny/act/run.json",
@@ -38,26 +40,26 @@ def one() -> None:
 
 def second_fails() -> None:
     two()
-    real = local._train
+    real = shards.train
 
-    def refuse(plan: Plan, shard: Shard, watch: object) -> object:
-        if shard.first:
+    def refuse(shard: shards.Shard, *rest: Any) -> Any:
+        if all(each.setting > 0.01 for each in shard.replicas.values()):
             raise MemoryError
-        return real(plan, shard, watch)  # type: ignore[arg-type]
+        return real(shard, *rest)
 
-    local._train = refuse  # type: ignore[assignment]
+    shards.train = refuse
 
 
 def slow_to_begin() -> None:
     """In processes whose first second passes before they handle any signal themselves."""
     two()
-    real = local._train
+    real = shards.train
 
-    def train(plan: Plan, shard: Shard, watch: object) -> object:
+    def train(*given: Any) -> Any:
         time.sleep(1)
-        return real(plan, shard, watch)  # type: ignore[arg-type]
+        return real(*given)
 
-    local._train = train  # type: ignore[assignment]
+    shards.train = train
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +75,6 @@ def undisturbed(fresh: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     """What one process writes."""
     folder = shutil.copytree(fresh, tmp_path_factory.mktemp("undisturbed") / "project")
     assert stages.run(folder, *TRAIN, before=one).status == 0
-    assert not list(folder.glob(".checkpoints/**/replicas-*"))
     return {name: (folder / name).read_bytes() for name in WRITTEN}
 
 
@@ -83,7 +84,7 @@ def project(fresh: Path, tmp_path: Path) -> Path:
 
 
 def check_finished(project: Path, undisturbed: dict[str, bytes]) -> None:
-    assert len(list(project.glob(".checkpoints/quick/tiny-act/*/replicas-*/*.safetensors"))) == 2
+    assert not list(project.glob(".checkpoints/**/*.safetensors"))
     assert {name: (project / name).read_bytes() for name in WRITTEN} == undisturbed
 
 
@@ -139,20 +140,20 @@ def test_one_that_fails_ends_the_stage_and_says_why(
     check_finished(project, undisturbed)
 
 
-def planned(folder: Path, **quick: object) -> Plan:
-    params = load_params(tiny.write(folder, tiny.document(**quick)))  # type: ignore[arg-type]
-    return plan(params, "tiny", "act", folder)
+def sizes(folder: Path, mechanism: str, **quick: Any) -> list[int]:
+    """Of the shards into which a mechanism's replicas are cut."""
+    shard = tiny.shard(folder, load_params(tiny.write(folder, tiny.document(**quick))), mechanism)
+    return [len(each.replicas) for each in shards.cut(shard, list(shard.replicas))]
 
 
-def test_who_trains_in_several_processes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_are_as_many_shards_as_processes_where_a_cut_changes_no_digit(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(machine, "processes", lambda threads: 3)
-    wide = planned(project, **SIZES)
-    assert wide.processes == 3
-    assert [each[:2] for each in wide.shards()] == [(0, 2), (2, 4)]
-    monkeypatch.setattr("pondering.train.plan.EVERY_STEP", 3)
-    ten = load_params(tiny.write(project, tiny.document(**SIZES, seeds=[0, 1, 2, 3, 4])))  # type: ignore[arg-type]
-    even = plan(ten, "tiny", "pondernet", project)
-    assert [last - first for first, last, _ in even.shards()] == [2] * 5, "four would take longer"
-    lanes = LANES[wide.path]
+    assert sizes(project, "act", **SIZES) == [2, 2]
+    monkeypatch.setattr(shards, "EVERY_STEP", 3)
+    ten = sizes(project, "pondernet", **SIZES, seeds=[0, 1, 2, 3, 4])
+    assert ten == [2] * 5, "four would take longer"
     for block, key in (("network", "hidden"), ("training", "batch")):
-        assert planned(project, **SIZES | {block: {key: lanes + 1}}).processes == 1
+        odd = SIZES | {block: SIZES[block] | {key: shards.LANES["fast"] + 1}}
+        assert sizes(project, "act", **odd) == [4]

@@ -1,0 +1,181 @@
+"""A replica's hash, of all that decides its numbers, and its file of that name.
+
+A finished replica lies at `data/replicas/HASH.safetensors`, its parameters and its curve in it.
+Nothing here loads torch, so a stage that finds all its replicas there takes no time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.replica import Replica
+from pondering.params.schema import ExperimentConfig, Params
+from pondering.project.atomic import atomic_write
+from pondering.project.errors import UserError
+from pondering.project.provenance import hash_values
+from pondering.train import program
+
+Array = NDArray[Any]
+SHARED = {name for entry in MECHANISMS.values() for name in entry.shares}  # of the halting block
+OF_THE_UNIT = {"halt_bias", "reads", "halting_rate"}  # read where the halting unit learns
+DRAWN = "drawn online"  # the data hash of a task that reads no file
+
+
+def hashes(params: Params, experiment: str, mechanism: str) -> dict[Replica, str]:
+    """The hash of each replica that an experiment trains with a mechanism, settings outermost.
+
+    It covers the values that the replica reads, the declared sha256 of its data, and the program.
+    Path and device do not enter: they change last digits, and each file records its own.
+    """
+    config = params.experiment(experiment)
+    common = [
+        data_hash(params, config),
+        program.parts(config.task["name"], config.network.cell, mechanism),
+    ]
+    return {
+        each: hash_values([values(config, each), *common]) for each in config.replicas(mechanism)
+    }
+
+
+def data_hash(params: Params, config: ExperimentConfig) -> str:
+    """The declared sha256 of the files that a task reads; its values name them: `data: mnist`."""
+    sources = params.download.files
+    named = [each for each in config.task.values() if isinstance(each, str) and each in sources]
+    found = sorted(file.sha256 for name in named for file in sources[name].values())
+    return hash_values(found) if found else DRAWN
+
+
+def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
+    """The values that a replica reads, where they differ from their first defaults.
+
+    So a new field with a default changes no hash, nor does a value that the mechanism does not
+    read, nor a `test_...` of the task, which is for evaluation.
+    """
+    mechanism, options = replica.mechanism, dict(replica.options)
+    entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
+    halting = config.halting.model_dump(mode="json", exclude_defaults=True)
+    if "halt_bias" in options:
+        halting["halt_bias"] = options.pop("halt_bias")
+    unread = (SHARED - {*entry.shares}) | (set() if entry.learns else OF_THE_UNIT)
+    own = {
+        name: value
+        for name, value in (dict(block.own) | options).items()
+        if value is not None and (name in entry.shares or value != entry.own[name][1])
+    }
+    training = config.training.model_dump(mode="json", exclude_defaults=True) | {
+        "updates": config.updates(mechanism),
+        "learning_rate": config.learning_rate(mechanism),
+    }
+    return {
+        "task": _task_values(config.task),
+        "network": config.network.model_dump(mode="json", exclude_defaults=True),
+        "mechanism": mechanism,
+        "halting": {n: each for n, each in halting.items() if n not in unread} | own,
+        "training": {n: each for n, each in training.items() if n not in unread},
+        entry.setting: replica.setting,
+        "seed": replica.seed,
+    }
+
+
+def agrees(recorded: Any, config: ExperimentConfig, mechanism: str) -> bool:
+    """Whether a mechanism trains with the values that a record has.
+
+    Values that it does not read may differ, and what the record does not know yet has its default.
+
+    Args:
+        recorded: the `config` of a record.
+        config: the experiment.
+    """
+    try:
+        blocks = {"mechanisms": {mechanism: recorded[mechanism]}, "evaluation": config.evaluation}
+        rest = {name: block for name, block in recorded.items() if name != mechanism}
+        then = ExperimentConfig.model_validate(rest | blocks)
+        old, new = ([values(c, each) for each in c.replicas(mechanism)] for c in (then, config))
+    except (ValueError, LookupError, TypeError, AttributeError, UserError):
+        return False
+    return old == new
+
+
+def _task_values(task: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = program.task_defaults(task["name"])
+    return {
+        name: value
+        for name, value in task.items()
+        if not name.startswith("test_")
+        and (name not in defaults or json.dumps(value) != json.dumps(defaults[name]))
+    }
+
+
+class Finished(NamedTuple):
+    """A replica after its last update.
+
+    Args:
+        parameters: by name; none where only its results are published.
+        curve: (points, 6): update, loss, error, ponder time, remainder, computed steps.
+        status: finished or diverged.
+        record: where its numbers come from.
+    """
+
+    parameters: Mapping[str, Array]
+    curve: Array
+    status: str
+    record: dict[str, Any]
+
+
+def store(root: Path) -> Path:
+    """The folder of finished replicas: that of the outermost DVC project around `root`.
+
+    `dvc exp run --temp` works in a copy of the project within it, and finds its replicas so.
+    """
+    root = root.absolute()
+    projects = [each for each in (root, *root.parents) if (each / "dvc.yaml").is_file()]
+    return (projects or [root])[-1] / "data" / "replicas"
+
+
+def write(folder: Path, sha256: str, done: Finished) -> None:
+    """Write a replica's file in one step.
+
+    Raises:
+        OSError: it cannot be written; a file that was there is unchanged.
+    """
+    tensors = {f"parameter.{name}": array for name, array in done.parameters.items()}
+    said = {"status": done.status, "record": json.dumps(done.record)}
+    atomic_write(_path(folder, sha256), save(tensors | {"curve": done.curve}, said))
+
+
+def read(folder: Path, sha256: str) -> Finished | None:
+    """Read a replica's file; None if there is none.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    path = _path(folder, sha256)
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="numpy") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            said = file.metadata()
+        curve = tensors.pop("curve")
+        parameters = {n.removeprefix("parameter."): each for n, each in tensors.items()}
+        return Finished(parameters, curve, said["status"], json.loads(said["record"]))
+    except (SafetensorError, OSError, LookupError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None
+
+
+def is_stored(folder: Path, sha256: str) -> bool:
+    """Whether a replica's file is there."""
+    return _path(folder, sha256).is_file()
+
+
+def _path(folder: Path, sha256: str) -> Path:
+    return folder / f"{sha256}.safetensors"
