@@ -155,9 +155,14 @@ def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
         key, _, value = code.strip().partition(":")
         top = top if indent else key
         if indent <= 2:
-            profile = key if indent == 2 and top != "download" else ""
+            profile = key if indent == 2 and top not in ("download", "defaults") else ""
         above = {depth: said for depth, said in above.items() if depth < indent}
-        if profile in ("reduced", "paper") and value and not comment and not any(above.values()):
+        if (
+            profile in ("common", "reduced", "paper")
+            and value
+            and not comment
+            and not any(above.values())
+        ):
             silent.append(f"{number}: {code.strip()}")
         above[indent] = bool(comment) and indent > 2
     assert silent == []

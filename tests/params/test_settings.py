@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from support import tiny
 
-from pondering.params.blocks import checker
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
@@ -47,18 +45,17 @@ def test_a_setting_with_options_is_never_traced(tmp_path: Path) -> None:
 # mechanism, its list, the line after "tiny.quick."
 WRONG: list[tuple[str, list[Any], str]] = [
     ("act", [0.1, {"halt_bias": -3}], "act.tau.1.tau: missing; the keys there are tau, halt_bias"),
-    ("act", [{"tau": -1, "halt_bias": 0}], "act.tau.0.tau: -1 is not allowed: Input should be gr"),
     ("act", [{"tau": 1, "halt_bias": "x"}], "act.tau.0.halt_bias: 'x' is not allowed: Input sho"),
     ("act", [{"tau": 1, "halt_bais": 0}], "act.tau.0.halt_bais: unknown key; allowed: tau, halt_"),
     ("act", [{"tau": 1, "max_steps": 3}], "act.tau.0.max_steps: unknown key; allowed: tau, halt_"),
     ("act", [{"tau": 1, "beta": 0.1}], "act.tau.0.beta: unknown key; allowed: tau, halt_bias"),
-    ("act", [{"tau": [1], "halt_bias": 0}], "act.tau.0.tau: [1] is not allowed: Input should be"),
+    ("act", [{"tau": [[1]], "halt_bias": 0}], "act.tau.0.tau: [1] is not allowed: Input should be"),
     ("act", [{"tau": 1, 1: 2}], "act.tau.0.1: 1 is not allowed: Keys should be strings"),
     ("act", [{}], "act.tau.0.tau: missing; the keys there are tau, halt_bias"),
-    ("act", [0.1, {"tau": 0.1}], "act.tau: [0.1, {'tau': 0.1}] is not allowed: must not name a v"),
+    ("act", [0.1, {"tau": 0.1}], "act.tau: [0.1, {'tau': 0.1}] is not allowed: must not name 0."),
     ("act", [0.1, BIAS, BIAS], "act.tau: [0.1, {'tau': 0.001, 'halt_bias': -3}, {'tau': 0.001,"),
     ("act", [BIAS], "act.tau: [{'tau': 0.001, 'halt_bias': -3}] is not allowed: must hold a numbe"),
-    ("pondernet", [0.5, {"lambda_p": 0.5, "beta": -1}], "pondernet.lambda_p.1.beta: -1 is not al"),
+    ("pondernet", [0.5, {"lambda_p": 0.5, "kl": "p"}], "pondernet.lambda_p.1.kl: 'p' is not al"),
     ("pondernet", [0.5, {"lambda_p": 0.5, "max_steps": 4}], "pondernet.lambda_p.1.max_steps: unkn"),
     ("repeat", [1, {"rho": 2, "halt_bias": 1}], "repeat.rho.1.halt_bias: unknown key; allowed: "),
 ]
@@ -77,18 +74,25 @@ def test_nonsense_is_one_line(tmp_path: Path, mechanism: str, given: list[Any], 
 
 def test_options_that_are_equal_in_six_digits_are_refused(tmp_path: Path) -> None:
     near = [0.1, {"tau": 0.1, "halt_bias": 0.1234567}, {"tau": 0.1, "halt_bias": 0.1234568}]
-    with pytest.raises(UserError, match=r"act\.tau: .* equal in six digits"):
+    with pytest.raises(UserError, match=r"act\.tau: .* twice, in six digits"):
         tiny.config(tmp_path, act={"tau": near})
 
 
-def test_a_word_may_be_an_option_where_the_entry_says_so() -> None:
-    kind = (Literal["left", "right"], "left")
-    entry = replace(MECHANISMS["act"], own={"side": kind}, sweeps=("side",))
-    block = {"tau": [0.1, {"tau": 0.1, "side": "right"}]}
-    found = checker({"act": entry}).validate_python({"act": block})["act"]
-    assert found["tau"] == (0.1, {"tau": 0.1, "side": "right"}) and found["side"] == "left"
-    with pytest.raises(ValueError, match="'left' or 'right'"):
-        checker({"act": entry}).validate_python({"act": {"tau": [{"tau": 0.1, "side": "up"}]}})
+def test_lists_stand_for_all_their_combinations_the_last_fastest(tmp_path: Path) -> None:
+    product = {"lambda_p": 0.2, "beta": [0.01, 0.1], "kl": ["p_prior", "prior_p"]}
+    config = tiny.config(tmp_path, pondernet={"beta": 0.01, "lambda_p": [product, 0.3]})
+    assert config.settings("pondernet") == (
+        0.2,
+        {"lambda_p": 0.2, "kl": "prior_p"},
+        {"lambda_p": 0.2, "beta": 0.1},
+        {"lambda_p": 0.2, "beta": 0.1, "kl": "prior_p"},
+        0.3,
+    )
+
+
+def test_a_papers_list_may_be_named(tmp_path: Path) -> None:
+    config = tiny.config(tmp_path, act={"tau": "graves_text"}, pondernet={"lambda_p": [0.1]})
+    assert config.settings("act")[:3] == (0.001, 0.002, 0.003) and len(config.settings("act")) == 28
 
 
 def test_every_option_is_an_own_value_or_the_halting_bias() -> None:

@@ -42,6 +42,7 @@ DOCUMENT: dict[str, Any] = {
     "profile": "quick",
     "device": "cpu",
     "compute": {"threads": 1, "checkpoint_seconds": 0.2, "insist": False, "path": "fast"},
+    "defaults": {},
     "experiments": ["tiny"],
     "about": {},
     "download": {

@@ -76,6 +76,7 @@ def test_a_report_rebuilds_a_database_that_it_cannot_use(
 
 def test_make_track_rebuilds_what_it_cannot_use(tmp_path: Path) -> None:
     shutil.copy(stage.empty_database(), tmp_path)
+    (tmp_path / "params.yaml").touch()  # of a project
     stage.write_files(tmp_path, "parity", "act")
     spoil(tmp_path / "mlflow.db", "damaged")
     result = CliRunner().invoke(main, ["track", "--root", str(tmp_path)])

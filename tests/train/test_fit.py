@@ -55,3 +55,25 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, change: dict[str, Any], sa
         check_fit("tiny.quick", config, make_task(config.task, "tiny"))
     assert str(caught.value).startswith("params.yaml: tiny.quick.")
     assert re.search(said, str(caught.value)), caught.value
+
+
+# mechanism, its block, what its class says
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("act", {"tau": [0.01, -0.1]}, r"tau: -0\.1.* is not allowed; a number from 0 on is"),
+    ("pondernet", {"lambda_p": [0.2, 1.0]}, r"lambda_p: 1\.0 is not allowed; a number in \[0, 1\)"),
+    ("pondernet", {"lambda_p": [0.2, {"lambda_p": 0.2, "beta": -1.0}]}, "beta: -1.* not allowed"),
+    ("pondernet", {"lambda_p": [0.2], "epsilon": -0.5}, "epsilon: -0.5 is not allowed"),
+    ("correctness", {"weight": [0.5], "explore": 2.0}, r"explore: 2.* a number in \[0, 1\] is"),
+    ("certainty", {"theta": [1.5]}, r"theta: 1\.5 is not allowed"),
+    ("random_depth", {"alpha": [2.0]}, r"alpha: 2\.0 is not allowed"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "block", "said"), WRONG)
+def test_a_mechanism_refuses_what_means_nothing_before_any_work(
+    tmp_path: Path, mechanism: str, block: dict[str, Any], said: str
+) -> None:
+    config = tiny.config(tmp_path, **{mechanism: block})
+    with pytest.raises(UserError, match=said) as caught:
+        check_fit("tiny.quick", config, make_task(config.task, "tiny"))
+    assert len(str(caught.value).splitlines()) == 1

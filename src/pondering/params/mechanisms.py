@@ -15,7 +15,7 @@ from pondering.params import ranges
 SHARED: dict[str, tuple[Any, Any]] = {
     "learning_rate": (ranges.Positive | None, None),
     "updates": (ranges.Count | None, None),
-    "seeds": (ranges.OwnSeeds | None, None),
+    "seeds": (ranges.Seeds | None, None),
 }
 """What every mechanism's block may hold: key -> what it may be, its default."""
 
@@ -28,10 +28,10 @@ class Mechanism:
         title: its name on the pages and in figures.
         setting: the argument of its class that is swept; in `params.yaml` a list of that name.
         symbol: the setting's sign.
-        settings: what that list may hold: `ranges.Counts` (whole, from 1), `Penalties` (from 0, or
-            a grid's name), `Priors` (from 0, below 1), `Shares` (0 to 1) or `Thresholds` (above 0,
-            to 1); a mapping, too, see `sweeps`.
-        path: its class, as `package.module:Class`; it answers the contract of `model/halting`.
+        kind: what that list holds: `ranges.Number`, or `Count`, whole from 1; mappings, too, see
+            `sweeps`.
+        path: its class, as `package.module:Class`; it answers the contract of `model/halting`, and
+            refuses arguments that mean nothing.
         shares: arguments that come from the experiment's `halting` block, such as max_steps.
         own: further arguments that the mechanism's block has: what each may be, and its default
             (`...` where there is none). None stands for the shared value, or that of the class.
@@ -48,7 +48,7 @@ class Mechanism:
     title: str
     setting: str
     symbol: str
-    settings: ranges.Swept
+    kind: Any
     path: str
     shares: tuple[str, ...] = ()
     own: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
@@ -60,12 +60,12 @@ class Mechanism:
     @property
     def block(self) -> dict[str, tuple[Any, Any]]:
         """What its block in `params.yaml` may hold: key -> what it may be, its default."""
-        return {**SHARED, self.setting: (self.settings, ...), **self.own}
+        return {**SHARED, self.setting: (self.kind, ...), **self.own}
 
     @property
     def options(self) -> dict[str, Any]:
         """What a mapping in the list of settings may name besides: key -> what it may be."""
-        known = {"halt_bias": ranges.Bias} | {name: kind for name, (kind, _) in self.own.items()}
+        known = {"halt_bias": ranges.Number} | {name: kind for name, (kind, _) in self.own.items()}
         return {name: known[name] for name in self.sweeps}
 
     @property
@@ -76,40 +76,40 @@ class Mechanism:
 
 MECHANISMS: dict[str, Mechanism] = {
     "repeat": Mechanism(
-        "Fixed repeat", "rho", "ρ", ranges.Counts, "pondering.model.halting:FixedRepeat",  # noqa: RUF001
+        "Fixed repeat", "rho", "ρ", ranges.Count, "pondering.model.halting:FixedRepeat",  # noqa: RUF001
         learns=False, ways=("sequence", "without_gradient"),
     ),
     "act": Mechanism(
-        "ACT", "tau", "τ", ranges.Penalties, "pondering.model.halting:ACT",
+        "ACT", "tau", "τ", ranges.Number, "pondering.model.halting:ACT",
         shares=("epsilon", "max_steps", "carry"), own={"tau_warmup": (ranges.Whole, 0)},
         remainder=True, ways=("sequence", "without_gradient"), sweeps=("halt_bias", "tau_warmup"),
     ),
     "pondernet": Mechanism(
-        "PonderNet", "lambda_p", "λp", ranges.Priors, "pondering.model.halting:PonderNet",
+        "PonderNet", "lambda_p", "λp", ranges.Number, "pondering.model.halting:PonderNet",
         shares=("max_steps", "carry"),
         own={
-            "beta": (ranges.NotNegative, ...),
+            "beta": (ranges.Number, ...),
             "max_steps": (ranges.Count | None, None),
-            "epsilon": (ranges.Open | None, None),
+            "epsilon": (ranges.Number | None, None),
             "kl": (Literal["p_prior", "prior_p"], "p_prior"),
         },
         ways=("every_step",), sweeps=("halt_bias", "beta", "epsilon", "kl"),
     ),
     "correctness": Mechanism(
-        "Correctness", "weight", "w", ranges.Penalties, "pondering.model.halting:Correctness",
-        shares=("max_steps",), own={"explore": (ranges.Share, 0.1), "detach": (bool, False)},
+        "Correctness", "weight", "w", ranges.Number, "pondering.model.halting:Correctness",
+        shares=("max_steps",), own={"explore": (ranges.Number, 0.1), "detach": (bool, False)},
         ways=(), sweeps=("halt_bias", "explore"),
     ),
     "certainty": Mechanism(
-        "Certainty", "theta", "θ", ranges.Thresholds, "pondering.model.halting:Certainty",
+        "Certainty", "theta", "θ", ranges.Number, "pondering.model.halting:Certainty",
         shares=("max_steps",), learns=False, ways=(),
     ),
     "dact": Mechanism(
-        "DACT", "tau", "τ*", ranges.Penalties, "pondering.model.halting:DACT",
+        "DACT", "tau", "τ*", ranges.Number, "pondering.model.halting:DACT",
         shares=("max_steps",), remainder=True, ways=(), sweeps=("halt_bias",),
     ),
     "random_depth": Mechanism(
-        "Random depth", "alpha", "α", ranges.Shares, "pondering.model.halting:RandomDepth",  # noqa: RUF001
+        "Random depth", "alpha", "α", ranges.Number, "pondering.model.halting:RandomDepth",  # noqa: RUF001
         shares=("max_steps",), own={"progressive": (bool, True)}, learns=False, ways=(),
     ),
 }  # fmt: skip

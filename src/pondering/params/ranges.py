@@ -1,13 +1,21 @@
-"""The numbers and lists of numbers that may stand in `params.yaml`, each with its range."""
+"""The numbers and lists of numbers that may stand in `params.yaml`.
+
+What a mechanism is given, its class checks; here are whole numbers and numbers, told apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 LARGEST = 10**9  # keeps sizes and rates within what torch and float32 can hold
+
+# Strict: "0.1" in quotes is a word and true is no number; a whole number may stand for a float.
+Whole = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
+Count = Annotated[int, Field(ge=1, le=LARGEST, strict=True)]
+Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
+Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
 
 
 def setting_text(setting: float | str) -> str:
@@ -15,43 +23,36 @@ def setting_text(setting: float | str) -> str:
     return setting if isinstance(setting, str) else f"{setting:g}"
 
 
-def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if len(set(values)) != len(values):
-        raise ValueError("must not name a value twice")
-    return values
-
-
-def _grid(decimals: int) -> tuple[float, ...]:
+def _graves(decimals: int) -> tuple[float, ...]:
     """i x 10^-j for i = 1..10 and j = `decimals`..1, in rising order (Graves 2016, Sec. 3)."""
     steps = [(i, j) for j in range(decimals, 0, -1) for i in range(1, 11)]
     return tuple(dict.fromkeys(round(i * 10.0**-j, j) for i, j in steps))
 
 
-# Graves's penalties by name: those of his synthetic tasks, and of Wikipedia.
-GRIDS = {"graves": _grid(4), "graves_text": _grid(3)}
+GRIDS: dict[str, tuple[float, ...]] = {
+    "graves": _graves(4),
+    "graves_text": _graves(3),  # of Wikipedia
+    "banino": (0.0, *_graves(4)[1:9], *_graves(3)[:9], 0.01, 0.02),  # of tau, as drawn in Fig. 2a
+    "banino_priors": tuple(round(0.1 * i, 1) for i in range(1, 10)),  # as drawn in Fig. 2b
+}
+"""The papers' lists of settings, by the name that may stand for one."""
 
 
-class Swept(NamedTuple):
-    """What a setting may be: the range of its number, and grids whose names stand for a list."""
+def _listed(seeds: Any) -> Any:
+    """20 stands for 0 to 19, {from: 100, count: 10} for 100 to 109; a list for itself."""
+    first, count = 0, seeds
+    if isinstance(seeds, dict) and seeds.keys() == {"from", "count"}:
+        first, count = seeds["from"], seeds["count"]
+    if any(type(each) is not int or not 0 <= each <= LARGEST for each in (first, count)):
+        return seeds
+    return tuple(range(first, first + min(count, 10_000)))
 
-    number: Any
-    grids: Mapping[str, tuple[float, ...]]
+
+def _distinct(values: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(values)) != len(values):
+        raise ValueError("must not name a value twice")
+    return values
 
 
-# Strict: "0.1" in quotes is a word and true is no number; a whole number may stand for a float.
-Count = Annotated[int, Field(ge=1, le=LARGEST, strict=True)]
-Whole = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
-Open = Annotated[float, Field(gt=0, lt=1, strict=True)]
-Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
-NotNegative = Annotated[float, Field(ge=0, le=LARGEST, strict=True)]
-Bias = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
-Prior = Annotated[float, Field(ge=0, lt=1, strict=True)]
-Share = Annotated[float, Field(ge=0, le=1, strict=True)]
-Counts = Swept(Count, {})
-Penalties = Swept(NotNegative, GRIDS)
-Priors = Swept(Prior, {})
-Shares = Swept(Share, {})
-Thresholds = Swept(Annotated[float, Field(gt=0, le=1, strict=True)], {})
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(_distinct)]
-OwnSeeds = Annotated[tuple[Seed, ...], AfterValidator(_distinct)]
+Seeds = Annotated[tuple[Seed, ...], BeforeValidator(_listed), AfterValidator(_distinct)]

@@ -21,7 +21,7 @@ from pondering.project.errors import UserError, printable
 
 __all__ = ["MECHANISMS", "PROFILES", "SETTING_NAMES", "ExperimentConfig", "Params", "load_params"]
 
-_TOP = ("profile", "device", "compute", "download", "experiments", "about")
+_TOP = ("profile", "device", "compute", "download", "defaults", "experiments", "about")
 # What an experiment's block may hold.
 _PARTS = (*(name for name in ExperimentConfig.model_fields if name != "mechanisms"), *MECHANISMS)
 LONGEST_VALUE = 80
@@ -69,7 +69,9 @@ def _checked(
     for key in document:
         if key not in (*_TOP, *names) and not _is_block(document[key]):
             raise _Refusal(f"{key}: unknown key; allowed: {_listed((*_TOP, *names))}")
-    merged = {key: document[key] for key in _TOP if key != "experiments"}
+    if not isinstance(document["defaults"], dict) or set(document["defaults"]) - {*_PARTS}:
+        raise _Refusal(f"defaults: must be a mapping; allowed: {_listed(_PARTS)}")
+    merged = {key: document[key] for key in _TOP if key not in ("experiments", "defaults")}
     for name, values in over.items():
         if isinstance(block := document.get(name), dict) and isinstance(block.get(chosen), dict):
             block[chosen] = deep_merge(block[chosen], values)
@@ -100,6 +102,8 @@ def _merged_block(document: dict[str, Any], name: Any, profile: str) -> dict[str
             if key not in _PARTS:
                 raise _Refusal(f"{name}.{home}.{key}: unknown key; allowed: {_listed(_PARTS)}")
     merged = deep_merge(block["common"], block[profile])
+    defaults = {k: v for k, v in document["defaults"].items() if k not in MECHANISMS or k in merged}
+    merged = deep_merge(defaults, merged)
     blocks = {key: merged.pop(key) for key in MECHANISMS if key in merged}
     if not blocks:
         raise _Refusal(

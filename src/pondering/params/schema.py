@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import product
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
     StrictStr,
+    ValidationError,
     ValidationInfo,
+    WrapValidator,
+    create_model,
     field_validator,
 )
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from pondering.params.blocks import SettingValue, checker
 from pondering.params.downloads import Download
 from pondering.params.mechanisms import MECHANISMS, SHARED, Mechanism
-from pondering.params.ranges import Bias, Count, NotNegative, Open, OwnSeeds, Positive, Seeds
-from pondering.params.replica import Replica, split_setting
+from pondering.params.ranges import GRIDS, Count, Number, Positive, Seeds
+from pondering.params.replica import Replica, setting_words, split_setting
 from pondering.project.errors import UserError
 
+SettingValue = int | float | dict[str, Any]  # a swept value, or a mapping that names it and options
 PROFILES = ("quick", "reduced", "paper")
 SETTING_NAMES = {name: mechanism.setting for name, mechanism in MECHANISMS.items()}
 
@@ -69,7 +76,7 @@ class NetworkConfig(_Model):
     init: Literal["torch", "glorot"] = Field(
         "torch", description="initial weights; glorot: Glorot and Bengio 2010, Eq. 16"
     )
-    forget_bias: Bias | None = Field(
+    forget_bias: Number | None = Field(
         None, description="an LSTM's, at first; None: drawn; Jozefowicz et al. 2015, Secs. 2-3: 1"
     )
 
@@ -78,8 +85,8 @@ class HaltingConfig(_Model):
     """What the mechanisms share."""
 
     max_steps: Count = Field(description="ponder steps of an input at most")
-    epsilon: Open = Field(description="ACT halts at a sum of 1 - epsilon")
-    halt_bias: Bias = Field(description="what the halting unit's bias starts with")
+    epsilon: Number = Field(description="ACT halts at a sum of 1 - epsilon")
+    halt_bias: Number = Field(description="what the halting unit's bias starts with")
     first_step_flag: StrictBool = Field(description="whether an input says that it is new")
     reads: Literal["h", "state"] = Field(
         "h", description="of an LSTM the halting unit reads h or [h; c]; Graves leaves it open"
@@ -94,7 +101,7 @@ class MechanismConfig(_Model):
 
     learning_rate: Positive | None = Field(description="None: the experiment's")
     updates: Count | None = Field(description="None: the experiment's")
-    seeds: OwnSeeds | None = Field(
+    seeds: Seeds | None = Field(
         description="None: the experiment's; an empty list leaves the mechanism out of a profile"
     )
     settings: tuple[SettingValue, ...] = Field(description="rho, tau, lambda_p, some with options")
@@ -107,14 +114,81 @@ class MechanismConfig(_Model):
         return first | seeds | {entry.setting: list(self.settings)} | dict(self.own)
 
 
-_BLOCKS = checker(MECHANISMS)
+def _expanded(values: Any) -> Any:
+    """A list of settings in which a grid's name, and each product of lists, is written out.
+
+    Of {beta: [0.1, 1], lambda_p: [0.2, 0.4]} the last value changes fastest.
+    """
+    if isinstance(values, str):
+        return GRIDS.get(values, values)
+    if not isinstance(values, list):
+        return values
+    found = []
+    for each in values:
+        if isinstance(each, dict):
+            several = [one if isinstance(one, list) else [one] for one in each.values()]
+            found += [dict(zip(each, one, strict=True)) for one in product(*several)]
+        else:
+            found.append(each)
+    return found
+
+
+def _settings(entry: Mechanism) -> Any:
+    """The type of a mechanism's list of settings: numbers, and mappings that name options."""
+    options: Any = {name: (kind, None) for name, kind in entry.options.items()}
+    options = {entry.setting: (entry.kind, ...)} | options
+    mapping = create_model("Setting", __base__=_Model, **options)
+
+    def number_or_mapping(value: Any, number: Callable[[Any], Any]) -> SettingValue:
+        if not isinstance(value, dict):
+            found: SettingValue = number(value)
+            return found
+        named = mapping.model_validate(value).model_dump(exclude_unset=True)
+        setting: float = named.pop(entry.setting)
+        return {entry.setting: setting} | dict(sorted(named.items()))
+
+    one: Any = Annotated[entry.kind, WrapValidator(number_or_mapping)]
+    return Annotated[tuple[one, ...], Field(min_length=1), BeforeValidator(_expanded)]
+
+
+@cache
+def _block(name: str) -> type[BaseModel]:
+    """The type of a mechanism's block."""
+    entry = MECHANISMS[name]
+    fields: Any = dict(entry.block)
+    fields[entry.setting] = (_settings(entry), ...)
+    return create_model("Block", __base__=_Model, **fields)
+
+
+def _without_usual(
+    entry: Mechanism, settings: Sequence[SettingValue], usual: Mapping[str, Any]
+) -> tuple[SettingValue, ...]:
+    """The settings without those options that are as the whole block has them.
+
+    Raises:
+        ValueError: a setting is named twice, or none is a number alone.
+    """
+    found: list[SettingValue] = []
+    for each in settings:
+        number, options = split_setting(entry, each)
+        own = {name: value for name, value in options if value != usual[name]}
+        found.append({entry.setting: number} | own if own else number)
+    words = [setting_words(entry, each) for each in found]
+    if len(set(words)) != len(words):
+        twice = next(each for n, each in enumerate(words) if each in words[:n])
+        raise ValueError(f"must not name {twice} twice, in six digits as tables have them")
+    if all(isinstance(each, dict) for each in found):
+        raise ValueError("must hold a number alone, too: that setting is traced and published")
+    return tuple(found)
 
 
 class ValidationConfig(_Model):
     """Plateau schedule and early stopping on validation accuracy, per replica."""
 
     per_epoch: Count = Field(description="validations in an epoch")
-    factor: Open = Field(description="what a learning rate is multiplied by when it stalls")
+    factor: Annotated[float, Field(gt=0, lt=1, strict=True)] = Field(
+        description="what a learning rate is multiplied by when it stalls"
+    )
     patience: Count = Field(description="validations without a better accuracy before that")
     stop_patience: Count = Field(description="validations without one before a replica stops")
 
@@ -146,7 +220,7 @@ class TrainingConfig(_Model):
 class TraceConfig(_Model):
     """Which example sequences are written out step by step."""
 
-    tau: NotNegative = Field(description="ACT's setting nearest to it is traced")
+    tau: Number = Field(description="ACT's setting nearest to it is traced")
     sequences: Count = Field(3, description="how many")
 
 
@@ -172,7 +246,9 @@ class ExperimentConfig(_Model):
     network: NetworkConfig
     halting: HaltingConfig
     training: TrainingConfig
-    seeds: Seeds = Field(description="each setting trains once with each seed")
+    seeds: Annotated[Seeds, Field(min_length=1)] = Field(
+        description="each setting trains once with each seed"
+    )
     evaluation: EvaluationConfig
     mechanisms: dict[str, MechanismConfig] = Field(
         description="those with a block of their own, in the order of `MECHANISMS`"
@@ -180,14 +256,27 @@ class ExperimentConfig(_Model):
 
     @field_validator("mechanisms", mode="before")
     @classmethod
-    def _as_the_entries_say(cls, blocks: dict[str, Any]) -> dict[str, Any]:
-        """Check the blocks against the ranges of their entries, and take their defaults."""
-        found: dict[str, dict[str, Any]] = _BLOCKS.validate_python(blocks)
-        return {
-            name: {key: values.pop(key) for key in SHARED}
-            | {"settings": values.pop(MECHANISMS[name].setting), "own": values}
-            for name, values in found.items()
-        }
+    def _as_the_entries_say(cls, blocks: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        """Check the blocks as their entries say, and take their defaults."""
+        kinds: Any = {name: (_block(name), ...) for name in blocks}
+        checked = create_model("Blocks", **kinds).model_validate(blocks)
+        bias = info.data["halting"].halt_bias if "halting" in info.data else None
+        found = {}
+        for name in blocks:
+            values, entry = dict(getattr(checked, name)), MECHANISMS[name]
+            shared = {key: values.pop(key) for key in SHARED}
+            settings = values.pop(entry.setting)
+            try:
+                settings = _without_usual(entry, settings, {"halt_bias": bias, **values})
+            except ValueError as error:
+                line = InitErrorDetails(
+                    type=PydanticCustomError("settings", str(error)),
+                    loc=(name, entry.setting),
+                    input=blocks[name][entry.setting],
+                )
+                raise ValidationError.from_exception_data("settings", [line]) from None
+            found[name] = shared | {"settings": settings, "own": values}
+        return found
 
     def mechanism(self, name: str) -> MechanismConfig:
         """A mechanism's block.
@@ -208,22 +297,11 @@ class ExperimentConfig(_Model):
         return self.mechanism(mechanism).settings
 
     def replicas(self, mechanism: str) -> tuple[Replica, ...]:
-        """Every replica of a mechanism, settings outermost.
-
-        An option that has the value which the block gives all replicas is none.
-
-        Raises:
-            UserError: two settings are the same then.
-        """
-        entry = MECHANISMS[mechanism]
-        usual = {"halt_bias": self.halting.halt_bias, **self.mechanism(mechanism).own}
-        found = []
-        for number, options in (split_setting(entry, each) for each in self.settings(mechanism)):
-            own = tuple(pair for pair in options if pair[1] != usual[pair[0]])
-            found += [Replica(mechanism, number, seed, own) for seed in self.seeds_of(mechanism)]
-        if len(set(found)) < len(found):
-            twice = next(each for n, each in enumerate(found) if each in found[:n])
-            raise UserError(f"params.yaml: {twice.text()}: is named twice")
+        """Every replica of a mechanism, settings outermost."""
+        entry, found = MECHANISMS[mechanism], []
+        for setting in self.settings(mechanism):
+            number, options = split_setting(entry, setting)
+            found += [Replica(mechanism, number, k, options) for k in self.seeds_of(mechanism)]
         return tuple(found)
 
     def traced(self, mechanism: str) -> float:

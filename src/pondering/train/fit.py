@@ -1,4 +1,4 @@
-"""Whether an experiment's cell and schedule suit its task."""
+"""Whether an experiment's cell and schedule suit its task, and its mechanisms take their values."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ from pondering.model.cells import CELLS
 from pondering.params.read import ExperimentConfig
 from pondering.project.errors import UserError
 from pondering.tasks.base import Task
+from pondering.train.build import make_halting
 
 
 def check_fit(where: str, config: ExperimentConfig, task: Task) -> None:
-    """Refuse a cell or a schedule that the task cannot have.
+    """Refuse a cell or a schedule that the task cannot have, and what a mechanism refuses.
 
     Args:
         where: the experiment's block in params.yaml, as `parity.quick`.
 
     Raises:
-        UserError: images need a cell that reads them, and only they have a validation set.
+        UserError: images need a cell that reads them, and only they have a validation set; a
+            mechanism's class refuses a setting, an option or another argument.
     """
+    for mechanism in config.mechanisms:
+        for replica in config.replicas(mechanism):
+            if replica.seed == config.seeds_of(mechanism)[0]:
+                make_halting(config, replica)
     images, cell = hasattr(task, "validation_batch"), config.network.cell
     fitting = [name for name, kind in CELLS.items() if hasattr(kind, "side") == images]
     if cell not in fitting:
