@@ -51,13 +51,6 @@ def shades(axes: Axes) -> list[tuple[float, float, float]]:
     return [(box.x0, box.x1, round((box.y0 + box.y1) / 2, 3)) for box in boxes]
 
 
-def test_lines_of_a_title_are_of_about_one_length() -> None:
-    spec = figure_of("Q6", RUNS["Q6"]())
-    titles = [axes.get_title(loc="left") for axes in drawn(spec.draw(RUNS["Q6"]())).axes]
-    long = [title.split("\n") for title in titles if "\n" in title]
-    assert long and all(len(line) > 7 for lines in long for line in lines)
-
-
 @pytest.mark.parametrize("name", RUNS)
 def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
     results = RUNS[name]()
@@ -66,45 +59,12 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
     figure.draw_without_rendering()
     assert figure.get_figwidth() == style.WIDTH
     width = figure.get_window_extent().width
-    for text in (t for axes in figure.axes for t in (axes.title, *axes.get_yticklabels())):
+    for text in (t for axes in figure.axes for t in axes.get_yticklabels()):
         box = text.get_window_extent()
         assert box.x0 > -2 and box.x1 < 1.02 * width, text.get_text()
     legend = " ".join(" ".join(t.get_text().split()) for t in figure.legends[0].get_texts())
     assert all(each.meaning in legend for each in ASKED[name].decides)
     assert ASKED[name].measured in spec.caption(results)
-
-
-def test_labels_of_many_lines_do_not_touch() -> None:
-    long = ["Halting for correctness, addition", "Halting for correctness, addition, halt_bias -5"]
-    estimates = [
-        {"part": part, "quantity": name, "label": name, "unit": "share", "value": 0.5,
-         "low": 0.4, "high": 0.6, "text": ""}
-        for part in ("Ways to halt", *long, "Ways to halt, logic") for name in ("saved", "right")
-    ]  # fmt: skip
-    figure = drawn(decisions.draw(Results("quick"), estimates, []))
-    figure.draw_without_rendering()
-    labels = [each.get_window_extent() for each in figure.axes[0].get_yticklabels()]
-    assert len(labels) == 4 and all(above.y0 > below.y1 for above, below in pairwise(labels))
-
-
-@pytest.mark.parametrize(
-    ("labels", "title"),
-    [
-        (["gain, mean over 7 tasks"] * 2, "Gain, mean over 7 tasks"),
-        (["gain, mean over 7 tasks", "gain, mean over 6 tasks"], "Gain"),
-        (["ratio (a, b) over c", "ratio (a, d) over c"], "What it is"),
-    ],
-)
-def test_a_panel_is_called_what_its_parts_share(labels: list[str], title: str) -> None:
-    estimates = [
-        {"part": f"{part}", "quantity": quantity, "label": label, "unit": "share", "value": 0.5,
-         "low": 0.4, "high": 0.6, "text": ""}
-        for quantity in ("what_it_is", "other")
-        for part, label in enumerate(labels if quantity == "what_it_is" else ["other"] * 2)
-    ]  # fmt: skip
-    figure = drawn(decisions.draw(Results("quick"), estimates, []))
-    titles = [each.get_title().replace("\n", " ") for each in figure.axes]
-    assert titles == [title, "Other"]
 
 
 @pytest.mark.parametrize("spread", [0.0006, 0.004, 0.012, 0.1])
@@ -137,22 +97,31 @@ def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
     assert shades(networks) == [(5.0, networks.get_xlim()[1], next(iter(rows(networks).values())))]
 
 
-def test_whiskers_are_the_intervals_and_panels_of_many_parts_share_their_rows() -> None:
-    reached = {"pondernet": 0.5, "random_depth": 0.9, "act": 0.5, "dact": 0.5}
-    results = cases.q5(reached, {"random_depth": 0.8})
+def test_whiskers_are_the_intervals() -> None:
+    results = cases.q5({"pondernet": 0.5, "random_depth": 0.9}, {"random_depth": 0.8})
     found = answer(ASKED["Q5"], results)
-    first, second, *_ = drawn(figure_of("Q5", results).draw(results)).axes
-    place = rows(first)["Random depth"]
-    assert len(rows(first)) == 4
     (beyond,) = (q for q in found.parts["Random depth"] if q.name == "accuracy_beyond_8_of_16")
+    axes = drawn(figure_of("Q5", results).draw(results)).axes[0]
+    place = rows(axes)[f"Random depth: {beyond.label}"]
     whisker = next(
         each
-        for each in first.lines
+        for each in axes.lines
         if round(each.get_ydata()[0], 3) == place and len(each.get_xdata()) == 2
     )
     assert list(whisker.get_xdata()) == pytest.approx([beyond.low, beyond.high])
-    assert list(points(second)) == [place]  # the others were not trained there
-    assert {each.get_text() for each in first.texts} == set()
+
+
+def test_of_many_estimates_those_that_decide_are_drawn() -> None:
+    estimates = [
+        {"part": "", "quantity": f"{number}", "label": f"{number}", "unit": "share", "value": 0.5,
+         "low": None, "high": None}
+        for number in range(decisions.MOST_ROWS + 1)
+    ]  # fmt: skip
+    bound = {"quantity": "7", "low": 0.4, "high": None, "condition": False, "said": "it is so"}
+    (axes,) = drawn(decisions.draw(Results("quick"), estimates, [bound])).axes
+    assert list(rows(axes)) == ["7"]
+    (axes,) = drawn(decisions.draw(Results("quick"), estimates[1:], [bound])).axes
+    assert len(rows(axes)) == decisions.MOST_ROWS and next(iter(rows(axes))) == "7"
 
 
 def test_what_was_not_measured_is_said_and_two_bounds_differ_in_colour() -> None:
@@ -163,22 +132,7 @@ def test_what_was_not_measured_is_said_and_two_bounds_differ_in_colour() -> None
     assert set(said) == {"not measured"} and place not in points(correlation)
     results = RUNS["Q8"]()
     gain = drawn(figure_of("Q8", results).draw(results)).axes[0]
-    colours = {tuple(each.get_facecolor()[0]) for each in gain.collections}
-    assert len(colours) == 2 and len(gain.collections) == 2
-
-
-def test_few_parts_stand_side_by_side_with_a_row_a_quantity() -> None:
-    results = RUNS["Q3"]()
-    found = answer(ASKED["Q3"], results)
-    axes = drawn(figure_of("Q3", results).draw(results)).axes
-    points_of = dict(zip(found.parts, axes[:3], strict=True))
-    for part, panel in points_of.items():
-        title = " ".join(panel.get_title(loc="left").split())
-        assert (title, panel.get_xlabel()) == (part, "points")
-        places, at = rows(axes[0]), points(panel)
-        for quantity in (each for each in found.parts[part] if each.unit == "points"):
-            assert at[places[quantity.label]] == pytest.approx(quantity.value)
-    assert [len(shades(panel)) for panel in axes[:6]] == [2, 2, 2, 1, 1, 1]
+    assert len({tuple(each.get_facecolor()[0]) for each in gain.collections}) == 2
 
 
 def test_without_data_there_is_no_figure_and_the_answer_says_what_to_run() -> None:
