@@ -30,3 +30,10 @@ def test_the_sentences_have_the_numbers_that_are_drawn() -> None:
         f"5 times solves it at update {addition['repeat', 5.0]:,}"
         in (said["beyond-repeat-addition"])
     )
+
+
+def test_the_papers_size_stands_beside_its_value() -> None:
+    shown = {spec.id: spec.paper_value for spec in FIGURES}
+    assert shown["graves-04"].endswith(" Size there: 64 bits, RNN of 128, 16,000,000 updates.")
+    assert "LSTM of 512" in shown["beyond-repeat-addition"]
+    assert "Size" not in shown["beyond-direction"]

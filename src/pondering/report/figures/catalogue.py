@@ -51,7 +51,7 @@ def _figure(
         number=number,
         experiment=reads,
         title=title,
-        paper_value=paper.SAID.get(name, "None has it."),
+        paper_value=paper.said(name, reads[0]),
         panels=family.draw,
         text=family.CAPTION,
         values=values,

@@ -79,11 +79,12 @@ SAID = {
     "mnist-classes": "The public notebook reports plain MNIST as solved.",
     "mnist-gallery": "Not in the public notebook.",
     "beyond-repeat-parity": (
-        "Fojo et al. 2018: repeating twice solves it at update 22,000, ACT at 53,000 to 356,000."
+        "Fojo et al. 2018: repeating twice solves it at update 22,000, ACT at 53,000 to 356,000. "
+        "Size there: 64 bits, RNN of 128."
     ),
     "beyond-repeat-addition": (
         "Fojo et al. 2018: repeating 5 times solves it at update 514,000, ACT (τ = 1e-2) at "
-        "899,000."
+        "899,000. Size there: 5 numbers of up to 5 digits, LSTM of 512."
     ),
     "beyond-extrapolation": (
         "Banino 2021 reports one mean: PonderNet's steps rise to about 5 beyond the trained "
@@ -193,13 +194,9 @@ SOLVED_AT = {
 """Fojo et al. 2018, their table: experiment -> mechanism and setting -> the update at which 98%
 were right; None where they never were."""
 
-FOJO_SIZES = {
-    "parity": "64 bits, RNN of 128",
-    "addition": "5 numbers of up to 5 digits, LSTM of 512",
-}
-"""Experiment -> the size at which Fojo et al. ran it."""
 
-
-def hollow(experiment: str, source: str = "its figure", more: str = "") -> str:
-    """The sentence of a caption on the hollow markers: where they come from, of what size."""
-    return f"Hollow: the paper, read off {source} ({SIZES[experiment]}){more}."
+def said(figure: str, experiment: str) -> str:
+    """What the paper shows in a figure, and at which size it ran the experiment."""
+    sentence = SAID.get(figure, "None has it.")
+    of_paper = figure.startswith(("graves", "banino")) and experiment in SIZES
+    return f"{sentence} Size there: {SIZES[experiment]}." if of_paper else sentence
