@@ -71,7 +71,7 @@ def build(
     write_together(
         {
             folder / "index.html": html.get_template("profile.html.j2").render(
-                page=page, notes=notes
+                page=page, register=register, notes=notes
             ),
             folder / "report.md": markdown.get_template("report.md.j2").render(page=page),
             folder / "claims.json": json_text(judged),

@@ -71,10 +71,11 @@ class Section:
 
 @dataclass(frozen=True)
 class QuestionView:
-    """A question with its answer and, where it is drawn, its figure."""
+    """A question with its answer, what others found and, where it is drawn, its figure."""
 
     answer: Answer
     cause: str
+    others: tuple[str, ...]
     figure: FigureView | None
 
 
@@ -185,7 +186,8 @@ def _question(
     spec = question_figure(answer.question, answer)
     cause = register.cause(results.profile, answer.question.id)
     drawn = _figure(spec, results, drawings) if spec.id in drawings else None
-    return QuestionView(answer, cause if answer.state == "answered" else "", drawn)
+    others = tuple(each.text() for each in register.literature.get(answer.question.id, ()))
+    return QuestionView(answer, cause if answer.state == "answered" else "", others, drawn)
 
 
 def _section(
