@@ -11,7 +11,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
 export PIP_USER := 0
 
-.PHONY: help setup repro report api test check ui track claims verify bench clean
+.PHONY: help setup repro report api test check ui claims verify bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -67,9 +67,6 @@ test: $(READY) ## every test, with style and types
 
 ui: $(READY) ## MLflow's own pages on 127.0.0.1
 	@pondering ui
-
-track: $(READY) ## rebuild MLflow's database from the tables
-	@pondering track
 
 claims: $(READY) ## print the published verdict on every claim
 	@pondering claims

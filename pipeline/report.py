@@ -16,10 +16,10 @@ def main(profile: str) -> None:
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering.data.encoding import encodings
         from pondering.report.pages import publish
-        from pondering.track import log_results
+        from pondering.track import load_if_open
 
         verdicts = publish(Path(), profile, encodings())
-        log_results(Path(), profile)
+        load_if_open(profile)
         click.echo(f"report: open reports/{profile}/index.html ({verdicts})")
 
 

@@ -19,28 +19,13 @@ def main(profile: str, experiment: str, mechanism: str) -> None:
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering import track
         from pondering.params.read import load_params
-        from pondering.project.atomic import sha256_file
-        from pondering.project.provenance import git_commit, processor
-        from pondering.train.replica import data_hash
         from pondering.train.stage import run
 
         params = load_params(Path("params.yaml"), profile)
         config = params.experiment(experiment)
-        lock = Path("dvc.lock")
-        info = track.RunInfo(
-            profile,
-            experiment,
-            mechanism,
-            config.of_mechanism(mechanism),
-            tuple(tuple(each.row().values()) for each in config.replicas(mechanism)),
-            git_commit(Path()),
-            sha256_file(lock) if lock.is_file() else "none",
-            data_hash(params, config),
-            processor(),
-            Path(),
-        )
-        with track.live(info) as tracker:
-            run(params, experiment, Path(), (mechanism,), tracker.log)
+        values = {mechanism: config.of_mechanism(mechanism)}
+        with track.live(profile, experiment, values) as listen:
+            run(params, experiment, Path(), (mechanism,), listen)
 
 
 if __name__ == "__main__":

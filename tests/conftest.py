@@ -26,7 +26,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # the second has no use for loops, so that two workers do not compile the same at once.
 FIRST = (
     "model/paths/test_compiled.py",
-    "track/test_tracking_faults.py",
     "report/test_pages.py",
     "report/test_catalogue.py",
     "params/test_profiles.py",

@@ -342,4 +342,4 @@ def test_dvc_is_quiet_and_heavy_files_stay_out_of_git() -> None:
     assert config["core"]["analytics"] == "false"
     assert config["core"]["check_update"] == "false"
     ignored = (ROOT / ".gitignore").read_text().split()
-    assert {"/data/*", "/.checkpoints/", "/mlflow.db*", "/.tracking/"} <= set(ignored)
+    assert {"/data/*", "/.checkpoints/", "/mlflow.db*"} <= set(ignored)

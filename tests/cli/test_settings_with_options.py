@@ -16,7 +16,7 @@ from pondering.claims.claims import load_register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import judge_all
 from pondering.results.results import Results
-from pondering.track.fill import rebuild
+from pondering.track.load import load
 
 STAGE = ("--profile", "quick", "--experiment", "parity")
 PONDERNET = {"lambda_p": 0.3, "beta": 0.5, "halt_bias": 1.0}
@@ -153,18 +153,18 @@ def test_one_with_options_is_shown_by_its_name(
 def test_the_tracker_has_the_setting_and_the_options_of_each(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("PONDERING_TRACKING", raising=False)
     shutil.copytree(project / "reports", tmp_path / "reports")
+    shutil.copy(project / "params.yaml", tmp_path)
     shutil.copy(tracked_stage.empty_database(), tmp_path)
-    assert rebuild(tmp_path) == (3, 0)
-    runs = {run["name"]: run for run in tracked_stage.runs(tmp_path)}
-    plain, own = (runs[f"tau 0.01 {more}seed 7"] for more in ("", "halt_bias -3 "))
-    assert (own["params"]["setting"], own["params"]["halt_bias"]) == ("0.01", "-3")
-    assert own["params"]["mechanism"] == "act[halt_bias=-3]"
-    assert (plain["params"]["mechanism"], plain["params"]["halt_bias"]) == ("act", "0")
+    monkeypatch.chdir(tmp_path)
+    load(["quick"])
+    runs = tracked_stage.runs()
+    plain, own = (runs[f"act, tau 0.01, {more}seed 7"].data for more in ("", "halt_bias -3, "))
+    assert own.params.items() >= {"tau": "0.01", "halt_bias": "-3", "seed": "7"}.items()
+    assert own.params["mechanism"] == "act[halt_bias=-3]" and plain.params["mechanism"] == "act"
+    assert plain.params["halting.halt_bias"] == "0" and "halting.halt_bias" not in own.params
     rows = table(project)
     for run in (plain, own):
-        mine = rows[(rows["mechanism"] == run["params"]["mechanism"]) & (rows["setting"] == 0.01)]
+        mine = rows[(rows["mechanism"] == run.params["mechanism"]) & (rows["setting"] == 0.01)]
         error = mine.loc[mine["seed"] == 7, "error"].mean()
-        assert run["metrics"]["test_error"][-1][1] == pytest.approx(error)
-        assert len(run["metrics"]["loss"]) == 10
+        assert run.metrics["test_error"] == pytest.approx(error)

@@ -38,9 +38,7 @@ def test_every_command_refuses_an_unknown_option_and_has_its_help(name: str) -> 
     assert shown(name, "--help").startswith("Usage: ")
 
 
-@pytest.mark.parametrize(
-    "words", ["claims", "ui", "track", "show parity", "exits parity", "report"]
-)
+@pytest.mark.parametrize("words", ["claims", "ui", "show parity", "exits parity", "report"])
 def test_outside_of_a_project_a_command_writes_nothing(words: str, tmp_path: Path) -> None:
     said = "error: params.yaml: no such file; run from the project's root\n"
     assert refused(*words.split()) == said

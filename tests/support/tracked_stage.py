@@ -1,18 +1,16 @@
-"""A train stage that trains nothing: `python tracked_stage.py ROOT EXPERIMENT MECHANISM`.
+"""A training that trains nothing: `python tracked_stage.py` in a project's folder.
 
-As a process it waits after its first logging point until its input ends. And what
-the tests of tracking look at it with.
+As a process it waits after its first logging point until its input ends. And what the tests of
+tracking look at MLflow with.
 """
 
 from __future__ import annotations
 
 import atexit
-import contextlib
-import csv
 import json
 import math
 import shutil
-import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,8 +19,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from pondering import track
-from pondering.track.database import client
+from pondering.project.paths import Layout
 
 POINTS = 5
 SETTINGS = (0.001, 0.01)
@@ -31,35 +31,18 @@ REPLICAS = tuple((setting, seed) for setting in SETTINGS for seed in SEEDS)
 CONFIG: dict[str, Any] = {
     "task": {"name": "parity", "bits": 8},
     "halting": {"max_steps": 8, "halt_bias": 1.0},
-    "act": {"tau": list(SETTINGS), "tau_warmup": 0},
-    "pondernet": {"lambda_p": list(SETTINGS), "beta": 0.01, "epsilon": None},
+    "act": {"tau": list(SETTINGS)},
     "training": {"updates": 50, "learning_rate": 1e-4},
     "seeds": [0, 1],
 }
 
 
-def info(root: Path, experiment: str = "parity", mechanism: str = "act") -> track.RunInfo:
-    """The stage as its own script would describe it."""
-    return track.RunInfo(
-        profile="quick",
-        experiment=experiment,
-        mechanism=mechanism,
-        config=CONFIG,
-        replicas=tuple((mechanism, *each) for each in REPLICAS),
-        commit="c0ffee",
-        lock_hash="10c4",
-        data_hash="da7a",
-        device="cpu",
-        root=root,
-    )
-
-
-def rows(experiment: str, mechanism: str, point: int) -> list[dict[str, object]]:
+def rows(point: int) -> list[dict[str, Any]]:
     """One logging point; the last replica diverges half way."""
     return [
         {
-            "experiment": experiment,
-            "mechanism": mechanism,
+            "experiment": "parity",
+            "mechanism": "act",
             "setting": setting,
             "seed": seed,
             "update": 10 * point,
@@ -73,41 +56,25 @@ def rows(experiment: str, mechanism: str, point: int) -> list[dict[str, object]]
     ]
 
 
-def write_files(root: Path, experiment: str, mechanism: str) -> None:
-    """What the stage leaves under `reports/`."""
-    table = [row for point in range(1, POINTS + 1) for row in rows(experiment, mechanism, point)]
-    reports = root / "reports" / "quick"
-    for folder in ("curves", "provenance"):
-        (reports / folder).mkdir(parents=True, exist_ok=True)
-    with (reports / "curves" / f"{experiment}-{mechanism}.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(table[0]))
-        writer.writeheader()
-        writer.writerows(table)
-    provenance = {
-        "commit": "c0ffee",
-        "lock_hash": "10c4",
-        "data_hash": "da7a",
-        "device": "cpu",
-        "wall_seconds": 100.0,
-        "updates": 10 * POINTS,
-        "config": CONFIG,
-    }
-    path = reports / "provenance" / f"{experiment}-{mechanism}.json"
-    path.write_text(json.dumps(provenance))
+def write_results(root: Path) -> None:
+    """What the training leaves."""
+    layout = Layout(root, "quick")
+    curves, record = layout.curves("parity", "act"), layout.provenance("parity", "act")
+    for path in (curves, record):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    table = [row for point in range(1, POINTS + 1) for row in rows(point)]
+    pd.DataFrame(table).to_csv(curves, index=False)
+    record.write_text(json.dumps({"wall_seconds": 100.0, "config": CONFIG}))
 
 
-def train(
-    root: Path,
-    experiment: str = "parity",
-    mechanism: str = "act",
-    pause: Callable[[], object] = lambda: None,
-) -> None:
-    """The whole stage; `pause` is called after each logging point."""
-    with track.live(info(root, experiment, mechanism)) as tracker:
-        for point in range(1, POINTS + 1):
-            tracker.log(rows(experiment, mechanism, point))
+def train(points: int = POINTS, pause: Callable[[], object] = lambda: None) -> None:
+    """A training up to a logging point; `pause` is called after each."""
+    with track.live("quick", "parity", {"act": CONFIG}) as listen:
+        for point in range(1, points + 1):
+            listen(rows(point))
             pause()
-        write_files(root, experiment, mechanism)
+        if points < POINTS:
+            raise KeyboardInterrupt
 
 
 @cache
@@ -115,45 +82,33 @@ def empty_database() -> Path:
     """A database of MLflow without runs, to be copied: making one takes seconds."""
     root = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, root, ignore_errors=True)
-    client(root).search_experiments()
+    make = "from pondering.track.runs import client; client()"
+    subprocess.run([sys.executable, "-c", make], cwd=root, check=True)
     return root / "mlflow.db"
 
 
-def runs(root: Path) -> list[dict[str, Any]]:
-    """Every run in the database that is not deleted, without ids and times.
+def runs() -> dict[str, Any]:
+    """Every run in the working folder's database, with its id, by its name."""
+    from pondering.track.runs import client
 
-    Read from the file itself: MLflow keeps connections to files that have been replaced.
-    """
-    with contextlib.closing(
-        sqlite3.connect(f"{(root / 'mlflow.db').as_uri()}?mode=ro", uri=True)
-    ) as db:
-        found = {
-            run: {"experiment": experiment, "name": name, "status": status}
-            | {"params": {}, "tags": {}, "metrics": {}}
-            for run, experiment, name, status in db.execute(
-                "SELECT run_uuid, e.name, r.name, status FROM runs r JOIN experiments e"
-                " USING (experiment_id) WHERE r.lifecycle_stage = 'active'"
-            )
-        }
-        for table in ("params", "tags"):
-            for run, key, value in db.execute(f"SELECT run_uuid, key, value FROM {table}"):
-                if run in found:
-                    found[run][table][key] = value
-        query = "SELECT run_uuid, key, step, value FROM metrics ORDER BY key, step"
-        for run, key, step, value in db.execute(query):
-            if run in found:
-                found[run]["metrics"].setdefault(key, []).append((step, value))
-    for run in found.values():
-        if parent := run["tags"].get("mlflow.parentRunId"):
-            run["tags"]["mlflow.parentRunId"] = found[parent]["name"]
-    return sorted(
-        found.values(), key=lambda run: (run["experiment"], str(sorted(run["params"].items())))
-    )
+    mlflow = client()
+    found = [
+        run
+        for experiment in mlflow.search_experiments()
+        for run in mlflow.search_runs([experiment.experiment_id])
+    ]
+    names = [run.info.run_name for run in found]
+    assert len(names) == len(set(names)), "a run is there twice"
+    return dict(zip(names, found, strict=True))
 
 
-def parents(root: Path) -> list[dict[str, Any]]:
-    """The train stages in the database."""
-    return [run for run in runs(root) if run["tags"]["kind"] == "stage"]
+def points(run: Any, metric: str = "loss") -> list[tuple[int, float]]:
+    """Updates and values of a run's curve."""
+    from pondering.track.runs import client
+
+    return [
+        (each.step, each.value) for each in client().get_metric_history(run.info.run_id, metric)
+    ]
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -164,14 +119,6 @@ def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.05)
 
 
-def spoil(database: Path, fault: str) -> None:
-    """Make `database` something that this MLflow cannot use."""
-    if fault == "damaged":
-        database.write_bytes(b"not a database " * 1000)
-    else:
-        with contextlib.closing(sqlite3.connect(database)) as db, db:
-            db.execute("UPDATE alembic_version SET version_num = 'ffffffffffff'")
-
-
 if __name__ == "__main__":
-    train(Path(sys.argv[1]), *sys.argv[2:], pause=sys.stdin.read)
+    train(pause=sys.stdin.read)
+    write_results(Path())

@@ -59,8 +59,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.setenv("PONDERING_TRACKING", "off")
         patch.setattr("pondering.train.stage.run", begun)
-        patch.setattr("pondering.track.fill.rebuild", lambda root: (0, 0))
-        patch.setattr("pondering.track.server.ui", begun)
+        patch.setattr("pondering.track.load.load", begun)
         patch.setattr("pondering.train.screen.train_all", begun)
         yield folder
 

@@ -1,14 +1,14 @@
-"""MLflow's own UI, opened in a browser over a database that is being written."""
+"""`pondering ui`, opened in a browser over a database that is being written."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,108 +16,121 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
+from support import tiny
 from support import tracked_stage as stage
+from support.argv import refused
 from support.tracked_stage import until
 
-from pondering import track
-from pondering.track.views import page as page_of
-
-UI = "from pondering.cli.track import ui_command; ui_command()"
+UI = "from pondering.cli.main import main; main(['ui', *__import__('sys').argv[1:]])"
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose database is still without runs."""
+    """A project with a finished training, in a folder with an uncommon name."""
+    folder = tmp_path / "a?b #c%20d é"
+    folder.mkdir()
+    values = tiny.document()
+    values["experiments"] = ["parity"]
+    values["parity"] = values.pop("tiny")
+    tiny.write(folder, values)
+    stage.write_results(folder)
     monkeypatch.delenv("PONDERING_TRACKING", raising=False)
-    shutil.copy(stage.empty_database(), tmp_path)
-    return tmp_path
+    return folder
 
 
 @pytest.fixture
-def server(project: Path) -> Iterator[tuple[str, int]]:
-    """`pondering ui` on a port that is taken: its base address and the port it was asked for."""
-    log = project / "ui.log"
+def server(project: Path) -> Iterator[str]:
+    """The address of `pondering ui`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = project.parent / "ui.log"
+    command = [sys.executable, "-c", UI, "--port", str(port), "--allowed-hosts"]
+    command.append(f"hub.example.org,127.0.0.1:{port}")
+    with (
+        log.open("w") as output,
+        subprocess.Popen(command, stdout=output, stderr=output, cwd=project) as ui,
+    ):
+        try:
+            base = f"http://127.0.0.1:{port}"
+            until(lambda: base in log.read_text(), 90)
+            until(lambda: answer(base) == 200, 90)
+            yield base
+        finally:
+            ui.send_signal(signal.SIGINT)
+    assert ui.returncode == 0 and answer(base) is None
+    assert "Traceback" not in log.read_text()
+    assert {each.name for each in project.parent.iterdir()} == {project.name, "ui.log"}
+
+
+def answer(base: str, host: str | None = None) -> int | None:
+    """The status that a server answers with; None without one."""
+    request = urllib.request.Request(f"{base}/", headers={"Host": host} if host else {})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as found:
+            return int(found.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return None
+
+
+def replicas(base: str) -> dict[str, Any]:
+    """MLflow's answer over HTTP: the run of each replica by its name."""
+    request = urllib.request.Request(
+        f"{base}/api/2.0/mlflow/runs/search",
+        json.dumps({"experiment_ids": ["1"], "filter": "tags.kind = 'replica'"}).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=20) as found:
+        return {run["info"]["run_name"]: run for run in json.load(found)["runs"]}
+
+
+def test_the_ui_lists_runs_and_draws_their_curves(
+    project: Path, server: str, browser: Browser
+) -> None:
+    assert {run["info"]["status"] for run in replicas(server).values()} == {"FINISHED", "FAILED"}
+    assert listening(int(server.rpartition(":")[2])) == {"0100007F"}, "it listens beyond 127.0.0.1"
+    assert answer(server, "hub.example.org") == 200 and answer(server, "evil.example.org") == 403
+    command = [sys.executable, stage.__file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=project) as trainer:
+        until(lambda: any(run["info"]["status"] == "RUNNING" for run in replicas(server).values()))
+    assert trainer.returncode == 0
+    assert {run["info"]["status"] for run in replicas(server).values()} == {"FINISHED", "FAILED"}
+    page = browser.new_page(viewport={"width": 1600, "height": 900})
+    run = replicas(server)["act, tau 0.01, seed 0"]["info"]
+    page.goto(f"{server}/#/experiments/{run['experiment_id']}/runs/{run['run_id']}")
+    expect(page.get_by_text("training.learning_rate")).to_be_visible(timeout=30_000)
+    page.get_by_text("Model metrics", exact=True).first.click()
+    points = page.locator(".js-plotly-plot .scatterlayer .point")
+    expect(points.first).to_be_visible(timeout=30_000)
+    assert points.count() % stage.POINTS == 0 and points.count() >= 2 * stage.POINTS
+    page.close()
+
+
+def test_outside_of_a_project_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "params.yaml" in refused("ui")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_that_is_taken_is_one_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        port = taken.getsockname()[1]
-        command = [sys.executable, "-c", UI, "--root", str(project), "--port", str(port)]
-        with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as ui:
-            try:
-                until(lambda: "http://" in log.read_text(), 60)
-                said = re.search(r"(http://127\.0\.0\.1:\d+)/#/experiments", log.read_text())
-                assert said is not None
-                until(lambda: answers(said[1]), 60)
-                yield said[1], port
-            finally:
-                ui.send_signal(signal.SIGINT)
-    assert ui.returncode == 0 and not answers(said[1])
-    assert "Traceback" not in log.read_text()
+        assert re.search("--port", refused("ui", "--port", str(taken.getsockname()[1])))
+    assert not (project / "mlflow.db").exists()
 
 
-def answers(base: str) -> bool:
-    """Whether a server answers."""
-    try:
-        with urllib.request.urlopen(base, timeout=5):
-            return True
-    except OSError:
-        return False
-
-
-def ask(base: str, path: str, question: dict[str, Any]) -> Any:
-    """MLflow's REST answer."""
-    request = urllib.request.Request(
-        f"{base}/api/2.0/mlflow/{path}",
-        json.dumps(question).encode(),
-        {"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=20) as answer:
-        return json.load(answer)
-
-
-def test_the_ui_lists_runs_with_parameters_and_draws_their_curves(
-    project: Path, server: tuple[str, int], browser: Browser
+def test_a_database_of_another_program_is_one_line(
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    base, taken = server
-    port = int(base.rpartition(":")[2])
-    assert port != taken
-    assert f"port {taken} is taken, using {port}" in (project / "ui.log").read_text()
-    assert listening(port) == {"0100007F"}, "the UI listens beyond 127.0.0.1"
-    command = [sys.executable, stage.__file__, str(project), "parity", "act"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as trainer:
-        until(stage.info(project).stage.growing().provenance.exists)
-        until(lambda: bool(statuses(base)))
-        assert statuses(base) == {"RUNNING"}
-    assert trainer.returncode == 0
-    until(lambda: statuses(base) == {"FINISHED", "FAILED"})
-    figures = project / "reports/quick/figures"
-    figures.mkdir()
-    (figures / "graves4.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
-    track.log_results(project, "quick")
-    page = browser.new_page(viewport={"width": 1600, "height": 900})
-    page.goto(page_of(base, "1"))
-    rows = page.get_by_role("link", name=re.compile(r"^tau [\d.]+ seed \d$"))
-    expect(rows).to_have_count(4, timeout=20_000)
-    for column in ("mechanism", "setting", "seed", "error", "ponder_time"):
-        expect(page.get_by_role("columnheader", name=column, exact=True).first).to_be_attached()
-    rows.filter(has_text="tau 0.01 seed 0").click()
-    expect(page.get_by_text("training.learning_rate")).to_be_visible(timeout=20_000)
-    page.get_by_text("Model metrics", exact=True).first.click()
-    points = page.locator(".js-plotly-plot .scatterlayer .point")
-    expect(points.first).to_be_visible(timeout=20_000)
-    assert points.count() % stage.POINTS == 0 and points.count() >= 2 * stage.POINTS
-    page.close()
-    (report,) = ask(base, "runs/search", {"experiment_ids": ["2"]})["runs"]
-    file = f"get-artifact?path=figures/graves4.svg&run_uuid={report['info']['run_id']}"
-    with urllib.request.urlopen(f"{base}/{file}", timeout=20) as answer:
-        assert answer.read().startswith(b"<svg")
-
-
-def statuses(base: str) -> set[str]:
-    """Those of all replicas in MLflow."""
-    question = {"experiment_ids": ["1"], "filter": "tags.kind = 'replica'"}
-    found = ask(base, "runs/search", question).get("runs", [])
-    return {run["info"]["status"] for run in found}
+    monkeypatch.chdir(project)
+    (project / "mlflow.db").write_bytes(b"not a database " * 1000)
+    assert "move the file away" in refused("ui", "--port", "5999")
 
 
 def listening(port: int) -> set[str]:

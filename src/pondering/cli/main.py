@@ -15,9 +15,8 @@ COMMANDS = {  # module, name in it, what help says: the module is imported when 
     "judge": ("pondering.cli.judge", "judge_command", "Judge the claims by tables of your own."),
     "report": ("pondering.cli.report", "report", "Draw the report again from its tables."),
     "show": ("pondering.show.command", "show", "Show how a trained network ponders."),
-    "track": ("pondering.cli.track", "track_command", "Rebuild MLflow's database."),
     "verify": ("pondering.cli.verify", "verify", "Compare tables with the committed ones."),
-    "ui": ("pondering.cli.track", "ui_command", "Open MLflow's own UI on 127.0.0.1."),
+    "ui": ("pondering.cli.ui", "ui", "Open MLflow's own pages."),
 }
 
 

@@ -1,0 +1,165 @@
+"""MLflow from finished results: a clone's published ones, and what was trained without MLflow."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from mlflow.entities import Dataset, DatasetInput, InputTag, Run
+from tqdm import tqdm
+
+from pondering.params.read import load_params
+from pondering.params.replica import Replica
+from pondering.project.paths import Layout
+from pondering.results.tables import REPLICA
+from pondering.track.runs import CURVES, Runs, client, has_values
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The results of one experiment in one profile."""
+
+    layout: Layout
+    experiment: str
+    mechanisms: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """As MLflow calls it."""
+        return f"{self.layout.profile}/{self.experiment}"
+
+    def files(self) -> list[Path]:
+        """All that MLflow gets something of."""
+        layout, experiment = self.layout, self.experiment
+        found = [layout.card(experiment), layout.table(experiment)]
+        for mechanism in self.mechanisms:
+            found += [
+                layout.curves(experiment, mechanism),
+                layout.provenance(experiment, mechanism),
+            ]
+        found += [*sorted(layout.published(experiment).rglob("*.*")), *self.figures()]
+        return [path for path in found if path.is_file()]
+
+    def figures(self) -> list[Path]:
+        """The pictures of the claims that it decides."""
+        claims = self.layout.report / "claims.json"
+        if not claims.is_file():
+            return []
+        own = {f"{self.experiment}-{mechanism}" for mechanism in self.mechanisms}
+        names = {
+            name
+            for claim in json.loads(claims.read_text())["claims"]
+            if own & set(claim["runs"])
+            for name in claim["figures"]
+        }
+        return [self.layout.report / "figures" / f"{name}.png" for name in sorted(names)]
+
+    def digest(self) -> str:
+        """Of all files."""
+        found = hashlib.sha256()
+        for path in self.files():
+            found.update(path.name.encode() + path.read_bytes())
+        return found.hexdigest()
+
+
+def load(profiles: Iterable[str]) -> None:
+    """Bring to MLflow what the results in the working folder say and it has not."""
+    mlflow = client()
+    names = {each.experiment_id: each.name for each in mlflow.search_experiments(max_results=1000)}
+    known = mlflow.search_runs(list(names), "tags.kind = 'experiment'") if names else []
+    digests = {names[run.info.experiment_id]: run.data.tags.get("digest") for run in known}
+    found = [(each, each.digest()) for each in finished(profiles)]
+    new = [(each, digest) for each, digest in found if digests.get(each.name) != digest]
+    total = sum(len(each.mechanisms) for each, _ in new)
+    with tqdm(total=total, desc="results to MLflow", unit="sweep", disable=None) as bar:
+        for each, digest in new:
+            runs = Runs(mlflow, each.layout.profile, each.experiment)
+            for mechanism in each.mechanisms:
+                _replicas(runs, each, mechanism)
+                bar.update()
+            _experiment(runs, each)
+            mlflow.set_tag(runs.parent, "digest", digest)
+
+
+def finished(profiles: Iterable[str]) -> Iterator[Finished]:
+    """The experiments that have curves."""
+    for profile in profiles:
+        layout = Layout(Path(), profile)
+        if not layout.report.is_dir():
+            continue
+        for name, config in load_params(profile=profile).experiments.items():
+            trained = [each for each in config.mechanisms if layout.curves(name, each).is_file()]
+            if trained:
+                yield Finished(layout, name, tuple(trained))
+
+
+def _replicas(runs: Runs, results: Finished, mechanism: str) -> None:
+    """The runs of all replicas of a mechanism, with curves and test errors."""
+    layout, experiment = results.layout, results.experiment
+    path = layout.curves(experiment, mechanism)
+    record = json.loads(layout.provenance(experiment, mechanism).read_text())
+    ended = int(1000 * path.stat().st_mtime)
+    started = ended - int(1000 * record["wall_seconds"])
+    tested = _tested(layout.table(experiment))
+    for key, rows in pd.read_csv(path).groupby(REPLICA, sort=False):
+        replica = Replica.of_row(*key)
+        run = runs.replicas.get(replica.text())
+        if run is not None and run.info.status == "RUNNING":
+            continue  # a training at work writes to it
+        curves = rows.to_dict("records")
+        if run is None or not (has_values(run, record["config"], replica) and _ends(run, curves)):
+            run = runs.begin(replica, record["config"], started)
+            runs.log(run, curves, tested.get(key, {}))
+            runs.end(run, curves[-1], ended)
+        elif not tested.get(key, {}).items() <= run.data.metrics.items():
+            runs.log(run, [], tested[key])
+
+
+def _ends(run: Run, curves: list[dict[str, Any]]) -> bool:
+    """Whether a run's curves end as these, which are rounded to six digits."""
+    return all(
+        math.isclose(run.data.metrics.get(name, math.nan), curves[-1][name], rel_tol=1e-5)
+        for name in CURVES
+        if math.isfinite(curves[-1][name])
+    )
+
+
+def _tested(table: Path) -> dict[Any, dict[str, float]]:
+    """Error and steps of each replica on each split, means over difficulties with equal weight.
+
+    PonderNet's sampled prediction, its paper's own, has the plain name: test_error.
+    """
+    if not table.is_file():
+        return {}
+    rows = pd.read_csv(table)
+    columns = ["error", "ponder_time"]
+    means = rows.groupby([*REPLICA, "split", "prediction"])[columns].mean()
+    found: dict[Any, dict[str, float]] = defaultdict(dict)
+    for (*replica, split, prediction), values in means.iterrows():
+        prefix = f"{split}_expected" if prediction == "expected" else split
+        found[tuple(replica)] |= {f"{prefix}_{n}": v for n, v in values.dropna().items()}
+    return found
+
+
+def _experiment(runs: Runs, results: Finished) -> None:
+    """The experiment's own run: its data set, its figures and a network a mechanism."""
+    layout, experiment, mlflow = results.layout, results.experiment, runs.client
+    if layout.card(experiment).is_file():
+        card = json.loads(layout.card(experiment).read_text())
+        mlflow.set_tag(runs.parent, "mlflow.note.content", f"{card['question']} {card['what']}")
+        digest = card["sha256"][:36]  # as much as MLflow holds
+        data = Dataset(experiment, digest, "local", json.dumps({"uri": card["source"]}))
+        context = InputTag("mlflow.data.context", "evaluation")
+        mlflow.log_inputs(runs.parent, [DatasetInput(data, [context])])
+    for figure in results.figures():
+        mlflow.log_artifact(runs.parent, str(figure), "figures")
+    if layout.published(experiment).is_dir():
+        mlflow.log_artifacts(runs.parent, str(layout.published(experiment)), "networks")
+    mlflow.set_terminated(runs.parent)

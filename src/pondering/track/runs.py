@@ -1,0 +1,163 @@
+"""Runs in MLflow. This is the only module that imports it."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mlflow import MlflowClient
+from mlflow.entities import Metric, Param, Run
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.replica import Replica
+
+# Relative, because not every path can be written in a database's URL: a?b cannot.
+DATABASE = Path("mlflow.db")
+CURVES = ("loss", "error", "ponder_time", "remainder")
+PARENT = "mlflow.parentRunId"
+UNFINISHED = ("RUNNING", "KILLED")
+POINTS = 100  # of a curve: as many as a screen shows
+Row = Mapping[str, Any]
+NOTHING: Mapping[str, float] = {}
+
+
+def client() -> MlflowClient:
+    """MLflow's client of the working folder's database, which is made where it is missing."""
+    for name in ("alembic", "mlflow"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    if not DATABASE.exists():  # whole at once: trainings write to it as soon as it is there
+        new = DATABASE.with_name("mlflow.db.new")
+        new.unlink(missing_ok=True)
+        MlflowClient(f"sqlite:///{new}").search_experiments()
+        new.replace(DATABASE)
+    return MlflowClient(f"sqlite:///{DATABASE}")
+
+
+class Runs:
+    """The runs of one experiment in one profile.
+
+    Attributes:
+        client: MLflow's.
+        parent: the id of the experiment's own run.
+        replicas: the run of each replica by its name.
+    """
+
+    def __init__(self, client: MlflowClient, profile: str, experiment: str) -> None:
+        self.client = client
+        name = f"{profile}/{experiment}"
+        found = client.get_experiment_by_name(name)
+        if found is None:
+            self._id = client.create_experiment(
+                name,
+                Path("mlartifacts", profile, experiment).resolve().as_uri(),
+                {"mlflow.experimentKind": "custom_model_development"},  # or the UI asks
+            )
+        else:
+            self._id = found.experiment_id
+            if found.lifecycle_stage == "deleted":
+                client.restore_experiment(self._id)
+        known = client.search_runs([self._id], "tags.kind = 'experiment'")
+        parent = (
+            known[0]
+            if known
+            else client.create_run(self._id, tags={"kind": "experiment"}, run_name=experiment)
+        )
+        self.parent = parent.info.run_id
+        query = f"tags.`{PARENT}` = '{self.parent}'"
+        children = client.search_runs([self._id], query, max_results=10_000)
+        self.replicas = {run.info.run_name: run for run in children}
+        self._unsaid: dict[str, dict[str, str]] = {}  # parameters, to go with the first points
+
+    def begin(self, replica: Replica, config: Mapping[str, Any], started: int | None = None) -> Run:
+        """A new run in place of an earlier one of the same replica.
+
+        Args:
+            config: the values of its experiment and mechanism.
+            started: ms since 1970; None: now.
+
+        Returns:
+            the run.
+        """
+        name = replica.text()
+        if name in self.replicas:
+            self.client.delete_run(self.replicas[name].info.run_id)
+        tags = {PARENT: self.parent, "kind": "replica"}
+        run = self.client.create_run(self._id, started, tags, name)
+        self._unsaid[run.info.run_id] = parameters(config, replica)
+        self.replicas[name] = run
+        return run
+
+    def resume(self, replica: Replica, config: Mapping[str, Any]) -> tuple[Run, int]:
+        """The unfinished run of a replica with these values, else a new one.
+
+        Returns:
+            the run, and the last update that it has; -1 of a new one.
+        """
+        run = self.replicas.get(replica.text())
+        if run is None or run.info.status not in UNFINISHED or not has_values(run, config, replica):
+            return self.begin(replica, config), -1
+        self.client.update_run(run.info.run_id, "RUNNING")
+        there = self.client.get_metric_history(run.info.run_id, "error")
+        return run, max((point.step for point in there), default=-1)
+
+    def log(self, run: Run, rows: Sequence[Row], tested: Mapping[str, float] = NOTHING) -> None:
+        """Write the finite values of curve rows, thinned to `POINTS`, and of a test."""
+        now, stride = int(1000 * time.time()), -(-len(rows) // POINTS) or 1
+        metrics = [
+            Metric(name, float(row[name]), now, int(row["update"]))
+            for row in rows[::-stride]  # from the last, which stays
+            for name in CURVES
+            if math.isfinite(float(row[name]))
+        ]
+        metrics += [Metric(name, value, now, 0) for name, value in tested.items()]
+        params = [Param(*each) for each in self._unsaid.pop(run.info.run_id, {}).items()]
+        self.client.log_batch(run.info.run_id, metrics, params)
+
+    def end(self, run: Run, last: Row, ended: int | None = None) -> None:
+        """Close the run of a replica that is trained, as failed if it diverged.
+
+        Args:
+            last: its last curve row.
+            ended: ms since 1970; None: now.
+        """
+        status = "FINISHED" if math.isfinite(float(last["loss"])) else "FAILED"
+        self.client.set_terminated(run.info.run_id, status, ended)
+
+
+def has_values(run: Run, config: Mapping[str, Any], replica: Replica) -> bool:
+    """Whether a run is of a replica with these values."""
+    return dict(run.data.params) == parameters(config, replica)
+
+
+def parameters(config: Mapping[str, Any], replica: Replica) -> dict[str, str]:
+    """The values that a replica was trained with, by dotted names.
+
+    What is a list for its experiment, its setting and its seed, is the replica's own and has a
+    plain name: tau, seed; so have its options.
+
+    Args:
+        config: the values of its experiment and mechanism.
+    """
+    mechanism = replica.mechanism
+    own: dict[str, Any] = {MECHANISMS[mechanism].setting: replica.setting, "seed": replica.seed}
+    own |= dict(replica.options)
+    hidden = {f"{block}.{name}" for block in ("halting", mechanism) for name in own}
+    hidden |= {"seeds", f"{mechanism}.seeds"}
+    rest = {name: text for name, text in _flat(config) if name not in hidden}
+    return rest | {"mechanism": replica.variant} | {name: _text(own[name]) for name in own}
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, _text(value)
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

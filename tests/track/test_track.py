@@ -1,0 +1,276 @@
+"""MLflow shows trainings while they run and what the results say; no fault of it stops one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from support import tiny
+from support import tracked_stage as stage
+from support.tracked_stage import points, runs
+
+from pondering import track
+from pondering.params.replica import Replica
+from pondering.project.paths import Layout
+
+ONE = "act, tau 0.001, seed 0"
+ALL = {f"act, tau {setting:g}, seed {seed}" for setting, seed in stage.REPLICAS}
+CURVE = [(10 * point, 1 / point) for point in range(1, stage.POINTS + 1)]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project's folder with a database that has no runs, as the working folder."""
+    monkeypatch.delenv("PONDERING_TRACKING", raising=False)
+    monkeypatch.setattr("pondering.track.writer.SECONDS", 0.02)
+    monkeypatch.chdir(tmp_path)
+    database = Path(f"{tmp_path.name}.db")  # MLflow remembers by its name where a database is
+    for module in ("runs", "writer"):
+        monkeypatch.setattr(f"pondering.track.{module}.DATABASE", database)
+    shutil.copy(stage.empty_database(), database)
+    return tmp_path
+
+
+def load() -> None:
+    """Bring the results in the working folder to MLflow."""
+    from pondering.track.load import load
+
+    load(["quick"])
+
+
+@pytest.fixture
+def results(project: Path) -> Path:
+    """A finished training with its evaluation, data card, claim, figure and published network."""
+    values = tiny.document()
+    values["experiments"] = ["parity"]
+    values["parity"] = values.pop("tiny")
+    tiny.write(project, values)
+    stage.write_results(project)
+    layout = Layout(project, "quick")
+    card = {"question": "Odd?", "what": "8 elements", "source": "drawn", "sha256": "ab" * 32}
+    claims = {"claims": [{"runs": ["parity-act"], "figures": ["graves-04"]}]}
+    files = {
+        layout.card("parity"): json.dumps(card),
+        layout.report / "claims.json": json.dumps(claims),
+        layout.report / "figures/graves-04.png": "png",
+        layout.report / "figures/graves-05.png": "png",
+        layout.models("parity", "act") / "parameters.safetensors": "tensors",
+    }
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    rows = [
+        {"mechanism": "act", "setting": setting, "seed": seed, "split": "test",
+         "prediction": kind, "difficulty": level, "error": error, "ponder_time": level}
+        for setting, seed in stage.REPLICAS
+        for kind, level, error in (("mixture", 1, 0.1), ("mixture", 2, 0.3), ("expected", 1, 0.9))
+    ]  # fmt: skip
+    layout.table("parity").parent.mkdir(parents=True)
+    pd.DataFrame(rows).to_csv(layout.table("parity"), index=False)
+    return project
+
+
+def test_importing_does_not_import_mlflow() -> None:
+    code = "import sys, pondering.track, pondering.cli.ui; print('mlflow' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
+
+
+def test_a_training_is_shown_while_it_runs(project: Path) -> None:
+    seen: list[Any] = []
+
+    def look() -> None:
+        if not seen:
+            stage.until(lambda: runs().keys() >= ALL and bool(points(runs()[ONE])))
+            seen.append(runs())
+
+    stage.train(pause=look)
+    assert {run.info.status for run in seen[0].values()} == {"RUNNING"}
+    found = runs()
+    assert found.keys() == ALL | {"parity"}
+    assert points(found[ONE]) == CURVE
+    assert points(found[ONE], "ponder_time") == [(10 * p, 2.0 + p + 0.001) for p in range(1, 6)]
+    assert points(found[ONE], "remainder") == []
+    assert found[ONE].info.status == found["parity"].info.status == "FINISHED"
+    diverged = found["act, tau 0.01, seed 1"]
+    assert diverged.info.status == "FAILED" and len(points(diverged)) == 2
+    parent = found["parity"].info.run_id
+    assert all(found[name].data.tags["mlflow.parentRunId"] == parent for name in ALL)
+
+
+def test_runs_are_found_by_their_own_setting(project: Path) -> None:
+    from pondering.track.runs import client
+
+    stage.train()
+    found = client().search_runs(["1"], "params.tau = '0.01'", order_by=["params.seed"])
+    assert [run.data.params["seed"] for run in found] == ["0", "1"]
+    wanted = {"mechanism": "act", "halting.halt_bias": "1", "training.learning_rate": "0.0001"}
+    assert wanted.items() <= found[0].data.params.items()
+    assert not {"act.tau", "seeds"} & set(found[0].data.params)
+
+
+def test_options_stand_in_place_of_what_all_share() -> None:
+    from pondering.track.runs import parameters
+
+    found = parameters(stage.CONFIG, Replica("act", 0.01, 0, (("halt_bias", -3.0),)))
+    assert found["halt_bias"] == "-3" and found["mechanism"] == "act[halt_bias=-3]"
+    assert "halting.halt_bias" not in found
+
+
+def test_an_interrupted_training_goes_on_in_the_same_run(project: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        stage.train(points=2)
+    before = runs()
+    assert {run.info.status for run in before.values()} == {"KILLED"}
+    stage.train()  # it passes on again what it has
+    after = runs()
+    assert after[ONE].info.run_id == before[ONE].info.run_id
+    assert points(after[ONE]) == CURVE and after[ONE].info.status == "FINISHED"
+
+
+def test_a_replica_that_is_trained_again_has_one_run(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.train()
+    before = runs()
+    stage.train()
+    again = runs()
+    assert again.keys() == before.keys() and points(again[ONE]) == CURVE
+    assert again[ONE].info.run_id != before[ONE].info.run_id
+    with pytest.raises(KeyboardInterrupt):
+        stage.train(points=2)
+    monkeypatch.setitem(stage.CONFIG["halting"], "max_steps", 9)  # not the interrupted one
+    stage.train()
+    assert runs()[ONE].data.params["halting.max_steps"] == "9" and points(runs()[ONE]) == CURVE
+
+
+def test_results_are_loaded_once_with_all_that_belongs_to_them(results: Path) -> None:
+    from pondering.track.runs import client
+
+    load()
+    found = runs()
+    assert found.keys() == ALL | {"parity"}
+    assert [step for step, _ in points(found[ONE])] == [10, 20, 30, 40, 50]
+    assert found["act, tau 0.01, seed 1"].info.status == "FAILED"
+    metrics = found[ONE].data.metrics
+    assert metrics["test_error"] == pytest.approx(0.2) and metrics["test_ponder_time"] == 1.5
+    assert metrics["test_expected_error"] == 0.9
+    info = found[ONE].info
+    assert info.end_time - info.start_time == 100_000
+    parent = found["parity"]
+    (data,) = parent.inputs.dataset_inputs
+    assert (data.dataset.name, data.dataset.digest) == ("parity", ("ab" * 32)[:36])
+    files = {
+        file.path
+        for folder in ("figures", "networks/act")
+        for file in client().list_artifacts(parent.info.run_id, folder)
+    }
+    assert files == {"figures/graves-04.png", "networks/act/parameters.safetensors"}
+    (database,) = results.glob("*.db")
+    content = database.read_bytes()
+    load()
+    assert database.read_bytes() == content
+
+
+def test_a_followed_training_keeps_its_runs_and_gets_its_test_errors(results: Path) -> None:
+    stage.train()
+    before = {name: run.info.run_id for name, run in runs().items()}
+    track.load_if_open("quick")
+    assert {name: run.info.run_id for name, run in runs().items()} == before
+    assert runs()[ONE].data.metrics["test_error"] == pytest.approx(0.2)
+    assert points(runs()[ONE]) == CURVE
+    curves = Layout(results, "quick").curves("parity", "act")
+    curves.write_text(curves.read_text().replace("act,0.001,0,50,0.2,", "act,0.001,0,50,0.3,"))
+    track.load_if_open("quick")  # trained again without MLflow
+    after = {name: run.info.run_id for name, run in runs().items()}
+    assert {name for name in after if after[name] != before[name]} == {ONE}
+    assert points(runs()[ONE])[-1] == (50, 0.3)
+
+
+def test_a_training_at_work_is_not_touched_by_older_results(results: Path) -> None:
+    seen: list[Any] = []
+
+    def look() -> None:
+        if not seen:
+            stage.until(lambda: runs().keys() >= ALL)
+            load()
+            seen.append(runs()[ONE].info.run_id)
+
+    stage.train(pause=look)
+    assert runs()[ONE].info.run_id == seen[0] and points(runs()[ONE]) == CURVE
+
+
+def test_long_curves_are_thinned_and_keep_their_last_point(project: Path) -> None:
+    from pondering.track.runs import POINTS, Runs, client
+
+    found = Runs(client(), "quick", "parity")
+    run = found.begin(Replica("act", 0.01, 0), stage.CONFIG)
+    found.log(run, [stage.rows(1)[0] | {"update": update} for update in range(1, 1001)])
+    steps = [step for step, _ in points(run)]
+    assert len(steps) == POINTS and steps[-1] == 1000
+
+
+def test_without_a_database_nothing_is_written(project: Path) -> None:
+    next(project.glob("*.db")).unlink()
+    stage.train()
+    track.load_if_open("quick")
+    assert list(project.iterdir()) == []
+
+
+def test_tracking_can_be_turned_off(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PONDERING_TRACKING", "off")
+    (database,) = project.glob("*.db")
+    content = database.read_bytes()
+    stage.train()
+    track.load_if_open("quick")
+    assert database.read_bytes() == content
+
+
+@pytest.mark.parametrize("fault", ["damaged", "locked", "full"])
+def test_a_fault_of_mlflow_is_one_warning(
+    project: Path, capfd: pytest.CaptureFixture[str], fault: str
+) -> None:
+    (database,) = project.glob("*.db")
+    with contextlib.ExitStack() as stack:
+        if fault == "locked":
+            lock = stack.enter_context(contextlib.closing(sqlite3.connect(database)))
+            lock.execute("BEGIN EXCLUSIVE")
+        elif fault == "damaged":
+            database.write_bytes(b"not a database " * 1000)
+        else:
+            database.unlink()
+            database.symlink_to("/dev/full")
+        stage.train()
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("warning: MLflow does not show this (")
+
+
+def test_no_process_is_forked_while_mlflow_is_written_to() -> None:
+    """It would inherit a lock, of an import or of the database, that nobody frees."""
+    from pondering.track.writer import _writing
+
+    held, freed = threading.Event(), []
+
+    def hold() -> None:
+        with _writing:
+            held.set()
+            time.sleep(0.5)
+            freed.append(True)
+
+    threading.Thread(target=hold).start()
+    held.wait()
+    child = multiprocessing.get_context("fork").Process(target=os.getpid)
+    child.start()
+    assert freed == [True]
+    child.join()
