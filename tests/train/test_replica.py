@@ -144,7 +144,7 @@ def test_an_option_counts_as_the_value_that_it_stands_for(tmp_path: Path) -> Non
     other = keyed(1.0, [0.1, {"tau": 0.2, "halt_bias": 0}])
     count = len(plain) // 2
     assert other[count:] == plain[count:] and not set(other[:count]) & set(plain)
-    with pytest.raises(UserError, match=r"act, tau 0.1, seed 0: is named twice"):
+    with pytest.raises(UserError, match=r"must not name 0\.1 twice"):
         keyed(0.0, [0.1, {"tau": 0.1, "halt_bias": 0}])
 
 

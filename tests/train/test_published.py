@@ -1,0 +1,89 @@
+"""The published replicas of the project: in a clone without networks they count as trained."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pondering.params.read import load_params
+from pondering.params.schema import Params
+from pondering.train import program
+from pondering.train.replica import hashes
+from pondering.train.stage import missing_of
+
+ROOT = Path(__file__).parents[2]
+LISTED = ROOT / "reports/reduced/replicas.csv"
+
+
+def missing(root: Path, **over: dict[str, Any]) -> dict[tuple[str, str], int]:
+    """How many replicas of `reduced` are to be trained, by experiment and mechanism."""
+    params: Params = load_params(ROOT / "params.yaml", "reduced", over)
+    found = {}
+    for name, config in params.experiments.items():
+        for mechanism in config.mechanisms:
+            wanted = {sha256: each for each, sha256 in hashes(params, name, mechanism).items()}
+            if count := len(missing_of(params, name, root, {mechanism: wanted})):
+                found[name, mechanism] = count
+    return found
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    (tmp_path / "reports/reduced").mkdir(parents=True)
+    shutil.copy(LISTED, tmp_path / "reports/reduced")
+    return tmp_path
+
+
+def test_nothing_is_to_be_trained(clone: Path) -> None:
+    found = missing(clone)
+    assert not found, (
+        f"{sum(found.values())} published networks would be trained again. If every number stays "
+        f"as it was, byte for byte, add to src/pondering/train/same_program.csv:\n{_lines()}"
+    )
+
+
+def test_a_seed_that_is_added_trains_one_network(clone: Path) -> None:
+    seeds = [*range(20), 20]
+    assert missing(clone, logic={"act": {"tau": [0.001], "seeds": seeds}}) == {("logic", "act"): 1}
+
+
+def test_with_another_value_or_program_they_do_not_count(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slower = {"training": {"learning_rate": 0.5}}
+    assert {name for name, _ in missing(clone, logic=slower)} == {"logic"}
+    real = program._hash
+    monkeypatch.setattr(
+        program,
+        "_hash",
+        lambda package, part, name: "else" if name == "lstm" else real(package, part, name),
+    )
+    cells = load_params(ROOT / "params.yaml", "reduced").experiments
+    with_lstm = {name for name, config in cells.items() if config.network.cell == "lstm"}
+    assert {name for name, _ in missing(clone)} == with_lstm
+
+
+def _lines() -> str:
+    """What the table lacks: the hashes of the parts when the list was committed, and today."""
+    log = ["git", "-C", str(ROOT), "log", "-1", "--format=%H", "--", str(LISTED)]
+    commit = subprocess.run(log, capture_output=True, text=True, check=True).stdout.strip()
+    archive = ["git", "-C", str(ROOT), "archive", commit, "src/pondering"]
+    content = subprocess.run(archive, capture_output=True, check=True).stdout
+    folder = ROOT / ".pytest_cache/published"
+    with tarfile.open(fileobj=io.BytesIO(content)) as archived:
+        archived.extractall(folder, filter="data")
+    lines = {}
+    for config in load_params(ROOT / "params.yaml", "reduced").experiments.values():
+        for mechanism in config.mechanisms:
+            names = config.task["name"], config.network.cell, mechanism
+            then = program.parts(*names, folder / "src/pondering")
+            now = program.parts(*names)
+            lines |= {f"{p},{then[p]},{now[p]},why": None for p in then if then[p] != now[p]}
+    shutil.rmtree(folder)
+    return "\n".join(lines)
