@@ -52,7 +52,7 @@ OF_CLASSES = {
 """Those that see every output: of right and wrong answers, by the readable path alone."""
 NAMES = [
     *("-".join(names) for names in itertools.product(CELLS, MECHANISMS, PATHS)),
-    *("-".join(names) for names in itertools.product(("lstm+state",), MECHANISMS, PATHS)),
+    *(f"lstm+state-{name}-{path}" for name in MECHANISMS if name != "repeat" for path in PATHS),
     *("-".join(names) for names in itertools.product(CELLS, OF_CLASSES, PATHS[:1])),
 ]
 

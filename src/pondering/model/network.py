@@ -28,8 +28,11 @@ class Network(nn.Module):
     In training mode the network halts as its mechanism says. After `eval()` it halts as its paper
     evaluates it (`Halting.at_inference`): PonderNet samples its step.
 
-    `DistributedDataParallel` takes it as it is. `DataParallel` cannot gather its record, whose
-    parts have their batch axis at different places.
+    `DistributedDataParallel` takes it as it is: every parameter has a gradient. `DataParallel`
+    cannot gather its record, whose parts have their batch axis at different places.
+
+    A `state_dict` holds parameters alone, not the mechanism and its settings: make the network with
+    the mechanism that it was trained with. `from_pretrained` and the pipeline's files keep both.
 
     Args:
         cell: one ponder step, any module with the members of `cells.Cell`.
@@ -37,7 +40,8 @@ class Network(nn.Module):
         output_size: C.
         halt_bias: initial bias b_h of the halting unit; 1 in Graves 2016, Sec. 3.
         generator: source of the heads' initial values.
-        reads: what the halting unit reads, `h` or the whole `state`; see `heads.Heads`.
+        reads: what the halting unit reads, `h` or the whole `state`; see `heads.Heads`. A mechanism
+            whose halting unit does not learn reads nothing more than h.
         batch_first: whether inputs, mask and record have the batch before time: (B, T, ...).
 
     Raises:
@@ -61,7 +65,9 @@ class Network(nn.Module):
         self.halting = halting
         self.batch_first = batch_first
         self.path = "compiled"
-        self.heads = Heads(tuple(cell.state_sizes), output_size, reads, generator)
+        self.heads = Heads(
+            tuple(cell.state_sizes), output_size, reads if halting.learns else "h", generator
+        )
         with torch.no_grad():
             self.heads.bias[-1] = halt_bias
 
@@ -110,15 +116,16 @@ class Network(nn.Module):
             halting: another mechanism than the network's own, for this pass; it halts as it is.
             path: another path than the network's own, for this pass. A gradient of a gradient needs
                 `readable`; the others refuse it.
-            generator: what halting is sampled from after `eval()`. None: torch's default one.
+            generator: what halting is sampled from after `eval()`; None: torch's default one. See
+                `halting/sampled.py` for draws that do not depend on the batch.
 
         Returns:
             the record of all T inputs; N is the most steps any row took. T = 0 is allowed.
 
         Raises:
-            ValueError: the inputs lack an axis; mask or state have another shape than their rows;
-                mask is not bool; settings are not one a replica; inputs or network are neither
-                float32 nor float64; autocast is on.
+            ValueError: the inputs lack an axis, or are integers with one too many; mask or state
+                have another shape than their rows; mask is not bool; settings are not one a
+                replica; inputs or network are neither float32 nor float64; autocast is on.
             IndexError: an integer is outside the one-hot vector.
         """
         if halting is None:
@@ -155,9 +162,9 @@ class Network(nn.Module):
         if not len(inputs):
             return self._nothing(mask, state if kept else None)
         drives = self._embed(inputs)
-        if mask.dim() != 3:
-            path = "readable"  # the others are for stacked replicas
-        if torch.is_grad_enabled() and not kept:
+        if torch._C._are_functorch_transforms_active():  # torch.func.grad and the like
+            path = "readable"
+        if mask.dim() == 3 and torch.is_grad_enabled() and not kept:
             done = paths.sequence(path, self.cell, self.heads, halting, drives, mask)
             if done is not None:
                 return self._record(done)
@@ -234,6 +241,9 @@ class Network(nn.Module):
             axes = "(T, K, B" if stacked else "(B, T" if self.batch_first else "(T, B"
             wanted = f"{axes}, D) floats or {axes}) integers"
             raise ValueError(f"inputs: shape {tuple(inputs.shape)} is not allowed; {wanted} are")
+        if not floats and len(rows) > 2 + stacked:
+            given = f"{inputs.dtype} of shape {tuple(inputs.shape)}"
+            raise ValueError(f"inputs: {given} are not allowed; features are floats: x.float()")
         return rows
 
     def _nothing(self, mask: Tensor, state: State | None) -> Pondered:

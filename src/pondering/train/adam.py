@@ -18,7 +18,8 @@ class StackedAdam:
 
     Args:
         parameters: tensors (K, ...).
-        learning_rate: (K,), before the share that `step` is told.
+        learning_rate: (K,) on the host, before the share that `step` is told: float64 is not
+            known to every device.
         halting_unit: those of them whose last row is the halting unit's.
         halting_rate: what the learning rate of that row is multiplied by, as a parameter group of
             its own would have it; None: 1.
@@ -60,7 +61,7 @@ class StackedAdam:
         rates = [rate * share for rate in self.learning_rate.tolist()]
         lives = [True] * len(rates) if alive is None else alive.tolist()
         gradients = [_gradient(p) for p in self.parameters]
-        count = torch.tensor(float(self.updates), device=self.learning_rate.device)
+        count = torch.tensor(float(self.updates), device=self.parameters[0].device)
         alike = len(self._factors) == 1 and len(set(rates)) == 1
         if all(lives) and alike:  # the same bits in one call
             parameters, means, squares = self._all

@@ -84,7 +84,7 @@ class Sweep:
         halting = together(self._mechanisms, networks[0].heads.weight.dtype, device)
         self.network = stack(networks, halting).to(device)
         each_rate = torch.as_tensor(learning_rate, dtype=torch.float64).expand(len(settings))
-        rates = each_rate.repeat_interleave(len(seeds)).to(device)
+        rates = each_rate.repeat_interleave(len(seeds))
         self._score, self._clip = score, clip
         self._optimiser = StackedAdam(self.network.parameters(), rates)
         self.alive = torch.ones(len(self.members), dtype=torch.bool, device=device)

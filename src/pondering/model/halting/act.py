@@ -21,6 +21,7 @@ from pondering.model.halting.contract import (
     refuse_no_word,
     refuse_unless,
     where_present,
+    zeros,
 )
 
 
@@ -77,8 +78,8 @@ class ACT(MeanField):
 
     def start(self, running: Tensor) -> ACTState:
         """All probability is unspent where there is an input, none elsewhere."""
-        zero = torch.zeros(running.shape, device=running.device)
-        return ACTState(running, zero, zero, zero, unspent=zero + running)
+        counters = zeros(running), zeros(running), zeros(running)
+        return ACTState(running, *counters, unspent=zeros(running) + running)
 
     def step(self, n: int, halt_logit: Tensor, state: ACTState) -> tuple[Tensor, ACTState]:
         """p_n = h_n before the last step and R at it (Eqs. 5-8, 13)."""

@@ -20,6 +20,7 @@ from pondering.model.halting.contract import (
     refuse_unless,
     stopped,
     where_present,
+    zeros,
 )
 from pondering.model.halting.readout import log_probabilities, refuse_no_classes
 
@@ -82,8 +83,8 @@ class Certainty(MeanField):
 
     def start(self, running: Tensor) -> CertaintyState:
         """Nothing is certain yet, rows (..., B)."""
-        zero = torch.zeros(running.shape, device=running.device)
-        return CertaintyState(running, zero, zero, zero, certain=zero)
+        counters = zeros(running), zeros(running), zeros(running)
+        return CertaintyState(running, *counters, certain=zeros(running))
 
     def look(
         self, output: Tensor, hidden: tuple[Tensor, ...], state: CertaintyState

@@ -181,8 +181,7 @@ class MeanField:
 
     def start(self, running: Tensor) -> HaltingState:
         """No step taken yet, for rows (..., B)."""
-        zero = torch.zeros(running.shape, device=running.device)
-        return HaltingState(running, zero, zero, zero)
+        return HaltingState(running, zeros(running), zeros(running), zeros(running))
 
     def at_update(self, update: int) -> Self:
         """The same at every update."""
@@ -203,6 +202,11 @@ class MeanField:
     def ponder_time(self, pondered: Pondered) -> Tensor:
         """N(t), the steps until the row halted, (T, ..., B)."""
         return pondered.ponder_time
+
+
+def zeros(running: Tensor) -> Tensor:
+    """A counter of rows (..., B) at zero; each has a tensor of its own."""
+    return torch.zeros(running.shape, device=running.device)
 
 
 def stopped(n: int, stops: Tensor, halt_logit: Tensor, state: S) -> tuple[Tensor, S]:

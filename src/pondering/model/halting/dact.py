@@ -19,6 +19,7 @@ from pondering.model.halting.contract import (
     refuse_no_count,
     refuse_unless,
     where_present,
+    zeros,
 )
 from pondering.model.halting.readout import log_probabilities, outputs_of, refuse_no_classes
 
@@ -74,8 +75,8 @@ class DACT(MeanField):
 
     def start(self, running: Tensor) -> DACTState:
         """There is no answer yet, rows (..., B)."""
-        zero = torch.zeros(running.shape, device=running.device)
-        return DACTState(running, zero, zero, zero, zero + 1, zero, None)
+        counters = zeros(running), zeros(running), zeros(running)
+        return DACTState(running, *counters, zeros(running) + 1, zeros(running), None)
 
     def look(self, output: Tensor, hidden: tuple[Tensor, ...], state: DACTState) -> DACTState:
         """a_n, which the halting rule reads."""

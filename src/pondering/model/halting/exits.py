@@ -22,6 +22,7 @@ from pondering.model.halting.contract import (
     refuse_no_count,
     stopped,
     where_present,
+    zeros,
 )
 
 
@@ -72,8 +73,7 @@ class Exit(MeanField):
 
     def start(self, running: Tensor) -> ExitState:
         """Nothing has been seen of this input, rows (..., B)."""
-        zero = torch.zeros(running.shape, device=running.device)
-        return ExitState(running, zero, zero, zero, Seen())
+        return ExitState(running, zeros(running), zeros(running), zeros(running), Seen())
 
     def look(self, output: Tensor, hidden: tuple[Tensor, ...], state: ExitState) -> ExitState:
         """Remember y_n and s_n."""

@@ -23,6 +23,7 @@ from pondering.model.halting.contract import (
     refuse_no_word,
     refuse_unless,
     where_present,
+    zeros,
 )
 from pondering.model.halting.sampled import SampledHalting
 
@@ -92,8 +93,8 @@ class PonderNet(MeanField):
 
     def start(self, running: Tensor) -> PonderNetState:
         """Every row has survived so far: the log of 1 is zero."""
-        zero = torch.zeros(running.shape, device=running.device)
-        return PonderNetState(running, zero, zero, zero, log_survival=zero, kl=zero)
+        counters = zeros(running), zeros(running), zeros(running)
+        return PonderNetState(running, *counters, zeros(running), kl=zeros(running))
 
     def step(
         self, n: int, halt_logit: Tensor, state: PonderNetState

@@ -16,6 +16,7 @@ from pondering.model.halting.contract import (
     Setting,
     per_row,
     where_present,
+    zeros,
 )
 
 
@@ -37,6 +38,10 @@ class SampledHalting(MeanField):
     steps depend neither on its neighbours nor on which rows are still computed. As in training, a
     row halts at `max_steps`, and once less than `epsilon` is left, if that is not None.
 
+    The draws of a pass come from one generator, row after row. So the same seed with another batch
+    size draws other steps. For draws that belong to a row, pass each row by itself:
+    `network(inputs[:, b : b + 1], generator=torch.Generator().manual_seed(b))`.
+
     Source: Banino 2021, Sec. 2.5. Deviation: the paper has epsilon in training alone (Sec. 2.3).
     """
 
@@ -48,9 +53,9 @@ class SampledHalting(MeanField):
 
     def start(self, running: Tensor) -> SampledState:
         """Draw u for each of the rows (..., B)."""
-        zero = torch.zeros(running.shape, device=running.device)
         draw = torch.rand(running.shape[-1], generator=self.generator).to(running.device)
-        return SampledState(running, zero, zero, zero, draw.expand(running.shape), zero + 1)
+        counters = zeros(running), zeros(running), zeros(running)
+        return SampledState(running, *counters, draw.expand(running.shape), zeros(running) + 1)
 
     def step(self, n: int, halt_logit: Tensor, state: SampledState) -> tuple[Tensor, SampledState]:
         """Halt with probability lambda_n; every row halts at `max_steps`."""

@@ -69,7 +69,7 @@ def ponder(
             return the old state.
     """
     work = cell, heads, halting, drive, state, present
-    found = every_step(path, *work, crosses)
+    found = every_step(path, *work, crosses) if present.dim() == 2 else None
     if found is None and not torch.is_grad_enabled():
         found = without_gradient(path, *work)
     return readable.ponder(*work) if found is None else found
@@ -110,15 +110,17 @@ def without_gradient(
 ) -> Ponder | None:
     """One input of a mechanism that scores the mixture; rows that have halted are not computed.
 
-    Args: as in `ponder`, for stacked replicas.
+    Args: as in `ponder`, for a single network or stacked replicas.
     """
-    if path == "readable" or halting.scores_every_step:
+    if path == "readable" or halting.scores_every_step or not bool(present.any()):
         return None
-    return skipping.ponder(cell, heads, halting, drive, state, present)
+    skip = skipping.ponder if present.dim() == 2 else skipping.ponder_alone
+    return skip(cell, heads, halting, drive, state, present)
 
 
 def _compiles(path: PathName, cell: Any, halting: Any, like: Tensor) -> bool:
     """Whether the compiled path was chosen and has loops for this device and precision."""
     kind, hidden = type(cell), cell.state_sizes[0]
-    wanted = path == "compiled" and compiled.installed()
-    return wanted and compiled.has_loops(kind, hidden, halting, like.device, like.dtype)
+    wanted = path == "compiled"
+    known = wanted and compiled.has_loops(kind, hidden, halting, like.device, like.dtype)
+    return known and compiled.installed()

@@ -6,7 +6,8 @@ on that replica alone, and so does every sum over its rows: a neighbour that hal
 into NaN, changes no bit of it. That takes one product per replica, which is slow on a GPU and
 impossible around a user's own cell; there all replicas keep equally many rows ("padded").
 
-`ponder` here runs any cell without a gradient; `fast/sequence.py` trains.
+`ponder` here runs any stacked cell without a gradient, `ponder_alone` that of a single network;
+`fast/sequence.py` trains.
 """
 
 from __future__ import annotations
@@ -233,6 +234,40 @@ def ponder(
         left = [0] if n == halting.max_steps else halting_state.running.sum(1).tolist()
     done = tuple(part.view(replicas, size, -1) for part in _put(rows, home, totals))
     return Ponder(None, None, None, done[0], done[-parts:], halting_state, computed)
+
+
+@torch.no_grad()
+def ponder_alone(
+    cell: Any, heads: Any, halting: Halting, drive: Tensor, state: Any, present: Tensor
+) -> Ponder:
+    """Ponder one input of a single network, without a gradient.
+
+    Args:
+        cell, heads, halting: as in `readable.ponder`.
+        drive: (B, E), the embedded input.
+        state: tensors (B, H), what the previous input left.
+        present: (B,) bool, the rows that have an input, one at least.
+    """
+    halting_state = halting.start(present)
+    totals = tuple(torch.zeros_like(part) for part in state)
+    last = tuple(part.clone() for part in state)
+    logits = drive.new_zeros(present.shape)
+    rows, computed = present.nonzero().squeeze(1), 0
+    weights: list[Tensor] = []
+    drive, state = drive[rows], tuple(part[rows] for part in state)
+    while len(rows):
+        computed += len(rows)
+        state = cell.step(drive, state, not weights)
+        logits[rows] = heads.of(state)[1]
+        weight, halting_state = halting.step(len(weights) + 1, logits, halting_state)
+        weights.append(weight)
+        for total, end, part in zip(totals, last, state, strict=True):
+            total[rows] = add_share(total[rows], weight[rows], part)
+            end[rows] = part
+        runs = halting_state.running[rows]
+        rows, drive, state = rows[runs], drive[runs], tuple(part[runs] for part in state)
+    ends = last if halting.carry == "last" else totals
+    return Ponder(torch.stack(weights), None, None, totals[0], ends, halting_state, computed)
 
 
 def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
+import warnings
 from typing import Any
 
 import torch
@@ -16,8 +18,20 @@ MOST_HIDDEN = 256  # units; larger networks spend their time in products, where 
 
 @functools.cache
 def installed() -> bool:
-    """Whether there is what the loops need."""
-    return all(importlib.util.find_spec(name) for name in ("numba", "scipy", "threadpoolctl"))
+    """Whether there is what the loops need: Numba and its friends, and a folder for its cache.
+
+    Says once where the folder is missing, as of a package that is read-only for a user without a
+    home.
+    """
+    if not all(importlib.util.find_spec(name) for name in ("numba", "scipy", "threadpoolctl")):
+        return False
+    try:
+        importlib.import_module(f"{__name__}.loops.forward")
+    except RuntimeError as error:  # Numba's "no locator available"
+        hint = "set NUMBA_CACHE_DIR to a folder that can be written"
+        warnings.warn(f"path 'compiled' becomes 'fast': {error}; {hint}", stacklevel=2)
+        return False
+    return True
 
 
 def has_loops(

@@ -152,7 +152,7 @@ def _used_up(ctx: Any, name: str) -> Any:
     """
     kept = getattr(ctx, name)
     if kept is None:
-        raise RuntimeError("a second backward pass: the first has used up the tape")
+        raise RuntimeError("a second backward pass: not allowed; path='readable' allows it")
     setattr(ctx, name, None)
     _ = ctx.saved_tensors  # raises where one was changed in place
     return kept

@@ -60,7 +60,7 @@ class _Ponder(torch.autograd.Function):
         parts = [g for g in (given.remainder, given.cost) if g is not None]
         d_cost = torch.stack(parts).sum(0) if parts else None
         if ctx.walk is None:
-            raise RuntimeError("a second backward pass: the first has used up the tape")
+            raise RuntimeError("a second backward pass: not allowed; path='readable' allows it")
         _ = ctx.saved_tensors  # raises where a weight was changed in place
         walk = Backward(ctx.walk, given.features, d_cost)
         ctx.walk = None

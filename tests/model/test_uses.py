@@ -1,0 +1,181 @@
+"""Ways in which others use a network: other gradients, other inputs, other machines."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from pondering import (
+    ACT,
+    DACT,
+    LSTM,
+    Certainty,
+    Correctness,
+    FixedRepeat,
+    Network,
+    PonderNet,
+    RandomDepth,
+    Sweep,
+)
+from pondering.model.cells import Adapted
+from pondering.model.halting import SampledHalting
+from pondering.model.stacking import stack, together
+
+MECHANISMS: dict[str, Any] = {
+    "act": ACT(1e-3, max_steps=6),
+    "repeat": FixedRepeat(3),
+    "pondernet": PonderNet(0.3, max_steps=6),
+    "correctness": Correctness(max_steps=6),
+    "certainty": Certainty(max_steps=6),
+    "dact": DACT(1e-3, max_steps=6),
+    "random_depth": RandomDepth(max_steps=6),
+}
+
+
+def network_of(halting: Any, reads: Any = "h", seed: int = 0) -> Network:
+    torch.manual_seed(seed)
+    return Network(LSTM(2, 32), halting, 3, reads=reads)
+
+
+def loss_of(network: Network, inputs: Tensor, labels: Tensor) -> Tensor:
+    """A cross entropy, which every mechanism takes."""
+
+    def score(y: Tensor) -> Tensor:
+        return -y.log_softmax(-1).gather(-1, labels.expand(y.shape[:-1]).unsqueeze(-1)).squeeze(-1)
+
+    return network.halting.objective(score, network(inputs)).sum(0).mean()
+
+
+def two_networks() -> Network:
+    halting = ACT(1e-3, max_steps=6)
+    singles = [network_of(halting, seed=seed) for seed in (0, 1)]
+    return stack(singles, together([halting] * 2, torch.float32, "cpu"))
+
+
+@pytest.mark.parametrize("reads", ["h", "state"])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_parameter_has_a_gradient(name: str, reads: str) -> None:
+    """Else DistributedDataParallel stops at the second update."""
+    network = network_of(MECHANISMS[name], reads)
+    loss_of(network, torch.randn(2, 8, 2), torch.randint(0, 3, (2, 8))).backward()
+    assert [n for n, p in network.named_parameters() if p.grad is None] == []
+
+
+@pytest.mark.parametrize("name", ["act", "repeat"])
+@pytest.mark.parametrize("around", ["own", "torch's"])
+def test_without_a_gradient_halted_rows_are_not_computed(name: str, around: str) -> None:
+    torch.manual_seed(3)
+    cell: Any = LSTM(2, 32) if around == "own" else Adapted(torch.nn.LSTMCell(3, 32))
+    network = Network(cell, MECHANISMS[name], 3, halt_bias=-1.0).eval()
+    inputs, mask = torch.randn(4, 50, 2), torch.rand(4, 50) < 0.8
+    with torch.no_grad():
+        skipped = network(inputs, mask, keep_state=True)
+        whole = network(inputs, mask, keep_state=True, path="readable")
+    assert skipped.computed == int(skipped.ponder_time.sum()) <= whole.computed
+    for each in ("ponder_time", "weights", "remainder", "expected_steps"):
+        torch.testing.assert_close(getattr(skipped, each), getattr(whole, each))
+    torch.testing.assert_close(skipped.mixture[mask], whole.mixture[mask])
+    torch.testing.assert_close(skipped.state, whole.state)
+
+
+def test_sampled_rows_that_have_halted_are_not_computed() -> None:
+    network = network_of(PonderNet(0.3, max_steps=20)).eval()
+    inputs = torch.randn(1, 200, 2)
+    with torch.no_grad():
+        record = network(inputs, generator=torch.Generator().manual_seed(0))
+    assert record.computed == int(record.ponder_time.sum()) < 200 * 20
+
+
+def test_draws_can_belong_to_a_row() -> None:
+    """As SampledHalting's docstring says: the same steps in batches of any size."""
+    network = network_of(PonderNet(0.3, max_steps=20)).eval()
+    inputs = torch.randn(1, 6, 2)
+
+    def steps(rows: range) -> list[float]:
+        seeds = (torch.Generator().manual_seed(b) for b in rows)
+        records = (
+            network(inputs[:, b : b + 1], generator=g) for b, g in zip(rows, seeds, strict=True)
+        )
+        return [float(each.ponder_time) for each in records]
+
+    assert steps(range(6))[3:] == steps(range(3, 6))
+
+
+def test_several_gradients_of_one_pass_name_the_path_that_allows_them() -> None:
+    network, inputs = two_networks(), torch.randn(2, 2, 8, 2)
+    loss = network.halting.objective(lambda y: y.square().mean(-1), network(inputs)).sum()
+    weights = list(network.parameters())
+    torch.autograd.grad(loss, weights[0], retain_graph=True)
+    with pytest.raises(RuntimeError, match="readable"):
+        torch.autograd.grad(loss, weights[1], retain_graph=True)
+    record = network(inputs, path="readable")
+    loss = network.halting.objective(lambda y: y.square().mean(-1), record).sum()
+    for weight in weights[:2]:
+        (found,) = torch.autograd.grad(loss, weight, retain_graph=True)
+        assert found.isfinite().all()
+
+
+def test_torch_func_grad_agrees_with_backward() -> None:
+    network, inputs = two_networks(), torch.randn(2, 2, 8, 2)
+
+    def loss(parameters: dict[str, Tensor]) -> Tensor:
+        record = torch.func.functional_call(network, parameters, (inputs,))
+        return network.halting.objective(lambda y: y.square().mean(-1), record).sum()
+
+    own = dict(network.named_parameters())
+    found = torch.func.grad(loss)(own)
+    loss(own).backward()
+    for name, each in own.items():
+        torch.testing.assert_close(found[name], each.grad, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*MECHANISMS, "sampled"])
+def test_no_two_counters_share_a_tensor(name: str) -> None:
+    halting = SampledHalting(5) if name == "sampled" else MECHANISMS[name]
+    state = halting.start(torch.ones(4, dtype=torch.bool))
+    parts = [each for each in vars(state).values() if isinstance(each, Tensor)]
+    assert len({each.data_ptr() for each in parts}) == len(parts)
+
+
+def test_integer_features_are_refused_in_words() -> None:
+    with pytest.raises(ValueError, match=r"features are floats: x\.float\(\)"):
+        network_of(ACT(1e-3))(torch.randint(0, 2, (10, 32, 2)))
+
+
+def test_a_sweep_keeps_its_rates_on_the_host() -> None:
+    """Some devices have no float64."""
+    sweep = Sweep(
+        lambda: network_of(ACT(1e-3)), lambda y, t: y.mean(-1), seeds=range(2), device="meta"
+    )
+    optimiser = sweep._optimiser
+    assert optimiser.learning_rate.device.type == "cpu"
+    assert all(each.device.type == "meta" and each.dtype != torch.float64
+               for each in (*optimiser.means, *optimiser.parameters))  # fmt: skip
+
+
+PROGRAM = """
+import warnings, torch
+from pondering import ACT, LSTM, Network, Sweep
+make = lambda: Network(LSTM(2, 32), ACT(1e-3, max_steps=4), 3)
+sweep = Sweep(make, lambda y, t: (y - t).square().mean(-1), seeds=range(2))
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        loss = sweep.step(torch.randn(3, 8, 2), torch.randn(3, 8, 3))
+    print(len(said), said[0].message if said else "", loss.isfinite().all().item())
+"""
+
+
+def test_without_a_folder_for_its_cache_numba_is_left_out() -> None:
+    """As where the package cannot be written and its user has no home: Numba finds no place."""
+    no_place = "import numba.core.caching as c\nc.CacheImpl._locator_classes = []\n"
+    done = subprocess.run(
+        [sys.executable, "-c", no_place + PROGRAM], capture_output=True, text=True, check=True
+    )
+    count, *words = done.stdout.split()
+    assert count == "1" and "NUMBA_CACHE_DIR" in done.stdout and words[-1] == "True"
