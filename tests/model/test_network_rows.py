@@ -123,7 +123,7 @@ def test_computation_ends_when_every_row_has_halted(halting: Halting) -> None:
     network = build("gru", halting.at_inference(torch.Generator().manual_seed(0)))
     counting = network.cell = Counting(network.cell)
     with torch.no_grad():
-        pondered = network(inputs_for("gru", times=3), MASK)
+        pondered = network(inputs_for("gru", times=3), MASK, path="readable")
     longest = [int(steps.max()) for steps in pondered.ponder_time]
     assert counting.calls == sum(longest) < 3 * 50
     assert pondered.computed == sum(longest) * ROWS

@@ -227,9 +227,9 @@ def path_of(
         return wanted
     if device.type != "cpu":
         return "fast"
-    kind, hidden = cell_class(config.network.cell), config.network.hidden
+    kind = cell_class(config.network.cell)
     halting = make_halting(config, config.replicas(mechanism))
-    return "compiled" if has_loops(kind, hidden, halting, device) else "fast"
+    return "compiled" if has_loops(kind, halting, device) else "fast"
 
 
 def pick_device(wanted: str) -> torch.device:

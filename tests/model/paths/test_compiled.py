@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from typing import Any
 
@@ -10,11 +9,9 @@ import pytest
 import torch
 from support.compiled_networks import (
     BIASES,
-    CLOSE,
     HIDDEN,
     INPUTS,
     PRESENT,
-    REPLICAS,
     RHO,
     SHAPES,
     STEPS,
@@ -35,8 +32,7 @@ from pondering.model.heads import Reads
 from pondering.model.network import Network
 from pondering.model.paths import compiled
 from pondering.model.paths.compiled import operations
-from pondering.model.paths.compiled.loops import backward, every_step, forward
-from pondering.model.paths.fast import every_step as fast_steps
+from pondering.model.paths.compiled.loops import backward, forward
 from pondering.model.stacking import stack
 
 
@@ -44,8 +40,7 @@ from pondering.model.stacking import stack
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A word for each forward and backward pass of the loops."""
     made: list[str] = []
-    walks = (forward, "forward"), (backward, "backward")
-    for module, name in (*walks, (every_step, "forward"), (every_step, "backward")):
+    for module, name in ((forward, "forward"), (backward, "backward")):
         real = getattr(module, name)
 
         def counted(*given: Any, name: str = name, real: Any = real) -> Any:
@@ -159,7 +154,7 @@ def test_large_networks_have_the_products_of_torch(
     assert len(products) > STEPS
 
 
-@pytest.mark.parametrize("mechanism", ["act", "pondernet", "repeat"])
+@pytest.mark.parametrize("mechanism", ["act", "repeat"])
 @pytest.mark.parametrize("count", [1, 3])
 def test_more_rows_than_a_block_and_many_outputs(mechanism: str, count: int) -> None:
     """With 180 units of an LSTM a block has 128 rows; fewer have smaller ones."""
@@ -176,55 +171,13 @@ def test_more_rows_than_a_block_and_many_outputs(mechanism: str, count: int) -> 
     compare(results(network, (inputs, targets, mask)), results(twin, (inputs, targets, mask)))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    ("mechanism", "flag"), [("pondernet", True), ("pondernet", False), ("pondernet_eps", True)]
-)
-@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
-def test_pondernet_has_the_numbers_of_the_readable_path_too(
-    cell: str, mechanism: str, flag: bool, shape: str, calls: list[str]
-) -> None:
-    network = stacked(networks(cell, (1.0, -2.0, -1.0), flag=flag), mechanism)
-    twin = readable_twin(network)
-    times, rows = SHAPES[shape]
-    for share in PRESENT:
-        batch = batch_of(times, rows, share)
-        calls.clear()
-        found, exact = results(network, batch), results(twin, batch)
-        assert sorted(calls) == ["backward"] * times + ["forward"] * times
-        compare(found, exact)
-        there = batch[2].unsqueeze(-1)
-        if there.any():  # else the readable path takes no step
-            most = len(exact[0].weights)  # the readable path ends when every row has stopped
-            assert not found[0].weights[most:].any()
-            torch.testing.assert_close(found[0].weights[:most], exact[0].weights, **CLOSE)
-            ran = there & (exact[0].weights.unsqueeze(-1) > 0)
-            ours = torch.where(ran, found[0].outputs[:most], 0.0)
-            torch.testing.assert_close(ours, torch.where(ran, exact[0].outputs, 0.0), **CLOSE)
-
-
-def test_pondernet_where_only_the_state_is_scored() -> None:
-    """The heads' gradient is none, the states' is some."""
-    network = stacked(networks("lstm", (1.0, -2.0, -1.0)), "pondernet")
-    twin = copy.deepcopy(network).double()
-    found = []
-    for each, unroll in ((network, operations.unroll), (twin, fast_steps.unroll)):
-        drive = torch.linspace(-1, 1, REPLICAS * 40 * 4 * HIDDEN).view(REPLICAS, 40, -1)
-        drive = drive.to(each.heads.weight.dtype).requires_grad_()
-        state = tuple(torch.zeros_like(drive[..., :HIDDEN]) for _ in range(2))
-        states, _ = unroll(each.cell, each.heads, 5, drive, state)
-        states[1][:, 2:].square().sum().backward()
-        found.append(drive.grad)
-    torch.testing.assert_close(*found, **CLOSE)
-
-
 @pytest.mark.parametrize(
     ("cell", "hidden", "halting"),
     [
         ("gru", 8, ACT(0.1, max_steps=3)),
         ("gru", 8, FixedRepeat(2)),
         ("gru", 8, PonderNet(0.3, max_steps=3)),
-        ("tanh_rnn", compiled.MOST_HIDDEN + 4, PonderNet(0.3, max_steps=3)),
+        ("tanh_rnn", 8, PonderNet(0.3, max_steps=3)),
     ],
 )
 def test_elsewhere_the_fast_path_goes_on(
@@ -244,10 +197,6 @@ class _Sharp(ACT):
     pass
 
 
-class _SharpPonderNet(PonderNet):
-    pass
-
-
 class _SharpRepeat(FixedRepeat):
     pass
 
@@ -257,7 +206,6 @@ def test_no_record_says_that_a_subclass_was_trained_by_it() -> None:
     for kind, other, given in (
         (ACT, _Sharp, {"tau": 0.1}),
         (FixedRepeat, _SharpRepeat, {"rho": 2}),
-        (PonderNet, _SharpPonderNet, {"lambda_p": 0.1}),
     ):
-        assert compiled.has_loops(lstm, 8, kind(**given), cpu)
-        assert not compiled.has_loops(lstm, 8, other(**given), cpu)
+        assert compiled.has_loops(lstm, kind(**given), cpu)
+        assert not compiled.has_loops(lstm, other(**given), cpu)

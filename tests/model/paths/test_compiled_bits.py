@@ -14,7 +14,6 @@ from support.compiled_networks import (
     BIASES,
     HIDDEN,
     RHO,
-    STEPS,
     Batch,
     assert_same_bits,
     batch_of,
@@ -25,7 +24,7 @@ from torch import Tensor
 
 from pondering.model.network import Network
 from pondering.model.paths.compiled import operations
-from pondering.model.paths.compiled.loops import backward, every_step, forward
+from pondering.model.paths.compiled.loops import backward, forward
 from pondering.model.paths.compiled.loops import cells as steps_of
 
 
@@ -37,17 +36,16 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("mechanism", ["act", "repeat", "pondernet"])
+@pytest.mark.parametrize("mechanism", ["act", "repeat"])
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 @pytest.mark.usefixtures("one_thread")
 def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None:
     """The loops alone: three replicas on one, two and three threads, and each by itself."""
     solos, batch = networks(cell, BIASES["spread"]), batch_of(3, 33, 0.7)
-    by_loops = unrolled_by_loops if mechanism == "pondernet" else pondered_by_loops
-    want = by_loops(stacked(solos, mechanism), batch)
+    want = pondered_by_loops(stacked(solos, mechanism), batch)
     for threads in (2, 3, 5):
         torch.set_num_threads(threads)
-        assert_same_bits(by_loops(stacked(solos, mechanism), batch), want)
+        assert_same_bits(pondered_by_loops(stacked(solos, mechanism), batch), want)
     torch.set_num_threads(1)
     for k in (0, 2):
         pair = [solos[k], copy.deepcopy(solos[1])]
@@ -58,7 +56,7 @@ def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None
             some = [k, 1][: len(company)]
             own = tuple(part[:, some] for part in batch)
             rho = tuple(RHO[each] for each in some)
-            got = by_loops(stacked(company, mechanism, rho), own)
+            got = pondered_by_loops(stacked(company, mechanism, rho), own)
             assert_same_bits(of_replica(got, 0), of_replica(want, k))
 
 
@@ -82,30 +80,7 @@ def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
     return found | {"drives": drives.grad, "heads": network.heads.weight.grad}
 
 
-def unrolled_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
-    """The same of PonderNet's steps on the first input."""
-    inputs, targets, _ = batch
-    drives = network._embed(inputs).detach()[0].contiguous().requires_grad_()
-    network.zero_grad()
-    state = [torch.full((len(drives), drives.shape[1], HIDDEN), 0.5).requires_grad_()]
-    state *= len(network.cell.state_sizes)
-    states, heads = operations.unroll(network.cell, network.heads, STEPS, drives, tuple(state))
-    pull = torch.linspace(-1, 1, HIDDEN)
-    ((states[-1] * pull).sum() + (heads * targets[0, :, None, :, :1]).sum()).backward()
-    found = {"every": states[0].detach(), "made": heads.detach()}
-    found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
-    assert drives.grad is not None and state[0].grad is not None
-    assert network.heads.weight.grad is not None
-    return found | {
-        "drive": drives.grad,
-        "state": state[0].grad,
-        "heads": network.heads.weight.grad,
-    }
-
-
-@pytest.mark.parametrize(
-    "walk", [forward.forward, backward.backward, every_step.forward, every_step.backward]
-)
+@pytest.mark.parametrize("walk", [forward.forward, backward.backward])
 def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
     """Or it rounds as another loop's copy does where that one came into the process first.
 
@@ -113,7 +88,6 @@ def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
     """
     solos, batch = networks("lstm", BIASES["spread"]), batch_of(3, 33, 0.7)
     pondered_by_loops(stacked(solos, "act"), batch)
-    unrolled_by_loops(stacked(solos, "pondernet"), batch)
     own = f"{walk.__module__.rpartition('.')[2]}{len(walk.py_func.__qualname__)}".encode()
     own += walk.py_func.__qualname__.encode()
     kept = walk._cache._cache_file  # a process lets go of what it has loaded

@@ -3,7 +3,7 @@
 - `readable`: the papers' equations step by step.
 - `fast`: torch's own calls, the gradient by hand, for ACT, fixed repeat and PonderNet. It
   is the path for a GPU.
-- `compiled`: loops that Numba compiles, for a CPU; the default.
+- `compiled`: loops that Numba compiles, for ACT and fixed repeat on a CPU; the default.
 
 A path that has no code for a cell and a mechanism, or lacks Numba, leaves them to the next:
 compiled to fast, fast to readable. So `sequence`, `every_step` and `without_gradient` return None
@@ -91,12 +91,7 @@ def every_step(
     """
     if path == "readable" or not fast_steps.supports(cell, heads, halting):
         return None
-    unroll = fast_steps.unroll
-    if torch.is_grad_enabled() and _compiles(path, cell, halting, drive):
-        from pondering.model.paths.compiled import operations  # Numba takes a second to load
-
-        unroll = operations.unroll
-    return fast_steps.ponder(cell, heads, halting, drive, state, present, unroll, crosses)
+    return fast_steps.ponder(cell, heads, halting, drive, state, present, crosses)
 
 
 def without_gradient(
@@ -120,7 +115,7 @@ def without_gradient(
 
 def _compiles(path: PathName, cell: Any, halting: Any, like: Tensor) -> bool:
     """Whether the compiled path was chosen and has loops for this device and precision."""
-    kind, hidden = type(cell), cell.state_sizes[0]
-    wanted = path == "compiled"
-    known = wanted and compiled.has_loops(kind, hidden, halting, like.device, like.dtype)
+    if path != "compiled":
+        return False
+    known = compiled.has_loops(type(cell), halting, like.device, like.dtype)
     return known and compiled.installed()

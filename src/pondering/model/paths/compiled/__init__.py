@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from pondering.model.halting import ACT, FixedRepeat, PonderNet
+from pondering.model.halting import ACT, FixedRepeat
 from pondering.model.paths.fast.kernels import KERNELS
 
-MOST_HIDDEN = 256  # units; larger networks spend their time in products, where torch is faster
+MOST_HIDDEN = 256  # units; larger networks take torch's products, which are faster than Numba's
 
 
 @functools.cache
@@ -35,17 +35,15 @@ def installed() -> bool:
 
 
 def has_loops(
-    kind: type, hidden: int, halting: Any, device: torch.device, dtype: torch.dtype = torch.float32
+    kind: type, halting: Any, device: torch.device, dtype: torch.dtype = torch.float32
 ) -> bool:
     """Whether such a network has loops, and they are faster than torch.
 
     Args:
         kind: the cell's class.
-        hidden: its hidden units, H.
         halting: the mechanism; a subclass of one that has loops has none.
         device: where the network computes.
         dtype: its precision.
     """
-    small = hidden <= MOST_HIDDEN and type(halting) is PonderNet
-    known = kind in KERNELS and (type(halting) in (ACT, FixedRepeat) or small)
+    known = kind in KERNELS and type(halting) in (ACT, FixedRepeat)
     return known and device.type == "cpu" and dtype == torch.float32

@@ -18,10 +18,9 @@ from torch import Tensor
 
 from pondering.model.cells import LSTM
 from pondering.model.paths.compiled import MOST_HIDDEN
-from pondering.model.paths.compiled.loops import backward, every_step, forward
+from pondering.model.paths.compiled.loops import backward, forward
 from pondering.model.paths.compiled.loops.tape import Job
 from pondering.model.paths.fast.forward import Sequence
-from pondering.model.paths.fast.kernels import State
 
 SMALL = 10**6  # multiplications of a product up to which OpenBLAS copies no operand, with AVX-512
 SMALL_BLOCK, LARGE_BLOCK = 32, 128  # rows that go through a step together
@@ -34,14 +33,6 @@ def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) ->
         (type(cell) is LSTM, halting, mask), drives, cell.flag, cell.recurrent, weight, bias
     )
     return Sequence(*found)
-
-
-def unroll(cell: Any, heads: Any, count: int, drive: Tensor, state: State) -> tuple[State, Tensor]:
-    """All steps of an input and what the heads make of them, as `fast.every_step.unroll`."""
-    out, *states = _Unroll.apply(  # type: ignore[no-untyped-call]
-        count, drive, cell.flag, cell.recurrent, heads.weight, heads.bias, *state
-    )
-    return tuple(states), out
 
 
 class _Ponder(torch.autograd.Function):
@@ -92,56 +83,6 @@ class _Ponder(torch.autograd.Function):
         _together(lambda a, b, tape: walk(a, b, job, tape, d_features, d_cost, *found), tapes)
         drives, flag, *others = map(torch.from_numpy, found)
         return None, drives, flag if ctx.flag else None, *others
-
-
-class _Unroll(torch.autograd.Function):
-    """(drive, flag, recurrent, head weights and biases, state) -> heads and state of every step."""
-
-    @staticmethod
-    def forward(ctx: Any, count: int, *inputs: Any) -> tuple[Tensor, ...]:
-        drive, flag, recurrent, weight, bias, *state = inputs
-        (replicas, size, width), hidden = drive.shape, recurrent.shape[2]
-        every = [drive.new_empty(replicas, count + 1, size, hidden) for _ in state]
-        for buffer, part in zip(every, state, strict=True):
-            buffer[:, 0] = part
-        lstm = len(every) == 2
-        gates = drive.new_empty(replicas, count, size, width)
-        squashed = drive.new_empty(replicas, count, size, hidden if lstm else 0)
-        memory = every[1] if lstm else drive.new_empty(replicas, count + 1, size, 0)
-        out = drive.new_empty(replicas, count, size, weight.shape[1])
-        arrays = drive, _flag(flag, recurrent), recurrent, recurrent.mT, weight
-        job = every_step.StepsJob(lstm, _block(width, hidden), *map(_array, arrays))
-        tape = every_step.StepsTape(*map(_array, (every[0], memory, gates, squashed)))
-        parts = _parts(every_step.blocks(job))
-        _together(lambda a, b: every_step.forward(a, b, job, tape, _array(out)), parts)
-        out += bias[:, None, None]
-        ctx.tape, ctx.job, ctx.flag = (tape, every, gates), job, flag is not None
-        ctx.save_for_backward(recurrent, weight)
-        ctx.set_materialize_grads(False)
-        return (out, *(buffer[:, 1:] for buffer in every))
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, d_out: Tensor | None, *d_states: Any) -> tuple[Tensor | None, ...]:
-        job, (tape, every, gates) = ctx.job, _used_up(ctx, "tape")
-        shape = every[0][:, 1:].shape
-        if d_out is None:
-            d_out = gates.new_zeros(*shape[:3], job.heads.shape[1])
-        d_out = d_out.contiguous()
-        given = [gates.new_empty(0, *shape[1:]) if g is None else g for g in d_states]
-        found = [buffer.new_empty(buffer[:, 0].shape) for buffer in every]
-        if not job.lstm:
-            given.append(gates.new_empty(0, *shape[1:3], 0))
-            found.append(gates.new_empty(*gates[:, 0].shape[:2], 0))
-        arrays = [_array(each) for each in (d_out, *given, *found)]
-        parts = _parts(every_step.blocks(job))
-        _together(lambda a, b: every_step.backward(a, b, job, tape, *arrays), parts)
-        hidden, d_heads = every[0], d_out.flatten(1, 2)
-        d_recurrent = torch.bmm(gates.flatten(1, 2).mT, hidden[:, :-1].flatten(1, 2))
-        d_weight = torch.bmm(d_heads.mT, hidden[:, 1:].flatten(1, 2))
-        d_flag = gates[:, 0].sum(1) if ctx.flag else None
-        d_state = found[: len(every)]
-        return None, gates.sum(1), d_flag, d_recurrent, d_weight, d_heads.sum(1), *d_state
 
 
 def _used_up(ctx: Any, name: str) -> Any:

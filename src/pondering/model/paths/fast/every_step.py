@@ -7,7 +7,6 @@ KL are computed for all steps at once. The tests hold the numbers to those of th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,9 +18,6 @@ from pondering.model.halting import PonderNet
 from pondering.model.halting.contract import added
 from pondering.model.paths.fast.kernels import KERNELS, RELU, Kernel, State
 from pondering.model.paths.readable import Ponder
-
-Unroll = Callable[[Any, Any, int, Tensor, State], tuple[State, Tensor]]
-"""(cell, heads, N, drive, state) -> (states after each step, what the heads make of them)."""
 
 
 def supports(cell: Any, heads: Any, halting: Any) -> bool:
@@ -112,14 +108,12 @@ def ponder(
     drive: Tensor,
     state: State,
     present: Tensor,
-    unroll: Unroll,
     crosses: bool = True,
 ) -> Ponder:
     """Ponder one input: all N steps, also of a row that stops before by PonderNet's epsilon.
 
     Args:
         cell, heads, halting, drive, state, present: as in `paths.every_step`.
-        unroll: this module's `unroll`, or another with the same result.
         crosses: whether the state is asked for; else it is returned as it was.
     """
     states, head = unroll(cell, heads, halting.max_steps, drive, state)

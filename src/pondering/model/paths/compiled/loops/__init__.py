@@ -6,8 +6,7 @@ whole step while they are in the processor's cache. A replica's numbers come fro
 alone, so they depend on no neighbour, no number of threads and no shard.
 
 - `cells.py`: one step of a cell, forwards and backwards;
-- `sequence.py` and `tape.py`: ACT and fixed repeat, a whole sequence;
-- `every_step.py`: PonderNet, one input.
+- `forward.py`, `backward.py` and `tape.py`: ACT and fixed repeat, a whole sequence.
 
 The mechanisms' rules and the cells' steps stand here a second time, as arithmetic on numbers; the
 tests hold them to the readable path. `operations.py` joins the loops to torch.
