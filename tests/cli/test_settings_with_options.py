@@ -145,7 +145,8 @@ def test_one_with_options_is_shown_by_its_name(
     assert "act, tau 0.01, halt_bias -3, seed 0; evaluated: error" in named
     said = "act[halt_bias=-4] is not trained; there are: act, act[halt_bias=-3]"
     assert refused(*show, "act[halt_bias=-4]") == f"error: {said}\n"
-    said = "parity/pondernet[beta=0.5,halt_bias=1]: no network of setting 0.6; there are settings 0.3 (seed 0, 7)"  # noqa: E501
+    said = "parity/pondernet[beta=0.5,halt_bias=1]: no such network; there are: 0.3 seed 0, "
+    said += "0.3 seed 7"
     none = refused(*show, "pondernet[halt_bias=1.0,beta=0.50]", "--setting", "0.6")
     assert none == f"error: {said}\n"
 

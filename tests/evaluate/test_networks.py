@@ -125,7 +125,7 @@ def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -
     index = json.loads((published / "tiny/index.json").read_text())["act"]
     _, card = from_pretrained("tiny/act", published)
     assert (card.setting["tau"], card.seed) == (index["setting"], index["seed"])
-    with pytest.raises(ValueError, match=r"settings 0.01 \(seed 0\); 0.1 \(seed 0\)$"):
+    with pytest.raises(ValueError, match=r"there are: 0.01 seed 0, 0.1 seed 0$"):
         from_pretrained("tiny/act", published, setting=0.01, seed=7)
 
 

@@ -233,29 +233,23 @@ def _choice(
 
     The usual setting comes first, then those that have not diverged, then those that finished.
     """
-
-    def is_(replica: Mapping[str, Any], wanted: float | None) -> bool:
-        return wanted is not None and _text(replica["setting"]) == _text(wanted)
-
-    def order(k: int) -> tuple[bool, bool, bool]:
-        status = replicas[k]["status"]
-        return not is_(replicas[k], usual), status == "diverged", status != "finished"
-
+    settings = [_text(each["setting"]) for each in replicas]
     asked = [
         k
         for k in own
-        if (setting is None or is_(replicas[k], setting)) and seed in (None, replicas[k]["seed"])
+        if (setting is None or settings[k] == _text(setting))
+        and seed in (None, replicas[k]["seed"])
     ]
-    if asked:
-        return min(asked, key=order)
-    seeds: dict[str, list[str]] = {}
-    for k in own:
-        seeds.setdefault(_text(replicas[k]["setting"]), []).append(str(replicas[k]["seed"]))
-    there = "; ".join(f"{each} (seed {', '.join(seeds[each])})" for each in seeds)
-    asked_for = ["" if setting is None else f"setting {_text(setting)}"]
-    asked_for += ["" if seed is None else f"seed {seed}"]
-    wish = ", ".join(filter(None, asked_for))
-    raise ValueError(f"{name}: no network of {wish}; there are settings {there}")
+    if not asked:
+        there = ", ".join(f"{settings[k]} seed {replicas[k]['seed']}" for k in own)
+        raise ValueError(f"{name}: no such network; there are: {there}")
+
+    def order(k: int) -> tuple[bool, bool, bool]:
+        status = replicas[k]["status"]
+        is_usual = usual is not None and settings[k] == _text(usual)
+        return not is_usual, status == "diverged", status != "finished"
+
+    return min(asked, key=order)
 
 
 def _kind(mechanism: str) -> type[Any]:
