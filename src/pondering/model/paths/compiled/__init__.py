@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import importlib.util
 import warnings
 from typing import Any
@@ -26,7 +25,7 @@ def installed() -> bool:
     if not all(importlib.util.find_spec(name) for name in ("numba", "scipy", "threadpoolctl")):
         return False
     try:
-        importlib.import_module(f"{__name__}.loops.forward")
+        from pondering.model.paths.compiled.loops import forward  # noqa: F401
     except RuntimeError as error:  # Numba's "no locator available"
         hint = "set NUMBA_CACHE_DIR to a folder that can be written"
         warnings.warn(f"path 'compiled' becomes 'fast': {error}; {hint}", stacklevel=2)
