@@ -63,9 +63,3 @@ def variants(found: Iterable[str]) -> list[str]:
     order, of = list(TITLES), {name: read_variant(name)[0] for name in found}
     known = (name for name in of if of[name] in TITLES)
     return sorted(known, key=lambda name: (order.index(of[name]), name))
-
-
-def listed(texts: Iterable[str]) -> str:
-    """A, b and c."""
-    *first, last = texts
-    return f"{', '.join(first)} and {last}" if first else last

@@ -142,16 +142,11 @@ def _each(values: Mapping[str, float]) -> str:
     return ", ".join([usual, *others])
 
 
-def own_values(
-    config: ExperimentConfig, mechanism: str, without_default: bool = True
-) -> Iterator[str]:
-    """What a mechanism has of its own, where it is neither the shared value nor its default.
-
-    without_default: also what has no default, as PonderNet's beta.
-    """
+def own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
+    """What a mechanism has of its own, where it is neither the shared value nor its default."""
     for name, value in config.mechanism(mechanism).own.items():
         default = MECHANISMS[mechanism].own[name][1]
-        if value is not None and value != default and (without_default or default is not ...):
+        if value is not None and value != default:
             known = OWN_VALUES.get(name)
             yield known.format(value) if known else f"{name.replace('_', ' ')} = {_plain(value)}"
 

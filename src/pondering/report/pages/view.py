@@ -16,7 +16,6 @@ from pondering.params.replica import read_variant
 from pondering.project.paths import Layout
 from pondering.report.figures import FIGURES, FigureSpec, question_figure
 from pondering.report.pages import names
-from pondering.report.pages.beyond import Beyond, beyond_of
 from pondering.report.pages.provenance import origins
 from pondering.report.pages.summary import SummaryRow, summary_rows, trained_in_words
 from pondering.report.pages.svg import inline
@@ -89,7 +88,6 @@ class Page:
     claims: tuple[ClaimView, ...]
     sections: tuple[Section, ...]
     across: tuple[FigureView, ...]
-    beyond: Beyond
     questions: tuple[QuestionView, ...]
     absent: tuple[str, ...]
     stand_ins: tuple[str, ...]
@@ -139,7 +137,6 @@ def page_of(
             for name in present
         ),
         across=tuple(view for view in figures if len(view.spec.experiment) > 1),
-        beyond=beyond_of(results, present, answers, settings),
         questions=tuple(_question(each, register, results, drawings) for each in answers),
         absent=tuple(name for name in settings if name not in results.tables),
         stand_ins=tuple(dict.fromkeys(results.stand_ins(present))),
