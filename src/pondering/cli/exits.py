@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -103,4 +104,6 @@ def _line(name: str, cells: Iterable[str], note: str) -> str:
 
 def _percent(error: float) -> str:
     """Nothing where there is none."""
-    return f"{100 * error:.1f}%" if error == error else "-"
+    from pondering.claims.measures.quantities import number_text
+
+    return "-" if math.isnan(error) else number_text(error, "share")

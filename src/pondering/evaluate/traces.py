@@ -104,9 +104,9 @@ def _gallery(
     mode = next(m for s, m in reversed(list(measured)) if s == split)
     found = []
     for k in shown:
-        most, fewest = extremes(measured[split, mode], k)
-        for which, rows in (("most", most), ("fewest", fewest)):
-            part = batch.take(torch.tensor(rows))
+        order = np.argsort(measured[split, mode].ponder_time[k], kind="stable")
+        for which, rows in (("most", order[::-1][:GALLERY]), ("fewest", order[:GALLERY])):
+            part = batch.take(torch.from_numpy(rows.copy()))
             listed = sequences(trained.network, task, part, trained.replicas, [k])
             for row, trace in enumerate(listed):
                 image, label = task.pixels(part, row).tolist(), int(part.targets[0, row])
@@ -140,27 +140,25 @@ def sequences(
     pondered = network(every.inputs, every.mask, path="readable")
     assert pondered.weights is not None
     outputs = network.halting.predict(pondered)
-    time_of = network.halting.ponder_time(pondered)
-    losses = task.loss(outputs, every)
-    entropy = task.entropy(outputs) if hasattr(task, "entropy") else None
+    measured = {
+        "ponder_time": network.halting.ponder_time(pondered),
+        "remainder": pondered.remainder,
+        "loss": task.loss(outputs, every),
+        "entropy": task.entropy(outputs) if hasattr(task, "entropy") else None,
+    }
     traces = []
     for k in chosen:
-        for row in range(batch.difficulty.shape[0]):
+        for row, difficulty in enumerate(batch.difficulty.tolist()):
             words = task.describe(outputs[:, k], batch, row)
-            steps = []
-            for t, word in enumerate(words):
-                if not bool(batch.mask[t, row]):
-                    break
-                step: Trace = dict(word)
-                step["ponder_time"] = _short(time_of[t, k, row])
-                step["remainder"] = _short(pondered.remainder[t, k, row])
-                step["loss"] = _short(losses[t, k, row])
-                step["entropy"] = None if entropy is None else _short(entropy[t, k, row])
-                step["halting"] = _distribution(pondered.weights[:, t, k, row])
-                if kinds is not None:
-                    step["kind"] = str(kinds[t, row])
-                steps.append(step)
-            difficulty = float(batch.difficulty[row])
+            steps: list[Trace] = []
+            for t in range(int(batch.mask[:, row].sum())):
+                numbers = {
+                    name: None if values is None else _short(values[t, k, row])
+                    for name, values in measured.items()
+                }
+                halting = {"halting": _distribution(pondered.weights[:, t, k, row])}
+                kind = {} if kinds is None else {"kind": str(kinds[t, row])}
+                steps.append(dict(words[t]) | numbers | halting | kind)
             traces.append(replicas[k].row() | {"difficulty": difficulty, "steps": steps})
     return traces
 
@@ -214,23 +212,15 @@ def in_short(
     time_of = network.halting.ponder_time(pondered)
     traces = []
     for k in chosen:
-        for row in range(batch.difficulty.shape[0]):
+        for row in range(len(batch.difficulty)):
+            words = task.describe(outputs[:, k], batch, row)
             steps = [
-                {
-                    "input": word["input"],
-                    "target": word["target"],
-                    "ponder_time": _short(time_of[t, k, row]),
-                }
-                for t, word in enumerate(task.describe(outputs[:, k], batch, row))
+                {name: word[name] for name in ("input", "target")}
+                | {"ponder_time": _short(time_of[t, k, row])}
+                for t, word in enumerate(words)
             ]
             traces.append(replicas[k].row() | {"steps": steps})
     return traces
-
-
-def extremes(measured: Measured, replica: int) -> tuple[list[int], list[int]]:
-    """Which examples took one replica the most and the fewest steps, `GALLERY` of each."""
-    order = np.argsort(measured.ponder_time[replica], kind="stable")
-    return order[::-1][:GALLERY].tolist(), order[:GALLERY].tolist()
 
 
 def _short(value: Tensor) -> float | None:
