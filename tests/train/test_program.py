@@ -6,6 +6,7 @@ import csv
 import importlib
 import inspect
 import itertools
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -16,8 +17,9 @@ import pytest
 
 from pondering.model.cells import CELLS
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import load_params
+from pondering.params.read import deep_merge, load_params
 from pondering.params.schema import Params
+from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.tasks import TASKS
 from pondering.train import program, replica
@@ -221,7 +223,11 @@ def missing(params: Params, root: Path) -> dict[str, int]:
 
 def test_values_train_what_they_are_read_by_and_changed_back_nothing(tmp_path: Path) -> None:
     def quick(**over: dict[str, Any]) -> Params:
-        return load_params(ROOT / "params.yaml", "quick", over)
+        values, path = read_yaml(ROOT / "params.yaml"), tmp_path / "params.yaml"
+        for name, block in over.items():
+            values[name]["quick"] = deep_merge(values[name]["quick"], block)
+        path.write_text(json.dumps(values))
+        return load_params(path, "quick")
 
     stored(quick(), tmp_path)
     assert missing(quick(), tmp_path) == {}

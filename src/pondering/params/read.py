@@ -30,20 +30,18 @@ LONGEST_VALUE = 80
 def load_params(
     path: Path = Path("params.yaml"),
     profile: str | None = None,
-    over: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Params:
     """Read and check the parameters.
 
     Args:
         path: the file.
         profile: which profile; None takes the file's own.
-        over: experiment -> values in place of those of its block.
 
     Raises:
         UserError: one line naming file, key, value and what is allowed.
     """
     try:
-        return _checked(read_yaml(path), profile, over or {})
+        return _checked(read_yaml(path), profile)
     except RecursionError:
         raise UserError(f"{path}: nested too deeply, or a value that contains itself") from None
     except _Refusal as refusal:
@@ -54,9 +52,7 @@ class _Refusal(Exception):
     """What is wrong, without the file's name."""
 
 
-def _checked(
-    document: dict[str, Any], profile: str | None, over: Mapping[str, Mapping[str, Any]]
-) -> Params:
+def _checked(document: dict[str, Any], profile: str | None) -> Params:
     for key in _TOP:
         if key not in document:
             raise _Refusal(f"{key}: missing; the top-level keys are {', '.join(_TOP)}")
@@ -72,9 +68,6 @@ def _checked(
     if not isinstance(document["defaults"], dict) or set(document["defaults"]) - {*_PARTS}:
         raise _Refusal(f"defaults: must be a mapping; allowed: {_listed(_PARTS)}")
     merged = {key: document[key] for key in _TOP if key not in ("experiments", "defaults")}
-    for name, values in over.items():
-        if isinstance(block := document.get(name), dict) and isinstance(block.get(chosen), dict):
-            block[chosen] = deep_merge(block[chosen], values)
     blocks = {str(name): _merged_block(document, name, chosen) for name in names}
     merged |= {"profile": chosen, "experiments": blocks}
     try:
