@@ -7,7 +7,6 @@ import importlib.metadata
 import json
 import platform
 import subprocess
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def record(
     Args:
         root: the project's folder.
         config: the parameters that it depends on, as plain data.
-        data_hash: of the data it read; see `data_hash`.
+        data_hash: of the data it read.
         device: the processor or GPU, in words.
         threads: of torch.
         command: what makes the same again.
@@ -66,29 +65,6 @@ def record(
         "command": command,
         **trained,
     }
-
-
-def data_hash(task: object, frozen: Path) -> str:
-    """Of what a task trains on: the sha256 of its prepared data, if it reads any.
-
-    The evaluation sets beside them do not count: others train nothing again.
-
-    Raises:
-        OSError: it reads `frozen`, which is not there.
-        UserError: that file is damaged.
-    """
-    if not hasattr(task, "path"):
-        return "drawn online"
-    digest = hashlib.sha256()
-    try:
-        with zipfile.ZipFile(frozen) as archive:
-            for name in sorted(archive.namelist()):
-                if not name.startswith("eval/"):
-                    digest.update(f"{name}\n".encode() + archive.read(name))
-    except zipfile.BadZipFile as error:
-        what = f"truncated or damaged ({error}); delete it and repro"
-        raise UserError(f"{frozen}: {what}") from None
-    return digest.hexdigest()
 
 
 def git_commit(root: Path) -> str:
