@@ -5,8 +5,10 @@ from __future__ import annotations
 from pondering.report.figures import FIGURES, paper, style
 
 
-def test_every_figure_has_a_sentence_and_no_sentence_is_left_over() -> None:
-    assert list(paper.SAID) == [spec.id for spec in FIGURES]
+def test_every_figure_of_a_paper_has_a_sentence_and_no_sentence_is_left_over() -> None:
+    shown = {spec.id for spec in FIGURES}
+    assert {name for name in shown if name.startswith(("graves", "banino"))} <= {*paper.SAID}
+    assert {*paper.SAID} <= shown
 
 
 def test_the_sentences_have_the_numbers_that_are_drawn() -> None:

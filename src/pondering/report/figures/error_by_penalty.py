@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,6 @@ from pondering.report.figures.outliers import ceiling
 from pondering.results.results import Card, Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
 
-LOOKS = style.MECHANISM_COLOUR
-
 VALUE, BOUND = "Paper", "Paper: at most"
 """Names of its hollow markers in the legend."""
 
@@ -27,12 +26,25 @@ CROWDED = 15
 """Bars from which on points and labels are thinned."""
 
 CAPTION = (
-    "Mean error over seeds at the end of training by time penalty τ, with standard errors; points "
-    "are seeds, thin lines across a bar medians. Grey: the plain network, without ACT; green: "
-    "every input processed a fixed number of times, which the paper has not. A diverged seed "
-    "counts as wholly wrong; a filled triangle is a seed beyond the end of the axis. The axis of "
-    "bits per character does not start at zero."
+    "Mean error over seeds at the end of training by time penalty τ, with standard errors; "
+    "points are seeds, thin lines across a bar medians. Grey: the plain network, without ACT; "
+    "green: every input processed a fixed number of times, which the paper has not. A diverged "
+    "seed counts as wholly wrong; a filled triangle is a seed beyond the end of the axis. The "
+    "axis of bits per character does not start at zero."
 )
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The mean over seeds of one setting, `name` plain, act or repeat, and where it stands."""
+
+    x: float
+    name: str
+    label: str
+    mechanism: str
+    setting: float
+    error: float
+    error_se: float
 
 
 def draw(results: Results, experiment: str) -> Figure | None:
@@ -49,29 +61,31 @@ def draw(results: Results, experiment: str) -> Figure | None:
         rows of ACT or the plain network.
     """
     table, card = results.tables[experiment], results.cards[experiment]
-    seeds = _seeds(table)
+    seeds = per_seed(headline(table))
+    seeds = seeds[seeds["mechanism"].isin(["repeat", "act"])]
     if seeds.empty:
         return None
-    means = per_setting(seeds)
-    bars = _bar_order(means)
+    bars = _bars(per_setting(seeds))
     figure, (axes,) = style.new_figure([2.7])
     points: list[tuple[float, float]] = []
     for bar in bars:
-        row = bar["row"]
-        own = seeds[(seeds["mechanism"] == row["mechanism"]) & (seeds["setting"] == row["setting"])]
+        own = seeds[(seeds["mechanism"] == bar.mechanism) & (seeds["setting"] == bar.setting)]
+        colour = style.MECHANISM_COLOUR[bar.name]
         if card.is_share:
-            axes.bar(
-                bar["x"], row["error"], width=0.8 * bar["room"], color=bar["colour"], alpha=0.75
-            )
+            axes.bar(bar.x, bar.error, width=0.8, color=colour, alpha=0.75)
             if len(own) >= ENOUGH_FOR_A_BOX:
-                _level(axes, bar, float(own["error"].median()), color=style.INK, lw=1.0)
+                _level(axes, bar.x, float(own["error"].median()), color=style.INK, lw=1.0)
         else:
-            _level(axes, bar, row["error"], color=bar["colour"], lw=4)
-        points += _seed_points(axes, bar["x"], own, crowded=len(bars) > CROWDED)
-    _whiskers(axes, [b["x"] for b in bars], [b["row"] for b in bars])
+            _level(axes, bar.x, bar.error, color=colour, lw=4)
+        points += _seed_points(axes, bar.x, own, crowded=len(bars) > CROWDED)
+    axes.errorbar(
+        [bar.x for bar in bars], [bar.error for bar in bars], [bar.error_se for bar in bars],
+        fmt="none", ecolor=style.INK, elinewidth=1.2, zorder=4,
+        capsize=3 if len(bars) <= CROWDED else 1.5,
+    )  # fmt: skip
     if len(bars) <= 9:
-        values = [f"{bar['row']['error']:{'.1%' if card.is_share else '.2f'}}" for bar in bars]
-        style.row_above(axes, "mean", [bar["x"] for bar in bars], values)
+        values = [f"{bar.error:{'.1%' if card.is_share else '.2f'}}" for bar in bars]
+        style.row_above(axes, "mean", [bar.x for bar in bars], values)
     handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()))
     for split in splits_of(table)[1:2]:
         handles += _second_means(axes, bars, table, split, card)
@@ -79,71 +93,35 @@ def draw(results: Results, experiment: str) -> Figure | None:
     _bar_axes(axes, bars, card)
     top = ceiling(seeds)
     if np.isfinite(top):
-        ends = (means["error"] + means["error_se"].fillna(0)).max()
+        ends = max(bar.error + np.nan_to_num(bar.error_se) for bar in bars)
         shown = [float(np.max(line.get_ydata())) for line in axes.lines]
         style.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *shown])), points, card.is_share)
     style.bottom_legend(figure, handles, 3)
     return figure
 
 
-def _seeds(table: pd.DataFrame) -> pd.DataFrame:
-    """What has a bar: a row a seed of ACT, the plain network and fixed repeats."""
-    seeds = per_seed(headline(table))
-    return seeds[seeds["mechanism"].isin(["repeat", "act"])]
-
-
-def _of_the_paper(
-    axes: Axes, bars: Sequence[dict[str, Any]], shown: paper.Errors | None
-) -> list[Any]:
-    """Hollow markers at what the paper has for a bar; a legend entry for each kind."""
-    act = [bar for bar in bars if bar["row"]["mechanism"] == "act"]
-    if shown is None:
-        return []
-    values = {bar["x"]: shown.plain for bar in bars if bar["colour"] == LOOKS["plain"]}
-    values |= {bar["x"]: shown.small for bar in act if 0 < bar["row"]["setting"] <= shown.most}
-    if shown.best is not None and act:
-        values[min(act, key=lambda bar: float(bar["row"]["error"]))["x"]] = shown.best
-    look = style.HOLLOW | ({} if len(bars) <= CROWDED else {"ms": 4})
-    kinds = {}
-    for x, value in values.items():
-        below = shown.is_bound and value == shown.small
-        if value is not None:
-            kind = {"marker": "v", "label": BOUND} if below else {"label": VALUE}
-            axes.plot(x, value, **(look | kind), clip_on=False)
-            kinds[kind["label"]] = Line2D([], [], **(style.HOLLOW | kind))
-    return list(kinds.values())
-
-
-def _level(axes: Axes, bar: dict[str, Any], value: float, **look: Any) -> None:
-    """A level line as wide as a bar."""
-    half = 0.4 * bar["room"]
-    axes.plot([bar["x"] - half, bar["x"] + half], [value] * 2, solid_capstyle="butt", **look)
-
-
-def _bar_order(means: pd.DataFrame) -> list[dict[str, Any]]:
+def _bars(means: pd.DataFrame) -> list[Bar]:
     """Bars from the left: plain network, time penalties ascending, repeat counts, with gaps."""
-    act = means[means["mechanism"] == "act"].sort_values("setting")
-    repeat = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
-    groups = (
-        (plain(means), LOOKS["plain"], lambda s: "plain"),
-        (act, LOOKS["act"], style.number),
-        (
-            repeat.sort_values("setting"),
-            LOOKS["repeat"],
-            lambda s: f"{style.TIMES}{style.number(s)}",
-        ),
-    )
-    bars: list[dict[str, Any]] = []
-    x = 0.0
-    for rows, colour, name in groups:
-        # beside a long grid the few other bars are wider, or their labels would touch
-        room = 1.6 if len(means) > CROWDED and colour != LOOKS["act"] else 1.0
-        for _, row in rows.iterrows():
-            bars.append({"x": x + room / 2, "row": row, "colour": colour, "room": room,
-                         "label": name(row["setting"])})  # fmt: skip
-            x += room
-        x += 0.5 * room if len(rows) else 0
+    groups = {
+        "plain": plain(means),
+        "act": means[means["mechanism"] == "act"],
+        "repeat": means[(means["mechanism"] == "repeat") & (means["setting"] != 1)],
+    }
+    bars: list[Bar] = []
+    x = 0.5
+    for name, rows in groups.items():
+        for row in rows.sort_values("setting").itertuples():
+            label = style.number(row.setting)
+            label = {"plain": "plain", "act": label, "repeat": f"{style.TIMES}{label}"}[name]
+            bars.append(Bar(x, name, label, row.mechanism, row.setting, row.error, row.error_se))
+            x += 2 if len(means) > CROWDED and name != "act" else 1  # or their labels would touch
+        x += 0.5 if len(rows) else 0
     return bars
+
+
+def _level(axes: Axes, x: float, value: float, **look: Any) -> None:
+    """A level line as wide as a bar."""
+    axes.plot([x - 0.4, x + 0.4], [value] * 2, solid_capstyle="butt", **look)
 
 
 def _seed_points(
@@ -160,18 +138,12 @@ def _seed_points(
     return list(zip(places.tolist(), error.tolist(), strict=True))
 
 
-def _whiskers(axes: Axes, places: Sequence[float], rows: Sequence[Any]) -> None:
-    axes.errorbar(
-        places, [r["error"] for r in rows], yerr=[r["error_se"] for r in rows], fmt="none",
-        ecolor=style.INK, elinewidth=1.2, capsize=3 if len(places) <= CROWDED else 1.5, zorder=4,
-    )  # fmt: skip
-
-
-def _bar_handles(bars: Sequence[dict[str, Any]], diverged: bool) -> list[Any]:
-    names = {LOOKS[name]: style.MECHANISM_NAME[name] for name in ("plain", "act", "repeat")}
-    names[LOOKS["act"]] += ", by τ"
-    colours = list(dict.fromkeys(bar["colour"] for bar in bars))
-    handles: list[Any] = [Patch(color=c, alpha=0.75, label=names[c]) for c in colours]
+def _bar_handles(bars: Sequence[Bar], diverged: bool) -> list[Any]:
+    handles: list[Any] = [
+        Patch(color=style.MECHANISM_COLOUR[name], alpha=0.75,
+              label=style.MECHANISM_NAME[name] + (", by τ" if name == "act" else ""))
+        for name in dict.fromkeys(bar.name for bar in bars)
+    ]  # fmt: skip
     dot: dict[str, Any] = {"ls": "", "color": style.INK}
     handles.append(Line2D([], [], marker="o", markersize=3, alpha=0.65, label="One seed", **dot))
     if diverged:
@@ -180,37 +152,51 @@ def _bar_handles(bars: Sequence[dict[str, Any]], diverged: bool) -> list[Any]:
 
 
 def _second_means(
-    axes: Axes, bars: Sequence[dict[str, Any]], table: pd.DataFrame, split: str, card: Card
+    axes: Axes, bars: Sequence[Bar], table: pd.DataFrame, split: str, card: Card
 ) -> list[Any]:
     """Diamonds at the means of another split; their legend entry, or nothing without rows."""
     means = per_setting(per_seed(evaluated(table, split=split)))
-    value = {(r.mechanism, r.setting): r.error for r in means.itertuples()}
-    points = [
-        (bar["x"], value[key])
-        for bar in bars
-        if (key := (bar["row"]["mechanism"], bar["row"]["setting"])) in value
-    ]
-    if not points:
+    value = {(row.mechanism, row.setting): row.error for row in means.itertuples()}
+    there = [bar for bar in bars if (bar.mechanism, bar.setting) in value]
+    if not there:
         return []
-    name = card.splits[split].capitalize()
-    x, y = zip(*points, strict=True)
-    return axes.plot(x, y, label=name, zorder=5, marker="D", ls="", mfc=style.PAPER,
-                     mec=style.INK, ms=5 if len(bars) <= CROWDED else 2.5)  # fmt: skip
+    return axes.plot(
+        [bar.x for bar in there], [value[bar.mechanism, bar.setting] for bar in there],
+        label=card.splits[split].capitalize(), zorder=5, marker="D", ls="", mfc=style.PAPER,
+        mec=style.INK, ms=5 if len(bars) <= CROWDED else 2.5,
+    )  # fmt: skip
 
 
-def _bar_axes(axes: Axes, bars: Sequence[dict[str, Any]], card: Card) -> None:
+def _of_the_paper(axes: Axes, bars: Sequence[Bar], shown: paper.Errors | None) -> list[Any]:
+    """Hollow markers at what the paper has for a bar; a legend entry for each kind."""
+    act = [bar for bar in bars if bar.name == "act"]
+    if shown is None:
+        return []
+    values = {bar.x: shown.plain for bar in bars if bar.name == "plain"}
+    values |= {bar.x: shown.small for bar in act if 0 < bar.setting <= shown.most}
+    if shown.best is not None and act:
+        values[min(act, key=lambda bar: bar.error).x] = shown.best
+    look = style.HOLLOW | ({} if len(bars) <= CROWDED else {"ms": 4})
+    kinds = {}
+    for x, value in values.items():
+        if value is not None:
+            below = shown.is_bound and value == shown.small
+            kind = {"marker": "v", "label": BOUND} if below else {"label": VALUE}
+            axes.plot(x, value, **(look | kind), clip_on=False)
+            kinds[kind["label"]] = Line2D([], [], **(style.HOLLOW | kind))
+    return list(kinds.values())
+
+
+def _bar_axes(axes: Axes, bars: Sequence[Bar], card: Card) -> None:
     axes.set(ylabel=card.unit, xlabel="time penalty τ")
     if card.is_share:
         axes.set_ylim(bottom=0)
     # of many time penalties those that start with 1, 3 or 6 are labelled
     few = len(bars) <= 20
     labelled = [
-        each
-        for each in bars
-        if few or each["colour"] != LOOKS["act"] or each["label"].lstrip("0.")[:1] in "136"
+        bar for bar in bars if few or bar.name != "act" or bar.label.lstrip("0.")[:1] in "136"
     ]
-    axes.set_xticks([bar["x"] for bar in labelled], [bar["label"] for bar in labelled])
-    longest = max(len(bar["label"]) for bar in labelled)
-    if len(labelled) * longest > 46:
+    axes.set_xticks([bar.x for bar in labelled], [bar.label for bar in labelled])
+    if len(labelled) * max(len(bar.label) for bar in labelled) > 46:
         axes.tick_params(axis="x", rotation=90)
     axes.tick_params(axis="x", length=0, pad=6)

@@ -1,6 +1,6 @@
 """What the papers say and show, the one place where their values stand.
 
-`SAID` has a sentence for every figure. The numbers below it are drawn as hollow markers beside
+`SAID` has sentences for figures. The numbers below it are drawn as hollow markers beside
 ours: read off a figure of the paper where no table of it has them.
 """
 
@@ -75,9 +75,7 @@ SAID = {
         "A public notebook, trained on rotations up to 22.5 degrees, reports accuracy and number "
         "of steps falling as rotation grows."
     ),
-    "mnist-angle": "Not in the public notebook, which reports ranges of rotation alone.",
     "mnist-classes": "The public notebook reports plain MNIST as solved.",
-    "mnist-gallery": "Not in the public notebook.",
     "beyond-repeat-parity": (
         "Fojo et al. 2018: repeating twice solves it at update 22,000, ACT at 53,000 to 356,000. "
         "Size there: 64 bits, RNN of 128."
@@ -90,24 +88,15 @@ SAID = {
         "Banino 2021 reports one mean: PonderNet's steps rise to about 5 beyond the trained "
         "range, nearly twice those inside."
     ),
-    "beyond-pondernet": "Banino 2021 does not report these tasks.",
-    "beyond-ways": "None: each mechanism has been published on tasks of its own.",
     "beyond-direction": (
-        "None of them by difficulty: Banino 2021 tells mean steps, Graves 2016 has ACT's rise with "
-        "the number of bits."
+        "Banino 2021 tells mean steps, Graves 2016 has ACT's rise with the number of bits."
     ),
     "beyond-repetition": (
         "Graves 2016 has ponder rising with the number of bits at intermediate τ; Fojo et al. 2018 "
         "find repeating twice as good as ACT."
     ),
-} | dict.fromkeys(
-    (
-        "beyond-exits", "beyond-exits-digits", "beyond-exits-rotated", "beyond-exits-gates",
-        "beyond-exits-logic", "beyond-exits-mnist",
-    ),
-    "None: a rule is published with the mechanism it was made for.",
-)  # fmt: skip
-"""Figure -> what its paper shows there, in one sentence."""
+}
+"""Figure -> what a paper shows there; without a sentence where no paper has it."""
 
 SIZES = {
     "parity": "64 bits, RNN of 128, 16,000,000 updates",
@@ -196,7 +185,7 @@ were right; None where they never were."""
 
 
 def said(figure: str, experiment: str) -> str:
-    """What the paper shows in a figure, and at which size it ran the experiment."""
-    sentence = SAID.get(figure, "None has it.")
+    """What a paper shows in a figure, and at which size it ran; empty where none has it."""
+    sentence = SAID.get(figure, "")
     of_paper = figure.startswith(("graves", "banino")) and experiment in SIZES
     return f"{sentence} Size there: {SIZES[experiment]}." if of_paper else sentence
