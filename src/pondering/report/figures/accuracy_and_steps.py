@@ -24,10 +24,9 @@ from pondering.results.tables import evaluated, per_seed
 RANGES = {"interpolation": "trained range", "extrapolation": "beyond it"}
 
 CAPTION = (
-    "Bars: means over seeds, each method at the setting with the lowest mean error in the trained "
-    "range; whiskers: 95% intervals (Student); points: seeds; above the bars the seeds with an "
-    "error below 5%. Halting is sampled in PonderNet. Dotted: the spread of the paper's steps "
-    "where it shows one."
+    "Accuracy (above) and steps (below): bars are means over seeds with 95% intervals, points "
+    "seeds. Each method stands at its best setting; over the bars are the seeds with an error "
+    "below 5%."
 )
 
 

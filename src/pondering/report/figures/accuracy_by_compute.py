@@ -15,16 +15,18 @@ METHODS = (*COMPARED, "pondernet[epsilon=0.05]")
 """The last, where it was trained, stops in training too: B3 is judged by it."""
 
 CAPTION = (
-    "Accuracy in training against the forward passes spent so far: faint lines seeds, bold lines "
-    "their means, each method at the setting with the lowest mean error over seeds. A seed whose "
-    "training has ended keeps its last accuracy. PonderNet computes all its N steps for every "
-    "example; ACT, and PonderNet with an epsilon, compute steps until they halt."
+    "Accuracy in training against the forward passes spent so far, each method at its best "
+    "setting. Faint lines are seeds, bold lines their means."
 )
 DASHES = {"plain": ":", "act": "--", "pondernet": "-", METHODS[-1]: "-."}
 
 
 def draw(results: Results, experiment: str) -> Figure | None:
-    """Accuracy of each method at its best setting against the forward passes spent so far."""
+    """Accuracy of each method at its best setting against the forward passes spent so far.
+
+    A seed whose training has ended keeps its last accuracy. PonderNet computes all its N steps for
+    every example; ACT, and PonderNet with an epsilon, compute steps until they halt.
+    """
     table, curves = results.tables[experiment], results.curves.get(experiment)
     if curves is None:
         return None

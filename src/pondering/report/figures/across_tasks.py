@@ -22,9 +22,8 @@ from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting, plain, splits_of
 
 CAPTION = (
-    "Final error against mean steps per input, one point a setting, standard errors both ways. "
-    "PonderNet's halting is sampled; hollow circles are its expectation. A panel that stands "
-    "alone is logarithmic above 0.1%; the axis of bits per character does not start at zero."
+    "Final error against mean steps per input, one point a setting, with standard errors both "
+    "ways. Hollow circles are the expectation under PonderNet's halting distribution."
 )
 
 

@@ -30,9 +30,8 @@ MOST_ROWS = 30
 """Estimates from which on only those that decide are drawn; the rest stands beside the answer."""
 
 CAPTION = (
-    "Points: estimates, filled where a bound is registered. Whiskers: 95% intervals over seeds. "
-    "Shaded: where a bound is met; it holds where the whole whisker lies there, a condition where "
-    "the point does."
+    "Points are estimates, filled where a bound is registered, with 95% intervals over seeds. "
+    "Bounds are met where it is shaded."
 )
 
 

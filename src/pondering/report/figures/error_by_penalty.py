@@ -26,11 +26,8 @@ CROWDED = 15
 """Bars from which on points and labels are thinned."""
 
 CAPTION = (
-    "Mean error over seeds at the end of training by time penalty τ, with standard errors; "
-    "points are seeds, thin lines across a bar medians. Grey: the plain network, without ACT; "
-    "green: every input processed a fixed number of times, which the paper has not. A diverged "
-    "seed counts as wholly wrong; a filled triangle is a seed beyond the end of the axis. The "
-    "axis of bits per character does not start at zero."
+    "Mean error over seeds by time penalty τ, with standard errors; points are seeds. Grey is the "
+    "plain network, green a fixed number of steps, which the paper has not."
 )
 
 

@@ -30,13 +30,9 @@ MARKERS = ("*", "P", "X", "d", "h", "p")
 """Of the rules without threshold, the oracle's first."""
 POINTS_ON_A_CURVE = 80
 CAPTION = (
-    "Accuracy against mean steps. Small rings: each mechanism as it halts by itself, one a "
-    "setting. The rest: the same networks under each exit rule, at the setting with the lowest "
-    "mean error by their own readout. Curves: thresholds chosen on a validation set for each "
-    "network, means over seeds. Dotted: every input stops at n; its circle is the n with the "
-    "highest accuracy. A rule below the dotted line's highest point so far decides nothing. The "
-    "oracle stops at the first step from which the answer stays right; where networks lose right "
-    "answers rules beat it."
+    "Accuracy against mean steps: small rings are settings as they halt by themselves, the rest "
+    "networks under each exit rule. The oracle stops at the first step from which the answer "
+    "stays right."
 )
 
 
@@ -48,7 +44,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: whose table of exit rules.
 
     Returns:
-        The figure; None without a table of exit rules.
+        The figure: curves are means over seeds of thresholds chosen on a validation set for each
+        network, at the setting with the lowest mean error by its own readout. Dotted: every input
+        stops at n; the circle is the n with the highest accuracy. A rule below the dotted line's
+        highest point so far decides nothing. Where networks lose right answers rules beat the
+        oracle. None without a table of exit rules.
     """
     ruled = _shown(results, experiment)
     if not ruled:

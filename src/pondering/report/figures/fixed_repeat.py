@@ -1,4 +1,8 @@
-"""Fixed repeat counts against ACT, the question of Fojo et al. 2018."""
+"""Fixed repeat counts against ACT, the question of Fojo et al. 2018.
+
+On sequences they average losses and ponder over time where Graves adds them, so that their time
+penalties are not on his scale.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +32,8 @@ FOJO_SOLVED = 0.02
 """Solved at 98% accuracy. Source: Fojo et al. 2018."""
 
 CAPTION = (
-    "Above: final error against mean steps, standard errors both ways. Below: the first logged "
-    "update with an error below 2% on training's own sequences, points seeds, bars medians; in "
-    "the grey strip how many seeds never had one. Hollow: one network each of Fojo et al. 2018, "
-    "in the strip those that never solved it. On sequences they average losses and ponder over "
-    "time where Graves adds them, so that τ is not on his scale."
+    "Above: final error against mean steps, with standard errors. Below: the first update with "
+    "98% right in training, points seeds, bars medians, hollow Fojo et al. 2018."
 )
 
 

@@ -15,8 +15,8 @@ from pondering.results.results import Results
 GALLERY_COLUMNS = 6
 
 CAPTION = (
-    "Test digits of one replica: what it says they are (purple where wrong, with what they are) "
-    "and the steps it took. PonderNet's are the expected steps under its halting distribution."
+    "Test digits of one network: what it says they are, purple where wrong, and its steps. "
+    "PonderNet's are the expected steps."
 )
 
 

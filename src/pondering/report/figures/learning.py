@@ -23,10 +23,9 @@ FLOOR = 1e-3
 PLAIN = style.MECHANISM_NAME["plain"]
 
 CAPTION = (
-    "Above: error in training, on inputs as training draws them; faint lines seeds, bold lines "
-    "medians. Below: error on the fixed test inputs after training against mean steps per input; "
-    "small points seeds, large points means, half axes of the ellipses standard errors. Dotted: "
-    "the plain network, without ACT. The axes of bits per character do not start at zero."
+    "Above: error in training, faint lines seeds, bold lines medians. Below: final error against "
+    "mean steps, large points means with ellipses of one standard error, dotted the plain "
+    "network."
 )
 
 

@@ -27,10 +27,7 @@ COLOUR = style.MECHANISM_COLOUR["pondernet"]
 
 CAPTION = (
     "Above: expected steps during training, faint lines seeds. Below: sampled steps at evaluation "
-    "over seeds, as in the paper; the line of its hollow marker joins its quartiles. Dashed: the "
-    "mean of the prior that training uses, cut at N steps and normalised. Dotted: its mean "
-    "without the cut, 1/λp, which the paper quotes. Where λp = 0.1 was not trained the smallest "
-    "is shown."
+    "beside the mean of the prior, cut at N steps (dashed) and uncut (dotted)."
 )
 
 

@@ -29,9 +29,9 @@ NESTED = (
 """Of three lines that nearly coincide each later one is thinner, so that none hides another."""
 
 CAPTION = (
-    "Accuracy (above) and ponder steps (below): means over seeds with one standard error either "
-    "side. Each method stands at the setting with the lowest mean error over seeds, on inputs as "
-    "in training; the trained range is shaded where inputs go beyond it."
+    "Accuracy (above) and steps (below): means over seeds with one standard error either side. "
+    "Each method stands at its best setting; the trained range is shaded where inputs go beyond "
+    "it."
 )
 
 

@@ -27,10 +27,9 @@ MOST_STRIPS = 5
 MARKUP = frozenset("<>[]{}|=/&;0123456789")
 
 CAPTION = (
-    "Bars: steps of each seed at each character, dotted the most that any took. Lines: loss and "
-    "entropy of the first seed's prediction of the next character in bits. Under each row stands "
-    "the text read, over it the first seed's guess at the next character, purple where wrong. The "
-    "stretch is that of the evaluation text with the fewest, or the most, tags and digits."
+    "Bars are the steps of each seed at each character, lines loss and entropy of the first "
+    "seed's prediction. Under each row stands the text read, over it that seed's guess, purple "
+    "where wrong."
 )
 
 

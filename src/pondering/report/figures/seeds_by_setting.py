@@ -16,9 +16,8 @@ from pondering.results.tables import headline, per_seed
 LABELS = {"act": "time penalty τ", "pondernet": "prior λp"}
 
 CAPTION = (
-    "Above: accuracy, points are seeds, boxes their quartiles, or lines medians of fewer than "
-    "five seeds. Below: the share of seeds with an error below 5%, with Wilson 95% intervals. "
-    "Settings without a box are the paper's alone."
+    "Above: accuracy, points seeds, boxes their quartiles. Below: the share of seeds with an "
+    "error below 5%, with Wilson 95% intervals."
 )
 
 

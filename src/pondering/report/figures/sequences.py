@@ -15,11 +15,9 @@ MOST = 3
 """Sequences of one figure."""
 
 CAPTION = (
-    "Steps at each time step of the first sequences drawn as in training, inputs below and "
-    "outputs above, purple where wrong; one network, of the first seed, not the best one. In "
-    "addition numbers are read one a step, and from the second on the sum so far is asked for. In "
-    "sort the numbers are read first; then, at 1st, 2nd and so on, the output is the place, "
-    "counted from 0, of the smallest number, of the next larger and so on."
+    "Steps at each time step of three sequences of one network, inputs below, outputs above, "
+    "purple where wrong. Outputs of sort are the places, counted from 0, of the numbers in their "
+    "order."
 )
 
 

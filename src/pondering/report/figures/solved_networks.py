@@ -17,10 +17,8 @@ from pondering.results.statistics import SOLVED_ERROR, Interval, interval
 from pondering.results.tables import REPLICA, headline, splits_of
 
 CAPTION = (
-    "Steps by difficulty of the networks of all settings; those that have solved the task, with "
-    "an error below 5%, in colour, with their mean and its 95% interval over seeds. Below: the "
-    "steps that each solved network gains from the easiest to the hardest inputs, with the mean "
-    "and its 95% interval; single networks may go the other way."
+    "Above: steps by difficulty of networks that solve the task, in colour, with their mean and "
+    "its 95% interval. Below: the steps that each gains from the easiest to the hardest inputs."
 )
 
 
