@@ -17,9 +17,9 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
@@ -126,10 +126,13 @@ class Shard:
         replicas = list(self.replicas.values())
         return make_trainer(self.config, task, replicas, self.device, self.path)
 
-    def part(self, hashes: Sequence[str]) -> Shard:
+    def one(self) -> Trainer:
+        """Its first replica alone, untrained."""
+        return self.part([next(iter(self.replicas))]).trainer()
+
+    def part(self, hashes: Iterable[str]) -> Shard:
         """Some of its replicas."""
-        chosen = {each: self.replicas[each] for each in hashes}
-        return Shard(self.params, self.experiment, self.mechanism, self.root, chosen, self.origin)
+        return replace(self, replicas={each: self.replicas[each] for each in hashes})
 
 
 def origin_of(params: Params, experiment: str, root: Path) -> dict[str, Any]:
@@ -176,8 +179,7 @@ def _size(whole: Shard) -> int:
     compute, count = whole.params.compute, len(whole.replicas)
     if compute.replicas_at_once != "auto":
         return compute.replicas_at_once
-    one = whole.part(list(whole.replicas)[:1]).trainer()
-    size = fitting(one, whole.config.halting.max_steps)
+    size = fitting(whole.one(), whole.config.halting.max_steps)
     # As many shards as keep every process at work to the end, where a cut changes no digit.
     lanes, config, away = LANES[whole.path], whole.config, compute.executor == "ray"
     alike = config.training.batch % lanes == config.network.hidden % lanes == 0
@@ -244,7 +246,7 @@ def refuse_hopeless(shards: Sequence[Shard]) -> None:
 
 def _seconds_of_two_updates(shard: Shard) -> float:
     """Measured with one replica: a whole sweep may not fit into this machine's memory."""
-    trial = shard.part(list(shard.replicas)[:1]).trainer()
+    trial = shard.one()
     start = time.monotonic()
     trial.run(lambda _: None, lambda: trial.update >= 2)
     return time.monotonic() - start
@@ -357,55 +359,62 @@ def train_here(shards: Sequence[Shard], news: News) -> None:
     at_once = min(len(shards), processes(shards[0]))
     with news.bar:
         if at_once > 1:
-            _Processes(shards, news).run(at_once)
+            _in_processes(shards, at_once, news)
             return
         for number, shard in enumerate(shards):
             finish(shard, train(shard, functools.partial(news.tell, number)))
 
 
-class _Processes:
-    """Shards at work in processes forked from this one, each with a pipe to tell its news."""
-
-    def __init__(self, shards: Sequence[Shard], news: News) -> None:
-        self._news = news
-        self._waiting = list(enumerate(shards))
-        self._at_work: dict[Any, tuple[int, BaseProcess]] = {}
-
-    def run(self, at_once: int) -> None:
-        """Train all, or until told to stop; see `train_here`."""
-        with stop_flag() as stop:
-            try:
-                while (self._waiting or self._at_work) and not stop.is_set:
-                    while self._waiting and len(self._at_work) < at_once:
-                        self._start(*self._waiting.pop(0), stop)
-                    for pipe in connection.wait(list(self._at_work), SECONDS_BETWEEN_LOOKS):
-                        self._hear(pipe)
-            finally:
-                for _, process in self._at_work.values():
-                    process.terminate()
-                for _, process in self._at_work.values():
-                    process.join()
-        if stop.is_set:
-            raise Interrupted("stopped; the same command goes on from the checkpoints")
-
-    def _start(self, number: int, shard: Shard, stop: Flag) -> None:
-        # Forked, it has at once what takes others seconds to import.
-        context = multiprocessing.get_context("fork")
-        ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(shard, theirs, os.getpid(), stop))
-        process.start()
-        theirs.close()
-        self._at_work[ours] = number, process
-
-    def _hear(self, pipe: Any) -> None:
-        number, process = self._at_work[pipe]
+def _in_processes(shards: Sequence[Shard], at_once: int, news: News) -> None:
+    """Train shards in processes forked from this one, each with a pipe to tell its news."""
+    waiting = list(enumerate(shards))
+    at_work: dict[Any, tuple[int, BaseProcess]] = {}
+    with stop_flag() as stop:
         try:
-            self._news.tell(number, *pipe.recv())
-        except EOFError:  # it has ended
-            del self._at_work[pipe]
-            process.join()
-            if process.exitcode:
-                raise SystemExit(abs(process.exitcode)) from None
+            while (waiting or at_work) and not stop.is_set:
+                while waiting and len(at_work) < at_once:
+                    number, shard = waiting.pop(0)
+                    pipe, process = _started(shard, stop)
+                    at_work[pipe] = number, process
+                for ready in connection.wait(list(at_work), SECONDS_BETWEEN_LOOKS):
+                    if not _heard(ready, *at_work[ready], news):
+                        del at_work[ready]
+        finally:
+            for _, process in at_work.values():
+                process.terminate()
+            for _, process in at_work.values():
+                process.join()
+    if stop.is_set:
+        raise Interrupted("stopped; the same command goes on from the checkpoints")
+
+
+def _started(shard: Shard, stop: Flag) -> tuple[Any, BaseProcess]:
+    """A process that trains a shard, and its pipe.
+
+    Forked, it has at once what takes others seconds to import.
+    """
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(shard, theirs, os.getpid(), stop))
+    process.start()
+    theirs.close()
+    return ours, process
+
+
+def _heard(pipe: Any, shard: int, process: BaseProcess, news: News) -> bool:
+    """Pass on what a process tells; False once it has ended.
+
+    Raises:
+        SystemExit: it has failed, with its status; it has said why.
+    """
+    try:
+        news.tell(shard, *pipe.recv())
+    except EOFError:
+        process.join()
+        if process.exitcode:
+            raise SystemExit(abs(process.exitcode)) from None
+        return False
+    return True
 
 
 def _work(shard: Shard, pipe: Any, parent: int, stop: Flag) -> None:
