@@ -6,7 +6,6 @@ import csv
 import importlib
 import inspect
 import itertools
-import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -14,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.missing import missing, params
 
 from pondering.model.cells import CELLS
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.read import deep_merge, load_params
+from pondering.params.read import load_params
 from pondering.params.schema import Params
-from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.tasks import TASKS
 from pondering.train import program, replica
-from pondering.train.stage import missing_of
 
 ROOT = Path(__file__).parents[2]
 REDUCED = load_params(ROOT / "params.yaml", "reduced")
@@ -207,39 +205,27 @@ def stored(params: Params, root: Path) -> None:
                 (folder / f"{sha256}.safetensors").touch()
 
 
-def missing(params: Params, root: Path) -> dict[str, int]:
-    """By experiment, how many replicas are to be trained."""
-    found = {}
-    for name, config in params.experiments.items():
-        wanted = {
-            mechanism: {sha256: each for each, sha256 in hashed.items()}
-            for mechanism in config.mechanisms
-            for hashed in [replica.hashes(params, name, mechanism)]
-        }
-        if count := len(missing_of(params, name, root, wanted)):
-            found[name] = count
-    return found
-
-
 def test_values_train_what_they_are_read_by_and_changed_back_nothing(tmp_path: Path) -> None:
     def quick(**over: dict[str, Any]) -> Params:
-        values, path = read_yaml(ROOT / "params.yaml"), tmp_path / "params.yaml"
-        for name, block in over.items():
-            values[name]["quick"] = deep_merge(values[name]["quick"], block)
-        path.write_text(json.dumps(values))
-        return load_params(path, "quick")
+        return params(tmp_path, "quick", **over)
+
+    def trains(values: Params) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for (name, _), count in missing(values, tmp_path).items():
+            found[name] = found.get(name, 0) + count
+        return found
 
     stored(quick(), tmp_path)
-    assert missing(quick(), tmp_path) == {}
+    assert trains(quick()) == {}
     config = quick().experiment("parity")
     seeds = [*config.seeds, *range(100, 107)]
     settings = sum(len(config.settings(each)) for each in config.mechanisms)
-    assert missing(quick(parity={"seeds": seeds}), tmp_path) == {"parity": 7 * settings}
+    assert trains(quick(parity={"seeds": seeds})) == {"parity": 7 * settings}
     one = quick(parity={"act": {"seeds": seeds, "tau": [config.settings("act")[0]]}})
-    assert missing(one, tmp_path) == {"parity": 7}
+    assert trains(one) == {"parity": 7}
     slower = quick(logic={"training": {"learning_rate": 0.5}})
     count = sum(len(slower.experiment("logic").replicas(m)) for m in ("repeat", "act", "pondernet"))
-    assert missing(slower, tmp_path) == {"logic": count}
+    assert trains(slower) == {"logic": count}
     stored(slower, tmp_path)
-    assert missing(slower, tmp_path) == missing(quick(), tmp_path) == {}
-    assert missing(quick(logic={"evaluation": {"examples": 3}}), tmp_path) == {}
+    assert trains(slower) == trains(quick()) == {}
+    assert trains(quick(logic={"evaluation": {"examples": 3}})) == {}

@@ -7,30 +7,15 @@ import shutil
 import subprocess
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.missing import missing, params
 
 from pondering.params.read import load_params
-from pondering.params.schema import Params
 from pondering.train import program
-from pondering.train.replica import hashes
-from pondering.train.stage import missing_of
 
 ROOT = Path(__file__).parents[2]
 LISTED = ROOT / "reports/reduced/replicas.csv"
-
-
-def missing(root: Path, **over: dict[str, Any]) -> dict[tuple[str, str], int]:
-    """How many replicas of `reduced` are to be trained, by experiment and mechanism."""
-    params: Params = load_params(ROOT / "params.yaml", "reduced", over)
-    found = {}
-    for name, config in params.experiments.items():
-        for mechanism in config.mechanisms:
-            wanted = {sha256: each for each, sha256 in hashes(params, name, mechanism).items()}
-            if count := len(missing_of(params, name, root, {mechanism: wanted})):
-                found[name, mechanism] = count
-    return found
 
 
 @pytest.fixture
@@ -41,7 +26,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def test_nothing_is_to_be_trained(clone: Path) -> None:
-    found = missing(clone)
+    found = missing(params(clone, "reduced"), clone)
     assert not found, (
         f"{sum(found.values())} published networks would be trained again. If every number stays "
         f"as it was, byte for byte, add to src/pondering/train/same_program.csv:\n{_lines()}"
@@ -49,24 +34,25 @@ def test_nothing_is_to_be_trained(clone: Path) -> None:
 
 
 def test_a_seed_that_is_added_trains_one_network(clone: Path) -> None:
-    seeds = [*range(20), 20]
-    assert missing(clone, logic={"act": {"tau": [0.001], "seeds": seeds}}) == {("logic", "act"): 1}
+    more = params(clone, "reduced", logic={"act": {"tau": [0.001], "seeds": [*range(21)]}})
+    assert missing(more, clone) == {("logic", "act"): 1}
 
 
 def test_with_another_value_or_program_they_do_not_count(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slower = {"training": {"learning_rate": 0.5}}
-    assert {name for name, _ in missing(clone, logic=slower)} == {"logic"}
+    slower = params(clone, "reduced", logic={"training": {"learning_rate": 0.5}})
+    assert {name for name, _ in missing(slower, clone)} == {"logic"}
     real = program._hash
     monkeypatch.setattr(
         program,
         "_hash",
         lambda package, part, name: "else" if name == "lstm" else real(package, part, name),
     )
-    cells = load_params(ROOT / "params.yaml", "reduced").experiments
-    with_lstm = {name for name, config in cells.items() if config.network.cell == "lstm"}
-    assert {name for name, _ in missing(clone)} == with_lstm
+    usual = params(clone, "reduced")
+    cells = {name: config.network.cell for name, config in usual.experiments.items()}
+    found = {name for name, _ in missing(usual, clone)}
+    assert found == {name for name, cell in cells.items() if cell == "lstm"}
 
 
 def _lines() -> str:
