@@ -117,7 +117,7 @@ def test_an_answer_stands_on_the_page_with_its_figure_and_cause(tmp_path: Path) 
     layout = Layout(tmp_path, "reduced")
     build(dataclasses.replace(found, tables=tables), REGISTER, layout, {})
     html = (layout.report / "index.html").read_text(encoding="utf-8")
-    answer = html.partition('id="answer-Q6"')[2].partition("</article>")[0]
+    answer = html.partition('id="judged-Q6"')[2].partition("</article>")[0]
     assert 'id="figure-question-Q6"' in answer and 'class="criteria ' in answer
     assert REGISTER.cause("reduced", "Q6") in answer
 

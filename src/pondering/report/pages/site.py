@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +134,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         finalize=None if html else escaped,
     )
     environment.filters["whole"] = _whole_numbers
+    environment.filters["linked"] = _linked
     environment.filters["spread"] = _interval_apart
     environment.filters["title_of"] = title_of
     environment.globals |= {
@@ -157,6 +158,15 @@ def _whole_numbers(text: str) -> Markup:
     """A text in which no line breaks at the hyphen of 9e-4, or within λp = 0.4."""
     number = r"[τλβρε]p? = \d+(?:\.\d+)?(?:e-\d+)?|\d[\d.]*e-\d+"
     return Markup(re.sub(number, r'<span class="whole">\g<0></span>', str(escape(text))))
+
+
+def _linked(text: Markup, judged: Collection[str]) -> Markup:
+    """A text in which the names of these claims lead to their details."""
+
+    def link(found: re.Match[str]) -> str:
+        return f'<a href="#judged-{found[0]}">{found[0]}</a>' if found[0] in judged else found[0]
+
+    return Markup(re.sub(r"\b[A-Z]\d+\b", link, text))
 
 
 def _interval_apart(text: str) -> Markup:
