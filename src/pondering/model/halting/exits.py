@@ -1,8 +1,7 @@
 """Exits at evaluation: a network of which every step was scored stops where a rule says so.
 
-The same trained network may be stopped by any rule; nothing is trained. A rule also decides which
-state crosses to the next input: on sequences it has to be run through the network, while on single
-vectors the stored steps of `evaluate/steps.py` suffice.
+The same trained network may be stopped by any rule; nothing is trained. On sequences a rule also
+decides which state crosses to the next input. `evaluate/exits.py` compares rules on single vectors.
 """
 
 from __future__ import annotations
