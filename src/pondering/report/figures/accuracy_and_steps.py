@@ -6,19 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pondering.report.figures import paper, style
-from pondering.report.figures.methods import (
-    COMPARED,
-    bars_with_seeds,
-    best_methods,
-)
+from pondering.report.figures.methods import COMPARED, best_methods
 from pondering.results.results import Results
-from pondering.results.statistics import SOLVED_ERROR
+from pondering.results.statistics import SOLVED_ERROR, mean_interval
 from pondering.results.tables import evaluated, per_seed
 
 RANGES = {"interpolation": "trained range", "extrapolation": "beyond it"}
@@ -58,8 +56,8 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
             if own.empty:
                 continue
             look: dict[str, Any] = {"colour": colour, "width": width, "hollow": position > 0}
-            bars_with_seeds(upper, place, 1 - own["error"], limits=(0, 1), **look)
-            bars_with_seeds(lower, place, own["ponder_time"], limits=(1, math.inf), **look)
+            _bar_with_seeds(upper, place, 1 - own["error"], limits=(0, 1), **look)
+            _bar_with_seeds(lower, place, own["ponder_time"], limits=(1, math.inf), **look)
             notes.append((place, f"{(own['error'] < SOLVED_ERROR).sum()}/{len(own)}"))
             shown = paper.ACCURACY_AND_STEPS.get(split, {}).get(method.name)
             if shown is not None:
@@ -76,6 +74,42 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
     handles.append(Line2D([], [], **style.HOLLOW, label="paper"))
     style.bottom_legend(figure, handles, 3)
     return figure
+
+
+def _bar_with_seeds(
+    axes: Axes,
+    place: float,
+    values: pd.Series,
+    *,
+    colour: str,
+    width: float = 0.6,
+    hollow: bool = False,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> None:
+    """A bar at the mean over seeds, its 95% interval (Student) in `limits`, seeds as points."""
+    known = values.dropna()
+    if known.empty:
+        axes.annotate("none", (place, 0), (0, 2), textcoords="offset points", ha="center",
+                      fontsize=7.5)  # fmt: skip
+        return
+    mean = mean_interval(known).within(*limits)
+    look: dict[str, Any] = {"color": colour, "alpha": 0.75}
+    if hollow:
+        look = {"facecolor": style.PAPER, "edgecolor": colour, "hatch": "////", "linewidth": 1.2}
+    axes.bar(place, mean.estimate, width=width, **look)
+    if np.isfinite(mean.low):
+        axes.errorbar(place, mean.estimate, [[mean.estimate - mean.low],
+                      [mean.high - mean.estimate]], fmt="none", ecolor=style.INK, elinewidth=1.3,
+                      capsize=3, zorder=4)  # fmt: skip
+    axes.scatter(
+        style.beside(place, known, 0.6 * width),
+        known,
+        s=10,
+        color=style.INK,
+        alpha=0.6,
+        lw=0,
+        zorder=3,
+    )
 
 
 def _of_the_paper(upper: Axes, lower: Axes, place: float, shown: paper.Point) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -11,12 +12,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
 
 from pondering.params.mechanisms import MECHANISMS
+from pondering.params.replica import read_variant
 from pondering.report.figures import style
 from pondering.report.figures.methods import (
     ORDER,
     Method,
     error_against_steps,
-    variant_markers,
 )
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting, plain, splits_of
@@ -25,6 +26,8 @@ CAPTION = (
     "Final error against mean steps per input, one point a setting, with standard errors both "
     "ways. Hollow circles are the expectation under PonderNet's halting distribution."
 )
+
+VARIANT_MARKERS = ("*", "h", "p", "d", "<", ">")
 
 
 def draw(results: Results, experiments: Sequence[str], about: str | None = None) -> Figure | None:
@@ -46,7 +49,7 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
     height = 2.15 * rows if columns == 2 else 4.2  # beside a panel of all mechanisms, their names
     figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False).ravel()
-    markers = variant_markers(tables.values())
+    markers = _variant_markers(tables.values())
     averaged: set[str] = set()
     for axes, (name, table) in zip(cells, tables.items(), strict=False):
         card = results.cards[name]
@@ -78,6 +81,13 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
     ]
     style.bottom_legend(figure, [Line2D([], [], **look, label=name) for name, look in looks], 2)
     return figure
+
+
+def _variant_markers(tables: Iterable[pd.DataFrame]) -> dict[str, str]:
+    """A marker for each mechanism with options, by its name in the tables; mostly there is none."""
+    there = {str(name) for table in tables for name in table["mechanism"].unique()}
+    variants = sorted(name for name in there if read_variant(name)[1])
+    return dict(zip(variants, cycle(VARIANT_MARKERS), strict=False))
 
 
 def _look(name: str) -> dict[str, Any]:

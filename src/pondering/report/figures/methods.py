@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -16,18 +14,13 @@ from matplotlib.lines import Line2D
 from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import style
-from pondering.results.statistics import mean_interval
 from pondering.results.tables import best_setting, plain
 
 ORDER = ("plain", *MECHANISMS)
-CHOOSING = tuple(name for name in ORDER if name != "repeat")
-"""The methods that choose their steps, and the plain network."""
 COMPARED = ("plain", "act", "pondernet")
 """What Banino 2021 compares."""
 TRAINED_FOR_IT = ("repeat", "act", "pondernet")
 """The mechanisms whose trainings such a comparison needs."""
-LONG_ENOUGH = 2 / 3
-"""Share of the longest training's updates below which a method is left out of a comparison."""
 ENOUGH_FOR_A_BOX = 5
 """Values from which on a box shows their quartiles."""
 
@@ -101,66 +94,6 @@ def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Meth
     return found
 
 
-def trained_alike(methods: Sequence[Method], curves: pd.DataFrame | None) -> list[Method]:
-    """The methods that were trained nearly as long as the longest of them.
-
-    Args:
-        methods: of one experiment.
-        curves: its training curves; None: nothing is known, so none is left out.
-
-    Returns:
-        Those with at least `LONG_ENOUGH` of the updates. Seeds that end at different updates were
-        stopped by their validation: they were trained for as long as they needed.
-    """
-    if curves is None:
-        return [*methods]
-    ends = curves.groupby(["mechanism", "seed", "setting"])["update"].max()
-    longest = ends.groupby("mechanism").max()
-    stopped = ends.groupby("mechanism").nunique() > 1
-    return [
-        each
-        for each in methods
-        if stopped.get(each.mechanism, False)
-        or longest.get(each.mechanism, math.inf) >= LONG_ENOUGH * longest.max()
-    ]
-
-
-def bars_with_seeds(
-    axes: Axes,
-    place: float,
-    values: pd.Series,
-    *,
-    colour: str,
-    width: float = 0.6,
-    hollow: bool = False,
-    limits: tuple[float, float] = (-math.inf, math.inf),
-) -> None:
-    """A bar at the mean over seeds, its 95% interval (Student) in `limits`, seeds as points."""
-    known = values.dropna()
-    if known.empty:
-        axes.annotate("none", (place, 0), (0, 2), textcoords="offset points", ha="center",
-                      fontsize=7.5)  # fmt: skip
-        return
-    mean = mean_interval(known).within(*limits)
-    look: dict[str, Any] = {"color": colour, "alpha": 0.75}
-    if hollow:
-        look = {"facecolor": style.PAPER, "edgecolor": colour, "hatch": "////", "linewidth": 1.2}
-    axes.bar(place, mean.estimate, width=width, **look)
-    if np.isfinite(mean.low):
-        axes.errorbar(place, mean.estimate, [[mean.estimate - mean.low],
-                      [mean.high - mean.estimate]], fmt="none", ecolor=style.INK, elinewidth=1.3,
-                      capsize=3, zorder=4)  # fmt: skip
-    axes.scatter(
-        style.beside(place, known, 0.6 * width),
-        known,
-        s=10,
-        color=style.INK,
-        alpha=0.6,
-        lw=0,
-        zorder=3,
-    )
-
-
 def boxes(
     axes: Axes, groups: Sequence[np.ndarray], places: Sequence[float], colour: str,
     vertical: bool = True,
@@ -225,16 +158,6 @@ def lines_by_difficulty(
         axes.fill_between(x, low.to_numpy(), high.to_numpy(),
                           color=look["color"], alpha=0.1, linewidth=0)  # fmt: skip
     return line
-
-
-VARIANT_MARKERS = ("*", "h", "p", "d", "<", ">")
-
-
-def variant_markers(tables: Iterable[pd.DataFrame]) -> dict[str, str]:
-    """A marker for each mechanism with options, by its name in the tables; mostly there is none."""
-    there = {str(name) for table in tables for name in table["mechanism"].unique()}
-    variants = sorted(name for name in there if read_variant(name)[1])
-    return dict(zip(variants, cycle(VARIANT_MARKERS), strict=False))
 
 
 def error_against_steps(axes: Axes, means: pd.DataFrame, markers: Mapping[str, str]) -> None:
