@@ -64,7 +64,7 @@ class Threshold(MeanField):
         return self
 '''
 ENTRY = (
-    '    "threshold": Mechanism("Threshold", "theta", "θ", ranges.Priors,'
+    '    "threshold": Mechanism("Threshold", "theta", "θ", ranges.Number,'
     ' "pondering.model.halting.threshold:Threshold", ("max_steps",),'
     ' {"sharpness": (ranges.Positive, 1.0)}),\n'
 )
@@ -227,7 +227,7 @@ def test_a_change_of_its_file_trains_it_again_and_no_other(project: Path, tmp_pa
 
 
 WRONG: dict[str, dict[str, Any]] = {
-    "theta.1: 1.5 is not allowed: Input should": {"theta": [0.4, 1.5]},
+    "theta.1: 'x' is not allowed: Input should": {"theta": [0.4, "x"]},
     "sharpness: 0 is not allowed: Input should": {"theta": [0.4], "sharpness": 0},
     "thetas: unknown key; allowed: learning_rate, updates, seeds, theta, sharpness": {
         "thetas": [0.4]
