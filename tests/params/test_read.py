@@ -106,8 +106,6 @@ WRONG = [
     ("network.forget_bias", NAN, "nan", "should be less than or equal to"),
     ("network.cell", 5, "5", "valid string"),
     ("network", 5, "5", "dictionary"),
-    ("task.bits", {1: 2}, "{1: 2}", "may hold"),
-    ("task.bits", NAN, "nan", "finite"),
 ]
 
 
@@ -191,10 +189,10 @@ def test_missing_blocks_and_keys(tmp_path: Path) -> None:
     values = tiny.document()
     del values["tiny"]["quick"]["training"]["batch"]
     line = refusal(tmp_path, values)
-    assert line.startswith("tiny.quick.training.batch: missing; the keys there are updates, batch,")
+    assert line == "tiny.quick.training.batch: missing"
     values = tiny.document()
     del values["tiny"]["quick"]["seeds"]
-    assert refusal(tmp_path, values).startswith("tiny.quick.seeds: missing; the keys there are")
+    assert refusal(tmp_path, values) == "tiny.quick.seeds: missing"
 
 
 def test_profiles_devices_experiments_and_mechanisms(tmp_path: Path) -> None:
@@ -302,6 +300,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         ({"name": "parti"}, "task.name: 'parti'; allowed: parity, "),
         ({"bitz": 3}, "task.bitz: unknown key; allowed: bits, layout, "),
         ({"bits": "8"}, "task.bits: '8' is not allowed"),
+        ({"bits": NAN}, "task.bits: nan is not allowed"),
         ({"layout": "left"}, "task.layout: 'left' is not allowed; leading or scattered is"),
         ({"train_nonzero": [1, 9]}, "task.train_nonzero: (1, 9) is not allowed"),
     ],

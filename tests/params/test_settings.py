@@ -44,14 +44,14 @@ def test_a_setting_with_options_is_never_traced(tmp_path: Path) -> None:
 
 # mechanism, its list, the line after "tiny.quick."
 WRONG: list[tuple[str, list[Any], str]] = [
-    ("act", [0.1, {"halt_bias": -3}], "act.tau.1.tau: missing; the keys there are tau, halt_bias"),
+    ("act", [0.1, {"halt_bias": -3}], "act.tau.1.tau: missing"),
     ("act", [{"tau": 1, "halt_bias": "x"}], "act.tau.0.halt_bias: 'x' is not allowed: Input sho"),
     ("act", [{"tau": 1, "halt_bais": 0}], "act.tau.0.halt_bais: unknown key; allowed: tau, halt_"),
     ("act", [{"tau": 1, "max_steps": 3}], "act.tau.0.max_steps: unknown key; allowed: tau, halt_"),
     ("act", [{"tau": 1, "beta": 0.1}], "act.tau.0.beta: unknown key; allowed: tau, halt_bias"),
     ("act", [{"tau": [[1]], "halt_bias": 0}], "act.tau.0.tau: [1] is not allowed: Input should be"),
-    ("act", [{"tau": 1, 1: 2}], "act.tau.0.1: 1 is not allowed: Keys should be strings"),
-    ("act", [{}], "act.tau.0.tau: missing; the keys there are tau, halt_bias"),
+    ("act", [{"tau": 1, 1: 2}], "act.tau.0.1: unknown key; allowed: tau, "),
+    ("act", [{}], "act.tau.0.tau: missing"),
     ("act", [0.1, {"tau": 0.1}], "act.tau: [0.1, {'tau': 0.1}] is not allowed: must not name 0."),
     ("act", [0.1, BIAS, BIAS], "act.tau: [0.1, {'tau': 0.001, 'halt_bias': -3}, {'tau': 0.001,"),
     ("act", [BIAS], "act.tau: [{'tau': 0.001, 'halt_bias': -3}] is not allowed: must hold a numbe"),

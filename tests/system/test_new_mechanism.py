@@ -232,7 +232,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "thetas: unknown key; allowed: learning_rate, updates, seeds, theta, sharpness": {
         "thetas": [0.4]
     },
-    "theta: missing; the keys there are learning_rate, updates, seeds, theta, sharpness": {},
+    "theta: missing": {},
 }
 
 

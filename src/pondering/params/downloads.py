@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 from pydantic.functional_validators import AfterValidator
+
+from pondering.params.ranges import Model
 
 
 def _inside(path: str) -> str:
@@ -21,10 +23,8 @@ Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s]+$")]
 Inside = Annotated[str, AfterValidator(_inside)]
 
 
-class Source(BaseModel):
+class Source(Model):
     """One file: its places, and the size and sha256 of its unpacked bytes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     unpacked: Inside  # where it goes, below data/raw
     bytes: Annotated[int, Field(ge=1)]
@@ -34,10 +34,8 @@ class Source(BaseModel):
     cut: bool = False  # it is the beginning of a longer file: the rest is left away
 
 
-class Download(BaseModel):
+class Download(Model):
     """The whole block: a mirror, the files of each data set, and which profile needs which."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     mirror: str | None
     needs: dict[Literal["quick", "reduced", "paper"], tuple[str, ...]]

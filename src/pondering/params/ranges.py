@@ -1,4 +1,4 @@
-"""The numbers and lists of numbers that may stand in `params.yaml`.
+"""What may stand in `params.yaml`: numbers, lists of numbers, and blocks of known keys.
 
 What a mechanism is given, its class checks; here are whole numbers and numbers, told apart.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 LARGEST = 10**9  # keeps sizes and rates within what torch and float32 can hold
 
@@ -16,6 +17,21 @@ Whole = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
 Count = Annotated[int, Field(ge=1, le=LARGEST, strict=True)]
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True)]
 Positive = Annotated[float, Field(gt=0, le=LARGEST, strict=True)]
+
+
+class Model(BaseModel):
+    """A block of the file: its fields are all the keys that it may have."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, values: Any) -> Any:
+        for key in values if isinstance(values, dict) else ():
+            if key not in cls.model_fields:
+                said = {"key": str(key), "allowed": ", ".join(cls.model_fields)}
+                raise PydanticCustomError("unknown", "{key}: unknown key; allowed: {allowed}", said)
+        return values
 
 
 def setting_text(setting: float | str) -> str:

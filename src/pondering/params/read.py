@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.schema import PROFILES, SETTING_NAMES, ExperimentConfig, Params
@@ -128,56 +127,26 @@ def _shown(value: Any) -> str:
 def _finding(error: ValidationError, document: dict[str, Any], profile: str) -> str:
     """One finding, named by the key as it stands in the file; a misspelt key comes first."""
     found = error.errors()
-    first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+    first = next((each for each in found if each["type"] == "unknown"), found[0])
     keys: list[Any] = list(first["loc"])
-    allowed = _allowed_keys(first["loc"])
     if len(keys) > 1 and keys[0] == "experiments":
         block, rest = document[keys[1]], [key for key in keys[2:] if key != "mechanisms"]
         given = first["type"] == "missing" or _holds(block[profile], rest)
         keys = [keys[1], profile if given else "common", *rest]
-    where = ".".join(str(part) for part in keys)
-    if first["type"] == "extra_forbidden":
-        return f"{where}: unknown key; allowed: {_listed(allowed)}"
+    where, message = ".".join(map(str, keys)), first["msg"].removeprefix("Value error, ")
+    if first["type"] == "unknown":
+        return f"{where}.{message}"
     if first["type"] == "missing":
-        return f"{where}: missing; the keys there are {', '.join(allowed)}"
-    message = first["msg"].removeprefix("Value error, ")
+        return f"{where}: missing"
     return f"{where}: {_shown(first['input'])} is not allowed: {message}"
 
 
 def _holds(block: Any, keys: list[Any]) -> bool:
+    """Whether a profile's own block has what lies at these keys."""
     for key in keys:
-        if (isinstance(block, dict) and key in block) or (
-            isinstance(block, list) and isinstance(key, int) and key < len(block)
-        ):
-            block = block[key]
-        else:
+        if not isinstance(block, dict):
+            return True
+        if key not in block:
             return False
+        block = block[key]
     return True
-
-
-def _allowed_keys(location: tuple[int | str, ...]) -> tuple[str, ...]:
-    """The keys that may stand beside the one at `location`."""
-    if location[0] == "experiments" and len(location) == 3:
-        return _PARTS
-    if location[2:3] == ("mechanisms",):
-        entry = MECHANISMS[str(location[3])]
-        return tuple(entry.block) if len(location) == 5 else (entry.setting, *entry.options)
-    kind: Any = Params
-    for part in location[:-1]:
-        kind = _without_none(kind)
-        if _is_model(kind):
-            kind = kind.model_fields[part].annotation if part in kind.model_fields else None
-        else:  # a mapping's or a list's values
-            kind = next((each for each in reversed(get_args(kind)) if each is not ...), None)
-    kind = _without_none(kind)
-    return tuple(kind.model_fields) if _is_model(kind) else ()
-
-
-def _without_none(kind: Any) -> Any:
-    if get_origin(kind) in (UnionType, Union):
-        return next(each for each in get_args(kind) if each is not NoneType)
-    return kind
-
-
-def _is_model(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, BaseModel)

@@ -2,71 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from itertools import product
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictStr,
-    ValidationError,
-    ValidationInfo,
-    WrapValidator,
-    create_model,
-    field_validator,
-)
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic import AfterValidator, Field, StrictBool, StrictStr, ValidationInfo, field_validator
 
+from pondering.params.blocks import MechanismConfig, SettingValue, checked
 from pondering.params.downloads import Download
-from pondering.params.mechanisms import MECHANISMS, SHARED, Mechanism
-from pondering.params.ranges import GRIDS, Count, Number, Positive, Seeds
-from pondering.params.replica import Replica, setting_words, split_setting
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.ranges import Count, Model, Number, Positive, Seeds
+from pondering.params.replica import Replica, split_setting
 from pondering.project.errors import UserError
 
-SettingValue = int | float | dict[str, Any]  # a swept value, or a mapping that names it and options
 PROFILES = ("quick", "reduced", "paper")
 SETTING_NAMES = {name: mechanism.setting for name, mechanism in MECHANISMS.items()}
 
-DEEPEST = 8  # of the mappings and lists in a task
 NAME = re.compile(r"[A-Za-z0-9_]{1,64}")  # of an experiment: it becomes part of file names
 
 
 def _named(task: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(task.get("name"), str):
         raise ValueError("must have a name, one word")
-    if not _is_plain(task):
-        raise ValueError("may hold finite numbers, words, true, false, null, lists and mappings")
     return task
-
-
-def _is_plain(value: Any, depth: int = 0) -> bool:
-    """No dates, bytes, sets, NaN, or aliases that contain themselves."""
-    if isinstance(value, dict):
-        keys = all(isinstance(key, str) for key in value)
-        return keys and depth < DEEPEST and all(_is_plain(v, depth + 1) for v in value.values())
-    if isinstance(value, list):
-        return depth < DEEPEST and all(_is_plain(v, depth + 1) for v in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return value is None or isinstance(value, str | int)
 
 
 TaskValues = Annotated[dict[str, Any], AfterValidator(_named)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class NetworkConfig(_Model):
+class NetworkConfig(Model):
     """The cell and its size."""
 
     cell: Annotated[StrictStr, Field(min_length=1)] = Field(
@@ -81,7 +44,7 @@ class NetworkConfig(_Model):
     )
 
 
-class HaltingConfig(_Model):
+class HaltingConfig(Model):
     """What the mechanisms share."""
 
     max_steps: Count = Field(description="ponder steps of an input at most")
@@ -96,93 +59,7 @@ class HaltingConfig(_Model):
     )
 
 
-class MechanismConfig(_Model):
-    """How an experiment uses a mechanism: its block in `params.yaml`, checked by its entry."""
-
-    learning_rate: Positive | None = Field(description="None: the experiment's")
-    updates: Count | None = Field(description="None: the experiment's")
-    seeds: Seeds | None = Field(
-        description="None: the experiment's; an empty list leaves the mechanism out of a profile"
-    )
-    settings: tuple[SettingValue, ...] = Field(description="rho, tau, lambda_p, some with options")
-    own: Mapping[str, Any] = Field(description="the entry's further arguments")
-
-    def plain(self, entry: Mechanism) -> dict[str, Any]:
-        """The block as it stands in the file, with every default but that of seeds."""
-        first = {"learning_rate": self.learning_rate, "updates": self.updates}
-        seeds = {} if self.seeds is None else {"seeds": list(self.seeds)}
-        return first | seeds | {entry.setting: list(self.settings)} | dict(self.own)
-
-
-def _expanded(values: Any) -> Any:
-    """A list of settings in which a grid's name, and each product of lists, is written out.
-
-    Of {beta: [0.1, 1], lambda_p: [0.2, 0.4]} the last value changes fastest.
-    """
-    if isinstance(values, str):
-        return GRIDS.get(values, values)
-    if not isinstance(values, list):
-        return values
-    found = []
-    for each in values:
-        if isinstance(each, dict):
-            several = [one if isinstance(one, list) else [one] for one in each.values()]
-            found += [dict(zip(each, one, strict=True)) for one in product(*several)]
-        else:
-            found.append(each)
-    return found
-
-
-def _settings(entry: Mechanism) -> Any:
-    """The type of a mechanism's list of settings: numbers, and mappings that name options."""
-    options: Any = {name: (kind, None) for name, kind in entry.options.items()}
-    options = {entry.setting: (entry.kind, ...)} | options
-    mapping = create_model("Setting", __base__=_Model, **options)
-
-    def number_or_mapping(value: Any, number: Callable[[Any], Any]) -> SettingValue:
-        if not isinstance(value, dict):
-            found: SettingValue = number(value)
-            return found
-        named = mapping.model_validate(value).model_dump(exclude_unset=True)
-        setting: float = named.pop(entry.setting)
-        return {entry.setting: setting} | dict(sorted(named.items()))
-
-    one: Any = Annotated[entry.kind, WrapValidator(number_or_mapping)]
-    return Annotated[tuple[one, ...], Field(min_length=1), BeforeValidator(_expanded)]
-
-
-@cache
-def _block(name: str) -> type[BaseModel]:
-    """The type of a mechanism's block."""
-    entry = MECHANISMS[name]
-    fields: Any = dict(entry.block)
-    fields[entry.setting] = (_settings(entry), ...)
-    return create_model("Block", __base__=_Model, **fields)
-
-
-def _without_usual(
-    entry: Mechanism, settings: Sequence[SettingValue], usual: Mapping[str, Any]
-) -> tuple[SettingValue, ...]:
-    """The settings without those options that are as the whole block has them.
-
-    Raises:
-        ValueError: a setting is named twice, or none is a number alone.
-    """
-    found: list[SettingValue] = []
-    for each in settings:
-        number, options = split_setting(entry, each)
-        own = {name: value for name, value in options if value != usual[name]}
-        found.append({entry.setting: number} | own if own else number)
-    words = [setting_words(entry, each) for each in found]
-    if len(set(words)) != len(words):
-        twice = next(each for n, each in enumerate(words) if each in words[:n])
-        raise ValueError(f"must not name {twice} twice, in six digits as tables have them")
-    if all(isinstance(each, dict) for each in found):
-        raise ValueError("must hold a number alone, too: that setting is traced and published")
-    return tuple(found)
-
-
-class ValidationConfig(_Model):
+class ValidationConfig(Model):
     """Plateau schedule and early stopping on validation accuracy, per replica."""
 
     per_epoch: Count = Field(description="validations in an epoch")
@@ -193,7 +70,7 @@ class ValidationConfig(_Model):
     stop_patience: Count = Field(description="validations without one before a replica stops")
 
 
-class TrainingConfig(_Model):
+class TrainingConfig(Model):
     """The training loop."""
 
     updates: Count = Field(description="of the optimiser, each with a batch")
@@ -217,14 +94,14 @@ class TrainingConfig(_Model):
         return decay
 
 
-class TraceConfig(_Model):
+class TraceConfig(Model):
     """Which example sequences are written out step by step."""
 
     tau: Number = Field(description="ACT's setting nearest to it is traced")
     sequences: Count = Field(3, description="how many")
 
 
-class EvaluationConfig(_Model):
+class EvaluationConfig(Model):
     """What trained replicas are measured on."""
 
     examples: Count = Field(description="size of the frozen sets, per difficulty")
@@ -239,7 +116,7 @@ class EvaluationConfig(_Model):
     )
 
 
-class ExperimentConfig(_Model):
+class ExperimentConfig(Model):
     """One experiment in one profile."""
 
     task: TaskValues = Field(description="its name and values, which the task itself checks")
@@ -256,27 +133,9 @@ class ExperimentConfig(_Model):
 
     @field_validator("mechanisms", mode="before")
     @classmethod
-    def _as_the_entries_say(cls, blocks: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    def _as_the_entries_say(cls, blocks: dict[str, Any], info: ValidationInfo) -> Any:
         """Check the blocks as their entries say, and take their defaults."""
-        kinds: Any = {name: (_block(name), ...) for name in blocks}
-        checked = create_model("Blocks", **kinds).model_validate(blocks)
-        bias = info.data["halting"].halt_bias if "halting" in info.data else None
-        found = {}
-        for name in blocks:
-            values, entry = dict(getattr(checked, name)), MECHANISMS[name]
-            shared = {key: values.pop(key) for key in SHARED}
-            settings = values.pop(entry.setting)
-            try:
-                settings = _without_usual(entry, settings, {"halt_bias": bias, **values})
-            except ValueError as error:
-                line = InitErrorDetails(
-                    type=PydanticCustomError("settings", str(error)),
-                    loc=(name, entry.setting),
-                    input=blocks[name][entry.setting],
-                )
-                raise ValidationError.from_exception_data("settings", [line]) from None
-            found[name] = shared | {"settings": settings, "own": values}
-        return found
+        return checked(blocks, info.data["halting"].halt_bias if "halting" in info.data else None)
 
     def mechanism(self, name: str) -> MechanismConfig:
         """A mechanism's block.
@@ -341,7 +200,7 @@ class ExperimentConfig(_Model):
         return {key: values[key] for key in kept}
 
 
-class ComputeConfig(_Model):
+class ComputeConfig(Model):
     """How, not what: threads and path change a result in its last digits."""
 
     threads: Count = Field(description="CPU threads of torch")
@@ -360,14 +219,14 @@ class ComputeConfig(_Model):
     )
 
 
-class About(_Model):
+class About(Model):
     """What the pages call an experiment, where its task's own title and question do not do."""
 
     title: StrictStr
     question: StrictStr
 
 
-class Params(_Model):
+class Params(Model):
     """The whole of `params.yaml` for one profile."""
 
     profile: Literal["quick", "reduced", "paper"]
