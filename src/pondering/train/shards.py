@@ -256,17 +256,19 @@ class News:
     """What shards tell while they train: to a bar or lines, and to a listener."""
 
     def __init__(self, shards: Sequence[Shard], listen: Callable[[list[Row]], None]) -> None:
-        self._experiment, self._listen = shards[0].experiment, listen
+        self._shards, self._listen = shards, listen
         self._updates: dict[int, int] = {}
-        label = f"{shards[0].params.profile} {self._experiment}"
-        self.bar = ProgressBar(label, sum(shard.updates for shard in shards))
+        self._label = f"{shards[0].params.profile} {shards[0].experiment}"
+        self.bar = ProgressBar(self._label, sum(shard.updates for shard in shards))
 
     def tell(self, shard: int, update: int, rows: list[Row], numbers: dict[str, float]) -> None:
         """A shard has come to an update, with new curve rows and its latest numbers."""
-        if shard not in self._updates:
+        one = self._shards[shard]
+        if shard not in self._updates and update:
+            print(f"{self._label} {one.mechanism}: going on from update {update:,}", flush=True)
             self.bar.resumed(update)
         self._updates[shard] = update
-        self._listen([{"experiment": self._experiment} | row for row in rows])
+        self._listen([{"experiment": one.experiment} | row for row in rows])
         self.bar.show(sum(self._updates.values()), numbers)
 
 

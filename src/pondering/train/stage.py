@@ -99,7 +99,7 @@ def alone(path: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        print(f"{path}: another process trains this; waiting for its end", flush=True)
+        print(f"{path.parent}: another trainer is at work on this run; waiting for it", flush=True)
         lock.acquire()
     try:
         yield
