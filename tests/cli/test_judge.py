@@ -68,7 +68,7 @@ def test_a_committed_folder_has_the_words_of_its_claims(monkeypatch: pytest.Monk
     _, published, _ = done("claims", *IDS, *words)
     told = {each.split()[0]: each.strip("\n") for each in published.split("\n\n")[1:]}
     assert blocks == {name: told[name] for name in blocks}  # of quick nothing is said
-    assert all("undecided" in told[name] for name in missing)
+    assert not {name for name in missing if "reproduced  " in told[name]}
 
 
 @pytest.mark.parametrize("name", ["G1", "G3", "B1", "M2"])
@@ -91,7 +91,8 @@ def test_the_document_says_which_claims_a_table_is_not_enough_for() -> None:
     undecided = [
         claim.id
         for claim in REGISTER.claims
-        if judge(
+        if not claim.own
+        and judge(
             claim.model_copy(update={"undecided_at": {}}),
             replace(CASES[claim.id][0], curves={}, traces={}),
         ).verdict == "undecided"

@@ -14,7 +14,7 @@ from support import stages
 from support.stages import QUICK
 from support.untrained import read_back, stage_of
 
-from pondering.claims.questions.exit_rules import FEWEST_THRESHOLDS
+from pondering.claims.measures.exit_rules import FEWEST_THRESHOLDS
 from pondering.evaluate import exits
 from pondering.evaluate.measure import measure
 from pondering.evaluate.rules import LEAST, RULES, Shown

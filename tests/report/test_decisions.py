@@ -12,11 +12,11 @@ from support import question_cases as cases
 from support.panels import drawn
 from support.published import REGISTER
 
-from pondering.claims.answers import answer
-from pondering.report.figures import FigureSpec, decisions, question_figure, style
+from pondering.claims.verdicts import judge
+from pondering.report.figures import FigureSpec, claim_figure, decisions, style
 from pondering.results.results import Results
 
-ASKED = {each.id: each for each in REGISTER.questions}
+ASKED = {each.id: each for each in REGISTER.claims if each.own}
 RUNS: dict[str, Callable[[], Results]] = {
     "Q1": cases.q1,
     "Q2": lambda: cases.q2(0.05),
@@ -25,12 +25,11 @@ RUNS: dict[str, Callable[[], Results]] = {
     "Q5": lambda: cases.q5({"pondernet": 0.5, "random_depth": 0.9}, {"random_depth": 0.8}),
     "Q6": lambda: cases.q6(-0.05, 0.5),
     "Q7": lambda: cases.q7(0.1, 1.0),
-    "Q8": lambda: cases.q8({"act": 0.1, "pondernet": 0.0}),
 }
 
 
 def figure_of(name: str, results: Results) -> FigureSpec:
-    return question_figure(ASKED[name], answer(ASKED[name], results))
+    return claim_figure(judge(ASKED[name], results))
 
 
 def rows(axes: Axes) -> dict[str, float]:
@@ -63,7 +62,9 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
         box = text.get_window_extent()
         assert box.x0 > -2 and box.x1 < 1.02 * width, text.get_text()
     legend = " ".join(" ".join(t.get_text().split()) for t in figure.legends[0].get_texts())
-    assert all(each.meaning in legend for each in ASKED[name].decides)
+    bounds = {each.quantity for each in ASKED[name].criteria}
+    measured = {each["quantity"] for each in spec.values["estimates"]}
+    assert all(each.replace("_", " ") in legend for each in bounds & measured)
     assert ASKED[name].measured in spec.caption(results)
 
 
@@ -72,7 +73,7 @@ def test_numbers_under_an_axis_of_ratios_do_not_touch(spread: float) -> None:
     results = cases.q4(spread, 0.012)
     figure = drawn(figure_of("Q4", results).draw(results))
     figure.draw_without_rendering()
-    (axes,) = figure.axes
+    axes = figure.axes[0]
     labels = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
     boxes = sorted((t.get_window_extent() for t in labels if t.get_text()), key=lambda b: b.x0)
     assert len(boxes) > 2
@@ -81,12 +82,12 @@ def test_numbers_under_an_axis_of_ratios_do_not_touch(spread: float) -> None:
 
 def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
     results = RUNS["Q1"]()
-    found = answer(ASKED["Q1"], results)
+    found = judge(ASKED["Q1"], results)
     figure = drawn(figure_of("Q1", results).draw(results))
     networks, correlation, _ = figure.axes
     assert networks.get_xlabel() == "networks" and correlation.get_xlabel() == "correlation"
     places, at = rows(correlation), points(correlation)
-    for quantity in (each for each in found.parts[""] if each.unit == "correlation"):
+    for quantity in (each for each in found.quantities if each.unit == "correlation"):
         if np.isfinite(quantity.value):
             assert at[places[quantity.label]] == pytest.approx(quantity.value)
     own, ends = shades(correlation), correlation.get_xlim()
@@ -99,8 +100,12 @@ def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
 
 def test_whiskers_are_the_intervals() -> None:
     results = cases.q5({"pondernet": 0.5, "random_depth": 0.9}, {"random_depth": 0.8})
-    found = answer(ASKED["Q5"], results)
-    (beyond,) = (q for q in found.parts["Random depth"] if q.name == "accuracy_beyond_8_of_16")
+    found = judge(ASKED["Q5"], results)
+    (beyond,) = (
+        q
+        for q in found.quantities
+        if (q.part, q.name) == ("Random depth", "accuracy_beyond_8_of_16")
+    )
     axes = drawn(figure_of("Q5", results).draw(results)).axes[0]
     place = rows(axes)[f"Random depth: {beyond.label}"]
     whisker = next(
@@ -124,24 +129,13 @@ def test_of_many_estimates_those_that_decide_are_drawn() -> None:
     assert len(rows(axes)) == decisions.MOST_ROWS and next(iter(rows(axes))) == "7"
 
 
-def test_what_was_not_measured_is_said_and_two_bounds_differ_in_colour() -> None:
+def test_what_was_not_measured_is_said() -> None:
     results = cases.q1(beta_zero=False)
     correlation = drawn(figure_of("Q1", results).draw(results)).axes[1]
     place = rows(correlation)["beta 0: correlation of steps with difficulty"]
     said = {each.get_text(): each.xy[1] for each in correlation.texts}
     assert set(said) == {"not measured"} and place not in points(correlation)
-    results = RUNS["Q8"]()
-    gain = drawn(figure_of("Q8", results).draw(results)).axes[0]
-    assert len({tuple(each.get_facecolor()[0]) for each in gain.collections}) == 2
 
 
-def test_without_data_there_is_no_figure_and_the_answer_says_what_to_run() -> None:
-    results = cases.q6(0.0, 0.5, ["comparison"])
+def test_without_data_there_is_no_figure() -> None:
     assert figure_of("Q1", Results("quick")).draw(Results("quick")) is None
-    assert answer(ASKED["Q1"], Results("quick")).to_run == (
-        "dvc repro exits@quick-comparison", "dvc repro report@quick",
-    )  # fmt: skip
-    assert answer(ASKED["Q6"], results).to_run == (
-        "dvc repro exits@reduced-comparison_addition", "dvc repro exits@reduced-comparison_logic",
-        "dvc repro report@reduced",
-    )  # fmt: skip

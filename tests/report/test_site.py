@@ -14,7 +14,7 @@ from support import question_cases as cases
 from support.published import CLAIMS, REGISTER, ROOT, hostile_results, publish
 from support.synthetic_results import card_of
 
-from pondering.claims.bounds import Outcome
+from pondering.claims.claims import Outcome
 from pondering.claims.verdicts import MEANINGS, VERDICTS
 from pondering.params.read import load_params
 from pondering.project.paths import Layout
@@ -119,7 +119,8 @@ def test_an_answer_stands_on_the_page_with_its_figure_and_cause(tmp_path: Path) 
     html = (layout.report / "index.html").read_text(encoding="utf-8")
     answer = html.partition('id="judged-Q6"')[2].partition("</article>")[0]
     assert 'id="figure-question-Q6"' in answer and 'class="criteria ' in answer
-    assert REGISTER.cause("reduced", "Q6") in answer
+    (claim,) = (each for each in REGISTER.claims if each.id == "Q6")
+    assert claim.remarks["reduced"].cause in answer
 
 
 def test_the_stage_works_when_only_some_experiments_exist(

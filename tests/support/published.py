@@ -15,7 +15,7 @@ from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
 REGISTER = load_register(ROOT / "claims.yaml")
-CLAIMS = REGISTER.claims
+CLAIMS = tuple(each for each in REGISTER.claims if not each.own)
 HOSTILE = "<script>alert('x')</script>"
 
 

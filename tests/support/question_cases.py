@@ -18,10 +18,6 @@ BETAS = (None, 0.001, 0.1)
 RULES = ("certainty", "divergence", "patience")
 HALTS = ("pondernet", "correctness", "dact")
 BIASES = ("bias_leading", "bias_scattered", "bias_sort")
-AUDITED = (
-    "comparison", "comparison_digits", "comparison_rotated", "comparison_beyond",
-    "comparison_farther", "comparison_addition", "comparison_logic", *BIASES, "parity",
-)  # fmt: skip
 
 
 def variant(mechanism: str, **options: Any) -> str:
@@ -202,15 +198,3 @@ def q7(error: float, steps: float, rises: float = 1) -> Results:
                 named = variant("pondernet", beta=beta, kl=kl)
                 tables.append(rows(name, named, PRIORS, wrong, taken, levels=LEVELS, seeds=SEEDS))
     return results(tables)
-
-
-def q8(gains: Mapping[str, float]) -> Results:
-    """What a head fitted anew gains, by mechanism."""
-    tables, audits = [], []
-    for name in AUDITED:
-        for mechanism, gain in gains.items():
-            seeds = range(10, 20) if name == "parity" else SEEDS
-            tables.append(rows(name, mechanism, (0.5,), flat(0.1), levels=LEVELS, seeds=seeds))
-            read = {"depth": 0.4, "refitted": lambda seed, gain=gain: 0.4 - gain + seed % 2 / 1000}
-            audits.append(audit_of(name, mechanism, (0.5,), read, seeds))
-    return with_audits(results(tables), audits)

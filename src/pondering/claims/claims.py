@@ -1,25 +1,140 @@
-"""What claims.yaml registers: the papers' claims with their thresholds, and own questions."""
+"""What claims.yaml holds: the papers' claims and our own, each with the bounds that judge it."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import math
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from pondering.claims.bounds import Comparison, Criterion, Entry, Precondition
 from pondering.claims.measures import MEASURES
-from pondering.claims.measures.quantities import Unit
+from pondering.claims.measures.quantities import Quantity, Unit, number_text
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 
 Profile = Annotated[str, Field(pattern="^(quick|reduced|paper)$")]
+Text = Annotated[str, Field(min_length=1)]
 Verdict = Literal[
     "reproduced", "mostly reproduced", "not reproduced", "too small to tell", "undecided"
 ]
+Outcome = Literal["holds", "nearly", "undecided", "fails", "not measured"]
+Limits = tuple[float, float]
+
+
+class Entry(BaseModel):
+    """A part of claims.yaml: keys that it does not know are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Bound(Entry):
+    """What a quantity must be: one of at_least, at_most, between.
+
+    `apart` is the part of the claim that is judged for itself; "" is the claim's own verdict.
+    """
+
+    quantity: str
+    at_least: float | None = None
+    at_most: float | None = None
+    between: Limits | None = None
+    apart: str = ""
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> Self:
+        given = [self.at_least, self.at_most, self.between]
+        if sum(bound is not None for bound in given) != 1:
+            raise ValueError("give exactly one of at_least, at_most, between")
+        return self
+
+    def met(self, value: float) -> bool:
+        """Whether a value lies on the right side."""
+        low, high = self.limits()
+        return low <= value <= high
+
+    def limits(self) -> Limits:
+        """The lowest and the highest value allowed."""
+        if self.between is not None:
+            return self.between
+        low = -math.inf if self.at_least is None else self.at_least
+        return low, math.inf if self.at_most is None else self.at_most
+
+    def words(self, unit: Unit) -> str:
+        """The bound in the quantity's unit, as "at least 30.0%"."""
+        low, high = (number_text(limit, unit) for limit in self.limits())
+        if self.between is not None:
+            return f"between {low} and {high}"
+        return f"at least {low}" if self.at_least is not None else f"at most {high}"
+
+
+class Criterion(Bound):
+    """A bound that must hold, and how much hangs on it.
+
+    Args:
+        by: whether the estimate must meet it, or the whole 95% interval.
+        partly: a weaker bound.
+        core: the claim stands or falls by it.
+    """
+
+    by: Literal["estimate", "interval"] = "estimate"
+    partly: float | Limits | None = None
+    core: bool = False
+
+    @model_validator(mode="after")
+    def _partly_is_weaker(self) -> Self:
+        if self.partly is None:
+            return self
+        if isinstance(self.partly, tuple) != (self.between is not None):
+            raise ValueError("partly must have the form of its bound: one number, or two")
+        strict, weak = self.limits(), self._weaker()
+        if weak[0] > strict[0] or weak[1] < strict[1]:
+            raise ValueError("partly must allow whatever its bound allows")
+        return self
+
+    def outcome(self, quantity: Quantity) -> Outcome:
+        """How a measured quantity fares.
+
+        Returns:
+            By estimate: holds or fails. By interval: it holds where the whole interval meets the
+            bound, and fails where the whole interval misses it. Between these it is nearly met
+            where the estimate meets the bound and the whole interval the weaker bound; else it is
+            undecided.
+        """
+        if math.isnan(quantity.value):
+            return "not measured"
+        if self.by == "estimate":
+            return "holds" if self.met(quantity.value) else "fails"
+        if quantity.low is None or quantity.high is None:
+            return "undecided"
+        low, high = self.limits()
+        if low <= quantity.low and quantity.high <= high:
+            return "holds"
+        if quantity.high < low or quantity.low > high:
+            return "fails"
+        least, most = self._weaker()
+        weaker = least <= quantity.low and quantity.high <= most
+        return "nearly" if weaker and self.met(quantity.value) else "undecided"
+
+    def _weaker(self) -> Limits:
+        if self.partly is None:
+            return self.limits()
+        if isinstance(self.partly, tuple):
+            return self.partly
+        return (-math.inf, self.partly) if self.at_least is None else (self.partly, math.inf)
+
+
+class Precondition(Bound):
+    """What must be so before the criteria are asked; `because` says to the reader what is not.
+
+    `learned: true`: the networks must have learned the task; at the paper's own size the claim is
+    not reproduced where they have not. Any other asks that the task be hard enough and lapses at
+    the paper's own size, where an easy task is a finding, not an excuse.
+    """
+
+    because: Text
+    learned: bool = False
 
 
 class PaperSize(Entry):
@@ -29,11 +144,11 @@ class PaperSize(Entry):
         difficulty: the hardest it evaluates; None: none is compared.
         updates: those it trains for; None: it does not say.
         data: what its data card would name as their source; None: data that are no stand-in.
-        apart: the part of the claim that the experiment is about; "" is the claim itself.
+        apart: as of a bound.
     """
 
-    difficulty: float | None
-    updates: int | None
+    difficulty: float | None = None
+    updates: int | None = None
     data: str | None = None
     apart: str = ""
 
@@ -43,46 +158,53 @@ class Remark(Entry):
 
     Each is a sentence. `{name}` in it stands for a quantity with its interval, `{name:value}` for
     the value alone, and `{name:count}` for how many of how many networks.
+
+    Args:
+        cause: what made the result so, as far as was found.
     """
 
     verdict: Verdict
-    why: str = Field(min_length=1)
-    change: str = Field(min_length=1)
-
-
-class Change(Entry):
-    """A change since the registration, `of` claims and questions by id; of none: of all."""
-
-    on: date
-    of: tuple[str, ...]
-    what: str = Field(min_length=1)
+    why: Text
+    change: Text
+    cause: str = ""
 
 
 class Claim(Entry):
-    """One claim of a paper and how it is judged.
+    """One claim and how it is judged.
 
-    `paper_size` has an entry for every experiment that must be as large as the paper's for the
-    claim to count as tried at the paper's own size. `undecided_at` says by profile why its runs
-    cannot decide the claim, whatever they show. `remarks` says by profile what its verdict means.
+    Args:
+        paper, figure, paper_value: where it was published, and with what numbers.
+        measure, arguments: the function of `MEASURES` that gives its quantities.
+        measured: how it does, in words.
+        judged_at: the profiles at which it can be judged, from the smallest; `scale_reason` says
+            why.
+        minimum_seeds: fewest of a setting.
+        fresh_from: the first seed that counts, where smaller ones suggested the claim.
+        real_data: it is not judged on a stand-in.
+        paper_size: by experiment, where it must be as large as the paper's for the claim to count
+            as tried at the paper's own size; none of a claim of our own.
+        undecided_at: by profile, why its runs cannot decide the claim, whatever they show.
+        remarks: by profile, what its verdict means.
     """
 
     id: str = Field(pattern=r"^[A-Z][0-9]+$")
-    paper: str
-    figure: str
-    figures: tuple[str, ...]
-    title: str
-    statement: str
-    paper_value: str
-    measured: str
+    title: Text
+    paper: Text
+    figure: str = ""
+    figures: tuple[str, ...] = ()
+    statement: Text
+    paper_value: Text
+    measured: Text
     measure: str
-    arguments: dict[str, str | int | float]
+    arguments: dict[str, str | int | float | tuple[str | int | float, ...]]
     criteria: tuple[Criterion, ...] = Field(min_length=1)
-    preconditions: tuple[Precondition, ...]
-    judged_at: tuple[Profile, ...] = Field(min_length=1)
-    minimum_seeds: int = Field(ge=1)
-    real_data: bool
-    scale_reason: str
-    paper_size: dict[str, PaperSize] = Field(min_length=1)
+    preconditions: tuple[Precondition, ...] = ()
+    judged_at: tuple[Profile, ...] = ("reduced", "paper")
+    minimum_seeds: int = Field(default=5, ge=1)
+    fresh_from: int = 0
+    real_data: bool = False
+    scale_reason: Text
+    paper_size: dict[str, PaperSize] = Field(default_factory=dict)
     undecided_at: dict[Profile, str] = Field(default_factory=dict)
     remarks: dict[Profile, Remark] = Field(default_factory=dict)
 
@@ -101,136 +223,60 @@ class Claim(Entry):
             if not any(each.core for each in self.criteria if each.apart == part):
                 raise ValueError("at least one criterion must be core")
         for name in self.paper_size:
-            if name not in self.arguments.values():
+            if name not in self.experiments:
                 raise ValueError(f"paper_size: {name!r} is no experiment of the arguments")
         return self
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a claim of our own, of no paper's size."""
+        return not self.paper_size
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What is judged apart, in order; "" is the claim itself."""
         return tuple(dict.fromkeys(["", *(each.apart for each in self.criteria)]))
 
-
-UNITS: Mapping[str, Unit] = {
-    "solved_networks_of_each": "networks",
-    "solved_networks_with_varying_n": "networks",
-    "pondernet_correlation": "correlation",
-    "act_correlation": "correlation",
-    "correlation_without_prior": "correlation",
-    "correlation_difference": "correlation",
-    "error_difference": "points",
-    "accuracy_difference": "points",
-    "refitted_gain": "points",
-    "solved_more_at_bias_3": "points",
-    "solved_more_at_bias_minus_3": "points",
-    "returned_from_one_step": "share",
-    "accuracy_beyond_8_of_16": "share",
-    "accuracy_beyond_12_of_24": "share",
-    "steps_saved": "share",
-    "steps_difference": "steps",
-    "variance_ratio": "times",
-}
-"""What decides a question -> its unit, as its measure has it: a bound is printed before any run."""
-
-
-class Decision(Comparison):
-    """A bound that decides a question, and what it means where it is met."""
-
-    by: Literal["estimate", "interval"]
-    meaning: str = Field(min_length=1)
-
-    def text(self) -> str:
-        """The bound in words."""
-        bound = self.words(UNITS[self.quantity])
-        return f"{self.quantity.replace('_', ' ')} {bound}: {self.meaning}"
-
-
-class Question(Entry):
-    """A question beyond the papers, written down before any run that could answer it.
-
-    Args:
-        id, question: what is asked.
-        where: experiments and settings, in words.
-        measured: how each quantity of `decides` is computed, in words.
-        decides: the bounds, one by one.
-        seeds: fewest of a setting.
-        fresh: seeds that suggested the question take no part in its answer.
-        seen_before: what had been seen when it was written down.
-    """
-
-    id: str = Field(pattern=r"^Q[0-9]+$")
-    question: str
-    where: str
-    measured: str
-    decides: tuple[Decision, ...] = Field(min_length=1)
-    seeds: int = Field(ge=1)
-    fresh: Literal[True]
-    seen_before: str | None = None
-
     @property
-    def conditions(self) -> frozenset[str]:
-        """Meanings that decide nothing by themselves: without them there is nothing to compare."""
-        return frozenset(each.meaning for each in self.decides if each.by == "estimate")
+    def experiments(self) -> tuple[str, ...]:
+        """The experiments that it is about."""
+        named = ("experiment", "experiments", "beside", "scattered", "first", "second")
+        found = [self.arguments[name] for name in named if name in self.arguments]
+        lists = (each if isinstance(each, tuple) else (each,) for each in found)
+        return tuple(str(name) for each in lists for name in each)
 
 
-class Literature(Entry):
-    """What others found on a question.
+class Change(Entry):
+    """A change since the registration, `of` claims by id; of none: of all."""
 
-    Args:
-        paper: authors and year, or the name it goes by.
-        arxiv: its number; None where it is not on arXiv.
-        says: what it found, in a sentence or two, with its numbers.
-    """
-
-    paper: str
-    arxiv: str | None
-    says: str = Field(min_length=1)
-
-    def text(self) -> str:
-        """All of it in a line."""
-        number = f"arXiv {self.arxiv}" if self.arxiv else ""
-        if self.paper == self.arxiv:
-            return f"{number}: {self.says}"
-        return f"{self.paper}{f' ({number})' if number else ''}: {self.says}"
+    on: date
+    of: tuple[str, ...]
+    what: Text
 
 
 class Registration(Entry):
-    """The day and the commit in which claims and questions were registered."""
+    """The day and the commit in which the claims were registered."""
 
     on: date
     commit: str
 
 
 class Register(Entry):
-    """The whole of claims.yaml; `changes` are those since the registration.
-
-    `literature` is what others found on a question. `causes` says by profile why a claim or a
-    question came out as it did; it is written after the runs.
-    """
+    """The whole of claims.yaml; `changes` are those since the registration."""
 
     registered: Registration
     changes: tuple[Change, ...]
     claims: tuple[Claim, ...] = Field(min_length=1)
-    questions: tuple[Question, ...] = ()
-    literature: dict[str, tuple[Literature, ...]] = Field(default_factory=dict)
-    causes: dict[Profile, dict[str, str]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _ids_are_known(self) -> Self:
-        ids = [claim.id for claim in self.claims] + [each.id for each in self.questions]
+    def _ids_differ(self) -> Self:
+        ids = [claim.id for claim in self.claims]
         if twice := [name for name in ids if ids.count(name) > 1]:
             raise ValueError(f"id {twice[0]!r} is given twice")
-        named = [*self.literature, *(name for each in self.causes.values() for name in each)]
-        if unknown := [name for name in named if name not in ids]:
-            raise ValueError(f"{unknown[0]!r} is no claim or question")
         return self
 
-    def cause(self, profile: str, id: str) -> str:
-        """Why a verdict or an answer is as it is, as far as was found; "" where nothing is said."""
-        return self.causes.get(profile, {}).get(id, "")
-
     def changes_of(self, id: str) -> list[Change]:
-        """The changes of a claim or question since the registration."""
+        """The changes of a claim since the registration."""
         return [change for change in self.changes if id in change.of]
 
 
@@ -240,11 +286,8 @@ def load_register(path: Path = Path("claims.yaml")) -> Register:
     Args:
         path: the file.
 
-    Returns:
-        Claims and questions with their registration.
-
     Raises:
-        UserError: one line naming file, key, value and what is allowed.
+        UserError: one line naming file, claim, key and what is allowed.
     """
     document = read_yaml(path)
     try:
@@ -254,36 +297,18 @@ def load_register(path: Path = Path("claims.yaml")) -> Register:
 
 
 def _first_error(problem: ValidationError, document: dict[str, Any]) -> str:
-    """The first finding with the id of its claim or question in place of its position."""
+    """The first finding with the id of its claim in place of its position."""
     first = problem.errors()[0]
     where = [str(part) for part in first["loc"]]
-    if len(where) > 1 and where[0] in ("claims", "questions"):
-        entry = document[where[0]][int(where[1])]
+    if len(where) > 1 and where[0] == "claims":
+        entry = document["claims"][int(where[1])]
         where[1] = str(entry.get("id", where[1])) if isinstance(entry, dict) else where[1]
     key = ".".join(where) or "claims"
     if first["type"] == "extra_forbidden":
-        return f"{key}: unknown key; allowed: {', '.join(_fields(where))}"
+        return f"{key}: unknown key"
     if first["type"] == "missing":
         return f"{key}: missing"
     message = " ".join(first["msg"].removeprefix("Value error, ").split())
     if isinstance(first["input"], dict):
         return f"{key}: {message}"
     return f"{key}: {' '.join(repr(first['input']).split())[:80]} is not allowed: {message}"
-
-
-def _fields(where: list[str]) -> list[str]:
-    """The keys allowed at a place of the document."""
-    models: dict[str, type[BaseModel]] = {
-        "registered": Registration,
-        "changes": Change,
-        "claims": Claim,
-        "questions": Question,
-        "criteria": Criterion,
-        "preconditions": Precondition,
-        "paper_size": PaperSize,
-        "remarks": Remark,
-        "decides": Decision,
-        "literature": Literature,
-    }
-    inside = [models[part] for part in where[:-1] if part in models]
-    return list((inside[-1] if inside else Register).model_fields)

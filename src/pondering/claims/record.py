@@ -60,6 +60,7 @@ def _plain(judgement: Judgement) -> dict[str, Any]:
         "runs": list(judgement.runs),
         "difficulties": {name: list(size) for name, size in judgement.sizes.items()},
         "estimates": [plain_estimate(quantity) for quantity in judgement.quantities],
+        "cause": judgement.cause,
         "criteria": [asdict(finding) for finding in judgement.findings],
     }
 
@@ -75,6 +76,7 @@ def plain_estimate(quantity: Quantity) -> dict[str, Any]:
     """A quantity as plain data."""
     return {
         "quantity": quantity.name,
+        "part": quantity.part,
         "label": quantity.label,
         "unit": quantity.unit,
         "value": _finite(quantity.value),

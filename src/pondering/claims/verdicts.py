@@ -9,12 +9,14 @@ tell if it was smaller. A part of a claim that is judged apart has its own crite
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from pondering.claims.bounds import WHOLE, Outcome
-from pondering.claims.claims import Claim, PaperSize, Verdict
+import pandas as pd
+
+from pondering.claims.claims import Claim, Criterion, Outcome, PaperSize, Verdict
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import Quantity, number_text, quantity_text
@@ -100,7 +102,16 @@ class Judgement:
         remark = self.claim.remarks.get(self.profile)
         if not remark or remark.verdict != self.verdict or not self.quantities:
             return self.reason
-        return remark.why.format_map({each.name: _Told(each) for each in self.quantities})
+        try:
+            return remark.why.format_map({_key(each): _Told(each) for each in self.quantities})
+        except KeyError:  # other runs, which lack a quantity that the published ones have
+            return self.reason
+
+    @property
+    def cause(self) -> str:
+        """What made the result so, as far as was found; "" where nothing is said."""
+        remark = self.claim.remarks.get(self.profile)
+        return remark.cause if remark and remark.verdict == self.verdict else ""
 
     @property
     def change(self) -> str:
@@ -121,6 +132,12 @@ _CHANGE: dict[Verdict, str] = {
 """What would change a verdict of which the claim says nothing itself."""
 
 
+def _key(quantity: Quantity) -> str:
+    """The name of a quantity in a sentence: letters, digits and _, its part behind `_in_`."""
+    name = f"{quantity.name} in {quantity.part}" if quantity.part else quantity.name
+    return re.sub(r"\W+", "_", name.lower())
+
+
 class _Told:
     """A quantity in a sentence: `{}` with its interval, `{:value}` without, `{:count}` k of n."""
 
@@ -132,6 +149,24 @@ class _Told:
             return f"{round(self.quantity.value * self.quantity.seeds)} of {self.quantity.seeds}"
         text = quantity_text(self.quantity)
         return text.partition(" (")[0] if spec == "value" else text
+
+
+def from_seed(results: Results, first: int) -> Results:
+    """The results without the seeds below the first that counts."""
+    if not first:
+        return results
+
+    def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        fresh = {name: rows[rows["seed"] >= first] for name, rows in tables.items()}
+        return {name: rows for name, rows in fresh.items() if len(rows)}
+
+    return replace(
+        results,
+        tables=kept(results.tables),
+        curves=kept(results.curves),
+        exits=kept(results.exits),
+        readouts=kept(results.readouts),
+    )
 
 
 def judge_all(claims: Sequence[Claim], results: Results) -> tuple[Judgement, ...]:
@@ -150,6 +185,8 @@ def judge(claim: Claim, results: Results) -> Judgement:
         The verdict with estimates, intervals, seeds and runs. What can be measured is reported
         even where it cannot be judged.
     """
+    if results.profile in claim.judged_at:
+        results = from_seed(results, claim.fresh_from)
     found = _judged(claim, results)
     flips = []
     for choice in choices(claim, results) if found.findings else ():
@@ -171,7 +208,7 @@ def _judged(claim: Claim, results: Results) -> Judgement:
     except InsufficientError as problem:
         parts = dict.fromkeys(claim.parts, _found("too small to tell", str(problem)))
     else:
-        findings = tuple(_finding(claim, at, quantities) for at in range(len(claim.criteria)))
+        findings = tuple(f for each in claim.criteria for f in _findings(each, quantities))
         parts = {
             each: _of_part(each, claim, evidence, quantities, findings) for each in claim.parts
         }
@@ -222,8 +259,7 @@ def _verdict(
     def told(finding: Finding) -> str:
         if finding.outcome == "not measured":
             return finding.label
-        needed = finding.needed.removesuffix(WHOLE)
-        return f"{finding.label}, {finding.measured}, where {needed} is needed"
+        return f"{finding.label}, {finding.measured}, where {finding.needed} is needed"
 
     def names(outcome: Outcome, *, core: bool | None = None) -> str:
         return "; ".join(
@@ -275,7 +311,7 @@ def _unmet(
     quantities: Sequence[Quantity],
 ) -> Decided | None:
     """The verdict by the first precondition that is not met, or None."""
-    smaller = _smaller(sizes, evidence)
+    smaller = "here" if claim.own else _smaller(sizes, evidence)
     for condition in (each for each in claim.preconditions if each.apart == part):
         if not condition.learned and smaller is None:
             continue
@@ -350,17 +386,21 @@ def _updates(sizes: dict[str, PaperSize], evidence: Evidence) -> dict[str, float
     }
 
 
-def _finding(claim: Claim, at: int, quantities: Sequence[Quantity]) -> Finding:
-    """How the criterion at this place of the claim fares."""
-    criterion = claim.criteria[at]
-    quantity = _named(quantities, criterion.quantity)
-    if quantity is None:
-        label, measured, needed = criterion.quantity, "not measured", ""
-    else:
-        label, measured = quantity.label, quantity_text(quantity)
-        needed = criterion.words(quantity.unit)
-    outcome = criterion.outcome(quantity)
-    return Finding(label, measured, needed, outcome, criterion.core, criterion.apart)
+def _findings(criterion: Criterion, quantities: Sequence[Quantity]) -> list[Finding]:
+    """How a criterion fares, in every part that its quantity was measured in."""
+    core, apart = criterion.core, criterion.apart
+    return [
+        Finding(
+            f"{each.part}: {each.label}" if each.part else each.label,
+            quantity_text(each),
+            criterion.words(each.unit),
+            criterion.outcome(each),
+            core,
+            apart,
+        )
+        for each in quantities
+        if each.name == criterion.quantity
+    ] or [Finding(criterion.quantity, "not measured", "", "not measured", core, apart)]
 
 
 def _named(quantities: Sequence[Quantity], name: str) -> Quantity | None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import click
 
-from pondering.claims.bounds import WHOLE
 from pondering.claims.claims import Change, Register, Verdict
 from pondering.claims.measures.quantities import quantity_text
 from pondering.claims.verdicts import VERDICTS, Judgement
@@ -35,9 +34,9 @@ def overview(judgements: Sequence[Judgement], profile: str, width: int) -> str:
     summary = f"Profile {profile}, {len(judgements)} claims: {told}."
     rows = []
     for each in judgements:
-        rows += beside(each.claim.id, each.verdict, [each.claim.title], width)
+        rows += beside(each.claim.id, each.verdict, each.claim.title, width)
         for part, (verdict, _) in each.apart.items():
-            rows += beside("", verdict, [f"the same, judged apart: {part}"], width)
+            rows += beside("", verdict, f"the same, judged apart: {part}", width)
     one = f"pondering claims {judgements[0].claim.id} --profile {profile}"
     hint = textwrap.wrap(f"`{one}` says what was measured and why.", width)
     return "\n".join([*textwrap.wrap(summary, width), "", *rows, "", *hint])
@@ -73,38 +72,36 @@ def given(
     return "\n\n".join(parts)
 
 
-def detail(entry: Judgement, width: int, changes: Sequence[Change] = (), cause: str = "") -> str:
+def detail(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
     """All about one claim: the paper's number, ours, why the verdict is so, what would change it.
 
     Args:
         entry: its verdict.
         width: of the terminal, in characters.
         changes: of it, since the registration.
-        cause: what caused the result, as far as was found.
     """
     claim = entry.claim
-    source = f"{claim.paper}, {claim.figure}" if claim.figure else claim.paper
+    source = ", ".join(filter(None, (claim.paper, claim.figure)))
     told = [("claim", claim.statement), ("paper", claim.paper_value)]
     told += [("here", text) for text in _measured(entry)]
     told += [("why", entry.why), ("change", entry.change)]
     told += [("apart", f"{part}: {verdict}. {why}") for part, (verdict, why) in entry.apart.items()]
     told += [("but", each) for each in entry.flips]
-    told += [("cause", cause)] if cause else []
+    told += [("cause", entry.cause)] if entry.cause else []
     if entry.unfinished:
         told.append(("runs", f"unfinished: {', '.join(entry.unfinished)}"))
     told += [(str(change.on), change.what) for change in changes]
-    lines = beside(claim.id, entry.verdict, [f"{claim.title} ({source})"], width)
+    lines = beside(claim.id, entry.verdict, f"{claim.title} ({source})", width)
     for name, text in told:
         lines += wrapped(f"    {name:11}", text, width)
     return "\n".join(lines)
 
 
-def beside(id: str, label: str, texts: Sequence[str], width: int, colour: str = "") -> list[str]:
-    """An id and a label in its colour, with texts beside them."""
-    shade = colour or COLOURS.get(label, "white")  # type: ignore[call-overload]
+def beside(id: str, verdict: Verdict, text: str, width: int) -> list[str]:
+    """An id and a verdict in its colour, with a text beside them."""
     room = FIRST + 4
-    first, *rest = [line for text in texts for line in wrapped(" " * room, text, width)]
-    return [f"{id:4}{click.style(label.ljust(FIRST), fg=shade)}{first[room:]}", *rest]
+    first, *rest = wrapped(" " * room, text, width)
+    return [f"{id:4}{click.style(verdict.ljust(FIRST), fg=COLOURS[verdict])}{first[room:]}", *rest]
 
 
 def wrapped(head: str, text: str, width: int) -> list[str]:
@@ -119,7 +116,7 @@ def _measured(judgement: Judgement) -> list[str]:
     names = [criterion.quantity for criterion in judgement.claim.criteria if criterion.core]
     seeds = f" ({judgement.seeds} seeds a setting)" if judgement.seeds else ""
     return [
-        f"{each.label} {each.measured}; asked for: {each.needed.removesuffix(WHOLE)}{seeds}"
+        f"{each.label} {each.measured}; asked for: {each.needed}{seeds}"
         for each in judgement.findings
         if each.core and not each.apart and each.needed
     ] or [

@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pondering.claims.measures import banino, difficulty, digits, penalty, repeat, text
+from pondering.claims.measures import (
+    banino,
+    bias,
+    difficulty,
+    digits,
+    direction,
+    exit_rules,
+    halting,
+    penalty,
+    reach,
+    repeat,
+    text,
+)
 from pondering.claims.measures.quantities import Quantity
 
 Measure = Callable[..., list[Quantity]]
@@ -34,6 +46,13 @@ MEASURES: dict[str, Measure] = {
         digits.digit_accuracy,
         digits.rotated_digits,
         repeat.repeat_against_act,
+        direction.steps_and_difficulty,
+        halting.learned_repetition,
+        bias.initial_bias,
+        exit_rules.rules_and_mechanisms,
+        reach.beyond_the_range,
+        halting.cost_of_halting,
+        direction.reversed_kl,
     )
 }
 """The measures by the name claims.yaml gives them."""

@@ -62,7 +62,7 @@ class Quantity:
 
     `low` and `high` bound the 95% interval, cut to what the unit can be; None where there is no
     interval (a single seed), infinite where the seeds are too few to bound a median. `seeds`
-    entered.
+    entered. `part` is the task or the mechanism that it is of, where a measure has several.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Quantity:
     low: float | None
     high: float | None
     seeds: int
+    part: str = ""
 
 
 def mean_over_seeds(name: str, label: str, unit: Unit, per_seed: ArrayLike) -> Quantity:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from pondering.report.figures.catalogue import FIGURES, question_figure
+from pondering.report.figures.catalogue import FIGURES, claim_figure
 from pondering.report.figures.drawing import draw_all, save
 from pondering.report.figures.spec import FigureSpec
 
-__all__ = ["FIGURES", "FigureSpec", "draw_all", "question_figure", "save"]
+__all__ = ["FIGURES", "FigureSpec", "claim_figure", "draw_all", "save"]

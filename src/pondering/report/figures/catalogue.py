@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pondering.claims.answers import Answer, answers_json
-from pondering.claims.claims import Question
-from pondering.claims.questions import experiments_of
+from pondering.claims.claims import Precondition
+from pondering.claims.record import plain_estimate
+from pondering.claims.verdicts import Judgement
 from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import (
     accuracy_and_steps,
@@ -158,36 +158,32 @@ FIGURES = (
 """Every figure of the report but those of questions, in its order."""
 
 
-def question_figure(question: Question, answer: Answer | None = None) -> FigureSpec:
-    """The figure of a question; without an answer it can be named, not drawn.
-
-    Args:
-        question: one of claims.yaml.
-        answer: what one profile measured; its numbers are all that is drawn.
-    """
-    measured, seeds = [], 0
-    if answer:
-        (record,) = answers_json([answer])
-        measured, seeds = record["estimates"], answer.seeds
+def claim_figure(found: Judgement) -> FigureSpec:
+    """The figure of a claim of our own: what was measured, against its bounds."""
+    claim = found.claim
     bounds = [
         {
             "quantity": each.quantity,
             "low": low if math.isfinite(low) else None,
             "high": high if math.isfinite(high) else None,
-            "condition": each.by == "estimate",
-            "said": each.meaning,
+            "condition": isinstance(each, Precondition),
+            "said": each.quantity.replace("_", " "),
         }
-        for each, (low, high) in ((each, each.limits()) for each in question.decides)
+        for each in (*claim.preconditions, *claim.criteria)
+        for low, high in [each.limits()]
     ]
     return FigureSpec(
-        id=f"question-{question.id}",
+        id=f"question-{claim.id}",
         paper="Beyond the papers",
-        number=question.id,
-        experiment=experiments_of(question.id),
-        title=question.question,
+        number=claim.id,
+        experiment=claim.experiments,
+        title=claim.title,
         paper_value="",
         panels=decisions.draw,
-        text=f"{question.measured} {decisions.CAPTION}",
-        values={"estimates": measured, "bounds": bounds},
-        most_seeds=seeds,
+        text=f"{claim.measured} {decisions.CAPTION}",
+        values={
+            "estimates": [plain_estimate(each) for each in found.quantities],
+            "bounds": bounds,
+        },
+        most_seeds=found.seeds,
     )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pondering.claims.answers import Met
-from pondering.claims.bounds import Outcome
-from pondering.claims.claims import Verdict
+from pondering.claims.claims import Outcome, Verdict
 from pondering.params import mechanisms
 from pondering.params.replica import read_variant
 
@@ -41,7 +39,7 @@ SIGNS: dict[Verdict, str] = {
 }
 """The sign before each verdict."""
 
-COLOURS: dict[Verdict | Outcome | Met, str] = {
+COLOURS: dict[Verdict | Outcome, str] = {
     "reproduced": "good",
     "mostly reproduced": "good",
     "not reproduced": "bad",

@@ -11,7 +11,6 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from pondering.claims.answers import answer_all, answers_json
 from pondering.claims.claims import Register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import MEANINGS, VERDICTS, judge_all
@@ -19,7 +18,7 @@ from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import json_text, write_together
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
-from pondering.report.figures import FIGURES, draw_all, question_figure
+from pondering.report.figures import FIGURES, claim_figure, draw_all
 from pondering.report.pages import names
 from pondering.report.pages.markdown import escaped
 from pondering.report.pages.playable import Playable, playable
@@ -55,16 +54,12 @@ def build(
     """
     folder = layout.report
     judgements = judge_all(register.claims, results)
-    answers = answer_all(register.questions, results)
-    asked = [question_figure(each.question, each) for each in answers]
+    asked = [claim_figure(each) for each in judgements if each.claim.own and each.quantities]
     drawings = draw_all([*FIGURES, *asked], results, folder / "figures")
     missing = [name for name in settings if name not in results.tables]
     judged = claims_json(judgements, results) | {"missing": missing}
-    judged["questions"] = answers_json(answers)
     judged["story"] = [each.text for each in story(results, judged, folder) if each.holds]
-    page = page_of(
-        results, judgements, answers, register, judged["story"], drawings, settings, layout
-    )
+    page = page_of(results, judgements, judged["story"], drawings, settings, layout)
     notes = (folder / "NOTES.md").is_file()
     html = _environment(html=True, title_of=results.title)
     markdown = _environment(html=False, title_of=results.title)

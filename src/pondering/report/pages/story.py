@@ -114,8 +114,7 @@ class _Numbers:
 
     def __init__(self, results: Results, judged: Mapping[str, Any], folder: Path) -> None:
         self._results, self._folder = results, folder
-        entries = [*judged["claims"], *judged.get("questions", ())]
-        self.judged = {each["id"]: each for each in entries}
+        self.judged = {each["id"]: each for each in judged["claims"]}
 
     def quantity(self, claim: str, name: str, part: str = "") -> tuple[float, float, float]:
         """A measured quantity: its value and the bounds of its interval."""

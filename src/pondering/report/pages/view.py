@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pondering.claims.answers import Answer
-from pondering.claims.claims import Claim, Register
+from pondering.claims.claims import Claim
 from pondering.claims.measures.quantities import Quantity, number_text
 from pondering.claims.verdicts import Judgement
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant
 from pondering.project.paths import Layout
-from pondering.report.figures import FIGURES, FigureSpec, question_figure
+from pondering.report.figures import FIGURES, FigureSpec, claim_figure
 from pondering.report.pages import names
 from pondering.report.pages.provenance import origins
 from pondering.report.pages.summary import SummaryRow, summary_rows, trained_in_words
@@ -38,12 +37,14 @@ class FigureView:
 
 @dataclass(frozen=True)
 class ClaimView:
-    """A claim with its verdict; `ours` are (value, label), `section` the task where it is told."""
+    """A claim with its verdict; `ours` are (value, label), `section` the task where it is told,
+    `figure` that of a claim of our own."""
 
     judgement: Judgement
     cause: str
     ours: tuple[tuple[str, str], ...]
     section: str | None
+    figure: FigureView | None
 
 
 @dataclass(frozen=True)
@@ -69,16 +70,6 @@ class Section:
 
 
 @dataclass(frozen=True)
-class QuestionView:
-    """A question with its answer, what others found and, where it is drawn, its figure."""
-
-    answer: Answer
-    cause: str
-    others: tuple[str, ...]
-    figure: FigureView | None
-
-
-@dataclass(frozen=True)
 class Page:
     """A whole report: `story` are sentences, `absent` names of experiments without results."""
 
@@ -88,7 +79,7 @@ class Page:
     claims: tuple[ClaimView, ...]
     sections: tuple[Section, ...]
     across: tuple[FigureView, ...]
-    questions: tuple[QuestionView, ...]
+    questions: tuple[ClaimView, ...]
     absent: tuple[str, ...]
     stand_ins: tuple[str, ...]
 
@@ -96,8 +87,6 @@ class Page:
 def page_of(
     results: Results,
     judgements: Sequence[Judgement],
-    answers: Sequence[Answer],
-    register: Register,
     story: Sequence[str],
     drawings: Mapping[str, str],
     settings: Mapping[str, ExperimentConfig],
@@ -108,15 +97,14 @@ def page_of(
     Args:
         results: the results of one profile.
         judgements: the verdicts on them.
-        answers: to the questions beyond the papers.
-        register: what is said of claims and questions beside their verdicts.
         story: what holds, in sentences.
         drawings: figure id -> SVG document, of the figures that could be drawn.
         settings: experiment -> parameters.
         layout: where the page will lie, and what it links.
     """
     figures = [_figure(spec, results, drawings) for spec in FIGURES if spec.id in drawings]
-    claims = tuple(_claim(each, register, results) for each in judgements)
+    views = [_claim(each, results, drawings) for each in judgements]
+    claims = tuple(each for each in views if not each.judgement.claim.own)
     present = _in_order(results, claims, settings)
     solved = solved_errors([each.claim for each in judgements])
     return Page(
@@ -137,7 +125,7 @@ def page_of(
             for name in present
         ),
         across=tuple(view for view in figures if len(view.spec.experiment) > 1),
-        questions=tuple(_question(each, register, results, drawings) for each in answers),
+        questions=tuple(each for each in views if each.judgement.claim.own),
         absent=tuple(name for name in settings if name not in results.tables),
         stand_ins=tuple(dict.fromkeys(results.stand_ins(present))),
     )
@@ -159,32 +147,24 @@ def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[
     ]
 
 
-def _claim(judgement: Judgement, register: Register, results: Results) -> ClaimView:
+def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) -> ClaimView:
     claim = judgement.claim
     by_name = {each.name: each for each in judgement.quantities}
     core = [
         by_name[each.quantity] for each in claim.criteria if each.core and each.quantity in by_name
     ]
+    drawn = claim_figure(judgement) if claim.own else None
     return ClaimView(
         judgement,
-        register.cause(results.profile, claim.id),
+        judgement.cause,
         tuple((_value(each), each.label) for each in core[:2]),
-        next((str(each) for each in claim.arguments.values() if each in results.tables), None),
+        next((each for each in claim.experiments if each in results.tables), None),
+        _figure(drawn, results, drawings) if drawn and drawn.id in drawings else None,
     )
 
 
 def _value(quantity: Quantity) -> str:
     return number_text(quantity.value, quantity.unit)
-
-
-def _question(
-    answer: Answer, register: Register, results: Results, drawings: Mapping[str, str]
-) -> QuestionView:
-    spec = question_figure(answer.question, answer)
-    cause = register.cause(results.profile, answer.question.id)
-    drawn = _figure(spec, results, drawings) if spec.id in drawings else None
-    others = tuple(each.text() for each in register.literature.get(answer.question.id, ()))
-    return QuestionView(answer, cause if answer.state == "answered" else "", others, drawn)
 
 
 def _section(
@@ -231,4 +211,4 @@ def _section(
 def solved_errors(claims: Sequence[Claim]) -> dict[str, float]:
     """Experiment -> the error below which a network has solved it, where a claim says so."""
     named = (claim.arguments for claim in claims if "solved_below" in claim.arguments)
-    return {str(each["experiment"]): float(each["solved_below"]) for each in named}
+    return {str(each["experiment"]): float(str(each["solved_below"])) for each in named}

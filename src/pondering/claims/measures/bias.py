@@ -9,15 +9,15 @@ import pandas as pd
 
 from pondering.claims.measures.arrays import Array
 from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.networks import networks, of_each, variants
 from pondering.claims.measures.quantities import Quantity, rate, rate_gap
-from pondering.claims.questions.networks import Parts, networks, of_each, variants
 from pondering.params.replica import read_variant
 
 LEFT, BACK = 1.05, 1.5
 """A network has fallen to one step below the first mean N, and is back above the second."""
 
 
-def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float) -> Parts:
+def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float) -> list[Quantity]:
     """Networks that solve by the halting bias they start with, and N through training (Q3).
 
     Args:
@@ -33,7 +33,7 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
         bias, whose share bounds what another can add.
     """
 
-    def of(experiment: str) -> Parts:
+    def of(experiment: str) -> list[Quantity]:
         names = variants(evidence, experiment, "act")
         every = networks(evidence, experiment, names)
         solved = {_start(name, usual): _solved(every, name) for name in names}
@@ -42,7 +42,7 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
             raise evidence.not_run(f"{experiment} has no runs of ACT with bias {usual:g}")
         gaps = _gaps(solved, first, usual) if every["solved"].any() else ()
         at_usual = rate(f"solved_at_bias_{usual:g}", f"networks solved at bias {usual:g}", first)
-        return {"": [*gaps, *_fallen(evidence, experiment, names), at_usual]}
+        return [*gaps, *_fallen(evidence, experiment, names), at_usual]
 
     return of_each(evidence, experiments, of)
 

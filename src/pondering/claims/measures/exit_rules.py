@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims.measures.arrays import Array, average
-from pondering.claims.measures.evidence import Evidence, InsufficientError, require
+from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError, require
+from pondering.claims.measures.networks import of_each
 from pondering.claims.measures.quantities import Quantity
-from pondering.claims.questions.networks import Parts, of_each
 from pondering.params.mechanisms import MECHANISMS
 from pondering.results.exits import at_best_settings, errors_at, with_curve
 from pondering.results.statistics import interval
@@ -25,8 +25,12 @@ LARGEST_ERROR = 0.25
 
 
 def rules_and_mechanisms(
-    evidence: Evidence, *, experiments: Sequence[str], steps: Sequence[float]
-) -> Parts:
+    evidence: Evidence,
+    *,
+    experiments: Sequence[str],
+    beside: Sequence[str],
+    steps: Sequence[float],
+) -> list[Quantity]:
     """Accuracy at equal mean steps: how it varies by rule and by mechanism (Q4).
 
     Mechanisms without options are compared at their best settings, of those whose mean error there
@@ -34,6 +38,8 @@ def rules_and_mechanisms(
     each network. Mean steps that some rule does not reach are left out.
 
     Args:
+        experiments: the tasks that are asked about.
+        beside: others, whose quantities are NAME_beside.
         steps: mean steps.
 
     Returns:
@@ -42,7 +48,7 @@ def rules_and_mechanisms(
         whose error is as low at N steps alone, where there are any.
     """
 
-    def of(experiment: str) -> Parts:
+    def of(experiment: str) -> list[Quantity]:
         table, rows = evidence.table(experiment), evidence.results.exits.get(experiment)
         if rows is None:
             raise evidence.not_run(f"{experiment} has no table of exit rules")
@@ -62,9 +68,14 @@ def rules_and_mechanisms(
                 ratio = _ratio(best | deep, rows, steps)
                 more = f"the same with {_listed(deep)} too"
                 found.append(replace(ratio, name="variance_ratio_at_any_depth", label=more))
-        return {"": found}
+        return found
 
-    return of_each(evidence, experiments, of)
+    decides = of_each(evidence, experiments, of)
+    with suppress(NotRunError):
+        decides += [
+            replace(each, name=f"{each.name}_beside") for each in of_each(evidence, beside, of)
+        ]
+    return decides
 
 
 def _fine(own: pd.DataFrame, rule: str) -> bool:

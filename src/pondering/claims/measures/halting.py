@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pondering.claims.measures.evidence import Evidence, small_taus
-from pondering.claims.questions.networks import (
-    Parts,
+from pondering.claims.measures.networks import (
     audit,
     count_of,
     mean_over_networks,
@@ -14,6 +14,7 @@ from pondering.claims.questions.networks import (
     of_each,
     variants,
 )
+from pondering.claims.measures.quantities import Quantity
 from pondering.params.replica import options_listed, read_variant
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import REPLICA
@@ -22,7 +23,9 @@ FEWEST = 5
 """Networks that solve a task, where fewer say nothing of what halting costs."""
 
 
-def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: float) -> Parts:
+def learned_repetition(
+    evidence: Evidence, *, experiment: str, tau_at_most: float
+) -> list[Quantity]:
     """What a network's mean halting distribution, given to every input, costs it (Q2).
 
     Args:
@@ -38,21 +41,18 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
     known["difference"] = known["mean_halting"] - known["own"]
     varying = known[known["ponder_sd"] > 0]
     label = "error with the mean halting distribution less the network's own"
-    return {
-        "": [
-            count_of("solved_networks_with_varying_n", "solved, N varies", varying),
-            mean_over_networks("error_difference", label, "points", varying, "difference"),
-            count_of(
-                "solved_networks_of_one_n",
-                "solved, N never varies",
-                known[known["ponder_sd"] == 0],
-            ),
-            mean_over_networks("own_error", "their own error", "share", varying, "own"),
-        ]
-    }
+    constant = known[known["ponder_sd"] == 0]
+    return [
+        count_of("solved_networks_with_varying_n", "solved, N varies", varying),
+        mean_over_networks("error_difference", label, "points", varying, "difference"),
+        count_of("solved_networks_of_one_n", "solved, N never varies", constant),
+        mean_over_networks("own_error", "their own error", "share", varying, "own"),
+    ]
 
 
-def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: str) -> Parts:
+def cost_of_halting(
+    evidence: Evidence, *, experiments: Sequence[str], trained: str
+) -> list[Quantity]:
     """Accuracy and steps by a mechanism's own halting against all of its N steps (Q6).
 
     Args:
@@ -65,9 +65,9 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
         accuracy_difference_of_all, in which networks count too that err more at N steps.
     """
 
-    def of(experiment: str) -> Parts:
+    def of(experiment: str) -> list[Quantity]:
         rows = audit(evidence, experiment, "max_steps")
-        found = {}
+        found: list[Quantity] = []
         for name in variants(evidence, experiment, trained):
             known = networks(evidence, experiment, [name])[REPLICA].merge(rows, on=REPLICA)
             known["difference"] = known["depth"] - known["own"]
@@ -78,20 +78,19 @@ def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: 
                 mean_over_networks("accuracy_difference", _LESS, "points", knows, "difference"),
                 mean_over_networks("steps_saved", "steps saved", "share", knows, "saved"),
             ]
-            found[", ".join(options_listed(read_variant(name)[1]))] = [
+            more = f"{_LESS}, all networks"
+            own = [
                 *(decisive if len(knows) >= FEWEST else []),
                 mean_over_networks(
                     "accuracy", "accuracy where it halts", "share", known, "accuracy"
                 ),
                 mean_over_networks(
-                    "accuracy_difference_of_all",
-                    f"{_LESS}, all networks",
-                    "points",
-                    known,
-                    "difference",
+                    "accuracy_difference_of_all", more, "points", known, "difference"
                 ),
                 count_of("solved_networks", _KNOWS, knows),
             ]
+            part = ", ".join(options_listed(read_variant(name)[1]))
+            found += [replace(each, part=part) for each in own]
         return found
 
     return of_each(evidence, experiments, of)

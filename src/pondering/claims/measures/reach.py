@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
 
 from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Evidence, NotRunError
+from pondering.claims.measures.networks import variants
 from pondering.claims.measures.quantities import Quantity, mean_over_seeds, median_over_seeds
-from pondering.claims.questions.networks import Parts, variants
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.results import LONGER
@@ -24,36 +25,45 @@ RIGHT_INSIDE = 0.9
 
 
 def beyond_the_range(
-    evidence: Evidence, *, experiments: Mapping[str, str], splits: tuple[str, str]
-) -> Parts:
+    evidence: Evidence, *, experiments: Sequence[str], names: Sequence[str], splits: Sequence[str]
+) -> list[Quantity]:
     """Accuracy beyond the range, of each mechanism at its setting that is best inside (Q5).
 
     Args:
-        experiments: the quantity of each experiment, and the experiment.
+        experiments: the tasks.
+        names: of each, what of it the networks were trained on.
         splits: inside the range, and beyond it.
 
     Returns:
-        by mechanism: these quantities, means over difficulties and medians over seeds, of those
-        that are right on RIGHT_INSIDE inside; beside them, of all: NAME_at_N, NAME_at_2N and
-        NAME_at_4N, forced to so many steps, and NAME_inside, the accuracy inside.
+        best_accuracy_beyond_NAME, that of the mechanism with the highest; by mechanism
+        accuracy_beyond_NAME, means over difficulties and medians over seeds, of those that are
+        right on RIGHT_INSIDE inside; beside them, of all: accuracy_beyond_NAME_at_N, _at_2N and
+        _at_4N, forced to so many steps, and accuracy_beyond_NAME_inside, the accuracy inside.
 
     Raises:
         NotRunError: no experiment has been run.
     """
-    parts: Parts = {}
-    for name, experiment in experiments.items():
+    every: list[Quantity] = []
+    for experiment, trained in zip(experiments, names, strict=True):
         try:
             table = evidence.table(experiment)
         except NotRunError:
             continue
-        there = {read_variant(name)[0] for name in table["mechanism"].unique()}
+        name = f"accuracy_beyond_{trained}"
+        there = {read_variant(each)[0] for each in table["mechanism"].unique()}
         for mechanism in (each for each in MECHANISMS if each in there):
             best = _best_inside(evidence, experiment, mechanism, splits)
-            own = parts.setdefault(MECHANISMS[mechanism].title, [])
-            own += _quantities(evidence, name, experiment, splits[1], best)
-    if not parts:
-        raise NotRunError
-    return parts
+            part = MECHANISMS[mechanism].title
+            own = _quantities(evidence, name, experiment, splits[1], best)
+            every += [replace(each, part=part) for each in own]
+        learned = [each for each in every if each.name == name]
+        if learned:
+            first = max(learned, key=lambda each: each.value)
+            label = f"{first.label}, {first.part}, the best of all"
+            every.append(replace(first, name=f"best_{name}", label=label, part=""))
+    if not every:
+        raise NotRunError("; ".join(evidence.missing))
+    return every
 
 
 class _Best(NamedTuple):
@@ -66,7 +76,7 @@ class _Best(NamedTuple):
 
 
 def _best_inside(
-    evidence: Evidence, experiment: str, mechanism: str, splits: tuple[str, str]
+    evidence: Evidence, experiment: str, mechanism: str, splits: Sequence[str]
 ) -> _Best:
     """Of all settings, with options or without; of equals the first."""
     found = []

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from pondering.claims.measures.evidence import Evidence
-from pondering.claims.measures.quantities import Quantity, Unit
-from pondering.claims.questions.networks import (
-    Parts,
+from pondering.claims.measures.evidence import Evidence, require
+from pondering.claims.measures.networks import (
     count_of,
     mean_over_networks,
     networks,
     of_each,
     variants,
 )
+from pondering.claims.measures.quantities import Quantity, Unit
 from pondering.params.ranges import setting_text
 from pondering.params.replica import options_listed, read_variant
 from pondering.results.exits import ORACLE
@@ -26,7 +25,7 @@ P_PRIOR, PRIOR_P = "p_prior", "prior_p"
 
 def steps_and_difficulty(
     evidence: Evidence, *, experiment: str, at_least: int, settings: int
-) -> Parts:
+) -> list[Quantity]:
     """How the steps of solved networks follow difficulty, of ACT and of PonderNet (Q1).
 
     Args:
@@ -51,8 +50,7 @@ def steps_and_difficulty(
     if not len(without):
         evidence.not_run(f"{experiment} has no runs of PonderNet with beta 0")
     for name, each in {"ACT": act, "PonderNet": usual}.items():
-        if (there := each["setting"].nunique()) < settings:
-            evidence.not_run(f"{experiment} has {there} of {settings} settings of {name}")
+        require(each["setting"].nunique(), settings, f"settings of {name}")
     found = "correlation of steps with difficulty"
 
     def of(name: str, label: str, frame: pd.DataFrame) -> Quantity:
@@ -72,24 +70,22 @@ def steps_and_difficulty(
             for name, own in elsewhere.groupby("mechanism", sort=False)
         ),
     ]
-    return {
-        "": [
-            count_of("solved_networks_of_each", "solved, the fewer of the two", fewest),
-            of("pondernet_correlation", f"PonderNet: {found}", solved["pondernet"]),
-            of("act_correlation", f"ACT: {found}", solved["act"]),
-            of("correlation_without_prior", f"beta 0: {found}", apart[:0] if few else apart),
-            of("need_correlation", f"PonderNet: correlation of the {_NEED} with difficulty", needs),
-            mean_over_networks(
-                "need_never", f"PonderNet: inputs without a {_NEED}", "share", needs, "never"
-            ),
-            count_of("solved_act", "ACT: solved", solved["act"]),
-            count_of("solved_pondernet", "PonderNet: solved", solved["pondernet"]),
-            *([count_of("solved_without_prior", "beta 0: solved", apart)] if len(without) else ()),
-            of("pondernet_all", f"PonderNet, all networks: {found}", usual),
-            of("act_all", f"ACT, all networks: {found}", act),
-            *(more if len(others) else ()),
-        ]
-    }
+    return [
+        count_of("solved_networks_of_each", "solved, the fewer of the two", fewest),
+        of("pondernet_correlation", f"PonderNet: {found}", solved["pondernet"]),
+        of("act_correlation", f"ACT: {found}", solved["act"]),
+        of("correlation_without_prior", f"beta 0: {found}", apart[:0] if few else apart),
+        of("need_correlation", f"PonderNet: correlation of the {_NEED} with difficulty", needs),
+        mean_over_networks(
+            "need_never", f"PonderNet: inputs without a {_NEED}", "share", needs, "never"
+        ),
+        count_of("solved_act", "ACT: solved", solved["act"]),
+        count_of("solved_pondernet", "PonderNet: solved", solved["pondernet"]),
+        *([count_of("solved_without_prior", "beta 0: solved", apart)] if len(without) else ()),
+        of("pondernet_all", f"PonderNet, all networks: {found}", usual),
+        of("act_all", f"ACT, all networks: {found}", act),
+        *(more if len(others) else ()),
+    ]
 
 
 _NEED = "first step that is right and stays right"
@@ -110,7 +106,9 @@ def _beta(variant: str) -> float:
     return float(dict(read_variant(variant)[1]).get("beta", 1.0))
 
 
-def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: str) -> Parts:
+def reversed_kl(
+    evidence: Evidence, *, experiments: Sequence[str], correlated: str
+) -> list[Quantity]:
     """What KL(prior || p) changes against KL(p || prior), at the same beta, prior and seed (Q7).
 
     Args:
@@ -123,7 +121,7 @@ def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: s
         a mean.
     """
 
-    def of(experiment: str) -> Parts:
+    def of(experiment: str) -> list[Quantity]:
         pairs = _pairs(evidence, experiment)
         trends = experiment == correlated
         found = [*_differences(pairs, trends), count_of("networks", "pairs", pairs)]
@@ -134,7 +132,7 @@ def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: s
                 for value, own in pairs.groupby(column, sort=False):
                     at = f"{named} {setting_text(value)}" if value else f"the usual {named}"
                     found += _differences(own, trends, at)
-        return {"": found}
+        return found
 
     return of_each(evidence, experiments, of)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,6 @@ from pondering.claims.measures.quantities import Quantity, Unit, over_seeds
 from pondering.params.replica import read_variant
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import splits_of
-
-Parts = dict[str, list[Quantity]]
-"""Quantities by the task or the mechanism that they are of; "" where there is one alone."""
 
 
 def variants(evidence: Evidence, experiment: str, mechanism: str) -> list[str]:
@@ -113,16 +111,16 @@ def audit(evidence: Evidence, experiment: str, column: str) -> pd.DataFrame:
 
 
 def of_each(
-    evidence: Evidence, experiments: Iterable[str], measure: Callable[[str], Parts]
-) -> Parts:
-    """What is measured of each experiment, by its title and the parts that it has itself.
+    evidence: Evidence, experiments: Iterable[str], measure: Callable[[str], list[Quantity]]
+) -> list[Quantity]:
+    """What is measured of each experiment, whose title comes before the parts that it has itself.
 
     What cannot be measured is left out, and the evidence remembers it.
 
     Raises:
         NotRunError: none can be measured.
     """
-    parts: Parts = {}
+    every: list[Quantity] = []
     for experiment in experiments:
         try:
             found = measure(experiment)
@@ -132,7 +130,7 @@ def of_each(
             evidence.not_run(f"{experiment}: {problem}")
             continue
         title = evidence.results.title(experiment)
-        parts |= {", ".join(filter(None, (title, part))): found[part] for part in found}
-    if not parts:
-        raise NotRunError
-    return parts
+        every += [replace(q, part=", ".join(filter(None, (title, q.part)))) for q in found]
+    if not every:
+        raise NotRunError("; ".join(dict.fromkeys(evidence.missing)))
+    return every

@@ -1,0 +1,399 @@
+"""Our own claims (Q): every bound both ways, what leaves one open, and their quantities by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from support import question_cases as cases
+from support.claim_tables import curve, results, rows
+
+from pondering.claims.claims import load_register
+from pondering.claims.measures.bias import initial_bias
+from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.exit_rules import log_ratio
+from pondering.claims.record import claims_json
+from pondering.claims.verdicts import Judgement, judge
+from pondering.results.results import Results
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = {
+    each.id: each.model_copy(update={"remarks": {}})
+    for each in load_register(ROOT / "claims.yaml").claims
+    if each.own
+}
+HALF = {"pondernet": 0.5, "random_depth": 0.5}
+GOOD = {"pondernet": 0.5, "random_depth": 0.9}
+
+
+def judged(name: str, made: Results) -> Judgement:
+    return judge(CLAIMS[name], made)
+
+
+def names(found: Judgement, part: str) -> set[str]:
+    """The quantities of a part."""
+    return {each.name for each in found.quantities if each.part == part}
+
+
+def quantity(
+    found: Judgement, name: str, part: str = ""
+) -> tuple[float, float | None, float | None]:
+    one = next(each for each in found.quantities if (each.name, each.part) == (name, part))
+    return one.value, one.low, one.high
+
+
+CASES: list[tuple[str, Callable[[], Results], str]] = [
+    ("Q1", lambda: cases.q1(-1, 1, -1), "reproduced"),
+    ("Q1", lambda: cases.q1(-1, 1, 1), "mostly reproduced"),
+    ("Q1", lambda: cases.q1(1, -1, 1), "not reproduced"),
+    ("Q1", lambda: cases.q1(-1, 1, 0, mixed=True), "undecided"),
+    ("Q2", lambda: cases.q2(0.0), "reproduced"),
+    ("Q2", lambda: cases.q2(0.2), "not reproduced"),
+    ("Q2", lambda: cases.q2(lambda seed: 0.05 * (seed % 2)), "undecided"),
+    ("Q3", lambda: cases.q3({3: 10, -3: 10}), "reproduced"),
+    ("Q3", lambda: cases.q3({3: 10, -3: 0}), "mostly reproduced"),
+    ("Q3", lambda: cases.q3({3: 0, -3: 0}, back=10, usual=9), "not reproduced"),
+    ("Q3", lambda: cases.q3({3: 7, -3: 5}, back=1), "undecided"),
+    ("Q4", lambda: cases.q4(0.02, 0.1), "reproduced"),
+    ("Q4", lambda: cases.q4(0.1, 0.02), "not reproduced"),
+    ("Q4", lambda: cases.q4(0.05, 0.05), "not reproduced"),
+    ("Q5", lambda: cases.q5(GOOD, GOOD), "reproduced"),
+    ("Q5", lambda: cases.q5(GOOD, HALF), "not reproduced"),
+    ("Q6", lambda: cases.q6(0.0, 0.5), "reproduced"),
+    ("Q6", lambda: cases.q6(-0.05, 0.5), "not reproduced"),
+    ("Q6", lambda: cases.q6(0.0, 0.1), "not reproduced"),
+    ("Q7", lambda: cases.q7(0.0, 0.0), "reproduced"),
+    ("Q7", lambda: cases.q7(0.03, 0.0), "not reproduced"),
+    ("Q7", lambda: cases.q7(0.0, 1.0), "not reproduced"),
+    ("Q7", lambda: cases.q7(0.0, 0.0, rises=-1), "mostly reproduced"),
+]
+
+
+@pytest.mark.parametrize(("name", "made", "verdict"), CASES)
+def test_every_bound_both_ways(name: str, made: Callable[[], Results], verdict: str) -> None:
+    found = judged(name, made())
+    assert found.verdict == verdict, found.reason
+    assert found.seeds == 10 and found.why == found.reason
+
+
+def without_setting(mechanism: str, setting: float) -> Results:
+    """Q1 of a part of its runs."""
+    made = cases.q1()
+    table = made.tables["comparison"]
+    own = (table["mechanism"] == mechanism) & (table["setting"] == setting)
+    return results([table[~own]])
+
+
+SMALL = "too small to tell"
+OPEN = {
+    "few seeds": ("Q1", lambda: cases.q1(seeds=range(100, 109)), SMALL,
+                  "Seeds of a setting: 9; 10 are needed."),
+    "seeds that were seen": ("Q2", lambda: cases.q2(seeds=range(19)), SMALL,
+                             "Seeds of a setting: 9; 10 are needed."),
+    "seeds that were seen alone": ("Q2", lambda: cases.q2(seeds=range(10)), "undecided",
+                                   "Parity has not been run."),
+    "not learned": ("Q1", lambda: cases.q1(error=0.4), SMALL,
+                    "Not learned here: Too few networks have solved the task (solved, the fewer"),
+    "a constant N": ("Q2", lambda: cases.q2(sd=0.0), SMALL,
+                     "Not learned here: Too few networks whose N varies have solved the task"),
+    "a penalty": ("Q1", lambda: without_setting("act", 0.02), SMALL,
+                  "2 settings of ACT were run, 3 are needed."),
+    "a prior": ("Q1", lambda: without_setting("pondernet", 0.4), SMALL,
+                "2 settings of PonderNet were run, 3 are needed."),
+    "nothing": ("Q4", lambda: Results("reduced"), "undecided",
+                "Comparison_digits has not been run; comparison_rotated has not been run."),
+    "few thresholds": ("Q4", lambda: cases.q4(0.1, 0.1, thresholds=7), "undecided",
+                       "Comparison_digits: 0 rules with eight thresholds"),
+    "the profile": ("Q7", lambda: replace(cases.q7(0, 0), profile="quick"), SMALL,
+                    "Judged from reduced on: its networks are of the profile reduced."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_what_leaves_a_claim_open(case: str) -> None:
+    name, made, verdict, reason = OPEN[case]
+    found = judged(name, made())
+    assert found.verdict == verdict and found.reason.startswith(reason), found.reason
+
+
+def test_quick_shows_what_it_measures_with_its_own_seeds() -> None:
+    found = judged("Q2", cases.q2(0.2, seeds=range(3), profile="quick"))
+    assert (found.verdict, found.seeds) == (SMALL, 3)
+    assert [each.outcome for each in found.findings] == ["fails"]
+
+
+def test_seeds_of_the_published_tables_take_no_part() -> None:
+    found = judged("Q2", cases.q2(0.0))
+    assert quantity(found, "error_difference")[0] == pytest.approx(0.0)
+    assert (found.seeds, found.replicas) == (10, 10)
+
+
+def test_without_a_network_that_solves_it_nothing_is_said_of_the_prior() -> None:
+    made = cases.q1()
+    table = made.tables["comparison"]
+    table.loc[table["mechanism"] == cases.variant("pondernet", beta=0), "error"] = 0.4
+    found = judged("Q1", made)
+    assert found.verdict == "mostly reproduced"
+    assert found.reason == "Not measured: beta 0: correlation of steps with difficulty."
+
+
+def test_one_mechanism_that_extrapolates_is_enough() -> None:
+    found = judged("Q5", cases.q5(GOOD, GOOD))
+    assert quantity(found, "best_accuracy_beyond_8_of_16") == quantity(
+        found, "accuracy_beyond_8_of_16", "Random depth"
+    )
+    assert quantity(found, "accuracy_beyond_8_of_16", "PonderNet")[0] == pytest.approx(0.5)
+
+
+def student_of_mean(values: np.ndarray) -> tuple[float, float, float]:
+    """Mean over networks [seeds, networks] with the jackknife over seeds, NaN left out."""
+    kept = [row for row in values if not np.isnan(row).all()]
+    mean = float(np.nanmean(kept))
+    without = [np.nanmean(kept[:k] + kept[k + 1 :]) for k in range(len(kept))]
+    n = len(kept)
+    error = math.sqrt((n - 1) / n * sum((each - np.mean(without)) ** 2 for each in without))
+    half = float(stats.t.ppf(0.975, n - 1)) * error
+    return mean, mean - half, mean + half
+
+
+def test_correlations_are_those_of_single_networks_by_hand() -> None:
+    """Unequal numbers of solved networks a seed; a network whose steps never vary counts as 0."""
+    draw = np.random.default_rng(5)
+    taus, levels = (0.0002, 0.002, 0.02), tuple(map(float, range(1, 8)))
+    steps = {key: 2 + draw.random() for key in itertools.product(taus, cases.SEEDS, levels)}
+    steps |= {(0.02, 101, level): 2.0 for level in levels}
+    errors = {key: draw.choice([0.01, 0.2]) for key in itertools.product(taus, cases.SEEDS)}
+    errors[0.02, 101] = 0.01
+    made = cases.q1()
+    act = rows("comparison", "act", taus, lambda s, k, d: errors[s, k],
+               lambda s, k, d: steps[s, k, d], levels=levels, seeds=cases.SEEDS)  # fmt: skip
+    table = made.tables["comparison"]
+    found = judged("Q1", results([act, table[table["mechanism"] != "act"]]))
+    by_hand = np.full((len(cases.SEEDS), len(taus)), np.nan)
+    for (i, seed), (j, tau) in itertools.product(enumerate(cases.SEEDS), enumerate(taus)):
+        if errors[tau, seed] < 0.05:
+            own = [steps[tau, seed, level] for level in levels]
+            by_hand[i, j] = stats.spearmanr(levels, own)[0] if len(set(own)) > 1 else 0.0
+    assert quantity(found, "act_correlation") == pytest.approx(student_of_mean(by_hand))
+    assert quantity(found, "solved_act")[0] == (~np.isnan(by_hand)).sum()
+
+
+def test_the_need_stands_beside_the_steps() -> None:
+    made = cases.q1()
+    need = cases.exits_of("comparison", lambda *_: 0.9, 1).assign(rule="oracle")
+    need = need[need["mechanism"] == "pondernet"].drop_duplicates("seed")
+    every = [need.assign(setting=prior, trend=0.5) for prior in cases.PRIORS]
+    made.exits["comparison"] = pd.concat(every)
+    found = judged("Q1", made)
+    assert quantity(found, "need_correlation") == pytest.approx((0.5, 0.5, 0.5))
+    assert quantity(found, "need_never") == pytest.approx((0.1, 0.1, 0.1))
+
+
+def test_settings_that_were_not_trained_are_not_told_as_unsolved() -> None:
+    made = cases.q1()
+    named = names(judged("Q1", made), "")
+    table = made.tables["comparison"]
+    part = results([table[~table["mechanism"].str.contains("kl=")]])
+    left = names(judged("Q1", part), "")
+    assert named - left == {"other_settings", "solved_elsewhere"}
+
+
+def test_each_weight_of_the_prior_stands_beside_their_mean() -> None:
+    made = cases.q1()
+    tables = [
+        rows("comparison", cases.variant("pondernet", beta=beta), (0.2,), cases.flat(0.01),
+             cases.sloped(rises), levels=cases.LEVELS, seeds=cases.SEEDS)
+        for beta, rises in ((0.001, 1), (0.1, -1))
+    ]  # fmt: skip
+    found = judged("Q1", results([made.tables["comparison"], *tables]))
+    assert quantity(found, "other_settings")[0] == pytest.approx(0.0)
+    each = [quantity(found, f"correlation_of_pondernet[beta={b}]")[0] for b in (0.001, 0.1)]
+    assert each == pytest.approx([1, -1])
+
+
+def test_the_ratio_of_variances_by_hand() -> None:
+    accuracy = np.random.default_rng(2).random((3, 4, 2, 3))
+    rules = mechanisms = 0.0
+    for p in range(3):
+        table = [[np.mean(accuracy[:, r, m, p]) for m in range(2)] for r in range(4)]
+        grand = np.mean(table)
+        for r, m in itertools.product(range(4), range(2)):
+            rules += (np.mean(table[r]) - grand) ** 2
+            mechanisms += (np.mean([row[m] for row in table]) - grand) ** 2
+    assert math.exp(log_ratio(accuracy)) == pytest.approx(rules / mechanisms)
+
+
+def test_mean_steps_that_a_rule_does_not_reach_are_left_out() -> None:
+    made = cases.q4(0.1, 0.02)
+    table = made.exits["comparison"]
+    short = (table["rule"] == "patience") & (table["seed"] == 103)
+    table.loc[short, "ponder_time"] = 1 + (table.loc[short, "ponder_time"] - 1) * 0.6
+    found = judged("Q4", made)
+    labels = {each.part: each.label for each in found.quantities}
+    assert labels["Comparison"].endswith("at 2, 3 mean steps")
+    assert labels["Comparison digits"].endswith("at 2, 3, 4 mean steps")
+
+
+def test_mechanisms_that_learned_nothing_are_not_compared() -> None:
+    made = cases.q4(0.1, 0.02)
+    table = made.tables["comparison"]
+    table.loc[table["mechanism"] == "dact", "error"] = 0.26
+    found = judged("Q4", made)
+    labels = {each.part: each.label for each in found.quantities}
+    assert "between PonderNet, Correctness, at" in labels["Comparison"]
+    assert "between PonderNet, Correctness, DACT, at" in labels["Comparison digits"]
+    assert not any("any_depth" in each for each in names(found, "Comparison"))
+    made.readouts["comparison"] = cases.audit_of("comparison", "dact", (0.5,), {"depth": 0.01})
+    found = judged("Q4", made)
+    first, beside = (each for each in found.quantities if each.part == "Comparison")
+    assert first.label == labels["Comparison"]
+    assert beside.label == "the same with DACT too"
+    assert beside.value == pytest.approx(quantity(found, "variance_ratio", "Comparison digits")[0])
+
+
+def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
+    """Of one that never fell, and one that rises to 1.5 and no more, none counts as returned."""
+    ways = {
+        100: lambda setting, share: 3.0,
+        101: lambda setting, share: 1.0 if share < 0.5 else 1.5,
+        102: lambda setting, share: 1.0 if share < 0.5 else 1.51,
+        103: lambda setting, share: 2.0 if share < 0.5 else 1.04,
+    }
+    curves = [
+        curve("bias_sort", "act", (0.001,), cases.flat(0.1), way, seeds=[seed])
+        for seed, way in ways.items()
+    ]
+    table = rows("bias_sort", "act", (0.001,), cases.flat(0.1), levels=(1, 2), seeds=list(ways))
+    evidence = Evidence(results([table], curves))
+    found = initial_bias(evidence, experiments=["bias_sort"], usual=1.0)
+    assert {each.part for each in found} == {"Bias sort"}
+    fell, returned, above, usual = found
+    assert (fell.name, fell.value) == ("fell_to_one_step", 3.0)
+    assert (usual.name, usual.value, usual.seeds) == ("solved_at_bias_1", 0.0, 4)
+    assert (above.name, above.value, above.seeds) == ("above_one_step_at_end", 2 / 3, 3)
+    assert (returned.name, returned.value, returned.seeds) == ("returned_from_one_step", 1 / 3, 3)
+
+
+def test_extrapolation_is_a_median_at_the_setting_best_inside() -> None:
+    made = cases.q5(GOOD, GOOD)
+    table = made.tables["comparison_beyond"]
+    chosen = (table["mechanism"] == "random_depth") & (table["split"] == "extrapolation")
+    errors = np.linspace(0.05, 0.5, 10)
+    chosen &= table["setting"] == 0.1
+    table.loc[chosen, "error"] = table.loc[chosen, "seed"].map(lambda seed: errors[seed - 100])
+    value, low, high = quantity(judged("Q5", made), "accuracy_beyond_8_of_16", "Random depth")
+    ordered = np.sort(1 - errors)
+    assert (value, low, high) == pytest.approx((np.median(ordered), ordered[1], ordered[8]))
+
+
+def test_opposite_effects_of_two_priors_are_seen_beside_their_mean() -> None:
+    made = cases.q7(0.0, 0.0)
+    table = made.tables["comparison"]
+    reversed_ = table["mechanism"].str.contains("prior_p")
+    for prior, change in zip(cases.PRIORS, (-2.0, 0.0, 2.0), strict=True):
+        table.loc[reversed_ & (table["setting"] == prior), "ponder_time"] += change
+    found = judged("Q7", made)
+    assert quantity(found, "steps_difference", "Comparison")[0] == pytest.approx(0.01, abs=0.02)
+    each = [f"steps_difference_at_lambda_p_{prior:g}" for prior in cases.PRIORS]
+    own = [quantity(found, name, "Comparison")[0] for name in each]
+    assert own == pytest.approx([-2, 0, 2], abs=0.02)
+    assert sum("lambda_p" in each.name for each in found.quantities) == 7 * len(cases.PRIORS)
+
+
+def test_opposite_effects_of_two_betas_are_seen_beside_their_mean() -> None:
+    made = cases.q7(0.0, 0.0)
+    table = made.tables["comparison"]
+    for beta, change in ((0.001, -2.0), (0.1, 2.0)):
+        chosen = table["mechanism"] == cases.variant("pondernet", beta=beta, kl="prior_p")
+        table.loc[chosen, "ponder_time"] += change
+    found = judged("Q7", made)
+    each = ("beta_0.001", "the_usual_beta", "beta_0.1")
+    for name, far in (("steps", 2.0), ("error", 0.0), ("correlation", 0.0)):
+        own = [quantity(found, f"{name}_difference_at_{b}", "Comparison")[0] for b in each]
+        assert own == pytest.approx([-far, 0, far], abs=0.02)
+    solved = quantity(found, "solved_networks", "Comparison")[0]
+    assert solved == len(cases.BETAS) * len(cases.PRIORS) * len(cases.SEEDS)
+
+
+def test_longer_thoughts_stand_beside_extrapolation_at_the_same_setting() -> None:
+    made, name = cases.q5({"act": 0.8}, {"act": 0.8}), "accuracy_beyond_8_of_16"
+
+    def audited(setting: float, split: str, depth: float, twice: Any, **more: float) -> Judgement:
+        read = {"depth": depth, "twice": twice, "fourfold": 0.6} | more
+        audit = cases.audit_of("comparison_beyond", "act", (setting,), read).assign(split=split)
+        return judged("Q5", cases.with_audits(made, [audit]))
+
+    found = audited(0.1, "extrapolation", 0.5, lambda seed: 0.3 + seed % 2 / 5)
+    assert quantity(found, f"{name}_at_N", "ACT")[0] == pytest.approx(0.5)
+    assert quantity(found, f"{name}_at_2N", "ACT") == pytest.approx((0.6, 0.5, 0.7))
+    assert quantity(found, f"{name}_at_4N", "ACT")[0] == pytest.approx(0.4)
+    assert quantity(found, name, "ACT")[0] == 0.8
+    without = (
+        judged("Q5", made),
+        audited(0.2, "extrapolation", 0.5, 0.5),  # not the setting that is best inside
+        audited(0.1, "interpolation", 0.5, 0.5),
+        audited(0.1, "extrapolation", 0.5, np.nan, fourfold=np.nan),  # an audit from before
+    )
+    for found in without:
+        assert not any("_at_" in each for each in names(found, "ACT"))
+        assert quantity(found, name, "ACT")[0] == 0.8
+
+
+def test_what_halting_costs_is_asked_of_networks_that_had_learned_something_to_lose() -> None:
+    made = cases.q6(0.0, 0.5, ["comparison", "comparison_logic", "comparison_addition"])
+    lost = made.readouts["comparison"]["seed"] >= 105
+    made.readouts["comparison"].loc[lost, ["own", "depth"]] = [0.4, 0.5]
+    found = judged("Q6", made)
+    cost = quantity(found, "accuracy_difference", "Comparison")
+    assert cost[0] == pytest.approx(-0.0012)  # of seeds 100 to 104
+    every = quantity(found, "accuracy_difference_of_all", "Comparison")
+    assert every[0] == pytest.approx((-0.0012 + 0.1) / 2, abs=1e-3)
+    assert quantity(found, "solved_networks", "Comparison")[0] == 5
+    made.readouts["comparison"].loc[lost.shift(-1, fill_value=False), "depth"] = 0.5
+    found = judged("Q6", made)  # four of ten: the other tasks answer
+    assert found.verdict == "reproduced"
+    assert "accuracy_difference" not in names(found, "Comparison")
+    for audits in made.readouts.values():
+        audits["depth"] = 0.5
+    found = judged("Q6", made)
+    assert found.verdict == "undecided"
+    assert found.reason.startswith("Could not be measured: accuracy_difference")
+
+
+def test_what_was_not_learned_inside_the_range_cannot_fail_beyond_it() -> None:
+    made = cases.q5(GOOD, HALF)
+    name = "accuracy_beyond_8_of_16"
+    assert quantity(judged("Q5", made), name, "PonderNet")[0] == 0.5
+    table = made.tables["comparison_beyond"]
+    chosen = (table["mechanism"] == "pondernet") & (table["split"] == "interpolation")
+    table.loc[chosen, "error"] = 0.11
+    found = judged("Q5", made)
+    assert name not in names(found, "PonderNet")
+    assert quantity(found, f"{name}_inside", "PonderNet")[0] == pytest.approx(0.89)
+    deep = cases.audit_of(
+        "comparison_beyond", "pondernet", (0.1,), {"depth": 0.3, "twice": 0.3, "fourfold": 0.3}
+    )
+    found = judged("Q5", cases.with_audits(made, [deep.assign(split="extrapolation")]))
+    assert quantity(found, f"{name}_at_N", "PonderNet")[0] == pytest.approx(0.7)
+
+
+def test_claims_of_our_own_as_data() -> None:
+    made = cases.q6(0.0, 0.5)
+    document = claims_json([judged("Q6", made), judged("Q1", made)], made)
+    assert document["verdicts"] == {"Q6": "yes", "Q1": "undecided"}
+    first = document["claims"][0]
+    assert {each["part"] for each in first["estimates"]} == {
+        "Comparison", "Comparison, halt_bias -5", "Comparison addition",
+        "Comparison addition, halt_bias -5", "Comparison logic", "Comparison logic, halt_bias -5",
+    }  # fmt: skip
+    assert {each["outcome"] for each in first["criteria"]} == {"holds"}
+    assert first["runs"] == [f"{n}-correctness" for n in (
+        "comparison", "comparison_addition", "comparison_logic")]  # fmt: skip
