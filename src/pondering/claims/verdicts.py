@@ -257,9 +257,10 @@ def _verdict(
     """The verdict from the criteria, and which of them decided it."""
 
     def told(finding: Finding) -> str:
+        label = finding.label.removeprefix(f"{finding.apart}: ")  # the part is named already
         if finding.outcome == "not measured":
-            return finding.label
-        return f"{finding.label}, {finding.measured}, where {finding.needed} is needed"
+            return label
+        return f"{label}, {finding.measured}, where {finding.needed} is needed"
 
     def names(outcome: Outcome, *, core: bool | None = None) -> str:
         return "; ".join(

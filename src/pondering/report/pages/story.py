@@ -114,7 +114,8 @@ class _Numbers:
 
     def __init__(self, results: Results, judged: Mapping[str, Any], folder: Path) -> None:
         self._results, self._folder = results, folder
-        self.judged = {each["id"]: each for each in judged["claims"]}
+        entries = [*judged["claims"], *judged.get("questions", ())]  # apart in older reports
+        self.judged = {each["id"]: each for each in entries}
 
     def quantity(self, claim: str, name: str, part: str = "") -> tuple[float, float, float]:
         """A measured quantity: its value and the bounds of its interval."""
