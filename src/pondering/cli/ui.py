@@ -14,6 +14,12 @@ import click
 from pondering.params.read import PROFILES, load_params
 from pondering.project.errors import UserError
 
+# Curves of the first experiment. Sorted by time, MLflow would fold its replicas away.
+FIRST = (
+    "#/experiments/1/runs?workflowType=machine_learning&compareRunsMode=CHART"
+    "&orderByKey=params.%60mechanism%60&orderByAsc=true"
+)
+
 
 @click.command("ui")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
@@ -22,7 +28,9 @@ from pondering.project.errors import UserError
 def ui(host: str, port: int, allowed_hosts: str | None) -> None:
     """Open MLflow's own pages; the first time loads the published results.
 
-    MLflow has no password: it listens on this machine alone, unless --host says otherwise.
+    Each replica is a run; filter by params.tau = "0.01". Sort by another column than Created, or
+    MLflow folds the replicas under the run of their experiment. MLflow has no password: it listens
+    on this machine alone, unless --host says otherwise.
     """
     load_params()  # or this is no project, and nothing shall be written
     with socket.socket() as probe:
@@ -44,7 +52,7 @@ def ui(host: str, port: int, allowed_hosts: str | None) -> None:
     command += ["--backend-store-uri", "sqlite:///mlflow.db", "--host", host, "--port", str(port)]
     command += ["--allowed-hosts", allowed_hosts] if allowed_hosts else []
     command += ["--uvicorn-opts", "--log-level warning --no-access-log"]
-    click.echo(f"MLflow (Ctrl-C ends it): http://{host}:{port}")
+    click.echo(f"MLflow (Ctrl-C ends it): http://{host}:{port}/{FIRST}")
     sys.exit(_serve(command))
 
 

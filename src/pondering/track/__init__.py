@@ -7,13 +7,6 @@ the results are the truth, and no fault of MLflow stops a training.
 
 from __future__ import annotations
 
-import os
-
 from pondering.track.writer import live, load_if_open
 
 __all__ = ["live", "load_if_open"]
-
-# MLflow reads these when it is imported.
-os.environ.update(
-    MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="true", MLFLOW_LOGGING_LEVEL="WARNING"
-)

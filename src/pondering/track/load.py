@@ -30,11 +30,6 @@ class Finished:
     experiment: str
     mechanisms: tuple[str, ...]
 
-    @property
-    def name(self) -> str:
-        """As MLflow calls it."""
-        return f"{self.layout.profile}/{self.experiment}"
-
     def files(self) -> list[Path]:
         """All that MLflow gets something of."""
         layout, experiment = self.layout, self.experiment
@@ -74,9 +69,13 @@ def load(profiles: Iterable[str]) -> None:
     mlflow = client()
     names = {each.experiment_id: each.name for each in mlflow.search_experiments(max_results=1000)}
     known = mlflow.search_runs(list(names), "tags.kind = 'experiment'") if names else []
-    digests = {names[run.info.experiment_id]: run.data.tags.get("digest") for run in known}
+    there = {(names[run.info.experiment_id], run.data.tags.get("digest")) for run in known}
     found = [(each, each.digest()) for each in finished(profiles)]
-    new = [(each, digest) for each, digest in found if digests.get(each.name) != digest]
+    new = [
+        (each, digest)
+        for each, digest in found
+        if (f"{each.layout.profile}/{each.experiment}", digest) not in there
+    ]
     total = sum(len(each.mechanisms) for each, _ in new)
     with tqdm(total=total, desc="results to MLflow", unit="sweep", disable=None) as bar:
         for each, digest in new:
@@ -153,7 +152,8 @@ def _experiment(runs: Runs, results: Finished) -> None:
     layout, experiment, mlflow = results.layout, results.experiment, runs.client
     if layout.card(experiment).is_file():
         card = json.loads(layout.card(experiment).read_text())
-        mlflow.set_tag(runs.parent, "mlflow.note.content", f"{card['question']} {card['what']}")
+        about = f"{card['question']} {card['what']}"
+        mlflow.set_experiment_tag(runs.id, "mlflow.note.content", about)
         digest = card["sha256"][:36]  # as much as MLflow holds
         data = Dataset(experiment, digest, "local", json.dumps({"uri": card["source"]}))
         context = InputTag("mlflow.data.context", "evaluation")

@@ -14,9 +14,8 @@ from mlflow.entities import Metric, Param, Run
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
+from pondering.track.database import DATABASE
 
-# Relative, because not every path can be written in a database's URL: a?b cannot.
-DATABASE = Path("mlflow.db")
 CURVES = ("loss", "error", "ponder_time", "remainder")
 PARENT = "mlflow.parentRunId"
 UNFINISHED = ("RUNNING", "KILLED")
@@ -42,6 +41,7 @@ class Runs:
 
     Attributes:
         client: MLflow's.
+        id: that of MLflow's experiment.
         parent: the id of the experiment's own run.
         replicas: the run of each replica by its name.
     """
@@ -51,24 +51,24 @@ class Runs:
         name = f"{profile}/{experiment}"
         found = client.get_experiment_by_name(name)
         if found is None:
-            self._id = client.create_experiment(
+            self.id = client.create_experiment(
                 name,
                 Path("mlartifacts", profile, experiment).resolve().as_uri(),
                 {"mlflow.experimentKind": "custom_model_development"},  # or the UI asks
             )
         else:
-            self._id = found.experiment_id
+            self.id = found.experiment_id
             if found.lifecycle_stage == "deleted":
-                client.restore_experiment(self._id)
-        known = client.search_runs([self._id], "tags.kind = 'experiment'")
+                client.restore_experiment(self.id)
+        known = client.search_runs([self.id], "tags.kind = 'experiment'")
         parent = (
             known[0]
             if known
-            else client.create_run(self._id, tags={"kind": "experiment"}, run_name=experiment)
+            else client.create_run(self.id, tags={"kind": "experiment"}, run_name=experiment)
         )
         self.parent = parent.info.run_id
         query = f"tags.`{PARENT}` = '{self.parent}'"
-        children = client.search_runs([self._id], query, max_results=10_000)
+        children = client.search_runs([self.id], query, max_results=10_000)
         self.replicas = {run.info.run_name: run for run in children}
         self._unsaid: dict[str, dict[str, str]] = {}  # parameters, to go with the first points
 
@@ -86,7 +86,7 @@ class Runs:
         if name in self.replicas:
             self.client.delete_run(self.replicas[name].info.run_id)
         tags = {PARENT: self.parent, "kind": "replica"}
-        run = self.client.create_run(self._id, started, tags, name)
+        run = self.client.create_run(self.id, started, tags, name)
         self._unsaid[run.info.run_id] = parameters(config, replica)
         self.replicas[name] = run
         return run

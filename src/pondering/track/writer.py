@@ -8,10 +8,10 @@ import sys
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pondering.params.replica import Replica
+from pondering.track.database import DATABASE
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 SECONDS = 10.0  # between two writings
-DATABASE = Path("mlflow.db")
 
 # A process that is forked while the thread imports MLflow would wait for ever for that import.
 _writing = threading.RLock()
@@ -96,6 +95,7 @@ class _Writer:
 
             if self._runs is None:
                 self._runs = Runs(client(), self._profile, self._experiment)
+                self._runs.client.update_run(self._runs.parent, "RUNNING")
             taken = self.rows[:]
             del self.rows[: len(taken)]
             found: dict[Replica, list[Row]] = defaultdict(list)
