@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Generator
 
 from pondering.model.halting import Halting, SampledHalting
 from pondering.model.network import Network
@@ -58,7 +59,7 @@ def ponder(network: Network, task: Task, batch: Batch) -> list[Pondering]:
     Returns:
         one `Pondering` per input vector.
     """
-    halting = network.halting.at_inference()
+    halting = network.halting.at_inference(Generator())
     sampled = isinstance(halting, SampledHalting)
     if sampled:
         halting = network.halting
