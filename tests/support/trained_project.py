@@ -36,6 +36,7 @@ profile: quick
 device: cpu
 compute: {threads: 1, checkpoint_seconds: 100, insist: false}
 about: {}
+defaults: {}
 download: {mirror: null, needs: {}, files: {}}
 """
 PARAMS = f"""{HEAD}

@@ -143,20 +143,12 @@ def test_it_is_on_the_page_and_in_the_figures(project: Path) -> None:
     assert "<strong>threshold</strong>: commit " in page
 
 
-def test_it_is_shown_listed_published_and_judged_beside_the_others(project: Path) -> None:
-    shown, own, listed, claims = fresh.run(
-        project,
-        SHOW,
-        f"{SHOW} --input +-0",
-        "show --list --profile quick",
-        "claims --profile quick",
-    )
+def test_it_is_shown_published_and_judged_beside_the_others(project: Path) -> None:
+    shown, own, claims = fresh.run(project, SHOW, f"{SHOW} --input +-0", "claims --profile quick")
     assert "threshold, theta 0." in shown.out and "evaluated: error" in shown.out
-    assert re.search(r"^pondering +N = \d$", own.out, re.MULTILINE)
-    assert "p_n is the weight of step n in the answer." in " ".join(own.out.split())
-    assert "quick · tiny · threshold" in listed.out and "theta 0.6" in listed.out
+    assert re.search(r"^answer  (odd|even), (right|wrong)$", own.out, re.MULTILINE)
     assert claims.out.startswith("Profile quick: ")
-    assert {done.status for done in (shown, own, listed, claims)} == {0}
+    assert {done.status for done in (shown, own, claims)} == {0}
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
     record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
     assert record["command"] == "dvc repro train@quick-tiny-threshold # compute.path: fast"
