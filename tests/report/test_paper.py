@@ -1,41 +1,32 @@
-"""The papers' values: the sentences and the numbers that are drawn say the same."""
+"""The papers' values: those that are drawn are those of which claims.yaml tells."""
 
 from __future__ import annotations
 
+from support.published import CLAIMS
+
 from pondering.report.figures import FIGURES, paper, style
 
-
-def test_every_figure_of_a_paper_has_a_sentence_and_no_sentence_is_left_over() -> None:
-    shown = {spec.id for spec in FIGURES}
-    assert {name for name in shown if name.startswith(("graves", "banino"))} <= {*paper.SAID}
-    assert {*paper.SAID} <= shown
+TOLD = {claim.id: " ".join(claim.paper_value.split()) for claim in CLAIMS}
 
 
-def test_the_sentences_have_the_numbers_that_are_drawn() -> None:
-    said = paper.SAID
-    for point in paper.ACCURACY_AND_STEPS["test"].values():
-        assert f"{style.share(point.accuracy)} at {point.steps}" in said["banino-1a"]
-    for point in paper.ACCURACY_AND_STEPS["extrapolation"].values():
-        assert f"{style.share(point.accuracy)} at {point.steps:g}" in said["banino-1b"]
-    medians = ", ".join(f"{value:.0%}" for value in paper.MEDIANS["pondernet"].values())
-    assert medians in said["banino-2b"].replace("\n", " ")
+def test_what_is_drawn_is_what_claims_tell() -> None:
+    for figure, claim in (("test", "B1"), ("extrapolation", "B2")):
+        for point in paper.ACCURACY_AND_STEPS[figure].values():
+            shown = style.share(point.accuracy), f"{point.steps:g}"
+            assert all(each in TOLD[claim] for each in shown), (claim, shown)
     low, middle, high = paper.LONG_PRIOR
-    assert f"median read off {middle}, quartiles {low} and {high}" in said["banino-2c"]
-    assert "almost 40%" in said["graves-04"] and paper.ERRORS["parity"].plain == 0.4
-    assert "below 5%" in said["graves-04"] and paper.ERRORS["parity"].small == 0.05
-    assert "about 20%" in said["graves-08"] and paper.ERRORS["logic"].plain == 0.2
-    sort = paper.ERRORS["sort"]
-    assert f"About {sort.plain:.0%} without ACT, about {sort.best:.0%}" in said["graves-17"]
-    parity, addition = paper.SOLVED_AT["parity"], paper.SOLVED_AT["addition"]
-    assert f"twice solves it at update {parity['repeat', 2.0]:,}" in said["beyond-repeat-parity"]
-    assert (
-        f"5 times solves it at update {addition['repeat', 5.0]:,}"
-        in (said["beyond-repeat-addition"])
-    )
+    assert f"Median {middle} steps, quartiles {low} and {high}" in TOLD["B5"]
+    parity, logic, sort = (paper.ERRORS[name] for name in ("parity", "logic", "sort"))
+    assert "Almost 40%" in TOLD["G1"] and parity.plain == 0.4
+    assert f"below {parity.small:.0%} for every τ ≤ {parity.most}" in TOLD["G1"]
+    assert f"About {logic.plain:.0%} error without ACT" in TOLD["G4"]
+    assert f"About {sort.plain:.0%} error without ACT, about {sort.best:.0%}" in TOLD["G8"]
+    solved = paper.SOLVED_AT["parity"]["repeat", 2.0], paper.SOLVED_AT["addition"]["repeat", 5.0]
+    assert all(f"{update:,}" in TOLD["F1"] for update in solved)
 
 
-def test_the_papers_size_stands_beside_its_value() -> None:
-    shown = {spec.id: spec.paper_value for spec in FIGURES}
-    assert shown["graves-04"].endswith(" Size there: 64 bits, RNN of 128, 16,000,000 updates.")
-    assert "LSTM of 512" in shown["beyond-repeat-addition"]
-    assert "Size" not in shown["beyond-direction"]
+def test_a_caption_names_the_size_of_a_papers_values() -> None:
+    captions = {spec.id: spec.text for spec in FIGURES}
+    size = "64 bits, RNN of 128, 16,000,000 updates"
+    assert captions["graves-04"].endswith(f" Hollow: the paper, {size}.")
+    assert {*paper.SIZES} <= {*captions} and "Hollow" not in captions["graves-06"]

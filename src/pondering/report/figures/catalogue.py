@@ -1,7 +1,4 @@
-"""Every figure of the report, a line each: what it reads, and its family.
-
-`paper.py` has what the papers say there.
-"""
+"""Every figure of the report, a line each: what it reads, and its family."""
 
 from __future__ import annotations
 
@@ -45,15 +42,15 @@ def _figure(
     name: str, source: str, number: str, reads: tuple[str, ...], title: str, family: Family,
     values: dict[str, Any], compared: tuple[str, ...],
 ) -> FigureSpec:  # fmt: skip
+    size = paper.SIZES.get(name)
     return FigureSpec(
         id=name,
         paper=source,
         number=number,
         experiment=reads,
         title=title,
-        paper_value=paper.said(name, reads[0]),
         panels=family.draw,
-        text=family.CAPTION,
+        text=f"{family.CAPTION} Hollow: the paper, {size}." if size else family.CAPTION,
         values=values,
         compared=() if family in ALONE else compared,
         most_seeds=MOST_SEEDS.get(family, 0),
@@ -178,7 +175,6 @@ def claim_figure(found: Judgement) -> FigureSpec:
         number=claim.id,
         experiment=claim.experiments,
         title=claim.title,
-        paper_value="",
         panels=decisions.draw,
         text=f"{claim.measured} {decisions.CAPTION}",
         values={

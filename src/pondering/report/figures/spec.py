@@ -39,7 +39,6 @@ class FigureSpec:
         number: the paper's number, for example "Fig. 4"; empty where the paper has none.
         experiment: the experiments it reads.
         title: what it shows, in a few words.
-        paper_value: what the paper shows or reports; empty where none does.
         panels: draws them; see `Family`.
         text: what is plotted.
         values: what it is told besides the results, for example the experiment.
@@ -52,7 +51,6 @@ class FigureSpec:
     number: str
     experiment: tuple[str, ...]
     title: str
-    paper_value: str
     panels: Callable[..., Figure | None]
     text: str
     values: Mapping[str, Any]

@@ -27,12 +27,13 @@ MOST_FIGURES = 4
 
 @dataclass(frozen=True)
 class FigureView:
-    """One figure; `drawing` is its SVG as an element of the page."""
+    """One figure; `drawing` is its SVG as an element of the page, `claims` the ids it bears on."""
 
     spec: FigureSpec
     drawing: Markup
     alternative: str
     caption: str
+    claims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,9 +103,9 @@ def page_of(
         settings: experiment -> parameters.
         layout: where the page will lie, and what it links.
     """
-    figures = [_figure(spec, results, drawings) for spec in FIGURES if spec.id in drawings]
     views = [_claim(each, results, drawings) for each in judgements]
     claims = tuple(each for each in views if not each.judgement.claim.own)
+    figures = [_figure(spec, results, drawings, claims) for spec in FIGURES if spec.id in drawings]
     present = _in_order(results, claims, settings)
     solved = solved_errors([each.claim for each in judgements])
     return Page(
@@ -131,10 +132,18 @@ def page_of(
     )
 
 
-def _figure(spec: FigureSpec, results: Results, drawings: Mapping[str, str]) -> FigureView:
+def _figure(
+    spec: FigureSpec,
+    results: Results,
+    drawings: Mapping[str, str],
+    claims: Sequence[ClaimView] = (),
+) -> FigureView:
     caption = spec.caption(results)
     alternative = f"{spec.source}. {spec.title}. {caption}"
-    return FigureView(spec, inline(drawings[spec.id], spec.id, alternative), alternative, caption)
+    drawing = inline(drawings[spec.id], spec.id, alternative)
+    told = [view.judgement.claim for view in claims if view.section]
+    named = tuple(claim.id for claim in told if spec.id in claim.figures)
+    return FigureView(spec, drawing, alternative, caption, named)
 
 
 def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[str]) -> list[str]:
