@@ -86,7 +86,7 @@ def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> N
 
 
 def test_the_document_says_which_claims_a_table_is_not_enough_for() -> None:
-    text = " ".join((ROOT / "docs/tables.md").read_text(encoding="utf-8").split())
+    text = " ".join((ROOT / "docs/library.md").read_text(encoding="utf-8").split())
     said = re.search(r"card are enough for every verdict but those of (\w+) and (\w+)", text)
     undecided = [
         claim.id

@@ -38,7 +38,7 @@ SIZE = "reduced"
 def judge_command(
     paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str, root: Path
 ) -> None:
-    """Judge the papers' claims by tables of your own; docs/tables.md says what is in them.
+    """Judge the papers' claims by tables of your own; docs/library.md says what is in them.
 
     TABLE is a CSV file with its --card, or a folder with tables/ and cards/.
 

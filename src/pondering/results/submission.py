@@ -1,4 +1,4 @@
-"""Tables of anyone's, checked whole; docs/tables.md says what they must hold."""
+"""Tables of anyone's, checked whole; docs/library.md says what they must hold."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def check(path: Path, rows: pd.DataFrame | None, experiment: str, card: Card | N
     if card is None:
         raise UserError(
             f"{path}: no data card of {experiment!r}: give one by --card {experiment}.json, as "
-            "docs/tables.md says"
+            "docs/library.md says"
         )
     _refuse(path, rows, "experiment", rows["experiment"] != experiment, f"not {experiment!r}")
     unknown = ~rows["mechanism"].map(lambda name: read_variant(name)[0] in MECHANISMS)
