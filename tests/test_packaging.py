@@ -128,7 +128,7 @@ def test_the_records_of_the_published_results_name_the_pinned_versions() -> None
                 assert version.partition("+")[0] == found[canonicalize_name(name)], path
 
 
-@pytest.mark.parametrize(("missing", "words"), [("click", []), ("dvc", ["repro"])])
+@pytest.mark.parametrize(("missing", "words"), [("click", []), ("pandas", ["claims"])])
 def test_the_command_names_the_extra_that_is_missing(missing: str, words: list[str]) -> None:
     code = (
         f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = {words}\n"
