@@ -26,6 +26,8 @@ from pondering.params.read import Params, load_params
 from pondering.params.replica import Replica
 from pondering.params.schema import ExperimentConfig
 from pondering.project.paths import Layout
+from pondering.results.results import Results
+from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
 from pondering.train.build import make_halting, make_network
 
@@ -104,6 +106,16 @@ def test_a_published_network_errs_on_inputs_drawn_anew_as_its_table_says(name: s
     steps = [(each.ponder_time.sum(0) / part.mask.sum(0)).mean().item() for each, part in pondered]
     assert sum(errors) / len(errors) == pytest.approx(card.error, abs=5e-4)
     assert sum(steps) / len(steps) == pytest.approx(card.ponder_time, abs=5e-3)
+
+
+def test_the_network_of_a_mechanism_is_of_the_setting_that_pages_show() -> None:
+    results = Results.load(ROOT / "reports", "reduced")
+    published = [name.split("/") for profile, name in PUBLISHED if profile == "reduced"]
+    assert len(published) > 30
+    for experiment, mechanism in published:
+        card = from_pretrained(f"{experiment}/{mechanism}", profile="reduced").card
+        shown = best_setting(per_seed(headline(results.tables[experiment])), mechanism)
+        assert [f"{each:g}" for each in card.setting.values()] == [f"{shown:g}"], experiment
 
 
 def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -> None:
