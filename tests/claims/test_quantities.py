@@ -9,10 +9,8 @@ import pytest
 
 from pondering.claims.measures.quantities import (
     Quantity,
-    Unit,
     mean_over_seeds,
     median_over_seeds,
-    number_text,
     over_items_and_seeds,
     over_seeds,
     quantity_text,
@@ -21,6 +19,7 @@ from pondering.claims.measures.quantities import (
     solved_settings,
     solved_settings_gap,
 )
+from pondering.results.units import Unit, number_text
 
 T15, T5 = 2.131450, 2.570582
 """Student's t at 97.5%, of 15 and 5 degrees of freedom."""

@@ -42,7 +42,7 @@ def test_a_text_has_bits_on_each_split_and_nobody_solves_it() -> None:
     table, card = made_up_results(seeds=1).tables["wikipedia"], card_of("wikipedia")
     table["error"] = (table["split"] == "heldout") + 1.25
     rows = [row for row in summary_rows(table, card) if row.method == "Plain network"]
-    assert [row.error for row in rows] == ["1.250", "2.250"]
+    assert [row.error for row in rows] == ["1.250 bits", "2.250 bits"]
     assert {row.solved for row in rows} == {""}
 
 

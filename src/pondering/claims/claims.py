@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pondering.claims.measures import MEASURES
-from pondering.claims.measures.quantities import Quantity, Unit, number_text
+from pondering.claims.measures.quantities import Quantity
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
+from pondering.results.units import Unit, number_text
 
 Profile = Annotated[str, Field(pattern="^(quick|reduced|paper)$")]
 Text = Annotated[str, Field(min_length=1)]

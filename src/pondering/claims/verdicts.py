@@ -19,9 +19,10 @@ import pandas as pd
 from pondering.claims.claims import Claim, Criterion, Outcome, PaperSize, Verdict
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
-from pondering.claims.measures.quantities import Quantity, number_text, quantity_text
+from pondering.claims.measures.quantities import Quantity, quantity_text
 from pondering.claims.stability import at_setting, choices
 from pondering.results.results import Results
+from pondering.results.units import number_text
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 

@@ -16,6 +16,7 @@ from pondering.params.ranges import setting_text
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout, to_run
+from pondering.results.units import number_text
 
 if TYPE_CHECKING:  # loaded where the command runs: help comes at once
     import pandas as pd
@@ -104,6 +105,4 @@ def _line(name: str, cells: Iterable[str], note: str) -> str:
 
 def _percent(error: float) -> str:
     """Nothing where there is none."""
-    from pondering.claims.measures.quantities import number_text
-
     return "-" if math.isnan(error) else number_text(error, "share")

@@ -11,8 +11,6 @@ from pondering.results.tables import best_setting, headline, per_seed, splits_of
 
 ORACLE, FIXED = "oracle", "fixed"
 """The two references."""
-COMPUTE_ALL = ("expected", "argmax")
-"""Rules that look at every step, whatever step they answer at: they save no computation."""
 
 
 def at_best_settings(

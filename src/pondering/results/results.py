@@ -27,7 +27,6 @@ class Columns(NamedTuple):
 SEEN = ("seen", "error_seen", "error_unseen")
 READINGS = ("own", "single", "depth", "refitted")
 LONGER = {"twice": 2, "fourfold": 4}  # readings at so many times the depth N
-CONTROL = "repeat"  # of the readings: it reads one state alone, so that none says what halting does
 TABLE = Columns(
     ("experiment", "mechanism", "split", "prediction", "status"),
     ("setting", "seed", "difficulty", "examples", "error", "loss", "ponder_time", "ponder_sd",

@@ -12,6 +12,7 @@ from pondering.params.read import SETTING_NAMES, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout, to_run
+from pondering.results.units import number_text
 
 if TYPE_CHECKING:  # torch is loaded when a network is: help comes at once
     from pondering.evaluate.networks import Card
@@ -119,7 +120,9 @@ def _how_good(card: Card, task: Task) -> str:
         words += f", {card.status}"
     if card.error is not None:
         is_share = task.worst_error == 1
-        wrong = f"error {100 * card.error:.1f}%" if is_share else f"{card.error:.2f} {task.unit}"
+        wrong = f"error {number_text(card.error, 'share')}"
+        if not is_share:
+            wrong = f"{card.error:.2f} {task.unit}"
         words += f"; evaluated: {wrong}, {card.ponder_time:.2f} steps"
     return words
 

@@ -14,11 +14,12 @@ from pondering.claims.measures.networks import (
     of_each,
     variants,
 )
-from pondering.claims.measures.quantities import Quantity, Unit
+from pondering.claims.measures.quantities import Quantity
 from pondering.params.ranges import setting_text
 from pondering.params.replica import options_listed, read_variant
 from pondering.results.exits import ORACLE
 from pondering.results.tables import REPLICA
+from pondering.results.units import Unit
 
 P_PRIOR, PRIOR_P = "p_prior", "prior_p"
 

@@ -11,10 +11,11 @@ import pandas as pd
 
 from pondering.claims.measures.arrays import Array, average, trend
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
-from pondering.claims.measures.quantities import Quantity, Unit, over_seeds
+from pondering.claims.measures.quantities import Quantity, over_seeds
 from pondering.params.replica import read_variant
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import splits_of
+from pondering.results.units import Unit
 
 
 def variants(evidence: Evidence, experiment: str, mechanism: str) -> list[str]:

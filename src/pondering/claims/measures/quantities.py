@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,24 +21,7 @@ from pondering.results.statistics import (
     variance_left_out,
     wilson,
 )
-
-Unit = Literal[
-    "share",
-    "part",
-    "change",
-    "points",
-    "steps",
-    "bits",
-    "nats",
-    "times",
-    "correlation",
-    "number",
-    "updates",
-    "networks",
-    "deviations",
-]
-"""How a number is printed: shares, parts that may be less than nothing and relative changes in
-percent, gaps of shares in points, nats in bits."""
+from pondering.results.units import Unit, interval_text
 
 LIMITS: dict[Unit, tuple[float, float]] = {
     "share": (0, 1),
@@ -51,9 +34,6 @@ LIMITS: dict[Unit, tuple[float, float]] = {
 
 RESAMPLES = 2000
 """Draws of seeds for an interval that no formula gives."""
-
-HUNDREDTHS: tuple[Unit, ...] = ("share", "part", "change", "points")
-"""What is printed in percent or points."""
 
 
 @dataclass(frozen=True)
@@ -220,75 +200,8 @@ def over_items_and_seeds(
 
 
 def quantity_text(quantity: Quantity) -> str:
-    """The value with its interval, as the tables print it: "4.1% (3.0 to 5.2)"; one that is
-    narrower than the print is "no spread". A digit more where one of them would look like 0.
-    """
-    unit, digits = quantity.unit, _digits(quantity.value, quantity.unit)
-    ends = (quantity.value, quantity.low, quantity.high)
-    digits += any(_looks_like_nothing(end, unit, digits) for end in ends if end)
-    value = number_text(quantity.value, unit, digits)
-    if quantity.low is None or quantity.high is None:
-        return value
-    if quantity.low == -math.inf:
-        return f"{value} (no bound)"
-    low, high = (_bare(bound, unit, digits) for bound in (quantity.low, quantity.high))
-    return f"{value} ({low} to {high})" if low != high else f"{value} (no spread)"
-
-
-def number_text(value: float, unit: Unit, digits: int | None = None) -> str:
-    """A number with its unit; a minus sign is a real minus, and zero has none.
-
-    Args:
-        value: NaN is "not measured"; inf is "never" reached or "no bound".
-        unit: its unit.
-        digits: decimals; None takes what suits the value.
-    """
-    text = _bare(value, unit, _digits(value, unit) if digits is None else digits)
-    words = {name: f" {name}" for name in ("steps", "bits", "updates", "networks")}
-    words |= {
-        "nats": " bits",
-        "times": " times",
-        "deviations": " s.d.",
-        "share": "%",
-        "part": "%",
-        "change": "%",
-        "points": " points",
-    }
-    word = words.get(unit, "")
-    return (
-        text + (word.removesuffix("s") if text == "1" else word) if math.isfinite(value) else text
-    )
-
-
-def _bare(value: float, unit: Unit, digits: int) -> str:
-    if math.isnan(value):
-        return "not measured"
-    if math.isinf(value):
-        return "never" if unit == "updates" else "no bound"
-    hundred = unit in HUNDREDTHS
-    if not hundred and abs(value) >= 100:
-        digits = 0
-    scale = 100 if hundred else 1 / math.log(2) if unit == "nats" else 1
-    text = f"{scale * value:,.{digits}f}"
-    if text.strip("-0.") == "":
-        text = text.lstrip("-")
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
-def _looks_like_nothing(value: float, unit: Unit, digits: int) -> bool:
-    """Where a further digit would show that it is something."""
-    with_one, with_two = (_bare(value, unit, each).strip("0.,") for each in (digits, digits + 1))
-    return not with_one and bool(with_two)
-
-
-def _digits(value: float, unit: Unit) -> int:
-    """Decimals: more where a share is near nothing or near all, and where a ratio is small."""
-    if unit in HUNDREDTHS:
-        size = abs(value)
-        return 2 if 0 < size < 0.00995 or (unit == "share" and 0.98 <= size < 1) else 1
-    if unit == "times" and 0 < abs(value) < 0.05:
-        return 4
-    return {"updates": 0, "networks": 0, "bits": 3, "nats": 3}.get(unit, 2)
+    """The value with its interval, as tables print it."""
+    return interval_text(quantity.value, quantity.low, quantity.high, quantity.unit)
 
 
 def _rate(solved: ArrayLike) -> Interval:

@@ -12,11 +12,11 @@ from pondering.claims.measures.arrays import Array, average, difference
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import (
     Quantity,
-    Unit,
     mean_over_seeds,
     over_items_and_seeds,
     over_seeds,
 )
+from pondering.results.units import Unit
 
 KINDS = ("letter", "space", "comma", "stop", "bracket", "id")
 """The kinds of characters claim G10 speaks of; every other character is "other"."""

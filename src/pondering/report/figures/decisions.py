@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
-from pondering.claims.measures.quantities import Unit, number_text
 from pondering.report.figures import style
 from pondering.results.results import Results
+from pondering.results.units import Unit, number_text
 
 Estimate = Mapping[str, Any]
 """A quantity of a part as claims.json has it."""

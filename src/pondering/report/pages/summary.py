@@ -15,8 +15,9 @@ from pondering.params.read import ExperimentConfig
 from pondering.report.figures.methods import best_methods, method_of
 from pondering.report.pages import names
 from pondering.results.results import Card
-from pondering.results.statistics import SOLVED_ERROR, Interval, mean_interval, solve_rate
+from pondering.results.statistics import SOLVED_ERROR, mean_interval, solve_rate
 from pondering.results.tables import evaluated, headline, per_seed, splits_of
+from pondering.results.units import interval_text
 
 SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
 """Splits with too many difficulties and no mean worth a row."""
@@ -85,8 +86,8 @@ def summary_rows(
 
 def _error(errors: pd.Series, card: Card) -> str:
     mean = mean_interval(errors).within(0, 1 if card.is_share else math.inf)
-    scale, digits, unit = printed(mean.estimate, card)
-    return f"{scale * mean.estimate:.{digits}f}{unit}{between(mean, scale, digits)}"
+    low, high = (None if math.isnan(mean.low) else end for end in (mean.low, mean.high))
+    return interval_text(mean.estimate, low, high, "share" if card.is_share else "bits")
 
 
 def _steps(steps: pd.Series) -> str:
@@ -103,19 +104,6 @@ def _note(status: pd.Series) -> str:
     diverged = int((status == "diverged").sum())
     notes = [f"{diverged} diverged"] if diverged else []
     return ", ".join([*notes, *(["unfinished"] if (status == "running").any() else [])])
-
-
-def printed(error: float, card: Card) -> tuple[int, int, str]:
-    """What an error is multiplied by, its digits behind the point and its sign in print."""
-    if not card.is_share:
-        return 1, 3, ""
-    return 100, 2 if 100 * error < 1 else 1, "%"
-
-
-def between(interval: Interval, scale: float, digits: int) -> str:
-    """The bounds of an interval; nothing where there is none, or one of no length."""
-    low, high = (f"{scale * each:.{digits}f}" for each in (interval.low, interval.high))
-    return "" if math.isnan(interval.low) or low == high else f" ({low} to {high})"
 
 
 def trained_in_words(config: ExperimentConfig) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from pondering.claims.claims import Claim
-from pondering.claims.measures.quantities import Quantity, number_text
+from pondering.claims.measures.quantities import Quantity
 from pondering.claims.verdicts import Judgement
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant
@@ -20,6 +20,7 @@ from pondering.report.pages.summary import SummaryRow, summary_rows, trained_in_
 from pondering.report.pages.svg import inline
 from pondering.results.results import Card, Results
 from pondering.results.statistics import SOLVED_ERROR
+from pondering.results.units import number_text
 
 MOST_FIGURES = 4
 """Figures of a section that are not folded away."""
