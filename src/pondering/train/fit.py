@@ -21,8 +21,13 @@ def check_fit(where: str, config: ExperimentConfig, task: Task) -> None:
     """
     for mechanism in config.mechanisms:
         for replica in config.replicas(mechanism):
-            if replica.seed == config.seeds_of(mechanism)[0]:
+            try:
                 make_halting(config, replica)
+            except UserError as error:
+                if isinstance(error.__context__, ValueError):  # the class refuses a value
+                    said = f"params.yaml: {where}.{mechanism}.{error.__context__}"
+                    raise UserError(said) from None
+                raise
     images, cell = hasattr(task, "validation_batch"), config.network.cell
     fitting = [name for name, kind in CELLS.items() if hasattr(kind, "side") == images]
     if cell not in fitting:
