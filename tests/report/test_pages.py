@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 from markupsafe import escape
 from playwright.sync_api import Browser, Page
-from support.published import CLAIMS, HOSTILE, hostile_results, publish
+from support.published import HOSTILE, REGISTER, hostile_results, publish
 
 from pondering.report.pages import build_index
 from pondering.report.pages.markdown import escaped
@@ -114,11 +114,11 @@ def test_a_link_opens_the_folded_part_that_holds_its_target(opened: Opener) -> N
 
 def test_every_claim_stands_first_and_its_details_in_the_section_of_its_task(html: str) -> None:
     assert html.index('id="claims"') < html.index('<section id="parity"')
-    for claim in CLAIMS:
+    for claim in REGISTER.claims:
         row = html[html.index(f'<tr id="claim-{claim.id}">') :].partition("</tr>")[0]
         assert str(escape(claim.title)) in row and 'class="verdict' in row
     judged = section_of(html, "parity").partition('id="judged-G1"')[2].partition("</article>")[0]
-    (claim,) = [each for each in CLAIMS if each.id == "G1"]
+    (claim,) = [each for each in REGISTER.claims if each.id == "G1"]
     assert str(escape(claim.statement)) in judged and 'class="criteria ' in judged
     assert '<a href="#judged-G1">' in html
 
@@ -134,7 +134,7 @@ def test_a_section_has_a_row_a_method_and_folds_the_rest(html: str) -> None:
 
 
 def test_markdown_has_the_same_verdicts_tables_and_figures(site: Path, markdown: str) -> None:
-    for claim in CLAIMS:
+    for claim in REGISTER.claims:
         assert f"| {claim.id} " in markdown
     for block in re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE):
         lines = block.splitlines()

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from markupsafe import escape
 from support import question_cases as cases
-from support.published import CLAIMS, REGISTER, ROOT, hostile_results, publish
+from support.published import REGISTER, ROOT, hostile_results, publish
 from support.synthetic_results import card_of
 
 from pondering.claims.claims import Outcome
@@ -159,8 +159,10 @@ def test_settings_are_those_of_the_evaluation_not_of_an_edit_since(
     evaluated["config"]["network"]["hidden"] = 77
     layout.provenance("parity").write_text(json.dumps(evaluated))
     pages.publish(tmp_path, "quick", {})
-    assert "of 77 units" in (layout.report / "report.md").read_text()
+    assert "of 77 units" in (layout.report / "index.html").read_text()
     layout.provenance("parity").unlink()  # without a record the parameters speak
     pages.publish(tmp_path, "quick", {})
-    assert "of 77 units" not in (layout.report / "report.md").read_text()
-    assert len(CLAIMS) == (layout.report / "index.html").read_text().count('<tr id="claim-')
+    assert "of 77 units" not in (layout.report / "index.html").read_text()
+    assert len(REGISTER.claims) == (layout.report / "index.html").read_text().count(
+        '<tr id="claim-'
+    )

@@ -133,8 +133,7 @@ def test_its_rows_are_in_every_table(project: Path) -> None:
 def test_it_is_on_the_page_and_in_the_figures(project: Path) -> None:
     reports = project / "reports/quick"
     page, text = ((reports / name).read_text() for name in ("index.html", "report.md"))
-    for written in (page, text):
-        assert "Threshold with sharpness = 2" in written
+    assert "Threshold with sharpness = 2" in page
     assert len(re.findall(r"^\| Threshold \| θ = 0\.[46] ", text, re.MULTILINE)) == 2  # splits
     figure = (reports / "figures/beyond-pondernet.svg").read_text()
     assert "Threshold" in figure and "#e69f00" in figure.lower()

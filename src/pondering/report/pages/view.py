@@ -39,11 +39,13 @@ class FigureView:
 
 @dataclass(frozen=True)
 class ClaimView:
-    """A claim with its verdict; `ours` are (value, label), `section` the task where it is told,
-    `figure` that of a claim of our own."""
+    """A claim with its verdict.
+
+    `ours` are (value, label), `section` the task where it is told, `figure` that of a claim of our
+    own.
+    """
 
     judgement: Judgement
-    cause: str
     ours: tuple[tuple[str, str], ...]
     section: str | None
     figure: FigureView | None
@@ -81,7 +83,6 @@ class Page:
     claims: tuple[ClaimView, ...]
     sections: tuple[Section, ...]
     across: tuple[FigureView, ...]
-    questions: tuple[ClaimView, ...]
     absent: tuple[str, ...]
     stand_ins: tuple[str, ...]
 
@@ -104,8 +105,7 @@ def page_of(
         settings: experiment -> parameters.
         layout: where the page will lie, and what it links.
     """
-    views = [_claim(each, results, drawings) for each in judgements]
-    claims = tuple(each for each in views if not each.judgement.claim.own)
+    claims = tuple(_claim(each, results, drawings) for each in judgements)
     figures = [_figure(spec, results, drawings, claims) for spec in FIGURES if spec.id in drawings]
     present = _in_order(results, claims, settings)
     solved = solved_errors([each.claim for each in judgements])
@@ -127,7 +127,6 @@ def page_of(
             for name in present
         ),
         across=tuple(view for view in figures if len(view.spec.experiment) > 1),
-        questions=tuple(each for each in views if each.judgement.claim.own),
         absent=tuple(name for name in settings if name not in results.tables),
         stand_ins=tuple(dict.fromkeys(results.stand_ins(present))),
     )
@@ -166,7 +165,6 @@ def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) 
     drawn = claim_figure(judgement) if claim.own else None
     return ClaimView(
         judgement,
-        judgement.cause,
         tuple((_value(each), each.label) for each in core[:2]),
         next((each for each in claim.experiments if each in results.tables), None),
         _figure(drawn, results, drawings) if drawn and drawn.id in drawings else None,
