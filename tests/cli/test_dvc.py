@@ -166,7 +166,7 @@ def test_dvc_says_which_verdict_a_change_flips(copy: Path) -> None:
     write_json(copy / file, claims_json(judge_all(claims, contradicted), contradicted))
     with project_of(copy, scm=True) as repo:
         said = repo.metrics.diff()["diff"][file]["verdicts.G4"]
-    assert (said["old"], said["new"]) == ("reproduced", "not reproduced")
+    assert (said["old"], said["new"]) == ("yes", "no")
 
 
 @pytest.mark.parametrize(

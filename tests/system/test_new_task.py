@@ -117,12 +117,10 @@ CLAIM = """
     arguments: {experiment: majority, tau_at_most: 1.0, solved_below: 0.4}
     criteria:
       - {quantity: act_error, at_most: 0.9, core: true}
-    preconditions: []
     judged_at: [quick, reduced, paper]
     minimum_seeds: 1
-    real_data: false
     scale_reason: none.
-    paper_size: {majority: {difficulty: null, updates: null}}
+    paper_size: {majority: {}}
 """
 
 
@@ -149,7 +147,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     line = "from pondering.report.figures.spec import Family, FigureSpec\n"
     replaced(figures, line, f"from pondering.report.figures import majority\n{line}")
     replaced(figures, "\n)  # fmt: skip\n", f"\n{LINE}")
-    replaced(root / "claims.yaml", "\nquestions:\n", f"{CLAIM}\nquestions:\n")
+    with (root / "claims.yaml").open("a") as claims:
+        claims.write(CLAIM)
     values = tiny.document()
     block = copy.deepcopy(values["tiny"])
     block["common"]["task"] = {"name": "majority"}

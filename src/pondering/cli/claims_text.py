@@ -82,8 +82,10 @@ def detail(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
     """
     claim = entry.claim
     source = ", ".join(filter(None, (claim.paper, claim.figure)))
-    told = [("claim", claim.statement), ("paper", claim.paper_value)]
+    told = [("claim", claim.statement), ("others" if claim.own else "paper", claim.paper_value)]
     told += [("here", text) for text in _measured(entry)]
+    if entry.seeds:
+        told.append(("runs", f"{entry.replicas} networks, {entry.seeds} seeds a setting"))
     told += [("why", entry.why), ("change", entry.change)]
     told += [("apart", f"{part}: {verdict}. {why}") for part, (verdict, why) in entry.apart.items()]
     told += [("but", each) for each in entry.flips]
@@ -114,13 +116,12 @@ def wrapped(head: str, text: str, width: int) -> list[str]:
 def _measured(judgement: Judgement) -> list[str]:
     """The core criteria with what was measured; where none was asked, their quantities."""
     names = [criterion.quantity for criterion in judgement.claim.criteria if criterion.core]
-    seeds = f" ({judgement.seeds} seeds a setting)" if judgement.seeds else ""
     return [
-        f"{each.label} {each.measured}; asked for: {each.needed}{seeds}"
+        f"{each.label} {each.measured}; asked for: {each.needed}"
         for each in judgement.findings
         if each.core and not each.apart and each.needed
     ] or [
-        f"{quantity.label} {quantity_text(quantity)}{seeds}"
+        f"{quantity.label} {quantity_text(quantity)}"
         for quantity in judgement.quantities
         if quantity.name in names
     ]
