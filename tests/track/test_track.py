@@ -60,7 +60,7 @@ def results(project: Path) -> Path:
     stage.write_results(project)
     layout = Layout(project, "quick")
     card = {"question": "Odd?", "what": "8 elements", "source": "drawn", "sha256": "ab" * 32}
-    claims = {"claims": [{"runs": ["parity-act"], "figures": ["graves-04"]}]}
+    claims = {"claims": [{"runs": ["parity-act"], "figures": ["graves-04", "not-drawn"]}]}
     files = {
         layout.card("parity"): json.dumps(card),
         layout.report / "claims.json": json.dumps(claims),

@@ -54,7 +54,8 @@ class Finished:
             if own & set(claim["runs"])
             for name in claim["figures"]
         }
-        return [self.layout.report / "figures" / f"{name}.png" for name in sorted(names)]
+        files = (self.layout.report / "figures" / f"{name}.png" for name in sorted(names))
+        return [path for path in files if path.is_file()]
 
     def digest(self) -> str:
         """Of all files."""
