@@ -128,11 +128,17 @@ def test_options_stand_in_place_of_what_all_share() -> None:
     assert "halting.halt_bias" not in found
 
 
-def test_an_interrupted_training_goes_on_in_the_same_run(project: Path) -> None:
+@pytest.mark.parametrize("killed", [False, True])
+def test_an_interrupted_training_goes_on_in_the_same_run(project: Path, killed: bool) -> None:
+    from pondering.track.runs import client
+
     with pytest.raises(KeyboardInterrupt):
         stage.train(points=2)
     before = runs()
     assert {run.info.status for run in before.values()} == {"KILLED"}
+    if killed:  # without a word to MLflow
+        for run in before.values():
+            client().update_run(run.info.run_id, "RUNNING")
     stage.train()  # it passes on again what it has
     after = runs()
     assert after[ONE].info.run_id == before[ONE].info.run_id
