@@ -164,7 +164,6 @@ def claim_figure(found: Judgement) -> FigureSpec:
             "low": low if math.isfinite(low) else None,
             "high": high if math.isfinite(high) else None,
             "condition": isinstance(each, Precondition),
-            "said": each.quantity.replace("_", " "),
         }
         for each in (*claim.preconditions, *claim.criteria)
         for low, high in [each.limits()]
@@ -176,7 +175,7 @@ def claim_figure(found: Judgement) -> FigureSpec:
         experiment=claim.experiments,
         title=claim.title,
         panels=decisions.draw,
-        text=f"{claim.measured} {decisions.CAPTION}",
+        text=decisions.CAPTION,
         values={
             "estimates": [plain_estimate(each) for each in found.quantities],
             "bounds": bounds,

@@ -18,7 +18,7 @@ from pondering.results.units import Unit, number_text
 Estimate = Mapping[str, Any]
 """A quantity of a part as claims.json has it."""
 Bound = Mapping[str, Any]
-"""quantity, low and high (None: no end), condition: whether it is one, said: it in words."""
+"""quantity, low and high (None: no end), condition: whether it is one."""
 
 SHADES = (style.GREEN, style.ORANGE)
 """Of the first and the second bound of a quantity."""
@@ -71,14 +71,16 @@ def draw(results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound
         _panel(axes, unit, own, labels[unit], bounds)
     units = {each["quantity"]: each["unit"] for each in drawn}
     legend = {
-        textwrap.fill(f"{_range(bound, units[bound['quantity']])}: {bound['said']}", 66): bound
-        for bound in reversed(bounds)
+        (_range(bound, units[bound["quantity"]]), _shade(bound, bounds)): bound["condition"]
+        for bound in bounds
         if bound["quantity"] in units
     }
-    handles = [Patch(color=_shade(bound, bounds), alpha=0.3, lw=0, label=words)
-               for words, bound in reversed(legend.items())]  # fmt: skip
-    figure.set_figheight(figure.get_figheight() + 0.17 * sum(1 + t.count("\n") for t in legend))
-    style.bottom_legend(figure, handles, 1)
+    handles = [
+        Patch(color=colour, alpha=0.3, lw=0, label=f"{text}, a condition" if condition else text)
+        for (text, colour), condition in legend.items()
+    ]
+    figure.set_figheight(figure.get_figheight() + 0.17 * -(-len(handles) // 2))
+    style.bottom_legend(figure, handles, 2)
     return figure
 
 
