@@ -31,7 +31,7 @@ def test_lines_are_networks_and_the_bold_one_is_of_those_that_solve_it(turned: R
     bits = list(range(1, 17))
     for axes, sign in ((act, 1), (pondernet, -1)):
         assert line_with(axes, bits, [6 + sign * 2 * (b - 1) / 15 for b in bits])
-        assert len(axes.lines) == 5 and "3 of 4 solve it" in axes.get_title()
+        assert len(axes.lines) == 5 and "3 of 4 solved" in axes.get_title()
     means = [c.lines[0].get_xdata()[0] for c in lower.containers]
     assert means == pytest.approx([2, -2])
     own = stats.ttest_1samp([1, 2, 3], 0).confidence_interval()

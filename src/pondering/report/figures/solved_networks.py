@@ -46,7 +46,7 @@ def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure
         first = first or upper
         solved, others = networks(rows, mechanism)
         _lines(upper, solved, others, style.MECHANISM_COLOUR[mechanism])
-        upper.set_title(f"{style.MECHANISM_NAME[mechanism]}: {_count(solved, others)} solve it")
+        upper.set_title(f"{style.MECHANISM_NAME[mechanism]}: {_count(solved, others)} solved")
         upper.set_xlabel(card.difficulty[splits_of(table)[0]])
         style.difficulty_axis(upper, rows)
         _gains(lower, -column, solved, style.MECHANISM_COLOUR[mechanism])
