@@ -103,7 +103,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """After every stage, with the other mechanisms' training from before."""
     root = extended(tmp_path_factory.mktemp("new") / "p", theta=[0.4, 0.6], sharpness=2.0)
     work = ("datasets", "train --mechanism threshold", "train --mechanism act", "evaluate")
-    for done in fresh.run(root, "keys", *(" ".join((each, *TINY)) for each in work)):
+    for done in fresh.run(root, *(" ".join((each, *TINY)) for each in work)):
         assert (done.status, done.err) == (0, ""), done
     as_parity(root / "reports/quick")
     (done,) = fresh.run(root, "report --profile quick")
@@ -146,7 +146,7 @@ def test_it_is_shown_published_and_judged_beside_the_others(project: Path) -> No
     shown, own, claims = fresh.run(project, SHOW, f"{SHOW} --input +-0", "claims --profile quick")
     assert "threshold, theta 0." in shown.out and "evaluated: error" in shown.out
     assert re.search(r"^answer  (odd|even), (right|wrong)$", own.out, re.MULTILINE)
-    assert claims.out.startswith("Profile quick: ")
+    assert claims.out.startswith("Profile quick")
     assert {done.status for done in (shown, own, claims)} == {0}
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
     record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
@@ -165,11 +165,9 @@ def test_it_is_shown_published_and_judged_beside_the_others(project: Path) -> No
 
 
 def test_the_other_mechanisms_stay_as_trained(project: Path) -> None:
-    """Their keys do not know of it: `train` has found the old checkpoint."""
+    """Their hashes do not know of it."""
     before = stages.finished_project()
     for name in ("repeat", "act", "pondernet"):
-        old, new = (root / ".checkpoints/quick" / f"tiny-{name}" for root in (before, project))
-        assert [each.name for each in new.iterdir()] == [each.name for each in old.iterdir()]
         for file in (
             f"data/runs/quick/tiny/{name}/run.json",
             f"reports/quick/curves/tiny-{name}.csv",
@@ -178,43 +176,35 @@ def test_the_other_mechanisms_stay_as_trained(project: Path) -> None:
 
 
 def test_an_experiment_that_does_not_name_it_goes_on_unchanged(tmp_path: Path) -> None:
-    """Neither its parameters nor its keys, trainings and tables know of the entry."""
-    work = [
-        "keys",
-        *(" ".join((each, *TINY)) for each in ("train --mechanism act", "evaluate")),
-    ]
+    """Neither its parameters nor its hashes, trainings and tables know of the entry."""
+    work = [" ".join((each, *TINY)) for each in ("train --mechanism act", "evaluate")]
     found = []
     for name, entry in (("before", ""), ("after", ENTRY)):
         root = extended(tmp_path / name, entry)
         for done in fresh.run(root, *work):
             assert (done.status, done.err) == (0, ""), done
         (refused,) = fresh.run(root, " ".join(("train --mechanism threshold", *TINY)))
-        assert refused.status == 2 and refused.err.count("\n") < 4
-        written = [
-            *(root / "data/keys").rglob("*-*.json"),
-            *(root / "data/keys/evaluate").iterdir(),
-        ]
-        written += [*(root / "reports/quick/tables").iterdir(), root / "params.yaml"]
+        assert refused.status == 2 and "threshold" in refused.err and "Trace" not in refused.err
+        written = [*(root / "reports/quick/tables").iterdir(), root / "params.yaml"]
         written += [*(root / "reports/quick/curves").iterdir()]
         kept = {str(path.relative_to(root)): path.read_bytes() for path in written}
-        runs = {path.name for path in (root / ".checkpoints/quick").glob("*/*")}
+        runs = {path.name for path in (root / "data/replicas").iterdir()}
         found.append((kept, runs))
-    assert found[0] == found[1] and len(found[0][0]) > 6
+    assert found[0] == found[1] and len(found[0][0]) > 3
 
 
 def test_a_change_of_its_file_trains_it_again_and_no_other(project: Path, tmp_path: Path) -> None:
     root = shutil.copytree(project, tmp_path / "p")
-    names = ("threshold", "act", "pondernet", "repeat")
-    keys = [root / f"data/keys/train/tiny-{name}.json" for name in names]
-    before = [key.read_text() for key in keys]
-    path = root / "src/pondering/model/halting/threshold.py"
+    path, stored = root / "src/pondering/model/halting/threshold.py", root / "data/replicas"
+    train = [" ".join((f"train --mechanism {each}", *TINY)) for each in ("act", "threshold")]
+    before = {each.name for each in stored.iterdir()}
     path.write_text(path.read_text() + "\n# a remark\n")
-    assert fresh.run(root, "keys")[0].status == 0
-    assert [key.read_text() for key in keys] == before
+    assert [done.status for done in fresh.run(root, *train)] == [0, 0]
+    assert {each.name for each in stored.iterdir()} == before
     path.write_text(path.read_text().replace("n == self.max_steps", "n + 1 == self.max_steps"))
-    assert fresh.run(root, "keys")[0].status == 0
-    after = [key.read_text() for key in keys]
-    assert after[0] != before[0] and after[1:] == before[1:]
+    known, changed = fresh.run(root, *train)
+    assert "are trained" in known.out and changed.status == 0
+    assert len({each.name for each in stored.iterdir()} - before) == 4
 
 
 WRONG: dict[str, dict[str, Any]] = {

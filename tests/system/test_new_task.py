@@ -160,7 +160,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny.write(root, values)
     names = "--profile quick --experiment majority"
     training = [f"train {names} --mechanism {each}" for each in ("repeat", "act", "pondernet")]
-    work = ("keys", f"datasets {names}", *training, f"evaluate {names}")
+    work = (f"datasets {names}", *training, f"evaluate {names}")
     for done in fresh.run(root, *work, "report --profile quick"):
         assert (done.status, done.err) == (0, ""), done
     return root
@@ -184,11 +184,6 @@ def test_a_new_claim_is_judged(project: Path) -> None:
 
 
 def test_the_experiments_that_were_there_stay_up_to_date(project: Path) -> None:
-    before = stages.finished_project()
     for name in ("repeat", "act", "pondernet"):
-        key = project / f"data/keys/train/tiny-{name}.json"
-        assert key.is_file()
-        old = list((before / ".checkpoints/quick" / f"tiny-{name}").iterdir())
         (done,) = fresh.run(project, f"train --profile quick --experiment tiny --mechanism {name}")
-        new = list((project / ".checkpoints/quick" / f"tiny-{name}").iterdir())
-        assert done.status == 0 and [each.name for each in new] == [each.name for each in old]
+        assert done.status == 0 and "all of 4 replicas are trained" in done.out
