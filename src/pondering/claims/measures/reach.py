@@ -59,7 +59,7 @@ def beyond_the_range(
         learned = [each for each in every if each.name == name]
         if learned:
             first = max(learned, key=lambda each: each.value)
-            label = f"{first.label}, {first.part}, the best of all"
+            label = f"accuracy beyond {trained.replace('_', ' ')}, at best ({first.part})"
             every.append(replace(first, name=f"best_{name}", label=label, part=""))
     if not every:
         raise NotRunError("; ".join(evidence.missing))
