@@ -150,7 +150,7 @@ def test_it_is_shown_published_and_judged_beside_the_others(project: Path) -> No
     assert {done.status for done in (shown, own, claims)} == {0}
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
     record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
-    assert record["command"] == "dvc repro train@quick-tiny-threshold # compute.path: fast"
+    assert record["command"] == "dvc repro train@quick-tiny"
     metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
     did = {each: tuple(metrics[f"threshold theta={each}"].values()) for each in (0.4, 0.6)}
     assert index["threshold"]["published"]

@@ -194,7 +194,12 @@ class ExperimentConfig(Model):
         return self.model_dump(mode="json", exclude={"mechanisms"}) | blocks
 
     def of_mechanism(self, mechanism: str) -> dict[str, Any]:
-        """The values a mechanism's training depends on, as plain data: the others' left out."""
+        """The values a mechanism's training depends on, as plain data: the others' left out.
+
+        Raises:
+            UserError: the experiment does not name the mechanism.
+        """
+        self.mechanism(mechanism)
         values = self.plain()
         kept = ("task", "network", "halting", mechanism, "training", "seeds")
         return {key: values[key] for key in kept}
