@@ -5,13 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PROFILE = $(shell sed -n 's/^profile: *\([a-z]*\).*/\1/p' params.yaml)
-RESULTS = reports/$(PROFILE)
+RESULTS = data/results/$(PROFILE)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export MLFLOW_DISABLE_TELEMETRY := true
 export MPLBACKEND := Agg
 export PIP_USER := 0
 
-.PHONY: help setup repro report api test check ui claims verify bench clean
+.PHONY: help setup repro report api test ui claims verify bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -71,11 +71,8 @@ ui: $(READY) ## MLflow's own pages on 127.0.0.1
 claims: $(READY) ## print the published verdict on every claim
 	@pondering claims
 
-verify: $(READY) ## rerun the active profile from nothing in a temporary clone and compare
-	@echo "verify: rerunning in a temporary clone, then comparing every table with the committed one"
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && git clone --quiet . "$$folder" \
-	  && cd "$$folder" && export PYTHONPATH="$$folder/src" PONDERING_TRACKING=off \
-	  && rm -rf reports/*/ && dvc repro && python -m pondering.cli verify
+verify: $(READY) ## run the active profile again in a temporary clone and compare
+	@pondering verify
 
 bench: $(READY) ## measure the training loop against a plain one
 	@python benchmarks/bench.py

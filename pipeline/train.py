@@ -1,4 +1,4 @@
-"""Stage `train`: one experiment with one mechanism, all its settings and seeds in one process."""
+"""Stage `train`: one experiment, all its mechanisms, settings and seeds."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from pathlib import Path
 
 import click
 
-from pondering.params.mechanisms import MECHANISMS
 from pondering.project.command import stage
 
 
 @click.command()
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 @click.option("--experiment", required=True, help="A name in params.yaml.")
-@click.option("--mechanism", required=True, type=click.Choice(MECHANISMS))
-def main(profile: str, experiment: str, mechanism: str) -> None:
-    """Train to the end of the plan, from the last checkpoint if there is one."""
+@click.option("--mechanism", multiple=True, help="One of the experiment's; all if left out.")
+def main(profile: str, experiment: str, mechanism: tuple[str, ...]) -> None:
+    """Train what is not in data/replicas, from the last checkpoint if there is one."""
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering import track
         from pondering.params.read import load_params
@@ -23,9 +22,10 @@ def main(profile: str, experiment: str, mechanism: str) -> None:
 
         params = load_params(Path("params.yaml"), profile)
         config = params.experiment(experiment)
-        values = {mechanism: config.of_mechanism(mechanism)}
+        names = mechanism or tuple(config.mechanisms)
+        values = {each: config.of_mechanism(each) for each in names}
         with track.live(profile, experiment, values) as listen:
-            run(params, experiment, Path(), (mechanism,), listen)
+            run(params, experiment, Path(), names, listen)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def test_the_pins_satisfy_what_is_declared() -> None:
 
 def test_the_records_of_the_published_results_name_the_pinned_versions() -> None:
     """But those of a GPU, whose machine had torch for CUDA installed, and say which."""
-    found, paths = pins(), sorted((ROOT / "reports").glob("*/provenance/*.json"))
+    found, paths = pins(), sorted((ROOT / "reports").glob("*/provenance/**/*.json"))
     assert paths
     for path in paths:
         record = json.loads(path.read_bytes())

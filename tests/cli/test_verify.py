@@ -1,4 +1,4 @@
-"""`pondering verify` against small repositories made for it."""
+"""`pondering verify`: what it finds apart; a whole second run is in tests/system/test_repro.py."""
 
 from __future__ import annotations
 
@@ -11,114 +11,65 @@ from support import tiny
 from support.repository import commit
 
 from pondering.cli.main import main
-from pondering.cli.verify import differences, same_machine
-from pondering.project.errors import UserError
+from pondering.cli.verify import ERROR, STEPS, files_apart, numbers_apart
 
-HEADER = "mechanism,setting,seed,split,difficulty,prediction,error,ponder_time\n"
-ROW = "act,0.001,0,test,1,mixture,0.1,2.0\n"
+ROWS = "setting,seed,error\n0.1,0,0.25\n0.1,1,0.5\n"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "reports" / "quick"
-    for name in ("tables", "provenance"):
-        (folder / name).mkdir(parents=True)
-    (folder / "tables" / "parity.csv").write_text(HEADER + ROW)
-    origin = {"device": "a processor", "versions": {"torch": "2"}, "threads": 1}
-    (folder / "provenance" / "parity-act.json").write_text(json.dumps(origin))
+def results(folder: Path) -> Path:
+    for name in ("tables/parity.csv", "curves/parity/act.csv", "traces/parity.json"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(ROWS)
+    return folder
+
+
+def test_equal_results_are_not_apart(tmp_path: Path) -> None:
+    here, there = results(tmp_path / "here"), results(tmp_path / "there")
+    (here / "provenance").mkdir()
+    (here / "provenance/parity.json").write_text("{}")  # a record, which has times
+    assert list(files_apart(here, there)) == []
+
+
+def test_a_changed_digit_and_a_missing_file_are_named(tmp_path: Path) -> None:
+    here, there = results(tmp_path / "here"), results(tmp_path / "there")
+    (there / "curves/parity/act.csv").write_text(ROWS.replace("0.25", "0.2501"))
+    (there / "tables/sort.csv").write_text(ROWS)
+    new, curve = files_apart(here, there)
+    assert new == "tables/sort.csv: in one of the two runs alone"
+    assert curve.startswith("curves/parity/act.csv: 1 lines differ: here '0.1,0,0.25', then '0.1")
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"), [("act", ERROR), ("plain", ERROR), ("act_steps", STEPS)]
+)
+def test_a_number_may_move_a_little(tmp_path: Path, name: str, allowed: float) -> None:
+    path = tmp_path / "parity.json"
+    for moved, count in ((0.9 * allowed, 0), (1.1 * allowed, 1)):
+        path.write_text(json.dumps({name: 1 - moved}))
+        assert len(list(numbers_apart(json.dumps({name: 1.0}), path))) == count
+
+
+def test_a_number_that_is_gone_is_apart(tmp_path: Path) -> None:
+    path = tmp_path / "parity.json"
+    assert list(numbers_apart("{}", path)) == ["is missing now"]
+    path.write_text('{"act": 0.1}')
+    assert list(numbers_apart('{"plain": 0.1}', path)) == [
+        "act: in one of the two alone",
+        "plain: in one of the two alone",
+    ]
+
+
+def test_what_is_not_committed_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    tiny.write(tmp_path, tiny.document())
+    done = CliRunner().invoke(main, ["verify"])
+    assert done.output == "error: reports/quick/metrics: nothing is committed to compare with\n"
+    (tmp_path / "reports/quick/metrics").mkdir(parents=True)
+    (tmp_path / "reports/quick/metrics/tiny.json").write_text("{}")
     commit(tmp_path)
-    return tmp_path
-
-
-def table(project: Path) -> Path:
-    return project / "reports" / "quick" / "tables" / "parity.csv"
-
-
-def test_a_changed_digit_is_a_difference_on_the_same_machine(project: Path) -> None:
-    assert same_machine(project, "quick")
-    assert list(differences(project, "quick", exactly=True)) == []
-    table(project).write_text(HEADER + ROW.replace("0.1,", "0.1001,"))
-    (found,) = differences(project, "quick", exactly=True)
-    assert found.file == "reports/quick/tables/parity.csv"
-    assert found.what.startswith("1 of 2 lines differ") and "0.1001" in found.what
-    assert list(differences(project, "quick", exactly=False)) == []
-
-
-@pytest.mark.parametrize(("old", "new"), [(",0.1,", ",0.3,"), ("2.0", "4.0"), ("0.001", "0.01")])
-def test_a_moved_mean_is_a_difference_anywhere(project: Path, old: str, new: str) -> None:
-    table(project).write_text(HEADER + ROW.replace(old, new))
-    assert len(list(differences(project, "quick", exactly=False))) == 1
-
-
-def test_a_new_table_is_a_difference_anywhere(project: Path) -> None:
-    table(project).with_name("sort.csv").write_text(HEADER + ROW)
-    for exactly in (True, False):
-        (found,) = differences(project, "quick", exactly=exactly)
-        assert found == ("reports/quick/tables/sort.csv", "is new: none is committed")
-
-
-def test_the_command_names_each_difference(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny.write(project, tiny.document())
-    monkeypatch.chdir(project)
-    same = CliRunner().invoke(main, ["verify"])
-    said = "verify: every table of quick agrees with the committed one, byte for byte\n"
-    assert (same.exit_code, same.output) == (0, said)
-    table(project).write_text(HEADER + ROW.replace("0.1,", "0.2,"))
-    apart = CliRunner().invoke(main, ["verify"])
-    first, last = apart.output.splitlines()
-    assert apart.exit_code == 2
-    assert first.startswith("reports/quick/tables/parity.csv: 1 of 2 lines differ: was 'act,0.001,")
-    assert last == "error: files that do not agree byte for byte with the committed ones: 1"
-
-
-def test_a_missing_table_is_a_difference(project: Path) -> None:
-    table(project).unlink()
-    (found,) = differences(project, "quick", exactly=False)
-    assert found.what == "is missing now"
-
-
-@pytest.mark.parametrize("key", ["device", "versions", "threads"])
-def test_another_machine_is_noticed(project: Path, key: str) -> None:
-    path = project / "reports" / "quick" / "provenance" / "parity-act.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {key: "other"}))
-    assert not same_machine(project, "quick")
-
-
-def test_the_machine_of_each_training_that_contributed_counts(project: Path) -> None:
-    path = project / "reports/quick/provenance/parity-act.json"
-    record = json.loads(path.read_text())
-    path.write_text(json.dumps(record | {"earlier": [record]}))
-    commit(project)
-    path.write_text(json.dumps(record))
-    assert same_machine(project, "quick")
-    path.write_text(json.dumps(record | {"earlier": [record | {"device": "other"}]}))
-    commit(project)
-    path.write_text(json.dumps(record))
-    assert not same_machine(project, "quick")
-
-
-def test_an_evaluation_counts_once_its_record_is_published(project: Path) -> None:
-    training = project / "reports/quick/provenance/parity-act.json"
-    path, origin = training.with_stem("parity"), json.loads(training.read_text())
-    path.write_text(json.dumps(origin | {"device": "other"}))
-    assert not same_machine(project, "quick"), "a record that was not published"
-    commit(project)
-    assert same_machine(project, "quick")
-    path.write_text(json.dumps(origin))
-    assert not same_machine(project, "quick")
-
-
-def test_a_record_is_no_table(project: Path) -> None:
-    path = project / "reports/quick/provenance/parity.json"
-    path.write_text('{"wall_seconds": 1}')
-    commit(project)
-    path.write_text('{"wall_seconds": 2}')
-    assert list(differences(project, "quick", exactly=True)) == []
-
-
-def test_without_a_repository_nothing_is_committed(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(UserError, match="reports/quick: nothing is committed there"):
-        list(differences(tmp_path, "quick", exactly=True))
-    assert capfd.readouterr().err == ""
+    tiny.write(tmp_path, tiny.document(seeds=[1]))
+    done = CliRunner().invoke(main, ["verify"])
+    assert done.output == (
+        "error: this folder differs from the last commit; commit the changes first\n"
+    )

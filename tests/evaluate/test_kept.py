@@ -12,10 +12,9 @@ import pytest
 from support import stages, tiny
 from support.stages import MECHANISMS, QUICK
 
-from pondering.params.read import load_params
 from pondering.results.results import Results
-from pondering.train.published import replicas_csv
 
+RESULTS = "data/results/quick"
 SAME = ("tables/tiny.csv", "exits/tiny.csv", "traces/tiny.json")
 
 
@@ -44,9 +43,7 @@ def run(folder: Path) -> list[str]:
 def clone(source: Path, folder: Path) -> Path:
     """What git holds of a project."""
     stages.new_project(folder)
-    shutil.copytree(source / "reports", folder / "reports")
-    listed = replicas_csv(load_params(source / "params.yaml"), source)
-    (folder / "reports/quick/replicas.csv").write_text(listed)
+    shutil.copytree(stages.published(source), folder / "reports/quick")
     return folder
 
 
@@ -69,19 +66,19 @@ def test_added_seeds_and_settings_give_what_one_whole_run_gives(tmp_path: Path) 
     more = project(clone(first, tmp_path / "more"), "keep", [0, 7, 9], two)
     run(more)
     whole = run_in(tmp_path / "whole", "train", [0, 7, 9], two)
-    for name in (*SAME, *(f"curves/tiny-{each}.csv" for each in MECHANISMS)):
-        ours, theirs = ((each / "reports/quick" / name).read_text() for each in (more, whole))
+    for name in (*SAME, *(f"curves/tiny/{each}.csv" for each in MECHANISMS)):
+        ours, theirs = ((each / RESULTS / name).read_text() for each in (more, whole))
         assert ours == theirs, name
+    folders = stages.published(more), stages.published(whole)
     for each in MECHANISMS:
         name = f"models/tiny/{each}/parameters.safetensors"
-        ours, theirs = ((where / "reports/quick" / name).read_bytes() for where in (more, whole))
+        ours, theirs = ((where / name).read_bytes() for where in folders)
         assert ours == theirs, name
-    ours, theirs = (
-        json.loads((each / "reports/quick/models/tiny/index.json").read_text())
-        for each in (more, whole)
-    )
+    ours, theirs = (json.loads((each / "models/tiny/index.json").read_text()) for each in folders)
     assert ours == theirs
-    trained = json.loads((more / "data/runs/quick/tiny/repeat/run.json").read_text())["replicas"]
+    trained = json.loads((more / "data/results/quick/networks/tiny/repeat/run.json").read_text())[
+        "replicas"
+    ]
     assert {each["seed"] for each in trained} == {9}
 
 
@@ -94,9 +91,11 @@ def run_in(folder: Path, published: str, seeds: list[int], settings: dict[str, A
 def test_what_is_published_in_full_trains_nothing(two_seeds: Path, tmp_path: Path) -> None:
     again = project(clone(two_seeds, tmp_path), "keep", [0, 7], {})
     assert all("are trained" in each for each in run(again))
-    for name in (*SAME, "models/tiny/act/run.json"):
-        ours, theirs = ((each / "reports/quick" / name).read_bytes() for each in (again, two_seeds))
+    for name in SAME:
+        ours, theirs = ((each / RESULTS / name).read_bytes() for each in (again, two_seeds))
         assert ours == theirs, name
+    before = (again / "reports/quick/models/tiny/act/run.json").read_bytes()
+    assert (stages.published(again) / "models/tiny/act/run.json").read_bytes() == before
 
 
 def test_seeds_are_added_where_a_run_had_nothing_to_train(
@@ -104,26 +103,29 @@ def test_seeds_are_added_where_a_run_had_nothing_to_train(
 ) -> None:
     more = project(clone(one_seed, tmp_path), "keep", [0], {})
     run(more)
+    stages.published(more)
     run(project(more, "keep", [0, 7], {}))
     for name in SAME:
-        ours, theirs = ((each / "reports/quick" / name).read_text() for each in (more, two_seeds))
+        ours, theirs = ((each / RESULTS / name).read_text() for each in (more, two_seeds))
         assert ours == theirs, name
 
 
 def test_a_profile_may_leave_a_mechanism_out_or_give_it_fewer_seeds(tmp_path: Path) -> None:
     own = {"act": {"seeds": [7]}, "pondernet": {"seeds": []}}
     folder = run_in(tmp_path, "train", [0, 7], own)
-    table = pd.read_csv(folder / "reports/quick/tables/tiny.csv")
+    table = pd.read_csv(folder / "data/results/quick/tables/tiny.csv")
     seeds = table.groupby("mechanism")["seed"].agg(set).to_dict()
     assert seeds == {"repeat": {0, 7}, "act": {7}}
-    curves = [folder / f"reports/quick/curves/tiny-{each}.csv" for each in ("act", "pondernet")]
+    curves = [
+        folder / f"data/results/quick/curves/tiny/{each}.csv" for each in ("act", "pondernet")
+    ]
     full, none = (pd.read_csv(each) for each in curves)
     assert len(full) and not len(none) and list(full) == list(none)
-    record = folder / "reports/quick/provenance/tiny-pondernet.json"
+    record = folder / "data/results/quick/provenance/tiny/pondernet.json"
     assert {"updates", "wall_seconds"} <= json.loads(record.read_text()).keys()
-    published = folder / "reports/quick/models/tiny"
-    assert set(json.loads((published / "index.json").read_text())) == {"repeat", "act"}
-    assert set(Results.read(folder / "reports/quick", "quick").curves["tiny"]["mechanism"]) == {
+    networks = stages.published(folder) / "models/tiny"
+    assert set(json.loads((networks / "index.json").read_text())) == {"repeat", "act"}
+    assert set(Results.read(folder / RESULTS, "quick").curves["tiny"]["mechanism"]) == {
         "repeat",
         "act",
     }

@@ -25,7 +25,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import Params, load_params
 from pondering.params.replica import Replica
 from pondering.params.schema import ExperimentConfig
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.results.results import Results
 from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
@@ -36,10 +36,9 @@ LATER = (
     ("train", "--mechanism", "pondernet"),
     ("evaluate",),
 )
-PUBLISHED = [
-    (profile, "/".join(path.parts[-3:-1]))
-    for profile in ("quick", "reduced")
-    for path in sorted((ROOT / "reports" / profile / "models").glob("*/*/run.json"))
+NAMES = [
+    ("reduced", "/".join(path.parts[-3:-1]))
+    for path in sorted((ROOT / "reports/reduced/models").glob("*/*/run.json"))
 ]
 
 
@@ -51,8 +50,7 @@ def params() -> Params:
 def by_the_pipeline(profile: str, name: str) -> tuple[Network, Replica, int]:
     """The network as the pipeline builds it from the record, its replica and its updates."""
     experiment, mechanism = name.split("/")
-    layout = Layout(ROOT, profile)
-    folder = layout.models(experiment, mechanism)
+    folder = Layout(ROOT, profile, PUBLISHED).run(experiment, mechanism)
     record = json.loads((folder / "run.json").read_text())
     config, evaluation = record["config"], params().experiment(experiment)
     blocks: dict[str, Any] = {"mechanisms": {mechanism: config.pop(mechanism)}}
@@ -67,7 +65,7 @@ def by_the_pipeline(profile: str, name: str) -> tuple[Network, Replica, int]:
     return single.eval(), replica, whole.updates(mechanism)
 
 
-@pytest.mark.parametrize(("profile", "name"), PUBLISHED)
+@pytest.mark.parametrize(("profile", "name"), NAMES)
 def test_a_network_is_the_pipelines_and_its_card_is_the_tables(profile: str, name: str) -> None:
     wanted, replica, updates = by_the_pipeline(profile, name)
     network, card = from_pretrained(name, profile=profile)
@@ -82,7 +80,7 @@ def test_a_network_is_the_pipelines_and_its_card_is_the_tables(profile: str, nam
     assert got.mixture.equal(want.mixture) and got.ponder_time.equal(want.ponder_time)
     assert network.halting.max_steps == wanted.halting.max_steps
     assert network.halting.carry == wanted.halting.carry
-    standing = standings(Layout(ROOT, profile), experiment)[replica.text()]
+    standing = standings(Layout(ROOT, profile, PUBLISHED), experiment)[replica.text()]
     assert (card.error, card.ponder_time) == pytest.approx(tuple(standing))
     assert (card.seed, card.updates) == (replica.seed, updates)
     assert replica.setting_name() == " ".join(f"{n} {v:g}" for n, v in card.setting.items())
@@ -110,7 +108,7 @@ def test_a_published_network_errs_on_inputs_drawn_anew_as_its_table_says(name: s
 
 def test_the_network_of_a_mechanism_is_of_the_setting_that_pages_show() -> None:
     results = Results.load(ROOT / "reports", "reduced")
-    published = [name.split("/") for profile, name in PUBLISHED if profile == "reduced"]
+    published = [name.split("/") for _, name in NAMES]
     assert len(published) > 30
     for experiment, mechanism in published:
         card = from_pretrained(f"{experiment}/{mechanism}", profile="reduced").card
@@ -124,9 +122,9 @@ def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -
     tiny.write(project, values)
     for name, *more in (("datasets",), ("train", "--mechanism", "act"), *LATER):
         assert not stages.run(project, name, *QUICK, *more).status
-    published = project / "reports/quick/models"
+    published = stages.published(project) / "models"
     taken = load_file(published / "tiny/act/parameters.safetensors")
-    trained = load_file(project / "data/runs/quick/tiny/act/parameters.safetensors")
+    trained = load_file(project / "data/results/quick/networks/tiny/act/parameters.safetensors")
     replicas = json.loads((published / "tiny/act/run.json").read_text())["replicas"]
     assert [(each["setting"], each["seed"]) for each in replicas] == [(0.01, 0), (0.1, 0)]
     assert all(each.equal(trained[name][[0, 2]].half()) for name, each in taken.items())
@@ -142,15 +140,15 @@ def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -
 
 
 def test_a_given_folder_and_a_path_find_the_same(tmp_path: Path) -> None:
-    wanted = from_pretrained("sort/act", profile="quick")
-    shutil.copytree(ROOT / "reports" / "quick" / "models" / "sort", tmp_path / "models" / "sort")
+    wanted = from_pretrained("sort/act")
+    shutil.copytree(ROOT / "reports" / "reduced" / "models" / "sort", tmp_path / "models" / "sort")
     for name, folder in (("sort/act", tmp_path / "models"), (tmp_path / "models/sort/act", None)):
         network, card = from_pretrained(str(name), folder)
         nothing = dict.fromkeys(("question", "unit", "error", "ponder_time"))
         assert card == replace(wanted.card, **nothing) != wanted.card
         assert network.heads.weight.equal(wanted.network.heads.weight)
     for part in ("cards", "tables"):
-        shutil.copytree(ROOT / "reports" / "quick" / part, tmp_path / part)
+        shutil.copytree(ROOT / "reports" / "reduced" / part, tmp_path / part)
     assert from_pretrained("sort/act", tmp_path / "models").card == wanted.card
 
 
@@ -183,10 +181,10 @@ def test_every_mechanism_of_the_pipeline_can_be_loaded() -> None:
     for name, entry in MECHANISMS.items():
         known = networks._kind(name).__name__, networks._setting_of(name)
         assert known == (entry.path.partition(":")[2], entry.setting)
-    loaded = {name.partition("/")[2] for profile, name in PUBLISHED if profile == "quick"}
+    loaded = {name.partition("/")[2] for _, name in NAMES}
     used = {
         name
-        for each in load_params(ROOT / "params.yaml", "quick").experiments.values()
+        for each in load_params(ROOT / "params.yaml", "reduced").experiments.values()
         for name in each.mechanisms
     }
     assert loaded == used, "each is held against the pipeline's above"

@@ -14,17 +14,16 @@ import pytest
 from safetensors.torch import load_file
 from support import stages, tiny
 from support.trained_project import shown
-from support.untrained import stage_of
 
 from pondering.evaluate import publish
 from pondering.evaluate.kept import Kept
 from pondering.evaluate.load import load_trained
 from pondering.evaluate.publish import in_line
-from pondering.evaluate.stage import run
 from pondering.evaluate.standings import Standing, Standings, standings
 from pondering.params.read import PROFILES, load_params
 from pondering.params.replica import Replica
-from pondering.project.paths import Layout
+from pondering.project.errors import UserError
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 
@@ -46,9 +45,10 @@ def wanted(mechanism: str) -> tuple[float, int]:
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """What git holds of the finished project."""
-    shutil.copytree(stages.finished_project() / "reports", tmp_path / "reports")
-    shutil.copy(stages.finished_project() / "params.yaml", tmp_path)
-    return tmp_path
+    project = shutil.copytree(stages.finished_project(), tmp_path / "project")
+    published = stages.published(project)
+    shutil.copytree(published, tmp_path / "clone/reports/quick")
+    return Path(shutil.copy(project / "params.yaml", tmp_path / "clone")).parent
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -68,7 +68,7 @@ def test_a_fresh_clone_shows_what_the_trained_project_shows(
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_it_is_one_of_the_trained_replicas_and_nothing_besides(clone: Path, mechanism: str) -> None:
     whole = Layout(stages.finished_project(), "quick").run("tiny", mechanism)
-    copy = Layout(clone, "quick").models("tiny", mechanism)
+    copy = Layout(clone, "quick", PUBLISHED).run("tiny", mechanism)
     record, full = (json.loads((each / "run.json").read_text()) for each in (copy, whole))
     assert record["config"] == full["config"]
     (replica,) = record["replicas"]
@@ -118,10 +118,11 @@ def test_large_networks_are_left_out_and_the_plain_one_first(
     params = load_params(tiny.write(tmp_path, tiny.document()))
     values = params.experiment("tiny")
     task = make_task(values.task, "tiny")
-    size = json.loads((layout.published("tiny") / "index.json").read_text())["act"]["bytes"]
+    tensors = load_file(layout.run("tiny", "act") / "parameters.safetensors")
+    size = sum(4 * each[0].numel() for each in tensors.values())
     for budget in (size - 1, size, 2 * size, 3 * size):
         monkeypatch.setattr(publish, "BUDGET", budget)
-        copies = publish.Copies(Layout(tmp_path, "quick"), "tiny", values)
+        copies = publish.Copies(Layout(tmp_path, "quick", PUBLISHED), "tiny", values)
         for mechanism in MECHANISMS:
             trained = load_trained(layout, params, "tiny", mechanism, task)
             copies.add(mechanism, trained, standings(layout, "tiny"), Kept((), {}))
@@ -133,28 +134,29 @@ def test_large_networks_are_left_out_and_the_plain_one_first(
     assert found == [set(), {"act"}, {"act", "pondernet"}, set(MECHANISMS)]
 
 
-def test_what_an_earlier_evaluation_published_goes_away(tmp_path: Path) -> None:
-    layout = Layout(tmp_path, "quick")
-    values = load_params(tiny.write(tmp_path, tiny.document())).experiment("tiny")
-    old, other = (layout.models(each, "act") / "run.json" for each in ("tiny", "another"))
-    for path in (old, other):
-        path.parent.mkdir(parents=True)
+def test_what_was_published_before_goes_away(tmp_path: Path) -> None:
+    project = shutil.copytree(stages.finished_project(), tmp_path / "project")
+    reports = project / "reports/quick"
+    old = [reports / name for name in ("models/tiny/another/run.json", "tables/another.csv")]
+    frozen = reports / "NOTES.md"
+    for path in (*old, frozen):
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    copies = publish.Copies(layout, "tiny", values)
-    (index,) = copies.files()
-    index.touch()
-    copies.prune()
-    assert index.is_file() and other.is_file() and not old.exists()
+    stages.published(project)
+    assert frozen.exists() and not any(path.exists() for path in old)
 
 
-def test_an_evaluation_removes_what_it_did_not_publish(tmp_path: Path) -> None:
-    parity = {"name": "parity", "bits": 2, "layout": "leading"}
-    stage = stage_of(tmp_path, parity | {"train_nonzero": [1, 2], "test_nonzero": {"test": [1, 2]}})
-    old = stage.layout.models("tiny", "another") / "run.json"
-    old.parent.mkdir(parents=True)
-    old.touch()
-    run(stage)
-    assert not old.exists() and len(list(stage.layout.published("tiny").rglob("*.*"))) == 7
+def test_what_is_missing_or_unfinished_is_refused_and_nothing_copied(tmp_path: Path) -> None:
+    project = shutil.copytree(stages.finished_project(), tmp_path / "project")
+    params = load_params(project / "params.yaml")
+    with pytest.raises(UserError, match=r"claims.json: no such file; .* run `dvc repro` first"):
+        publish.publish(params, project)
+    more = load_params(tiny.write(project, tiny.document(seeds=[0, 7, 9])))
+    for name in ("claims.json", "index.html"):
+        (project / "data/results/quick" / name).touch()
+    with pytest.raises(UserError, match=r"seed 9 is not trained; run `dvc repro train@quick-tiny`"):
+        publish.publish(more, project)
+    assert not (project / "reports/quick/tables").exists()
 
 
 @pytest.mark.parametrize("profile", PROFILES)

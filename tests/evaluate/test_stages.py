@@ -19,6 +19,7 @@ from support.stages import MECHANISMS, QUICK, contents
 
 from pondering.params.read import load_params
 from pondering.project.atomic import sha256_file
+from pondering.project.paths import Layout
 from pondering.project.provenance import hash_values
 
 CURVES = [
@@ -45,21 +46,19 @@ def copy(project: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def test_the_files_are_those_of_the_layout(project: Path) -> None:
-    reports = {f"reports/quick/{kind}/tiny" for kind in ("tables", "metrics", "traces", "cards")}
-    files = {name.rpartition(".")[0] for name in contents(project)}
-    replicas = {name for name in files if name.startswith("data/replicas/")}
-    runs = {f"data/runs/quick/tiny/{m}/{f}" for m in MECHANISMS for f in ("parameters", "run")}
-    train = {f"reports/quick/{f}/tiny-{m}" for m in MECHANISMS for f in ("curves", "provenance")}
-    train.add("reports/quick/provenance/tiny")
-    models = {f.replace("data/runs/quick", "reports/quick/models") for f in runs}
-    models.add("reports/quick/models/tiny/index")
-    written = reports | runs | train | models | {"data/tasks/quick/tiny"}
-    assert files - replicas == written and len(replicas) == 4 * len(MECHANISMS)
+    layout = Layout(Path(), "quick")
+    wanted = {layout.frozen("tiny"), layout.card("tiny"), layout.table("tiny")}
+    wanted |= {layout.traces("tiny"), layout.provenance("tiny"), layout.metrics("tiny")}
+    for each in MECHANISMS:
+        run = layout.run("tiny", each)
+        wanted |= {run / "parameters.safetensors", run / "run.json"}
+        wanted |= {layout.curves("tiny", each), layout.provenance("tiny", each)}
+    assert set(contents(project)) == set(map(str, wanted))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_curves_have_a_row_per_replica_and_point(project: Path, mechanism: str) -> None:
-    curves = pd.read_csv(project / f"reports/quick/curves/tiny-{mechanism}.csv")
+    curves = pd.read_csv(project / f"data/results/quick/curves/tiny/{mechanism}.csv")
     assert list(curves.columns) == CURVES
     assert set(curves["experiment"]) == {"tiny"}
     assert set(curves["mechanism"]) == {mechanism}
@@ -77,7 +76,7 @@ def test_curves_have_a_row_per_replica_and_point(project: Path, mechanism: str) 
 
 
 def test_runs_hold_the_stacked_parameters_and_their_configuration(project: Path) -> None:
-    folder = project / "data/runs/quick/tiny/act"
+    folder = project / "data/results/quick/networks/tiny/act"
     record = json.loads((folder / "run.json").read_text())
     replicas = [(each["setting"], each["seed"], each["status"]) for each in record["replicas"]]
     assert replicas == [(s, seed, "finished") for s in (0.01, 0.1) for seed in (0, 7)]
@@ -88,7 +87,7 @@ def test_runs_hold_the_stacked_parameters_and_their_configuration(project: Path)
 
 
 def test_provenance_says_where_a_number_comes_from(project: Path) -> None:
-    origin = json.loads((project / "reports/quick/provenance/tiny-act.json").read_text())
+    origin = json.loads((project / "data/results/quick/provenance/tiny/act.json").read_text())
     wanted = {"commit", "params_hash", "data_hash", "device", "versions", "wall_seconds"}
     assert wanted | {"updates", "command"} <= set(origin)
     assert origin["updates"] == 30
@@ -98,13 +97,13 @@ def test_provenance_says_where_a_number_comes_from(project: Path) -> None:
 
 
 def test_an_evaluation_says_so_too_with_the_replicas_it_read(project: Path) -> None:
-    origin = json.loads((project / "reports/quick/provenance/tiny.json").read_text())
+    origin = json.loads((project / "data/results/quick/provenance/tiny.json").read_text())
     config = load_params(project / "params.yaml").experiment("tiny").plain()
-    runs = {each: project / f"data/runs/quick/tiny/{each}" for each in MECHANISMS}
+    runs = {each: project / f"data/results/quick/networks/tiny/{each}" for each in MECHANISMS}
     trained = {k: sha256_file(runs[k] / "parameters.safetensors") for k in runs}
     for mechanism, digest in trained.items():
         training = json.loads(
-            (project / f"reports/quick/provenance/tiny-{mechanism}.json").read_text()
+            (project / f"data/results/quick/provenance/tiny/{mechanism}.json").read_text()
         )
         assert training["trained_hash"] == digest
         same = ("commit", "lock_hash", "device", "threads", "versions")
@@ -123,14 +122,14 @@ def test_an_evaluation_needs_neither_dvc_nor_mlflow(copy: Path) -> None:
     missing = partial(faults.uninstalled, "dvc", "mlflow")
     done = stages.run(copy, "evaluate", *QUICK, before=missing)
     assert (done.status, done.err) == (0, "")
-    after, record = stages.contents(copy), "reports/quick/provenance/tiny.json"
+    after, record = stages.contents(copy), "data/results/quick/provenance/tiny.json"
     assert not {"dvc", "mlflow"} & set(json.loads(after.pop(record))["versions"])
     assert {"dvc", "mlflow"} < set(json.loads(before.pop(record))["versions"])
     assert after == before
 
 
 def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path) -> None:
-    table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
+    table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
     assert list(table.columns) == TABLE
     assert len(table) == (4 + 4 + 2 * 4) * 3
     assert set(table["split"]) == {"test"}
@@ -149,45 +148,18 @@ def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path
     assert table["ponder_time"].between(1, 4).all()
 
 
-def test_metrics_are_means_of_the_table(project: Path) -> None:
+def test_metrics_are_means_of_the_table_at_the_best_settings(project: Path) -> None:
     metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
-    table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
-    chosen = table[(table["mechanism"] == "act") & (table["setting"] == 0.1)]
-    assert metrics["act tau=0.1"]["mean_error"] == pytest.approx(chosen["error"].mean(), abs=1e-5)
-    assert list(metrics) == [
-        "repeat rho=1", "repeat rho=2", "act tau=0.01", "act tau=0.1",
-        "pondernet lambda_p=0.3", "pondernet lambda_p=0.6",
-    ]  # fmt: skip
-    assert list(dict.fromkeys(table["mechanism"])) == list(MECHANISMS)
-
-
-def test_a_table_has_six_digits_of_every_number(project: Path) -> None:
-    table = pd.read_csv(project / "reports/quick/tables/tiny.csv", dtype=str)
-    assert table["loss"].to_list() == [f"{float(each):.6g}" for each in table["loss"]]
-    assert table["loss"].str.lstrip("0.").str.replace(".", "").str.len().max() == 6
-
-
-def test_traces_are_step_by_step(project: Path) -> None:
-    document = json.loads((project / "reports/quick/traces/tiny.json").read_text())
-    assert document["experiment"] == "tiny"
-    traces = document["traces"]
-    assert {trace["mechanism"] for trace in traces} == {"act", "pondernet"}
-    for trace in traces:
-        assert trace["kind"] == "sequence"
-        (step,) = trace["steps"]
-        assert set("+-0") >= set(step["input"])
-        assert sum(step["halting"]) == pytest.approx(1.0, abs=1e-3)
-        assert {step["target"], step["prediction"]} <= {"even", "odd"}
-        if trace["mechanism"] == "act":
-            assert step["ponder_time"] == len(step["halting"])
-
-
-def test_the_card_says_what_the_data_are(project: Path) -> None:
-    card = json.loads((project / "reports/quick/cards/tiny.json").read_text())
-    assert card["what"] == "3 elements, leading; tanh RNN of 16"
-    assert card["stand_in"] is False
-    assert card["examples"] == {"test": 30}
-    assert len(card["sha256"]) == 64
+    table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
+    paper = table[table["prediction"] != "expected"]
+    means = paper.groupby(["mechanism", "setting"])[["error", "ponder_time"]].mean()
+    assert metrics["plain"] == pytest.approx(means.loc[("repeat", 1), "error"], abs=1e-4)
+    for name in ("act", "pondernet"):
+        best = means.loc[name].sort_values(["error", "ponder_time"]).iloc[0]
+        assert metrics[name] == pytest.approx(best["error"], abs=1e-4)
+        assert metrics[f"{name}_steps"] == pytest.approx(best["ponder_time"], abs=1e-4)
+    assert metrics["best"] == pytest.approx(means["error"].min(), abs=1e-4)
+    assert list(metrics) == ["plain", "act", "act_steps", "pondernet", "pondernet_steps", "best"]
 
 
 def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) -> None:
@@ -207,14 +179,14 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
     shell("train", "--mechanism", "pondernet")
     for mechanism in ("repeat", "act"):
         shutil.copytree(
-            project / f"data/runs/quick/tiny/{mechanism}",
-            folder / f"data/runs/quick/tiny/{mechanism}",
+            project / f"data/results/quick/networks/tiny/{mechanism}",
+            folder / f"data/results/quick/networks/tiny/{mechanism}",
         )
     shell("evaluate")
-    timed = ("data/replicas/", "reports/quick/provenance/")  # they say how long it took
+    timed = ("data/replicas/", "data/results/quick/provenance/")  # they say how long it took
     ours = {each: data for each, data in contents(folder).items() if not each.startswith(timed)}
     theirs = contents(project)
-    assert any(name.startswith("reports/quick/tables/") for name in ours)
+    assert len(ours) == 2 * 3 + 1 + 5
     for name, data in ours.items():
         assert data == theirs[name], name
 
@@ -222,19 +194,19 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
 def test_a_finished_run_repeats_itself_from_its_checkpoint(copy: Path) -> None:
     """dvc deletes the outputs before it runs a stage."""
     before = contents(copy)
-    shutil.rmtree(copy / "data/runs/quick/tiny/act")
-    (copy / "reports/quick/curves/tiny-act.csv").unlink()
+    shutil.rmtree(copy / "data/results/quick/networks/tiny/act")
+    (copy / "data/results/quick/curves/tiny/act.csv").unlink()
     assert stages.run(copy, "train", *QUICK, "--mechanism", "act").status == 0
     after = contents(copy)
     assert {n for n in before if before[n] != after[n]} <= {
-        "reports/quick/provenance/tiny-act.json"
+        "data/results/quick/provenance/tiny/act.json"
     }
 
 
 def test_evaluation_settings_are_no_part_of_a_trained_run(copy: Path) -> None:
     tiny.write(copy, tiny.document(evaluation={"examples": 10, "trace": {"tau": 0.1}}))
     assert stages.run(copy, "evaluate", *QUICK).status == 0
-    traces = json.loads((copy / "reports/quick/traces/tiny.json").read_text())["traces"]
+    traces = json.loads((copy / "data/results/quick/traces/tiny.json").read_text())["traces"]
     assert {t["setting"] for t in traces if t["mechanism"] == "act"} == {0.1}
 
 
@@ -243,18 +215,18 @@ def test_an_evaluation_uses_the_threads_that_it_may(copy: Path) -> None:
     values["compute"]["threads"] = 2
     tiny.write(copy, values)
     assert stages.run(copy, "evaluate", *QUICK).status == 0
-    origin = json.loads((copy / "reports/quick/provenance/tiny.json").read_text())
+    origin = json.loads((copy / "data/results/quick/provenance/tiny.json").read_text())
     assert origin["threads"] == min(2, os.cpu_count() or 1)
 
 
 def test_a_diverged_replica_stays_in_the_table_and_harms_no_other(copy: Path) -> None:
-    path = copy / "data/runs/quick/tiny/act/run.json"
+    path = copy / "data/results/quick/networks/tiny/act/run.json"
     record = json.loads(path.read_text())
     record["replicas"][1]["status"] = "diverged"
     path.write_text(json.dumps(record))
-    before = pd.read_csv(copy / "reports/quick/tables/tiny.csv")
+    before = pd.read_csv(copy / "data/results/quick/tables/tiny.csv")
     assert stages.run(copy, "evaluate", *QUICK).status == 0
-    after = pd.read_csv(copy / "reports/quick/tables/tiny.csv")
+    after = pd.read_csv(copy / "data/results/quick/tables/tiny.csv")
     mine = (after["mechanism"] == "act") & (after["setting"] == 0.01) & (after["seed"] == 7)
     assert mine.sum() == 3
     pd.testing.assert_frame_equal(after[~mine], before[~mine])

@@ -221,7 +221,7 @@ def test_an_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(tmp_path
         values["tiny"][home].pop("pondernet")
     params = load_params(tiny.write(tmp_path, values))
     assert list(params.experiment("tiny").mechanisms) == ["repeat", "act"]
-    assert params.training("tiny", "act") == "train@quick-tiny-act"
+    assert params.training("tiny") == "train@quick-tiny"
     with pytest.raises(UserError, match="'pondernet', only with repeat, act; give it a block"):
         params.experiment("tiny").replicas("pondernet")
     for name in ("common", "quick"):

@@ -130,7 +130,7 @@ def test_a_section_has_a_row_a_method_and_folds_the_rest(html: str) -> None:
     )
     assert first.partition("more figure")[0].count("<figure") <= MOST_FIGURES
     assert "commit 3f9c2ab" in folded and "66.7 min" in folded
-    assert 'href="tables/parity.csv"' in folded and 'href="curves/parity-act.csv"' in folded
+    assert 'href="tables/parity.csv"' in folded and 'href="curves/parity/act.csv"' in folded
 
 
 def test_markdown_has_the_same_verdicts_tables_and_figures(site: Path, markdown: str) -> None:

@@ -17,7 +17,7 @@ from support.synthetic_results import card_of
 from pondering.claims.claims import Outcome
 from pondering.claims.verdicts import MEANINGS, VERDICTS
 from pondering.params.read import load_params
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.report import pages
 from pondering.report.figures import FIGURES
 from pondering.report.pages import build, build_index, names
@@ -52,7 +52,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_without_any_result_the_report_says_so_and_pictures_of_others_stay(tmp_path: Path) -> None:
-    layout = Layout(tmp_path, "quick")
+    layout = Layout(tmp_path, "quick", PUBLISHED)
     frozen = layout.report / "figures/an-older-one.svg"
     frozen.parent.mkdir(parents=True)
     frozen.touch()
@@ -69,7 +69,7 @@ def test_an_unfinished_and_a_diverged_training_are_marked(tmp_path: Path) -> Non
     table = source.tables["parity"]
     act = (table["mechanism"] == "act") & (table["seed"] == 0)
     tables = {"parity": table.assign(status=table["status"].mask(act, "running"))}
-    layout = Layout(tmp_path, "quick")
+    layout = Layout(tmp_path, "quick", PUBLISHED)
     build(dataclasses.replace(source, tables=tables), REGISTER, layout, {})
     html, markdown = ((layout.report / name).read_text() for name in ("index.html", "report.md"))
     assert "Unfinished:" in html and "Unfinished:" in markdown and "1 diverged" in html
@@ -99,7 +99,7 @@ def test_the_index_without_reports_says_so(tmp_path: Path) -> None:
 
 
 def test_every_verdict_and_outcome_has_a_look_and_every_verdict_a_meaning(tmp_path: Path) -> None:
-    layout = Layout(tmp_path, "quick")
+    layout = Layout(tmp_path, "quick", PUBLISHED)
     build(Results("quick"), REGISTER, layout, {})
     page = (layout.report / "index.html").read_text()
     for verdict in VERDICTS:
@@ -114,7 +114,7 @@ def test_an_answer_stands_on_the_page_with_its_figure_and_cause(tmp_path: Path) 
     found = cases.q6(-0.05, 0.5)
     seen = {"seen": 0.0, "error_seen": 0.0, "error_unseen": 0.0}
     tables = {name: table.assign(**seen) for name, table in found.tables.items()}
-    layout = Layout(tmp_path, "reduced")
+    layout = Layout(tmp_path, "reduced", PUBLISHED)
     build(dataclasses.replace(found, tables=tables), REGISTER, layout, {})
     html = (layout.report / "index.html").read_text(encoding="utf-8")
     answer = html.partition('id="judged-Q6"')[2].partition("</article>")[0]
@@ -155,7 +155,7 @@ def test_settings_are_those_of_the_evaluation_not_of_an_edit_since(
         path.parent.mkdir(parents=True)
     results.tables["parity"].to_csv(layout.table("parity"), index=False)
     layout.card("parity").write_text(json.dumps(dataclasses.asdict(card_of("parity"))))
-    evaluated = json.loads((ROOT / "reports/quick/provenance/parity.json").read_text())
+    evaluated = json.loads((ROOT / "reports/reduced/provenance/parity.json").read_text())
     evaluated["config"]["network"]["hidden"] = 77
     layout.provenance("parity").write_text(json.dumps(evaluated))
     pages.publish(tmp_path, "quick", {})

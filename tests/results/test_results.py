@@ -21,7 +21,9 @@ def folder(tmp_path: Path) -> Path:
     table_of("mnist_rotated", FEW, 2).to_csv(reports / "quick/tables/mnist_rotated.csv")
     curves = curves_of("parity_scattered", FEW, 2, diverged=("act", 0.1, 1))
     for mechanism, rows in curves.groupby("mechanism"):
-        rows.to_csv(reports / f"quick/curves/parity_scattered-{mechanism}.csv", index=False)
+        path = reports / f"quick/curves/parity_scattered/{mechanism}.csv"
+        path.parent.mkdir(exist_ok=True)
+        rows.to_csv(path, index=False)
     traces = {"experiment": "sort", "traces": traces_of("sort")}
     (reports / "quick/traces/sort.json").write_text(json.dumps(traces))
     for name in ("mnist_rotated", "parity_scattered"):

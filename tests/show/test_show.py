@@ -29,7 +29,7 @@ from pondering.model.halting import Halting
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.show.command import one_of_the_test_set
 from pondering.show.steps import ponder
 from pondering.tasks import make_task
@@ -189,7 +189,9 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
     before = {each: shown(*each) for each in commands}
     layout = Layout(project, "quick")
     for experiment, mechanism in TRAINED:
-        shutil.move(layout.run(experiment, mechanism), layout.models(experiment, mechanism))
+        there = Layout(project, "quick", PUBLISHED).run(experiment, mechanism)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(layout.run(experiment, mechanism), there)
     shutil.rmtree(project / "data")
     for name, output in before.items():
         assert shown(*name) == output
@@ -205,7 +207,7 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
             ("parity", "--profile", "paper"),
             ("no network here in profile paper", "another --profile"),
         ),
-        (("logic", "--mechanism", "repeat"), ("train@quick-logic-repeat", "--mechanism")),
+        (("logic", "--mechanism", "repeat"), ("train@quick-logic", "--mechanism")),
         (("parity", "--mechanism", "acts"), ("'acts'", "allowed: repeat, act, pondernet")),
         (("parity", "--setting", "0.5"), ("no such network", "0.001 seed 1, 0.1 seed 0")),
         (("parity", "--setting", "x"), ("--setting", "'x'")),
@@ -228,10 +230,10 @@ def test_without_the_data_only_inputs_of_ones_own() -> None:
 
 
 def test_damaged_files_are_one_line(project: Path) -> None:
-    path = project / "data" / "runs" / "quick" / "parity" / "act" / "parameters.safetensors"
+    path = Layout(project, "quick").run("parity", "act") / "parameters.safetensors"
     path.write_bytes(path.read_bytes()[:100])
     assert str(path.relative_to(project)) in refused("parity")
-    table = project / "reports" / "quick" / "tables" / "logic.csv"
+    table = Layout(project, "quick").table("logic")
     table.parent.mkdir(parents=True)
     table.write_text("mechanism,setting\nact,0.1\n")
     assert "logic.csv" in refused("logic")

@@ -9,7 +9,7 @@ from pathlib import Path
 from support.synthetic_results import card_of, made_up_results
 
 from pondering.claims.claims import load_register
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.report.pages import build
 from pondering.results.results import Results
 
@@ -26,7 +26,8 @@ def publish(source: Results, folder: Path) -> Path:
         source: made-up results.
         folder: reports/ of a project.
     """
-    home = Layout(folder.parent, source.profile).report
+    layout = Layout(folder.parent, source.profile, PUBLISHED)
+    home = layout.report
     for kind in ("tables", "curves", "provenance"):
         (home / kind).mkdir(parents=True, exist_ok=True)
     for name, table in source.tables.items():
@@ -36,15 +37,17 @@ def publish(source: Results, folder: Path) -> Path:
                       "versions": {"torch": "2.13.0"}, "updates": 30000,
                       "config": {"act": {"updates": None, "tau": [0.001, 0.01]},
                                  "training": {"clip": 1.0}}}  # fmt: skip
-            path = home / "provenance" / f"{name}-{mechanism}.json"
+            path = layout.provenance(name, mechanism)
+            path.parent.mkdir(exist_ok=True)
             path.write_text(json.dumps(origin))
         if name == "parity":  # another was evaluated before evaluations left a record
             trained = {"trained_hash": {"repeat": "1ee7", "act": HOSTILE}}
-            path.with_stem(name).write_text(json.dumps(origin | trained))
+            layout.provenance(name).write_text(json.dumps(origin | trained))
     for name, curves in source.curves.items():
         for mechanism, part in curves.groupby("mechanism"):
-            part.to_csv(home / "curves" / f"{name}-{mechanism}.csv", index=False)
-    build(source, REGISTER, Layout(folder.parent, source.profile), {})
+            layout.curves(name, mechanism).parent.mkdir(exist_ok=True)
+            part.to_csv(layout.curves(name, mechanism), index=False)
+    build(source, REGISTER, layout, {})
     return home
 
 

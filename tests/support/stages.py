@@ -24,6 +24,8 @@ from pathlib import Path
 
 from support import tiny
 
+from pondering.params.read import load_params
+
 ROOT = Path(__file__).parents[2]
 QUICK = ("--profile", "quick", "--experiment", "tiny")
 MECHANISMS = ("repeat", "act", "pondernet")
@@ -150,18 +152,26 @@ def finished_project() -> Path:
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     folder = new_project(temporary / "project")
     tiny.write(folder, tiny.document())
-    train = [("train", *QUICK, "--mechanism", mechanism) for mechanism in MECHANISMS]
-    for name, *arguments in (("datasets", *QUICK), *train, ("evaluate", *QUICK)):
-        done = run(folder, name, *arguments)
+    for name in ("datasets", "train", "evaluate"):
+        done = run(folder, name, *QUICK)
         assert (done.status, done.err) == (0, ""), done.err
     return folder
 
 
+def published(project: Path) -> Path:
+    """The published results of a project, for which no report has been drawn."""
+    from pondering.evaluate.publish import publish
+
+    for name in ("claims.json", "index.html"):
+        (project / "data/results/quick" / name).touch()
+    return publish(load_params(project / "params.yaml"), project)
+
+
 def contents(folder: Path) -> dict[str, bytes]:
-    """Everything that the stages wrote, checkpoints left out."""
+    """Everything that the stages wrote; checkpoints and data/replicas left out."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for top in ("data", "reports")
         for path in sorted((folder / top).rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.parent.name != "replicas"
     }

@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from pondering import track
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 
 POINTS = 5
 SETTINGS = (0.001, 0.01)
@@ -58,7 +58,7 @@ def rows(point: int) -> list[dict[str, Any]]:
 
 def write_results(root: Path) -> None:
     """What the training leaves."""
-    layout = Layout(root, "quick")
+    layout = Layout(root, "quick", PUBLISHED)
     curves, record = layout.curves("parity", "act"), layout.provenance("parity", "act")
     for path in (curves, record):
         path.parent.mkdir(parents=True, exist_ok=True)

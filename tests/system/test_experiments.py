@@ -14,7 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 from support import repros, stages, tiny
 
-CURVES = "reports/quick/curves/tiny-act.csv"
+CURVES = "data/results/quick/curves/tiny/act.csv"
 TRY = ("-S", "tiny.quick.act.tau=[0.02,0.1]")  # the base has 0.01 and 0.1
 
 

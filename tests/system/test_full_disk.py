@@ -34,7 +34,7 @@ STAGES = {
 DONE_FIRST = {
     "download": {"data/raw/quick/words/all.txt"},
     "datasets": {"data/tasks/quick/tiny.npz"},
-    "report": {f"reports/quick/{n}" for n in ("claims.json", "index.html", "report.md")},
+    "report": {f"data/results/quick/{n}" for n in ("claims.json", "index.html", "report.md")},
 }
 WORDS = b"a b c d e\n"
 
@@ -163,7 +163,7 @@ def test_a_full_disk(tmp_path: Path, before: dict[str, Path], name: str) -> None
     with disk(tmp_path / "disk") as small:
         again = filled(small, before[name], name)
     assert set(again) == set(new)
-    origin = "reports/quick/provenance"  # differs in its wall time
+    origin = "data/results/quick/provenance"  # differs in its wall time
     for path in new:
         assert path.startswith(origin) or again[path] == new[path], path
 

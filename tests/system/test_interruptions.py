@@ -16,9 +16,9 @@ from support import stages, tiny
 TRAIN = ("train", "--profile", "quick", "--experiment", "tiny", "--mechanism", "act")
 UPDATES = 500
 WRITTEN = (
-    "data/runs/quick/tiny/act/parameters.safetensors",
-    "data/runs/quick/tiny/act/run.json",
-    "reports/quick/curves/tiny-act.csv",
+    "data/results/quick/networks/tiny/act/parameters.safetensors",
+    "data/results/quick/networks/tiny/act/run.json",
+    "data/results/quick/curves/tiny/act.csv",
 )
 
 

@@ -15,11 +15,11 @@ from support import faults, stages, tiny
 TRAIN = ("train", *stages.QUICK, "--mechanism", "act")
 UPDATES = 40
 WRITTEN = (
-    "data/runs/quick/tiny/act/parameters.safetensors",
-    "data/runs/quick/tiny/act/run.json",
-    "reports/quick/curves/tiny-act.csv",
+    "data/results/quick/networks/tiny/act/parameters.safetensors",
+    "data/results/quick/networks/tiny/act/run.json",
+    "data/results/quick/curves/tiny/act.csv",
 )
-ORIGIN = "reports/quick/provenance/tiny-act.json"  # differs in its wall time
+ORIGIN = "data/results/quick/provenance/tiny/act.json"  # differs in its wall time
 
 
 def write_params(folder: Path, checkpoint_seconds: float) -> None:
@@ -114,7 +114,7 @@ def test_killed_from_outside(project: Path, undisturbed: dict[str, bytes]) -> No
         check_whole(project, undisturbed)
         if status == 0:  # the end: all anew
             check_finished(project, undisturbed)
-            for top in (".checkpoints", "data/runs", "reports/quick/curves"):
+            for top in (".checkpoints", "data/runs", "data/results/quick/curves"):
                 shutil.rmtree(project / top)
     assert stages.run(project, *TRAIN).status == 0
     check_finished(project, undisturbed)

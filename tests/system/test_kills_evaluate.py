@@ -15,7 +15,7 @@ from support import faults, stages
 
 EVALUATE = ("evaluate", *stages.QUICK)
 FOLDERS = tuple(f"reports/quick/{name}/" for name in ("tables", "traces", "models", "metrics"))
-ORIGIN = "reports/quick/provenance/tiny.json"  # differs in its wall time
+ORIGIN = "data/results/quick/provenance/tiny.json"  # differs in its wall time
 FILES = 12  # that it writes
 
 

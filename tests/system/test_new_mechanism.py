@@ -93,9 +93,10 @@ def extended(folder: Path, entry: str = ENTRY, **block: Any) -> Path:
 def as_parity(reports: Path) -> None:
     """The tables, curves and card of `tiny` again under the name that figures know."""
     shutil.copy(reports / "cards/tiny.json", reports / "cards/parity.json")
-    for path in [reports / "tables/tiny.csv", *(reports / "curves").glob("tiny-*.csv")]:
-        rows = pd.read_csv(path).assign(experiment="parity")
-        rows.to_csv(path.with_name(path.name.replace("tiny", "parity")), index=False)
+    for path in [reports / "tables/tiny.csv", *(reports / "curves/tiny").glob("*.csv")]:
+        target = reports / str(path.relative_to(reports)).replace("tiny", "parity")
+        target.parent.mkdir(exist_ok=True)
+        pd.read_csv(path).assign(experiment="parity").to_csv(target, index=False)
 
 
 @pytest.fixture(scope="module")
@@ -105,14 +106,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     work = ("datasets", "train --mechanism threshold", "train --mechanism act", "evaluate")
     for done in fresh.run(root, *(" ".join((each, *TINY)) for each in work)):
         assert (done.status, done.err) == (0, ""), done
-    as_parity(root / "reports/quick")
+    as_parity(root / "data/results/quick")
     (done,) = fresh.run(root, "report --profile quick")
     assert (done.status, done.err) == (0, ""), done
     return root
 
 
 def test_its_rows_are_in_every_table(project: Path) -> None:
-    table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
+    table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
     own = table[table["mechanism"] == "threshold"]
     pairs = {(0.4, 0), (0.4, 7), (0.6, 0), (0.6, 7)}
     assert set(zip(own["setting"], own["seed"], strict=True)) == pairs
@@ -120,18 +121,20 @@ def test_its_rows_are_in_every_table(project: Path) -> None:
     assert own["ponder_time"].between(1, 4).all() and own["ponder_time"].max() > 1
     metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
     assert {"threshold theta=0.4", "threshold theta=0.6"} <= set(metrics)
-    curves = pd.read_csv(project / "reports/quick/curves/tiny-threshold.csv")
+    curves = pd.read_csv(project / "data/results/quick/curves/tiny/threshold.csv")
     assert set(curves["mechanism"]) == {"threshold"} and curves["update"].max() == 30
-    traces = json.loads((project / "reports/quick/traces/tiny.json").read_text())["traces"]
+    traces = json.loads((project / "data/results/quick/traces/tiny.json").read_text())["traces"]
     assert "threshold" in {trace["mechanism"] for trace in traces}
-    record = json.loads((project / "data/runs/quick/tiny/threshold/run.json").read_text())
+    record = json.loads(
+        (project / "data/results/quick/networks/tiny/threshold/run.json").read_text()
+    )
     own_values = {"theta": [0.4, 0.6], "sharpness": 2.0, "learning_rate": None, "updates": None}
     assert record["config"]["threshold"] == own_values
     assert not {"act", "pondernet", "repeat"} & set(record["config"])
 
 
 def test_it_is_on_the_page_and_in_the_figures(project: Path) -> None:
-    reports = project / "reports/quick"
+    reports = project / "data/results/quick"
     page, text = ((reports / name).read_text() for name in ("index.html", "report.md"))
     assert "Threshold with sharpness = 2" in page
     assert len(re.findall(r"^\| Threshold \| θ = 0\.[46] ", text, re.MULTILINE)) == 2  # splits
@@ -149,7 +152,7 @@ def test_it_is_shown_published_and_judged_beside_the_others(project: Path) -> No
     assert claims.out.startswith("Profile quick")
     assert {done.status for done in (shown, own, claims)} == {0}
     index = json.loads((project / "reports/quick/models/tiny/index.json").read_text())
-    record = json.loads((project / "reports/quick/provenance/tiny-threshold.json").read_text())
+    record = json.loads((project / "data/results/quick/provenance/tiny/threshold.json").read_text())
     assert record["command"] == "dvc repro train@quick-tiny"
     metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
     did = {each: tuple(metrics[f"threshold theta={each}"].values()) for each in (0.4, 0.6)}
@@ -169,8 +172,8 @@ def test_the_other_mechanisms_stay_as_trained(project: Path) -> None:
     before = stages.finished_project()
     for name in ("repeat", "act", "pondernet"):
         for file in (
-            f"data/runs/quick/tiny/{name}/run.json",
-            f"reports/quick/curves/tiny-{name}.csv",
+            f"data/results/quick/networks/tiny/{name}/run.json",
+            f"data/results/quick/curves/tiny/{name}.csv",
         ):
             assert (project / file).read_bytes() == (before / file).read_bytes()
 
@@ -185,8 +188,8 @@ def test_an_experiment_that_does_not_name_it_goes_on_unchanged(tmp_path: Path) -
             assert (done.status, done.err) == (0, ""), done
         (refused,) = fresh.run(root, " ".join(("train --mechanism threshold", *TINY)))
         assert refused.status == 2 and "threshold" in refused.err and "Trace" not in refused.err
-        written = [*(root / "reports/quick/tables").iterdir(), root / "params.yaml"]
-        written += [*(root / "reports/quick/curves").iterdir()]
+        written = [*(root / "data/results/quick/tables").iterdir(), root / "params.yaml"]
+        written += [*(root / "data/results/quick/curves/tiny").iterdir()]
         kept = {str(path.relative_to(root)): path.read_bytes() for path in written}
         runs = {path.name for path in (root / "data/replicas").iterdir()}
         found.append((kept, runs))

@@ -167,19 +167,19 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_new_task_is_in_the_tables_and_can_be_shown(project: Path) -> None:
-    table = pd.read_csv(project / "reports/quick/tables/majority.csv")
+    table = pd.read_csv(project / "data/results/quick/tables/majority.csv")
     assert set(table["difficulty"]) == {0, 1, 2, 3}
     (shown,) = fresh.run(project, "show majority --mechanism act --input +-+")
     assert shown.status == 0 and "+-+" in shown.out
 
 
 def test_a_new_figure_is_drawn_and_on_the_page(project: Path) -> None:
-    assert (project / "reports/quick/figures/beyond-majority.svg").is_file()
-    assert "Errors on majority." in (project / "reports/quick/index.html").read_text()
+    assert (project / "data/results/quick/figures/beyond-majority.svg").is_file()
+    assert "Errors on majority." in (project / "data/results/quick/index.html").read_text()
 
 
 def test_a_new_claim_is_judged(project: Path) -> None:
-    claims = json.loads((project / "reports/quick/claims.json").read_text())
+    claims = json.loads((project / "data/results/quick/claims.json").read_text())
     assert "X1" in str(claims)
 
 

@@ -44,7 +44,7 @@ def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
         trained_again(folder, cluster.address)
     assert capfd.readouterr().out.count("shard 2 of 2: ") == 3
     assert all(is_stored(store(folder), each) for each in first.replicas)
-    assert not (folder / "data/runs").exists(), "a part of the results was published"
+    assert not (folder / "data/results").exists(), "a part of the results was published"
     damaged.unlink()
     trained_again(folder, cluster.address)
     assert results(folder) == results(trained(tmp_path / "local")[0])

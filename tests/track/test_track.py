@@ -23,7 +23,7 @@ from support.tracked_stage import points, runs
 
 from pondering import track
 from pondering.params.replica import Replica
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 
 ONE = "act, tau 0.001, seed 0"
 ALL = {f"act, tau {setting:g}, seed {seed}" for setting, seed in stage.REPLICAS}
@@ -58,7 +58,7 @@ def results(project: Path) -> Path:
     values["parity"] = values.pop("tiny")
     tiny.write(project, values)
     stage.write_results(project)
-    layout = Layout(project, "quick")
+    layout = Layout(project, "quick", PUBLISHED)
     card = {"question": "Odd?", "what": "8 elements", "source": "drawn", "sha256": "ab" * 32}
     claims = {"claims": [{"runs": ["parity-act"], "figures": ["graves-04", "not-drawn"]}]}
     files = {
@@ -66,7 +66,7 @@ def results(project: Path) -> Path:
         layout.report / "claims.json": json.dumps(claims),
         layout.report / "figures/graves-04.png": "png",
         layout.report / "figures/graves-05.png": "png",
-        layout.models("parity", "act") / "parameters.safetensors": "tensors",
+        layout.run("parity", "act") / "parameters.safetensors": "tensors",
     }
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ def test_a_followed_training_keeps_its_runs_and_gets_its_test_errors(results: Pa
     assert {name: run.info.run_id for name, run in runs().items()} == before
     assert runs()[ONE].data.metrics["test_error"] == pytest.approx(0.2)
     assert points(runs()[ONE]) == CURVE
-    curves = Layout(results, "quick").curves("parity", "act")
+    curves = Layout(results, "quick", PUBLISHED).curves("parity", "act")
     curves.write_text(curves.read_text().replace("act,0.001,0,50,0.2,", "act,0.001,0,50,0.3,"))
     track.load_if_open("quick")  # trained again without MLflow
     after = {name: run.info.run_id for name, run in runs().items()}

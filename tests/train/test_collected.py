@@ -199,10 +199,10 @@ def test_published_replicas_count_as_trained_without_their_networks(
 ) -> None:
     """Their curves and their record stay; a seed that is added trains alone."""
     params = parameters_of(project)
-    (project / "reports/quick/replicas.csv").write_text(replicas_csv(params, project))
     clone = tmp_path / "clone"
-    for each in ("reports", "data/tasks"):
-        shutil.copytree(project / each, clone / each)
+    shutil.copytree(project / "data/tasks", clone / "data/tasks")
+    shutil.copytree(project / "data/results/quick", clone / "reports/quick")
+    (clone / "reports/quick/replicas.csv").write_text(replicas_csv(params, project))
     assert missing(clone) == []
     assert trained(clone) == [] and entries(clone) == []
     assert (clone / CURVES).read_bytes() == (project / CURVES).read_bytes()
@@ -226,5 +226,5 @@ def test_replicas_of_several_trainings_are_evaluated_as_one(project: Path) -> No
     for name in ("repeat", "pondernet"):
         run(params, "tiny", project, (name,))
     evaluate(plan_evaluation(params, "tiny", project))
-    table = pd.read_csv(project / "reports/quick/tables/tiny.csv")
+    table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
     assert set(table[table["mechanism"] == "act"]["seed"]) == {0, 7, 3}

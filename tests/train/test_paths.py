@@ -78,7 +78,7 @@ def test_what_has_no_loops_is_recorded_as_the_fast_path_and_goes_on_by_it(projec
     gru = tiny.document(network={"cell": "gru"})
     keys = [train(project, path, "repeat", gru).key for path in ("fast", "compiled")]
     assert keys[0] == keys[1]
-    record = json.loads((project / "reports/quick/provenance/tiny-repeat.json").read_text())
+    record = json.loads((project / "data/results/quick/provenance/tiny/repeat.json").read_text())
     assert record["path"] == "fast"
 
 

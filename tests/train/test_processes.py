@@ -23,9 +23,9 @@ SIZES: dict[str, dict[str, Any]] = {
     "training": {"batch": 32, "updates": 700},
 }
 WRITTEN = (
-    "data/runs/quick/tiny/act/parameters.safetensors",
-    "data/runs/quick/tiny/act/run.json",
-    "reports/quick/curves/tiny-act.csv",
+    "data/results/quick/networks/tiny/act/parameters.safetensors",
+    "data/results/quick/networks/tiny/act/run.json",
+    "data/results/quick/curves/tiny/act.csv",
 )
 
 

@@ -20,8 +20,8 @@ from pondering.tasks import make_task
 from pondering.train import shards
 from pondering.train.shards import Shard, cut, fitting
 
-PARAMETERS = "data/runs/quick/tiny/{}/parameters.safetensors"
-CURVES = "reports/quick/curves/tiny-{}.csv"
+PARAMETERS = "data/results/quick/networks/tiny/{}/parameters.safetensors"
+CURVES = "data/results/quick/curves/tiny/{}.csv"
 
 
 def project(folder: Path, quick: dict[str, Any] | None = None, **compute: object) -> Path:

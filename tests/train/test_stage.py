@@ -53,8 +53,8 @@ def test_evaluating_with_other_parameters_than_trained(copy: Path, change: dict[
     tiny.write(copy, tiny.document(**change))
     name = "act" if "act" in change else "repeat"
     assert refused(copy, "evaluate", *QUICK) == (
-        f"data/runs/quick/tiny/{name}/run.json: trained with other parameters than params.yaml; "
-        f"run `dvc repro train@quick-tiny-{name}`"
+        f"data/results/quick/networks/tiny/{name}/run.json: trained with other parameters than "
+        "params.yaml; run `dvc repro train@quick-tiny`"
     )
 
 
@@ -71,7 +71,7 @@ def test_missing_files(project: Path, tmp_path: Path) -> None:
     assert line.startswith("data/tasks/quick/tiny.npz: no such file; run")
     shutil.copytree(project / "data/tasks", folder / "data/tasks")
     line = refused(folder, "evaluate", *QUICK)
-    assert line.startswith("data/runs/quick/tiny/repeat/run.json: no such file; run")
+    assert line.startswith("data/results/quick/networks/tiny/repeat/run.json: no such file; run")
 
 
 def damage(path: Path) -> None:
@@ -80,7 +80,7 @@ def damage(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["tasks/quick/tiny.npz", "runs/quick/tiny/act/parameters.safetensors"]
+    "name", ["tasks/quick/tiny.npz", "results/quick/networks/tiny/act/parameters.safetensors"]
 )
 def test_a_truncated_file_is_named(copy: Path, name: str) -> None:
     damage(copy / "data" / name)
@@ -99,19 +99,19 @@ def test_a_truncated_file_is_named(copy: Path, name: str) -> None:
     ],
 )
 def test_a_record_of_other_replicas_is_damaged(copy: Path, change: Any) -> None:
-    path = copy / "data/runs/quick/tiny/act/run.json"
+    path = copy / "data/results/quick/networks/tiny/act/run.json"
     record = json.loads(path.read_text())
     replicas = change(record.pop("replicas"))
     path.write_text(json.dumps(record | ({} if replicas is None else {"replicas": replicas})))
     line = refused(copy, "evaluate", *QUICK)
-    assert line == f"{path.relative_to(copy)}: damaged; run `dvc repro train@quick-tiny-act` again"
+    assert line == f"{path.relative_to(copy)}: damaged; run `dvc repro train@quick-tiny` again"
     damage(path)
     assert refused(copy, "evaluate", *QUICK) == line
 
 
 @pytest.mark.parametrize("lacks_a_part", [True, False])
 def test_parameters_of_another_network_are_refused(copy: Path, lacks_a_part: bool) -> None:
-    runs = copy / "data/runs/quick/tiny"
+    runs = copy / "data/results/quick/networks/tiny"
     path = runs / "act/parameters.safetensors"
     tensors = load_file(path)
     if lacks_a_part:
@@ -171,4 +171,4 @@ def test_paper_without_a_gpu_needs_insistence(copy: Path) -> None:
     values["compute"]["insist"] = True
     tiny.write(copy, values)
     assert stages.run(copy, "train", *paper).status == 0
-    assert (copy / "reports/paper/curves/tiny-act.csv").is_file()
+    assert (copy / "data/results/paper/curves/tiny/act.csv").is_file()

@@ -69,10 +69,10 @@ def test_in_training(config: ExperimentConfig, mechanism: str, extreme: str) -> 
 def test_in_the_tables(tmp_path: Path, extreme: str) -> None:
     project = tmp_path / "project"
     shutil.copytree(stages.finished_project(), project)
-    path = project / "reports/quick/tables/tiny.csv"
+    path = project / "data/results/quick/tables/tiny.csv"
     before = pd.read_csv(path)
     for mechanism in ("act", "pondernet"):
-        file = project / f"data/runs/quick/tiny/{mechanism}/parameters.safetensors"
+        file = project / f"data/results/quick/networks/tiny/{mechanism}/parameters.safetensors"
         tensors = {name: tensor.clone() for name, tensor in load_file(file).items()}
         tensors["heads.bias"][SICK, -1] = BIAS[extreme]
         save_file(tensors, file)

@@ -10,6 +10,7 @@ from pondering.cli import options
 from pondering.cli.options import width
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
+from pondering.project.paths import current
 
 
 @click.command("claims")
@@ -30,7 +31,8 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
     from pondering.cli import claims_text
     from pondering.results.results import Results
 
-    results = Results.load(root / "reports", load_params(root / "params.yaml", profile).profile)
+    layout = current(root, load_params(root / "params.yaml", profile).profile)
+    results = Results.load(layout.report.parent, profile)
     register = load_register(root / "claims.yaml")
     claims = {each.id: each for each in register.claims}
     wanted = [each.upper() for each in ids]

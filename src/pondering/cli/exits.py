@@ -15,7 +15,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout, to_run
+from pondering.project.paths import current, to_run
 from pondering.results.units import number_text
 
 if TYPE_CHECKING:  # loaded where the command runs: help comes at once
@@ -47,10 +47,11 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
 
     params = load_params(root / "params.yaml", profile)
     params.experiment(experiment)
-    results, name = Results.load(root / "reports", params.profile), params.profile
+    name = params.profile
+    results = Results.load(current(root, name).report.parent, name)
     rows, table = results.exits.get(experiment), results.tables.get(experiment)
     if rows is None or table is None:
-        path, todo = Layout(root, name).exits(experiment), to_run("exits", name, experiment)
+        path, todo = current(root, name).exits(experiment), to_run("exits", name, experiment)
         raise UserError(f"{path}: no rows; {todo}, if `exits` in dvc.yaml lists {experiment}")
     click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
     for line in lines(rows, table):

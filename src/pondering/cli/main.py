@@ -13,6 +13,7 @@ COMMANDS = {  # module, name in it, what help says: the module is imported when 
     "claims": ("pondering.cli.claims", "claims_command", "Judge every claim of the papers."),
     "exits": ("pondering.cli.exits", "exits_command", "Compare exit rules at equal mean steps."),
     "judge": ("pondering.cli.judge", "judge_command", "Judge the claims by tables of your own."),
+    "publish": ("pondering.cli.publish", "publish_command", "Copy results into git."),
     "report": ("pondering.cli.report", "report", "Draw the report again from its tables."),
     "show": ("pondering.show.command", "show", "Show how a trained network ponders."),
     "verify": ("pondering.cli.verify", "verify", "Compare tables with the committed ones."),

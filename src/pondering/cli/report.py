@@ -8,7 +8,7 @@ import click
 
 from pondering.cli import options
 from pondering.params.read import load_params
-from pondering.project.paths import Layout
+from pondering.project.paths import current
 
 
 @click.command()
@@ -20,4 +20,4 @@ def report(profile: str | None) -> None:
 
     chosen = load_params(profile=profile).profile
     verdicts = publish(Path(), chosen, encodings())
-    click.echo(f"report: open {Layout(Path(), chosen).report / 'index.html'} ({verdicts})")
+    click.echo(f"report: open {current(Path(), chosen).report / 'index.html'} ({verdicts})")

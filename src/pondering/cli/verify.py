@@ -1,117 +1,107 @@
-"""`pondering verify`: does a rerun give the published numbers? Its tables against the committed."""
+"""`pondering verify`: does a second run give the same? It runs the last commit in a clone."""
 
 from __future__ import annotations
 
-import io
 import json
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
-from pondering.project.provenance import git
+from pondering.project.paths import PUBLISHED, Layout
+from pondering.project.provenance import git, git_commit
 
-KEYS = ["mechanism", "setting", "split", "prediction"]
-ELSEWHERE = {"error": 0.15, "ponder_time": 1.5}
-"""How far a mean over seeds and difficulties may lie from the published one on another kind of
-machine: training amplifies the last bit of a float, so single runs differ there, sweeps do not."""
+KINDS = ("tables", "curves", "exits", "traces")
+ERROR, STEPS = 0.15, 1.5
+"""How far a mean over seeds and difficulties may lie from the committed one: on another kind of
+machine training amplifies the last bit of a float, so single runs differ, sweeps do not."""
 
 
 @click.command()
 def verify() -> None:
-    """Compare the active profile's tables, as they are now, with the committed ones."""
-    profile = load_params().profile
-    exactly = same_machine(Path(), profile)
-    found = list(differences(Path(), profile, exactly))
-    for each in found:
-        click.echo(f"{each.file}: {each.what}", err=True)
-    how = "byte for byte" if exactly else "within the tolerances for another kind of machine"
-    if found:
-        raise UserError(f"files that do not agree {how} with the committed ones: {len(found)}")
-    click.echo(f"verify: every table of {profile} agrees with the committed one, {how}")
+    """Run the active profile of the last commit in a temporary clone, and compare.
+
+    With the results in this folder byte for byte, with the committed metrics within tolerances.
+    """
+    profile, root = load_params().profile, Path()
+    if not (committed := git(root, "ls-files", f"{PUBLISHED}/{profile}/metrics")):
+        raise UserError(f"{PUBLISHED}/{profile}/metrics: nothing is committed to compare with")
+    if git_commit(root).endswith("+changes"):
+        raise UserError("this folder differs from the last commit; commit the changes first")
+    with tempfile.TemporaryDirectory() as folder:
+        click.echo(f"verify: running {profile} anew in {folder}")
+        rerun(root, Path(folder), profile)
+        here, there = Layout(root, profile), Layout(Path(folder), profile)
+        apart = [*files_apart(here.report, there.report)] if here.report.is_dir() else []
+        for name in committed.splitlines():
+            before, after = git(root, "show", f"HEAD:{name}"), Path(folder) / name
+            apart += [f"{name}: {what}" for what in numbers_apart(before or "{}", after)]
+    for each in apart:
+        click.echo(each, err=True)
+    if apart:
+        raise UserError(f"a second run differs in {len(apart)} places")
+    same = "same tables, curves and traces, byte for byte" if here.report.is_dir() else "same run"
+    click.echo(f"verify: {same}; every metric agrees with the committed one")
 
 
-class Difference(NamedTuple):
-    """One published file that a rerun does not give."""
-
-    file: str
-    what: str
-
-
-def committed(root: Path, path: Path, revision: str = "HEAD") -> str | None:
-    """A file's text at a commit; None if it is not in it."""
-    return git(root, "show", f"{revision}:{path.as_posix()}")
-
-
-def same_machine(root: Path, profile: str) -> bool:
-    """Whether this rerun ran on the kind of machine and the versions the published one did."""
-    folder = Path("reports") / profile / "provenance"
-    keys, unnamed = ("device", "versions", "threads", "path"), {"path": "fast"}
-    for path in sorted((root / folder).glob("*.json")):
-        then = committed(root, folder / path.name)
-        if then is None:
-            return False
-        before, now = (json.loads(text) for text in (then, path.read_text()))
-        # Records from before there was a choice of paths name none.
-        found = [unnamed | each for each in (before, *before.get("earlier", ()), now)]
-        if any(each.get(key) != found[-1].get(key) for each in found for key in keys):
-            return False
-    return True
-
-
-def differences(root: Path, profile: str, exactly: bool) -> Iterator[Difference]:
-    """Compare every table, curve and verdict of a profile with HEAD.
-
-    Args:
-        exactly: byte for byte; else means over seeds within `ELSEWHERE`.
+def rerun(root: Path, folder: Path, profile: str) -> None:
+    """Run `dvc repro` in a clone, where nothing counts as trained.
 
     Raises:
-        UserError: nothing is committed to compare with.
+        UserError: a stage has failed, and said why.
     """
-    folder = Path("reports") / profile
-    listing = git(root, "ls-files", folder.as_posix()) or ""
-    files = [Path(name) for name in listing.splitlines()]
-    if not files:
-        raise UserError(f"{folder}: nothing is committed there to compare with")
-    kinds = ("tables", "curves", "exits", "metrics", "traces") if exactly else ("tables",)
-    for path in files:
-        if path.parent.name not in kinds and not (exactly and path.name == "claims.json"):
-            continue
-        then = committed(root, path) or ""
-        if not (root / path).is_file():
-            yield Difference(str(path), "is missing now")
-        elif (now := (root / path).read_text(encoding="utf-8")) != then:
-            found = _rows_apart(then, now) if exactly else _means_apart(then, now)
-            if found:
-                yield Difference(str(path), found)
-    for kind in kinds:
-        for path in sorted((root / folder / kind).glob("*.*")):
-            if path.relative_to(root) not in files:
-                yield Difference(str(path.relative_to(root)), "is new: none is committed")
+    subprocess.run(["git", "clone", "--quiet", str(root.absolute()), str(folder)], check=True)
+    (folder / PUBLISHED / profile / "replicas.csv").unlink(missing_ok=True)
+    environment = os.environ | {
+        "PYTHONPATH": str(folder / "src"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PONDERING_TRACKING": "off",
+    }
+    if subprocess.run(["dvc", "repro"], cwd=folder, env=environment).returncode:
+        raise UserError("the second run failed, as it says above")
 
 
-def _rows_apart(then: str, now: str) -> str:
+def files_apart(here: Path, there: Path) -> Iterator[str]:
+    """Which tables, curves and traces of two folders of results are not the same bytes."""
+    for kind in KINDS:
+        names = {
+            path.relative_to(folder)
+            for folder in (here, there)
+            for path in (folder / kind).rglob("*.*")
+        }
+        for name in sorted(names):
+            both = [folder / name for folder in (here, there)]
+            if not all(path.is_file() for path in both):
+                yield f"{name}: in one of the two runs alone"
+            elif both[0].read_bytes() != both[1].read_bytes():
+                yield f"{name}: {_lines_apart(*both)}"
+
+
+def _lines_apart(first: Path, second: Path) -> str:
     """How many lines differ, and the first of them."""
-    before, after = then.splitlines(), now.splitlines()
-    apart = [pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]]
-    count = len(apart) + abs(len(before) - len(after))
-    first = f": was {apart[0][0][:120]!r}, is {apart[0][1][:120]!r}" if apart else ""
-    return f"{count} of {max(len(before), len(after))} lines differ{first}"
+    lines = [path.read_text(encoding="utf-8").splitlines() for path in (first, second)]
+    apart = [pair for pair in zip(*lines, strict=False) if pair[0] != pair[1]]
+    count = len(apart) + abs(len(lines[0]) - len(lines[1]))
+    shown = f": here {apart[0][0][:120]!r}, then {apart[0][1][:120]!r}" if apart else ""
+    return f"{count} lines differ{shown}"
 
 
-def _means_apart(then: str, now: str) -> str:
-    """The setting whose mean over seeds and difficulties moved beyond `ELSEWHERE`, if any."""
-    import pandas as pd
-
-    before, after = (pd.read_csv(io.StringIO(t)).groupby(KEYS) for t in (then, now))
-    for column, allowed in ELSEWHERE.items():
-        moved = (after[column].mean() - before[column].mean()).abs()
-        if moved.isna().ne(before[column].mean().isna()).any():
-            return f"{column}: other settings, or one that failed then and not now"
-        if (moved > allowed).any():
-            where = ", ".join(map(str, moved.idxmax()))
-            return f"{column} of {where} moved by {moved.max():.3g}, allowed are {allowed}"
-    return ""
+def numbers_apart(committed: str, path: Path) -> Iterator[str]:
+    """Which metrics of a file have left the committed ones by more than is allowed."""
+    if not path.is_file():
+        yield "is missing now"
+        return
+    before, after = json.loads(committed), json.loads(path.read_text(encoding="utf-8"))
+    for name in sorted(before.keys() | after.keys()):
+        if name not in before or name not in after:
+            yield f"{name}: in one of the two alone"
+            continue
+        allowed = STEPS if name.endswith("_steps") else ERROR
+        if (moved := abs(after[name] - before[name])) > allowed:
+            yield f"{name} moved by {moved:.3g}, allowed are {allowed}"

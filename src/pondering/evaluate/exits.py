@@ -48,10 +48,10 @@ def run(work: Evaluation) -> None:
         for trained in work.trained().values()
         for row in table_rows(trained, work.task, work.sets, work.config.evaluation.stored)
     ]
-    path = work.layout.exits(work.experiment)
-    table = work.kept.rows(pd.DataFrame(rows, columns=list(COLUMNS)), path)
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table = work.kept.rows(table, work.published.exits(work.experiment))
     table["threshold"] = [_in_full(each) for each in table["threshold"]]
-    atomic_write(path, table.to_csv(index=False, float_format="%.6g"))
+    atomic_write(work.layout.exits(work.experiment), table.to_csv(index=False, float_format="%.6g"))
 
 
 def _in_full(threshold: float) -> str:

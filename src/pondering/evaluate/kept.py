@@ -19,7 +19,7 @@ from pondering.params.read import Params
 from pondering.params.replica import Replica
 from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.train.published import published
 from pondering.train.replica import hashes
 
@@ -111,18 +111,20 @@ class Kept:
         }
 
 
-def kept(layout: Layout, params: Params, experiment: str) -> Kept:
+def kept(params: Params, experiment: str, root: Path) -> Kept:
     """Those replicas that a training stage has left out, because they are published.
 
     Raises:
         UserError: networks are missing whose published results this evaluation would not give.
     """
+    own = Layout(root, params.profile)
+    there = Layout(root, params.profile, PUBLISHED)
     config = params.experiment(experiment)
-    known = published(layout.report, experiment)
+    known = published(there.report, experiment)
     records: dict[Replica, dict[str, Any]] = {}
     planned = [each for mechanism in config.mechanisms for each in config.replicas(mechanism)]
     for mechanism in config.mechanisms if known else ():
-        path = layout.run(experiment, mechanism) / "run.json"
+        path = own.run(experiment, mechanism) / "run.json"
         try:
             here = {replica for replica, _ in recorded(path, mechanism)[0]}
         except (FileNotFoundError, ValueError):
@@ -131,27 +133,25 @@ def kept(layout: Layout, params: Params, experiment: str) -> Kept:
             row = known.get((replica.text(), sha256))
             if row and replica not in here:
                 records[replica] = replica.record() | {"status": row["status"]}
-    if records and not _is_todays(layout, params, experiment):
-        stage = f"dvc repro train@{params.profile}-{experiment}"
+    if records and not _is_todays(own, there, params, experiment):
         raise UserError(
-            f"{layout.provenance(experiment)}: measured in another way than today, and the "
+            f"{there.provenance(experiment)}: measured in another way than today, and the "
             "networks are not here; set compute.published: train in params.yaml and run "
-            f"`{stage}`"
+            f"`dvc repro {params.training(experiment)}`"
         )
     return Kept(planned, records)
 
 
-def _is_todays(layout: Layout, params: Params, experiment: str) -> bool:
+def _is_todays(own: Layout, there: Layout, params: Params, experiment: str) -> bool:
     """Whether the published results were measured on today's sets, with today's values."""
     try:
-        record = json.loads(layout.provenance(experiment).read_text(encoding="utf-8"))
-        values = record["config"]["evaluation"]
-        sets = record["data_hash"]
+        record = json.loads(there.provenance(experiment).read_text(encoding="utf-8"))
+        values, sets = record["config"]["evaluation"], record["data_hash"]
     except (OSError, ValueError, LookupError):
         return False
     today = params.experiment(experiment).evaluation.model_dump(mode="json")
     same = all(values.get(name, value) == value for name, value in today.items())
-    return bool(same and sets == sha256_file(layout.frozen(experiment)))
+    return bool(same and sets == sha256_file(own.frozen(experiment)))
 
 
 def _replicas(table: pd.DataFrame) -> list[Replica]:

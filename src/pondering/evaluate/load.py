@@ -67,7 +67,7 @@ def load_trained(
     """
     config, folder = params.experiment(experiment), layout.run(experiment, mechanism)
     path = folder / "run.json"
-    stage = f"dvc repro {params.training(experiment, mechanism)}"
+    stage = f"dvc repro {params.training(experiment)}"
     try:
         found, values = recorded(path, mechanism)
     except FileNotFoundError:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from pondering.model.cells import CELLS
 from pondering.model.halting import Halting, MeanField
 from pondering.model.network import Network
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.tasks import make_task
 
 REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
@@ -52,14 +52,6 @@ class Card:
     unit: str | None = None
     error: float | None = None
     ponder_time: float | None = None
-
-
-class Published(Layout):
-    """The files of a fresh clone: trained networks are read where they are published."""
-
-    def run(self, experiment: str, mechanism: str) -> Path:
-        """The published networks of a mechanism."""
-        return self.models(experiment, mechanism)
 
 
 class Pretrained(NamedTuple):
@@ -130,7 +122,7 @@ def find(
         FileNotFoundError: the mechanism has no networks here.
         ValueError: there is no such network among them; a file is damaged.
     """
-    for layout in (Layout(root, profile), Published(root, profile)):
+    for layout in (Layout(root, profile), Layout(root, profile, PUBLISHED)):
         place = layout.run(experiment, variant.partition("[")[0])
         if (place / "run.json").is_file():
             usual = _shown_setting(layout.table(experiment), variant)

@@ -1,11 +1,12 @@
-"""Trained replicas beside the tables, few or small enough for git.
+"""Results into git: tables, figures and pages of a profile, and a few of its networks.
 
-A fresh clone has them, so that `pondering show` needs no training there: of each mechanism one in
-full, or of each setting as many as `evaluation.publish` says, in half precision.
+A fresh clone has them, so that `pondering show` needs no training there: of each mechanism one
+network in full, or of each setting as many as `evaluation.publish` says, in half precision.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,25 +14,85 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pondering.evaluate.kept import Kept
-from pondering.evaluate.load import Trained, recorded
-from pondering.evaluate.standings import Standings, best
+from pondering.evaluate.kept import Kept, kept
+from pondering.evaluate.load import Trained, load_trained, recorded
+from pondering.evaluate.standings import Standings, best, standings
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
-from pondering.params.read import ExperimentConfig
+from pondering.params.read import ExperimentConfig, Params
 from pondering.params.replica import Replica
-from pondering.project.atomic import json_text
-from pondering.project.paths import Layout
+from pondering.project.atomic import atomic_write, json_text
+from pondering.project.errors import UserError
+from pondering.project.paths import PUBLISHED, Layout
+from pondering.tasks import make_task
 from pondering.train import checkpoint
+from pondering.train.published import NAME, replicas_csv
+from pondering.train.replica import hashes
 
 Tensors = Mapping[str, Tensor]
 BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
 FIRST = ("act", "pondernet", "repeat")
 ORDER = tuple(dict.fromkeys((*FIRST, *MECHANISMS)))  # where not all of them fit
+KINDS = ("cards", "curves", "models", "provenance", "tables", "traces")
+"""Folders that hold nothing but the last published results."""
+
+
+def publish(params: Params, root: Path) -> Path:
+    """Copy a profile's results, page and chosen networks to reports/PROFILE.
+
+    Returns:
+        The folder.
+
+    Raises:
+        UserError: a result is missing, or of other values or another program than today's; nothing
+            has been copied.
+    """
+    own, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
+    files: dict[Path, bytes | str] = {}
+    for experiment, config in params.experiments.items():
+        known = kept(params, experiment, root)
+        _refuse_unfinished(own, params, experiment, known)
+        copies = Copies(there, experiment, config)
+        task = make_task(config.task, experiment, own.frozen(experiment))
+        for mechanism in config.mechanisms:
+            here = not known.whole(mechanism)
+            trained = load_trained(own, params, experiment, mechanism, task) if here else None
+            copies.add(mechanism, trained, standings(own, experiment), known)
+        files |= copies.files()
+    files[there.report / NAME] = replicas_csv(params, root)
+    for path in own.report.rglob("*"):
+        name = path.relative_to(own.report)
+        if path.is_file() and name.parts[0] != "networks":
+            files[there.report / name] = path.read_bytes()
+    for path, content in files.items():
+        atomic_write(path, content)
+    for kind in KINDS:
+        for path in (there.report / kind).rglob("*.*"):
+            if path.is_file() and path not in files:
+                path.unlink()
+    return there.report
+
+
+def _refuse_unfinished(own: Layout, params: Params, experiment: str, known: Kept) -> None:
+    """Refuse an experiment whose results are not all there, or not those of today's values."""
+    config = params.experiment(experiment)
+    runs = {each: own.run(experiment, each) / "run.json" for each in config.mechanisms}
+    needed = [own.table(experiment), own.traces(experiment), own.card(experiment), *runs.values()]
+    for path in (*needed, own.report / "claims.json", own.report / "index.html"):
+        if not path.is_file():
+            todo = f"with `profile: {params.profile}` in params.yaml run `dvc repro` first"
+            raise UserError(f"{path}: no such file; {todo}")
+    for mechanism, path in runs.items():
+        run = json.loads(path.read_text(encoding="utf-8"))
+        here = {each["key"] for each in run["replicas"]}
+        for replica, sha256 in hashes(params, experiment, mechanism).items():
+            if sha256 not in here and replica not in known.records:
+                stage = f"dvc repro {params.training(experiment)}"
+                raise UserError(f"{path}: {replica.text()} is not trained; run `{stage}` first")
 
 
 class Copies:
-    """The replicas of one experiment that are published.
+    """The networks of one experiment that are published.
 
     Args:
         layout: where they go.
@@ -55,7 +116,7 @@ class Copies:
             kept: those whose results are published; one whose parameters are, too, may be taken
                 again, for the others the next in line is.
         """
-        folder = self._layout.models(self._experiment, mechanism)
+        folder = self._layout.run(self._experiment, mechanism)
         status = kept.status(mechanism)
         there = _published(folder, mechanism, status)
         if trained:
@@ -85,18 +146,12 @@ class Copies:
 
     def files(self) -> dict[Path, bytes | str]:
         """What to write, by path, with a list of what was taken."""
-        index = self._layout.published(self._experiment) / "index.json"
+        index = self._layout.networks(self._experiment) / "index.json"
         return self._files | {index: json_text(self._index)}
-
-    def prune(self) -> None:
-        """Remove what an earlier evaluation published and this one did not."""
-        for path in self._layout.published(self._experiment).rglob("*.*"):
-            if path.is_file() and path not in self.files():
-                path.unlink()
 
 
 def _published(folder: Path, mechanism: str, wanted: Container[Replica]) -> dict[Replica, Tensors]:
-    """Those of some replicas whose parameters an earlier evaluation has published."""
+    """Those of some replicas whose parameters have been published before."""
     if not (folder / "run.json").is_file():
         return {}
     replicas = [each for each, _ in recorded(folder / "run.json", mechanism)[0]]

@@ -14,18 +14,15 @@ import pandas as pd
 import torch
 
 from pondering.data.frozen import read_arrays, unpack
-from pondering.evaluate import measure, publish, traces
+from pondering.evaluate import measure, traces
 from pondering.evaluate.kept import Kept, kept
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.measure import table_rows
-from pondering.evaluate.standings import standings_of
-from pondering.params.ranges import setting_text
-from pondering.params.read import SETTING_NAMES, ExperimentConfig, Params
-from pondering.params.replica import read_variant
+from pondering.params.read import ExperimentConfig, Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
-from pondering.project.paths import Layout
-from pondering.results.tables import headline, replica_means
+from pondering.project.paths import PUBLISHED, Layout
+from pondering.results.tables import best_setting, headline, per_seed, per_setting
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
 from pondering.train.build import pick_device
@@ -60,10 +57,15 @@ class Evaluation:
         """Where its files lie."""
         return Layout(self.root, self.params.profile)
 
+    @property
+    def published(self) -> Layout:
+        """Where its published results lie."""
+        return Layout(self.root, self.params.profile, PUBLISHED)
+
     @cached_property
     def kept(self) -> Kept:
         """The replicas that are published and not here."""
-        return kept(self.layout, self.params, self.experiment)
+        return kept(self.params, self.experiment, self.root)
 
     def trained(self) -> dict[str, Trained]:
         """The replicas that are here, by mechanism.
@@ -90,12 +92,11 @@ def plan(params: Params, experiment: str, root: Path) -> Evaluation:
 
 
 def run(work: Evaluation) -> None:
-    """Evaluate every mechanism; write table, summary, traces, origin, a replica of each."""
+    """Evaluate every mechanism; write table, traces, origin, and metrics for DVC."""
     start, layout, name = time.monotonic(), work.layout, work.experiment
     machine.settle(work.params.compute.threads)
     rows: list[dict[str, Any]] = []
     found: list[dict[str, Any]] = []
-    copies = publish.Copies(layout, name, work.config)
     every = work.trained()
     for trained in every.values():
         measured = measure.every(trained, work.task, work.sets)
@@ -105,11 +106,9 @@ def run(work: Evaluation) -> None:
             rows += [names | row for row in means]
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
     table = pd.DataFrame(rows, columns=list(measure.COLUMNS))
-    table = work.kept.rows(table, layout.table(name), by=("split", "prediction"))
-    did = standings_of(table)
-    for mechanism in work.config.mechanisms:
-        copies.add(mechanism, every.get(mechanism), did, work.kept)
-    document = {"experiment": name, "traces": work.kept.traces(found, layout.traces(name))}
+    there = work.published
+    table = work.kept.rows(table, there.table(name), by=("split", "prediction"))
+    document = {"experiment": name, "traces": work.kept.traces(found, there.traces(name))}
     seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
     write_together(
         {
@@ -118,9 +117,7 @@ def run(work: Evaluation) -> None:
             layout.traces(name): json.dumps(document) + "\n",
             layout.provenance(name): json_text(origin(work) | seconds),
         }
-        | copies.files()
     )
-    copies.prune()
 
 
 def origin(work: Evaluation) -> dict[str, Any]:
@@ -138,17 +135,21 @@ def origin(work: Evaluation) -> dict[str, Any]:
     return found | {"trained_hash": trained}
 
 
-def summary(table: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """For `dvc metrics`: mean error and ponder of each mechanism's settings, over seeds.
+def summary(table: pd.DataFrame) -> dict[str, float]:
+    """For `dvc metrics`: error and steps of each mechanism at its best setting, means over seeds.
 
+    `plain` is the network that takes one step; `best` the least error of all there are, also of
+    mechanisms that have no column of their own. Options do not compete with plain settings.
     Difficulties weigh equally; the first split and the paper's mode of prediction count.
     """
-    found: dict[str, dict[str, float]] = {}
-    replicas = replica_means(headline(table))
-    for (mechanism, setting), group in replicas.groupby(level=[0, 1], sort=False):
-        parameter = SETTING_NAMES[read_variant(str(mechanism))[0]]
-        name = f"{mechanism} {parameter}={setting_text(setting)}"
-        # DVC takes a mapping with a key "error" for metrics that it failed to read.
-        means = group.mean().rename({"error": "mean_error"}).to_dict()
-        found[name] = {key: round(v, 5) for key, v in means.items() if np.isfinite(v)}
-    return found
+    seeds = per_seed(headline(table))
+    means = per_setting(seeds).set_index(["mechanism", "setting"])
+    found = {}
+    if ("repeat", 1.0) in means.index:
+        found["plain"] = means.loc[("repeat", 1.0), "error"]
+    for mechanism in ("act", "pondernet"):
+        if (setting := best_setting(seeds, mechanism)) is not None:
+            found[mechanism] = means.loc[(mechanism, setting), "error"]
+            found[f"{mechanism}_steps"] = means.loc[(mechanism, setting), "ponder_time"]
+    found["best"] = means["error"].min()
+    return {name: round(float(each), 4) for name, each in found.items() if np.isfinite(each)}

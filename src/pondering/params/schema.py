@@ -147,7 +147,7 @@ class ExperimentConfig(Model):
             allowed = ", ".join(self.mechanisms)
             raise UserError(
                 f"params.yaml: this experiment does not train with {name!r}, only with {allowed}; "
-                "give it a block there and a line in dvc.yaml"
+                "give it a block there"
             )
         return self.mechanisms[name]
 
@@ -260,6 +260,6 @@ class Params(Model):
             raise UserError(f"params.yaml: experiments: {name!r} is unknown; allowed: {known}")
         return self.experiments[name]
 
-    def training(self, experiment: str, mechanism: str) -> str:
-        """The stage of `dvc.yaml` that trains an experiment with a mechanism."""
-        return f"train@{self.profile}-{experiment}-{mechanism}"
+    def training(self, experiment: str) -> str:
+        """The stage of `dvc.yaml` that trains an experiment."""
+        return f"train@{self.profile}-{experiment}"

@@ -158,8 +158,9 @@ class Results:
             return {name: rows for name, rows in read.items() if len(rows)}
 
         parts: dict[str, list[pd.DataFrame]] = {}
-        for name, rows in tables(files("curves/*-*.csv"), CURVES).items():
-            parts.setdefault(name.rpartition("-")[0], []).append(rows)
+        for folder_of_one in files("curves/*"):
+            own = tables(sorted(folder_of_one.glob("*.csv")), CURVES)
+            parts |= {folder_of_one.name: list(own.values())} if own else {}
         return cls(
             profile,
             tables(files("tables/*.csv"), TABLE),

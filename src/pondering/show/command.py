@@ -71,7 +71,7 @@ def show(
     try:
         network, card = find(Path(), params.profile, experiment, variant.variant, setting, seed)
     except FileNotFoundError as error:
-        todo = to_run("train", params.profile, experiment, variant.mechanism)
+        todo = to_run("train", params.profile, experiment)
         raise UserError(f"{error}; {todo}, or choose another --profile or --mechanism") from None
     except ValueError as error:
         raise UserError(str(error)) from None

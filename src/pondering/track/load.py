@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout, current
 from pondering.results.tables import REPLICA
 from pondering.track.runs import CURVES, Runs, client, has_values
 
@@ -39,8 +39,13 @@ class Finished:
                 layout.curves(experiment, mechanism),
                 layout.provenance(experiment, mechanism),
             ]
-        found += [*sorted(layout.published(experiment).rglob("*.*")), *self.figures()]
+        found += [*sorted(self.networks().rglob("*.*")), *self.figures()]
         return [path for path in found if path.is_file()]
+
+    def networks(self) -> Path:
+        """The folder of its published networks, which are few and small."""
+        layout = self.layout
+        return Layout(layout.root, layout.profile, PUBLISHED).networks(self.experiment)
 
     def figures(self) -> list[Path]:
         """The pictures of the claims that it decides."""
@@ -91,7 +96,7 @@ def load(profiles: Iterable[str]) -> None:
 def finished(profiles: Iterable[str]) -> Iterator[Finished]:
     """The experiments that have curves."""
     for profile in profiles:
-        layout = Layout(Path(), profile)
+        layout = current(Path(), profile)
         if not layout.report.is_dir():
             continue
         for name, config in load_params(profile=profile).experiments.items():
@@ -161,6 +166,6 @@ def _experiment(runs: Runs, results: Finished) -> None:
         mlflow.log_inputs(runs.parent, [DatasetInput(data, [context])])
     for figure in results.figures():
         mlflow.log_artifact(runs.parent, str(figure), "figures")
-    if layout.published(experiment).is_dir():
-        mlflow.log_artifacts(runs.parent, str(layout.published(experiment)), "networks")
+    if results.networks().is_dir():
+        mlflow.log_artifacts(runs.parent, str(results.networks()), "networks")
     mlflow.set_terminated(runs.parent)

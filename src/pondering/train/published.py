@@ -19,7 +19,7 @@ import numpy as np
 from pondering.params.ranges import setting_text
 from pondering.params.replica import Replica
 from pondering.params.schema import Params
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.train.replica import Finished, hashes, read, store
 
 NAME = "replicas.csv"
@@ -89,7 +89,7 @@ def _share(record: Mapping[str, Any], replicas: int) -> dict[str, Any]:
 
 def replicas_csv(params: Params, root: Path) -> str:
     """The content of `replicas.csv`: every replica of a profile that is trained or published."""
-    results, folder = Layout(root, params.profile).report, store(root)
+    results, folder = Layout(root, params.profile, PUBLISHED).report, store(root)
     text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()

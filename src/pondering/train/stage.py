@@ -17,7 +17,7 @@ from safetensors.numpy import save
 from pondering.params.replica import Replica
 from pondering.params.schema import Params
 from pondering.project.atomic import json_text, write_together
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.project.provenance import hash_values
 from pondering.train.published import finished, published, row_of
 from pondering.train.replica import Finished, data_hash, hashes, is_stored, read, store
@@ -111,7 +111,7 @@ def missing_of(
     params: Params, experiment: str, root: Path, wanted: Mapping[str, ByHash]
 ) -> list[str]:
     """The hashes of those replicas that have no file and no published results that are kept."""
-    folder, results = store(root), Layout(root, params.profile).report
+    folder, results = store(root), Layout(root, params.profile, PUBLISHED).report
     kept = published(results, experiment) if params.compute.published == "keep" else {}
     return [
         sha256
@@ -131,7 +131,8 @@ def write_out(
     layout, folder = Layout(root, params.profile), store(root)
     config = params.experiment(experiment)
     here = {sha256: done for sha256 in replicas if (done := read(folder, sha256))}
-    kept = finished(layout, experiment, mechanism, replicas) if len(here) < len(replicas) else {}
+    there = Layout(root, params.profile, PUBLISHED)
+    kept = finished(there, experiment, mechanism, replicas) if len(here) < len(replicas) else {}
     every = {sha256: here.get(sha256) or kept[sha256] for sha256 in replicas}
     stacked = {
         name: np.stack([each.parameters[name] for each in here.values()])

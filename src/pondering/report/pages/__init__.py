@@ -10,7 +10,7 @@ from typing import Any
 
 from pondering.claims.claims import load_register
 from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
-from pondering.project.paths import Layout
+from pondering.project.paths import current
 from pondering.report.pages.site import build, build_index
 from pondering.report.pages.story import what_holds, write_readme
 from pondering.results.results import Results
@@ -31,9 +31,10 @@ def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]
     Returns:
         how many claims have which verdict, in words.
     """
-    layout, settings = Layout(root, profile), load_params(root / "params.yaml", profile).experiments
+    settings = load_params(root / "params.yaml", profile).experiments
+    layout = current(root, profile)
     settings = {name: _evaluated(layout.provenance(name), now) for name, now in settings.items()}
-    results = Results.load(root / "reports", profile)
+    results = Results.load(layout.report.parent, profile)
     register = load_register(root / "claims.yaml")
     page = build(results, register, layout, settings)
     build_index(root / "reports", encodings)

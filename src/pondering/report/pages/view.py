@@ -193,7 +193,7 @@ def _section(
     files = [
         ("table", layout.table(name)),
         ("settings", layout.provenance(name)),
-        ("networks", layout.published(name)),
+        ("networks", layout.networks(name)),
         *((f"curves of {names.TITLES[each]}", layout.curves(name, each)) for each in trained),
         *((f"screen {path.stem}", path) for path in screens),
     ]

@@ -1,0 +1,75 @@
+"""The tiny experiment under the project's own dvc.yaml, in a git repository, and its clones."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from support import stages, tiny
+
+COPIED = ("Makefile", ".gitignore", ".dvcignore", ".dvc/config", ".dvc/plots/by_setting.json")
+ME = {f"GIT_{who}_{what}": "me" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+ENVIRONMENT = ME | {"GIT_CONFIG_GLOBAL": os.devnull, "PONDERING_TRACKING": "off", "COLUMNS": "200"}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Of a process that works in a project, with the project's own program."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return os.environ | ENVIRONMENT | {"PATH": path, "PYTHONPATH": str(folder / "src")}
+
+
+def shell(folder: Path, line: str, status: int = 0) -> str:
+    """What a line of the terminal says in a project."""
+    done = subprocess.run(
+        line, shell=True, cwd=folder, env=environment(folder), capture_output=True, text=True
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def edit(folder: Path, **quick: Any) -> None:
+    """Write the parameters of the tiny experiment with keys of its profiles changed."""
+    exact = {name: block | quick.pop(name, {}) for name, block in tiny.EXACT.items()}
+    values = tiny.document(**exact, **quick)
+    values["about"]["tiny"] = {"title": "Tiny", "question": "What?"}
+    values["download"]["needs"]["reduced"] = []
+    values["tiny"]["reduced"] = copy.deepcopy(values["tiny"]["quick"])  # DVC sets no YAML alias
+    tiny.write(folder, values)
+
+
+def new(folder: Path, stages_left_out: tuple[str, ...] = ("report",)) -> Path:
+    """A repository with the tiny experiment, committed and not run.
+
+    No figure of the report is of the tiny experiment.
+    """
+    stages.new_project(folder)
+    shutil.copytree(
+        stages.ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in COPIED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(stages.ROOT / name, folder / name)
+    document = YAML(typ="safe").load(stages.ROOT / "dvc.yaml")
+    for name in stages_left_out:
+        del document["stages"][name]
+    item = {"experiment": "tiny", "task": "parity.py", "cell": "tanh_rnn"}
+    for name in ("datasets", "train", "evaluate"):
+        document["stages"][name]["foreach"] = {"${profile}-tiny": item}
+    document["stages"]["exits"]["matrix"]["experiment"] = ["tiny"]
+    YAML().dump(document, folder / "dvc.yaml")
+    edit(folder)
+    shell(folder, "git init --quiet && git add --all && git commit --quiet --message project")
+    return folder
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """Everything that the stages wrote but the records, which have times in them."""
+    whole = stages.contents(folder)
+    kept = {name: data for name, data in whole.items() if not name.startswith("data/replicas/")}
+    return {name: data for name, data in kept.items() if "/provenance/" not in name}

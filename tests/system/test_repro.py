@@ -1,0 +1,174 @@
+"""What README and docs promise of `dvc repro` and DVC's other commands, in clones."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from support import stages
+from support.repros import edit, environment, new, results, shell
+
+SAME = "Data and pipelines are up to date."
+EDIT = {"pondernet": {"lambda_p": [0.5, 0.9]}}
+SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository after its first run, committed."""
+    folder = new(tmp_path_factory.mktemp("run") / "project")
+    shell(folder, "dvc repro && git add --all && git commit --quiet --message results")
+    return folder
+
+
+@pytest.fixture
+def project(run: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(run, tmp_path / "project", symlinks=True)
+
+
+def replicas(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "data/replicas").iterdir()}
+
+
+def test_a_second_run_has_nothing_to_do(project: Path) -> None:
+    assert SAME in shell(project, "dvc repro")
+    assert SAME in shell(project, "dvc status")
+    assert shell(project, "git status --porcelain") == ""
+
+
+def test_an_edit_is_told_by_dvc_and_can_be_taken_back(project: Path) -> None:
+    before, trained = results(project), replicas(project)
+    edit(project, **EDIT)
+    said = shell(project, "dvc status")
+    assert re.search(r"train@quick-tiny:\n\s+changed deps:\n\s+params.yaml:\n.*tiny\.quick", said)
+    shell(project, "dvc repro")
+    assert len(replicas(project) - trained) == 4, "two settings, two seeds"
+    params = shell(project, "dvc params diff")
+    assert "tiny.quick.pondernet.lambda_p" in params and "[0.5, 0.9]" in params
+    changed = shell(project, "dvc metrics diff")
+    assert re.search(r"reports/quick/metrics/tiny\.json +pondernet", changed)
+    assert "act" not in changed and "plain" not in changed
+    assert {*results(project)} == {*before}
+    edit(project)
+    back = shell(project, "dvc repro")
+    assert "Stage 'evaluate@quick-tiny' is cached - skipping run" in back
+    assert results(project) == before
+    assert shell(project, "git status --porcelain") == ""
+
+
+def test_plots_and_metrics_are_shown_and_compared(project: Path) -> None:
+    edit(project, **EDIT)
+    shell(project, "dvc repro")
+    metrics = shell(project, "dvc metrics show")
+    assert max(map(len, metrics.splitlines())) <= 120
+    tables = "data/results/quick/tables"
+    for command, revisions in (
+        (f"show {tables}", {"workspace"}),
+        (f"diff --targets {tables}", {"HEAD", "workspace"}),
+    ):
+        spec = json.loads(shell(project, f"dvc plots {command} --show-vega"))
+        assert {each["rev"] for each in spec["data"]["values"]} == revisions
+        assert shell(project, f"dvc plots {command}").strip().endswith("index.html")
+
+
+def test_experiments_try_a_value(project: Path) -> None:
+    """Also in a folder of their own, where the trained networks are found all the same."""
+    trained = replicas(project)
+    tried = "-S 'tiny.quick.pondernet.lambda_p=[0.5,0.9]'"
+    shell(project, f"dvc exp run --temp --name aside {tried}")
+    assert shell(project, "git status --porcelain") == ""
+    assert len(replicas(project) - trained) == 4
+    shell(project, f"dvc exp run --name here {tried}")
+    assert len(replicas(project) - trained) == 4
+    table = shell(project, "dvc exp show --only-changed --csv")
+    assert "aside" in table and "here" in table and "tiny.quick.pondernet.lambda_p" in table
+
+
+def test_comments_and_docstrings_train_nothing(project: Path) -> None:
+    before, trained = results(project), replicas(project)
+    path = project / "src/pondering/model/halting/act.py"
+    path.write_text(path.read_text().replace('"""', '"""A remark. ', 1) + "# Another.\n")
+    assert "'train@quick-tiny'" in shell(project, "dvc repro")
+    assert results(project) == before and replicas(project) == trained
+
+
+def test_verify_runs_the_commit_again_and_compares(project: Path) -> None:
+    assert "byte for byte" in shell(project, "pondering verify")
+    table = project / "data/results/quick/tables/tiny.csv"
+    table.write_text(table.read_text().replace("0.5", "0.6", 1))
+    metrics = project / "reports/quick/metrics/tiny.json"
+    metrics.write_text(json.dumps(json.loads(metrics.read_text()) | {"act": 0.9}))
+    shell(project, "git commit --quiet --all --message 'Numbers of another run'")
+    said = shell(project, "pondering verify", status=2)
+    assert "tables/tiny.csv: 1 lines differ" in said
+    assert "reports/quick/metrics/tiny.json: act moved by" in said
+
+
+def test_published_results_are_kept_in_a_clone_without_networks(
+    project: Path, tmp_path: Path
+) -> None:
+    said = shell(project, "pondering publish", status=2)
+    assert "claims.json: no such file" in said, "the report has not been drawn"
+    for name in ("claims.json", "index.html"):
+        (project / "data/results/quick" / name).touch()
+    shell(project, "pondering publish && git add --all && git commit --quiet --message published")
+    clone = tmp_path / "clone"
+    shell(project, f"git clone --quiet . {clone}")
+    shell(clone, "sed -i 's/insist: false/insist: false\\n  published: keep/' params.yaml")
+    assert "act, tau 0." in shell(clone, "pondering show tiny --mechanism act --input +-+")
+    assert "are trained" in shell(clone, "dvc repro train@quick-tiny")
+    assert not (clone / "data/replicas").exists()
+    shell(clone, "dvc repro")
+    for kind in ("tables", "curves", "traces", "exits"):
+        for path in (project / "data/results/quick" / kind).rglob("*.*"):
+            assert (clone / path.relative_to(project)).read_bytes() == path.read_bytes(), path
+    edit(clone, seeds=[0, 7, 9])
+    shell(clone, "sed -i 's/insist: false/insist: false\\n  published: keep/' params.yaml")
+    shell(clone, "dvc repro train@quick-tiny")
+    assert len(replicas(clone)) == 6, "six settings, one new seed"
+
+
+def test_a_download_by_hand_survives(project: Path) -> None:
+    path = project / "data/raw/quick/words/all.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("by hand")
+    shell(project, "dvc repro --force download@quick")
+    assert path.read_text() == "by hand"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_stopped_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+    folder = new(tmp_path / "project")
+    edit(folder, training={"updates": 3000})
+    process = subprocess.Popen(
+        ["dvc", "repro"], cwd=folder, env=environment(folder), start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    until(lambda: any((folder / ".checkpoints").rglob("*.safetensors")))
+    os.killpg(process.pid, number)
+    process.wait(SECONDS)
+    (folder / ".dvc/tmp/rwlock").unlink(missing_ok=True)  # a killed dvc leaves it cut off
+    assert "going on from update" in shell(folder, "dvc repro")
+    assert SAME in shell(folder, "dvc status")
+
+
+def until(condition: object) -> None:
+    """Wait for a condition, fail where it does not come."""
+    assert callable(condition)
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_the_projects_own_files_are_what_is_tried(run: Path) -> None:
+    for name in ("Makefile", ".gitignore"):
+        assert (run / name).read_bytes() == (stages.ROOT / name).read_bytes()
