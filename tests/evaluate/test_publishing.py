@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 
+import pandas as pd
 import pytest
 from safetensors.torch import load_file
 from support import stages, tiny
@@ -19,11 +20,12 @@ from pondering.evaluate import publish
 from pondering.evaluate.kept import Kept
 from pondering.evaluate.load import load_trained
 from pondering.evaluate.publish import in_line
-from pondering.evaluate.standings import Standing, Standings, standings
 from pondering.params.read import PROFILES, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.results.results import read_table
+from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 
@@ -84,10 +86,11 @@ def test_it_is_one_of_the_trained_replicas_and_nothing_besides(clone: Path, mech
     assert index[mechanism] == replica | {"bytes": size, "published": True}
 
 
-def did(status: Mapping[Replica, str], *errors: float) -> Standings:
-    """How replicas did, in their order."""
+def did(status: Mapping[Replica, str], *errors: float) -> float | None:
+    """The setting that stands for replicas with these errors, in their order."""
     pairs = zip(status, errors, strict=True)
-    return {replica.text(): Standing(error, 2.0) for replica, error in pairs}
+    rows = [each.row() | {"error": error, "ponder_time": 2.0} for each, error in pairs]
+    return best_setting(pd.DataFrame(rows), next(iter(status)).mechanism)
 
 
 def test_which_one_is_published() -> None:
@@ -120,12 +123,13 @@ def test_large_networks_are_left_out_and_the_plain_one_first(
     task = make_task(values.task, "tiny")
     tensors = load_file(layout.run("tiny", "act") / "parameters.safetensors")
     size = sum(4 * each[0].numel() for each in tensors.values())
+    seeds = per_seed(headline(read_table(layout.table("tiny"))))
     for budget in (size - 1, size, 2 * size, 3 * size):
         monkeypatch.setattr(publish, "BUDGET", budget)
         copies = publish.Copies(Layout(tmp_path, "quick", PUBLISHED), "tiny", values)
         for mechanism in MECHANISMS:
             trained = load_trained(layout, params, "tiny", mechanism, task)
-            copies.add(mechanism, trained, standings(layout, "tiny"), Kept((), {}))
+            copies.add(mechanism, trained, best_setting(seeds, mechanism), Kept((), {}))
         files = copies.files()
         index = json.loads(files.pop(tmp_path / "reports/quick/models/tiny/index.json"))
         names = {path.parent.name for path in files}

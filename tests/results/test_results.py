@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from support.synthetic_results import FEW, card_of, curves_of, table_of, traces_of
 
 from pondering.project.errors import UserError
+from pondering.project.paths import Layout
 from pondering.results.results import Results
 
 
@@ -53,6 +55,15 @@ def test_published_readouts_are_read_where_they_are_frozen() -> None:
     assert len(readouts) == 19
     assert readouts["parity"]["mean_halting"].notna().any()
     assert readouts["comparison_beyond"]["fourfold"].notna().any()
+
+
+def test_frozen_readouts_are_read_beside_results_made_anew(tmp_path: Path) -> None:
+    frozen = tmp_path / "reports/reduced/frozen"
+    frozen.mkdir(parents=True)
+    name = "parity-readout.csv"
+    shutil.copy(Path(__file__).parents[2] / "reports/reduced/frozen" / name, frozen)
+    assert list(Results.of(Layout(tmp_path, "reduced")).readouts) == ["parity"]
+    assert not Results.of(Layout(tmp_path, "quick")).readouts
 
 
 def test_a_table_without_a_card_is_refused(folder: Path) -> None:

@@ -32,7 +32,7 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
     from pondering.results.results import Results
 
     layout = current(root, load_params(root / "params.yaml", profile).profile)
-    results = Results.load(layout.report.parent, profile)
+    results = Results.of(layout)
     register = load_register(root / "claims.yaml")
     claims = {each.id: each for each in register.claims}
     wanted = [each.upper() for each in ids]

@@ -48,7 +48,7 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
     params = load_params(root / "params.yaml", profile)
     params.experiment(experiment)
     name = params.profile
-    results = Results.load(current(root, name).report.parent, name)
+    results = Results.of(current(root, name))
     rows, table = results.exits.get(experiment), results.tables.get(experiment)
     if rows is None or table is None:
         path, todo = current(root, name).exits(experiment), to_run("exits", name, experiment)

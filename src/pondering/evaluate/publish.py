@@ -16,7 +16,6 @@ from torch import Tensor
 
 from pondering.evaluate.kept import Kept, kept
 from pondering.evaluate.load import Trained, load_trained, recorded
-from pondering.evaluate.standings import Standings, best, standings
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig, Params
@@ -24,6 +23,8 @@ from pondering.params.replica import Replica
 from pondering.project.atomic import atomic_write, json_text
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.results.results import read_table
+from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
 from pondering.train import checkpoint
 from pondering.train.published import NAME, replicas_csv
@@ -53,11 +54,12 @@ def publish(params: Params, root: Path) -> Path:
         known = kept(params, experiment, root)
         _refuse_unfinished(own, params, experiment, known)
         copies = Copies(there, experiment, config)
+        seeds = per_seed(headline(read_table(own.table(experiment))))
         task = make_task(config.task, experiment, own.frozen(experiment))
         for mechanism in config.mechanisms:
             here = not known.whole(mechanism)
             trained = load_trained(own, params, experiment, mechanism, task) if here else None
-            copies.add(mechanism, trained, standings(own, experiment), known)
+            copies.add(mechanism, trained, best_setting(seeds, mechanism), known)
         files |= copies.files()
     files[there.report / NAME] = replicas_csv(params, root)
     for path in own.report.rglob("*"):
@@ -107,12 +109,14 @@ class Copies:
         self._files: dict[Path, bytes | str] = {}
         self._index: dict[str, dict[str, Any]] = {}
 
-    def add(self, mechanism: str, trained: Trained | None, table: Standings, kept: Kept) -> None:
+    def add(
+        self, mechanism: str, trained: Trained | None, setting: float | None, kept: Kept
+    ) -> None:
         """Take the replicas of a mechanism that are to be published, if there is room.
 
         Args:
             trained: the replicas that are here, if there are any.
-            table: how they did, and those that are kept.
+            setting: the one that pages show.
             kept: those whose results are published; one whose parameters are, too, may be taken
                 again, for the others the next in line is.
         """
@@ -122,7 +126,7 @@ class Copies:
         if trained:
             there |= _each(trained.replicas, dict(trained.network.named_parameters()))
             status |= dict(zip(trained.replicas, trained.status, strict=True))
-        line = [each for each in in_line(status, table) if each in there]
+        line = [each for each in in_line(status, setting) if each in there]
         if not line:
             return
         count = self._config.evaluation.publish
@@ -164,17 +168,15 @@ def _each(replicas: Sequence[Replica], stacked: Tensors) -> dict[Replica, Tensor
     return {each: {n: p[k] for n, p in stacked.items()} for k, each in enumerate(replicas)}
 
 
-def in_line(status: Mapping[Replica, str], table: Standings) -> list[Replica]:
+def in_line(status: Mapping[Replica, str], setting: float | None) -> list[Replica]:
     """Which replicas stand for a mechanism, the one to publish first; none with options.
 
-    Those of the setting with the lowest mean error over seeds, by their seeds, however well they
-    did themselves; those that diverged last.
+    They are all seeds of a setting, in order, however well they did; those that diverged come last.
 
     Args:
         status: of the replicas of one mechanism.
-        table: how they did.
+        setting: the one that pages show; None has no replica.
     """
-    plain = [each for each in status if not each.options]
-    setting = best(plain, table)
-    own = [each for each in plain if setting_text(each.setting) == setting]
+    shown = None if setting is None else setting_text(setting)
+    own = [k for k in status if not k.options and setting_text(k.setting) == shown]
     return sorted(own, key=lambda each: (status[each] == "diverged", each.seed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import pandas as pd
 
 from pondering.project.documents import read_text
 from pondering.project.errors import UserError
-from pondering.project.paths import to_run
+from pondering.project.paths import PUBLISHED, Layout, to_run
 
 
 class Columns(NamedTuple):
@@ -152,27 +152,30 @@ class Results:
         def files(pattern: str) -> list[Path]:
             return sorted(folder.glob(pattern))
 
-        def tables(paths: list[Path], columns: Columns) -> dict[str, pd.DataFrame]:
-            """By the names of their files; one that holds no row yet is left out."""
-            read = {path.stem: _read_csv(path, columns) for path in paths}
-            return {name: rows for name, rows in read.items() if len(rows)}
-
         parts: dict[str, list[pd.DataFrame]] = {}
         for folder_of_one in files("curves/*"):
-            own = tables(sorted(folder_of_one.glob("*.csv")), CURVES)
+            own = _tables(sorted(folder_of_one.glob("*.csv")), CURVES)
             parts |= {folder_of_one.name: list(own.values())} if own else {}
         return cls(
             profile,
-            tables(files("tables/*.csv"), TABLE),
+            _tables(files("tables/*.csv"), TABLE),
             {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()},
             {path.stem: _read_json(path)["traces"] for path in files("traces/*.json")},
             {path.stem: read_card(path) for path in files("cards/*.json")},
-            tables(files("exits/*.csv"), EXITS),
-            {
-                name.removesuffix("-readout"): rows
-                for name, rows in tables(files("frozen/*-readout.csv"), READOUT).items()
-            },
+            _tables(files("exits/*.csv"), EXITS),
+            readouts_of(folder),
         )
+
+    @classmethod
+    def of(cls, layout: Layout) -> Results:
+        """A profile's results, with the readouts that are frozen where results are published.
+
+        Raises:
+            UserError: as of `load`.
+        """
+        results = cls.load(layout.report.parent, layout.profile)
+        published = Layout(layout.root, layout.profile, PUBLISHED).report
+        return replace(results, readouts=readouts_of(published))
 
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""
@@ -186,6 +189,18 @@ class Results:
             if name in self.cards and self.cards[name].stand_in
         ]
         return list(dict.fromkeys(texts))
+
+
+def readouts_of(folder: Path) -> dict[str, pd.DataFrame]:
+    """The audits of the readout below a results folder, by experiment; v1 wrote them."""
+    found = _tables(sorted(folder.glob("frozen/*-readout.csv")), READOUT)
+    return {name.removesuffix("-readout"): rows for name, rows in found.items()}
+
+
+def _tables(paths: list[Path], columns: Columns) -> dict[str, pd.DataFrame]:
+    """By the names of their files; one that holds no row yet is left out."""
+    read = {path.stem: _read_csv(path, columns) for path in paths}
+    return {name: rows for name, rows in read.items() if len(rows)}
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]
     settings = load_params(root / "params.yaml", profile).experiments
     layout = current(root, profile)
     settings = {name: _evaluated(layout.provenance(name), now) for name, now in settings.items()}
-    results = Results.load(layout.report.parent, profile)
+    results = Results.of(layout)
     register = load_register(root / "claims.yaml")
     page = build(results, register, layout, settings)
     build_index(root / "reports", encodings)
