@@ -87,7 +87,7 @@ def results() -> Results:
 def estimates() -> dict[str, str]:
     judged = json.loads((REDUCED / "claims.json").read_text(encoding="utf-8"))
     found = {}
-    for claim in judged["claims"] + judged.get("questions", []):
+    for claim in judged["claims"]:
         for each in claim["estimates"]:
             part = each.get("part", "").lower().replace(" ", "_")
             for where in {claim["id"], f"{claim['id']}/{part}"}:

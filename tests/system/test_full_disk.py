@@ -189,7 +189,7 @@ def filled(disk: Path, before: Path, name: str) -> dict[str, bytes]:
     return results(project)
 
 
-@pytest.mark.parametrize("name", ["datasets", "train", "evaluate", "report"])
+@pytest.mark.parametrize("name", ["evaluate", "report"])
 @mounts
 def test_read_only_reports(before: dict[str, Path], tmp_path: Path, name: str) -> None:
     project = tmp_path / "project"

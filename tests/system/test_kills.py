@@ -65,7 +65,7 @@ def check_finished(project: Path, undisturbed: dict[str, bytes]) -> None:
     """All the files are there, and nothing beside them."""
     check_whole(project, undisturbed)
     names = {name for name in stages.contents(project) if not name.endswith(".partial")}
-    assert {name for name in names if "tiny-act" in name or "/act/" in name} == {*WRITTEN, ORIGIN}
+    assert {name for name in names if "/tiny/act" in name} == {*WRITTEN, ORIGIN}
     assert [path.name for path in (project / ".checkpoints/quick/tiny").iterdir()] == ["lock"]
 
 
@@ -114,7 +114,7 @@ def test_killed_from_outside(project: Path, undisturbed: dict[str, bytes]) -> No
         check_whole(project, undisturbed)
         if status == 0:  # the end: all anew
             check_finished(project, undisturbed)
-            for top in (".checkpoints", "data/runs", "data/results/quick/curves"):
+            for top in (".checkpoints", "data/replicas", "data/results"):
                 shutil.rmtree(project / top)
     assert stages.run(project, *TRAIN).status == 0
     check_finished(project, undisturbed)

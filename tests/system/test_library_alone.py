@@ -115,7 +115,10 @@ def test_the_wheel_has_what_is_no_python(wheel: Path) -> None:
 
 
 def test_published_networks_ask_for_safetensors_in_a_line(python: Path) -> None:
-    done = run(python, "-c", "from pondering import from_pretrained; from_pretrained('parity/act')")
+    folder = ROOT / "reports/reduced/models"
+    call = f"from_pretrained('parity/act', folder={str(folder)!r})"
+    code = f"from pondering import from_pretrained; {call}"
+    done = run(python, "-c", code)
     assert done.stderr.endswith(
         "ImportError: from_pretrained needs safetensors: pip install safetensors\n"
     )

@@ -51,7 +51,6 @@ def test_the_pipeline_with_tracking(project: Path) -> None:
         done = stages.run(project, name, *arguments, before=partial(plant, SECRETS))
         assert done.status == 0, done.err
         said += done.out + done.err
-    assert any((project / "mlartifacts").rglob("parameters.safetensors"))
     check(project, said)
 
 

@@ -18,7 +18,6 @@ from pondering.model.cells import CELLS
 from pondering.model.halting import Halting, MeanField
 from pondering.model.network import Network
 from pondering.project.paths import PUBLISHED, Layout
-from pondering.tasks import make_task
 
 REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
 
@@ -278,6 +277,8 @@ def _halting(config: Mapping[str, Any], mechanism: str, replica: Mapping[str, An
 
 def _network(config: Mapping[str, Any], halting: Halting, experiment: str) -> Network:
     """An untrained network for an experiment's task."""
+    from pondering.tasks import make_task  # tasks need NumPy, which networks alone do not
+
     task, common = make_task(config["task"], experiment), config["halting"]
     kind, hidden = CELLS[config["network"]["cell"]], config["network"]["hidden"]
     cell = kind(task.input_size, hidden, common["first_step_flag"], None)

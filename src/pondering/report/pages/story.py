@@ -72,7 +72,7 @@ def table(results: Results, judged: Mapping[str, Any]) -> str:
         ]
         what = f"{card.title}: {card.what.partition(';')[0]}" + (", beyond" if place else "")
         found = claims[claim]
-        paper = re.split(r"[.;(](?!\d)", found["paper_value"])[0].strip()
+        paper = re.sub(r" ?\([^)]*\)", "", found["paper_value"]).rstrip(".")
         lines.append([what, *cells, paper, f"{claim} {found['verdict']}"])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -114,8 +114,7 @@ class _Numbers:
 
     def __init__(self, results: Results, judged: Mapping[str, Any], folder: Path) -> None:
         self._results, self._folder = results, folder
-        entries = [*judged["claims"], *judged.get("questions", ())]  # apart in older reports
-        self.judged = {each["id"]: each for each in entries}
+        self.judged = {each["id"]: each for each in judged["claims"]}
 
     def quantity(self, claim: str, name: str, part: str = "") -> tuple[float, float, float]:
         """A measured quantity: its value and the bounds of its interval."""
