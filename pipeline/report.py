@@ -20,7 +20,7 @@ def main(profile: str) -> None:
 
         verdicts = publish(Path(), profile, encodings())
         load_if_open(profile)
-        click.echo(f"report: open reports/{profile}/index.html ({verdicts})")
+        click.echo(f"report: open data/results/{profile}/index.html ({verdicts})")
 
 
 if __name__ == "__main__":
