@@ -31,7 +31,7 @@ ROWS = {
 del ROWS["Column"]
 ALLOWED = {name: cells[2] for name, cells in ROWS.items()}
 BLANK = {name: cells[3] for name, cells in ROWS.items()}
-TABLES = sorted(ROOT.glob("reports/*/tables/*.csv"))
+TABLES = sorted(ROOT.glob("reports/reduced/tables/*.csv"))
 KEY = ["mechanism", "setting", "seed", "split", "difficulty", "prediction"]
 
 
