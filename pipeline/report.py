@@ -12,7 +12,7 @@ from pondering.project.command import stage
 @click.command()
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 def main(profile: str) -> None:
-    """Write reports/PROFILE and rewrite reports/index.html, from whatever has been run."""
+    """Write the page and rewrite reports/index.html, from whatever has been run."""
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering.data.encoding import encodings
         from pondering.report.pages import publish
