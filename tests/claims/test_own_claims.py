@@ -21,7 +21,7 @@ from pondering.claims.measures.bias import initial_bias
 from pondering.claims.measures.evidence import Evidence
 from pondering.claims.measures.exit_rules import log_ratio
 from pondering.claims.record import claims_json
-from pondering.claims.verdicts import Judgement, judge
+from pondering.claims.verdicts import Judgement, from_seed, judge
 from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
@@ -134,6 +134,20 @@ def test_seeds_of_the_published_tables_take_no_part() -> None:
     found = judged("Q2", cases.q2(0.0))
     assert quantity(found, "error_difference")[0] == pytest.approx(0.0)
     assert (found.seeds, found.replicas) == (10, 10)
+
+
+def test_where_a_setting_was_repeated_its_new_seeds_count_alone() -> None:
+    seeds = [0, 1, 2, *range(10, 15)]
+    made = results([
+        rows("a", "act", (0.1, 0.2), cases.flat(0.1), levels=(1,), seeds=seeds),
+        rows("a", "repeat", (1,), cases.flat(0.1), levels=(1,), seeds=range(5)),
+    ])  # fmt: skip
+    table = made.tables["a"]
+    made.tables["a"] = table[~((table["setting"] == 0.2) & (table["seed"] >= 10))]
+    kept = from_seed(made, 1, 10).tables["a"]
+    found = {key: list(each) for key, each in kept.groupby(["mechanism", "setting"])["seed"]}
+    assert found["act", 0.1] == [*range(10, 15)] and found["act", 0.2] == [1, 2]
+    assert found["repeat", 1] == [1, 2, 3, 4]
 
 
 def test_without_a_network_that_solves_it_nothing_is_said_of_the_prior() -> None:

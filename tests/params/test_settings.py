@@ -35,6 +35,16 @@ def test_a_mapping_without_options_is_the_number(tmp_path: Path) -> None:
     assert tiny.config(tmp_path, act={"tau": [{"tau": 0.001}, 0.1]}) == plain
 
 
+def test_seeds_of_a_setting_are_further_ones(tmp_path: Path) -> None:
+    again = {"tau": 0.1, "halt_bias": [-3, 0], "seeds": {"from": 5, "count": 2}}
+    config = tiny.config(tmp_path, act={"tau": [0.1, again]})
+    assert config.settings("act") == (0.1,)
+    names = [(each.seed, dict(each.options)) for each in config.replicas("act")]
+    low = {"halt_bias": -3.0}
+    assert names == [(0, {}), (7, {}), (5, low), (6, low), (5, {}), (6, {})]
+    assert config.plain()["act"]["tau"][1] == {"tau": 0.1, "halt_bias": -3.0, "seeds": [5, 6]}
+
+
 def test_a_setting_with_options_is_never_traced(tmp_path: Path) -> None:
     trace = {"examples": 1, "trace": {"tau": 0.001}}
     act = {"tau": [BIAS, 0.1, 0.3]}

@@ -181,6 +181,7 @@ class Claim(Entry):
             why.
         minimum_seeds: fewest of a setting.
         fresh_from: the first seed that counts, where smaller ones suggested the claim.
+        repeated_from: where a setting has seeds from here on, these alone count.
         real_data: it is not judged on a stand-in.
         paper_size: by experiment, where it must be as large as the paper's for the claim to count
             as tried at the paper's own size; none of a claim of our own.
@@ -203,6 +204,7 @@ class Claim(Entry):
     judged_at: tuple[Profile, ...] = ("reduced", "paper")
     minimum_seeds: int = Field(default=5, ge=1)
     fresh_from: int = 0
+    repeated_from: int | None = None
     real_data: bool = False
     scale_reason: Text
     paper_size: dict[str, PaperSize] = Field(default_factory=dict)

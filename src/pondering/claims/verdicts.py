@@ -152,14 +152,20 @@ class _Told:
         return text.partition(" (")[0] if spec == "value" else text
 
 
-def from_seed(results: Results, first: int) -> Results:
-    """The results without the seeds below the first that counts."""
-    if not first:
+def from_seed(results: Results, first: int, repeated: int | None = None) -> Results:
+    """The results of the seeds that count: see `Claim.fresh_from` and `Claim.repeated_from`."""
+    if not first and repeated is None:
         return results
 
+    def fresh(rows: pd.DataFrame) -> pd.DataFrame:
+        rows = rows[rows["seed"] >= first]
+        if repeated is None:
+            return rows
+        again = rows["seed"] >= repeated
+        return rows[again | ~again.groupby([rows["mechanism"], rows["setting"]]).transform("any")]
+
     def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        fresh = {name: rows[rows["seed"] >= first] for name, rows in tables.items()}
-        return {name: rows for name, rows in fresh.items() if len(rows)}
+        return {name: left for name, rows in tables.items() if len(left := fresh(rows))}
 
     return replace(
         results,
@@ -187,7 +193,7 @@ def judge(claim: Claim, results: Results) -> Judgement:
         even where it cannot be judged.
     """
     if results.profile in claim.judged_at:
-        results = from_seed(results, claim.fresh_from)
+        results = from_seed(results, claim.fresh_from, claim.repeated_from)
     found = _judged(claim, results)
     flips = []
     for choice in choices(claim, results) if found.findings else ():

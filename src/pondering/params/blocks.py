@@ -26,13 +26,20 @@ class MechanismConfig(Model):
         description="None: the experiment's; an empty list leaves the mechanism out of a profile"
     )
     settings: tuple[SettingValue, ...] = Field(description="rho, tau, lambda_p, some with options")
+    repeated: tuple[tuple[SettingValue, Seeds], ...] = Field(
+        description="settings that train with further seeds too"
+    )
     own: Mapping[str, Any] = Field(description="the entry's further arguments")
 
     def plain(self, entry: Mechanism) -> dict[str, Any]:
         """The block as it stands in the file, with every default but that of seeds."""
         first = {"learning_rate": self.learning_rate, "updates": self.updates}
         seeds = {} if self.seeds is None else {"seeds": list(self.seeds)}
-        return first | seeds | {entry.setting: list(self.settings)} | dict(self.own)
+        settings = list(self.settings)
+        for each, more in self.repeated:
+            number, options = split_setting(entry, each)
+            settings.append({entry.setting: number} | dict(options) | {"seeds": list(more)})
+        return first | seeds | {entry.setting: settings} | dict(self.own)
 
 
 def checked(blocks: Mapping[str, Any], halt_bias: float | None) -> dict[str, dict[str, Any]]:
@@ -49,8 +56,15 @@ def checked(blocks: Mapping[str, Any], halt_bias: float | None) -> dict[str, dic
         values, entry = dict(getattr(read, name)), MECHANISMS[name]
         shared = {key: values.pop(key) for key in SHARED}
         settings = values.pop(entry.setting)
+        usual = {"halt_bias": halt_bias, **values}
+        once = [each for each in settings if not (isinstance(each, dict) and "seeds" in each)]
+        again = [dict(each) for each in settings if isinstance(each, dict) and "seeds" in each]
+        seeds = [each.pop("seeds") for each in again]
         try:
-            settings = _without_usual(entry, settings, {"halt_bias": halt_bias, **values})
+            settings = _without_usual(entry, once, usual)
+            repeated = zip(
+                (_usual_left_out(entry, each, usual) for each in again), seeds, strict=True
+            )
         except ValueError as error:
             line = InitErrorDetails(
                 type=PydanticCustomError("settings", str(error)),
@@ -58,7 +72,8 @@ def checked(blocks: Mapping[str, Any], halt_bias: float | None) -> dict[str, dic
                 input=blocks[name][entry.setting],
             )
             raise ValidationError.from_exception_data("settings", [line]) from None
-        found[name] = shared | {"settings": settings, "own": values}
+        repeated = tuple(zip(named, seeds, strict=True))
+        found[name] = shared | {"settings": settings, "repeated": repeated, "own": values}
     return found
 
 
@@ -84,7 +99,7 @@ def _expanded(values: Any) -> Any:
 def _settings(entry: Mechanism) -> Any:
     """The type of a mechanism's list of settings: numbers, and mappings that name options."""
     options: Any = {name: (kind, None) for name, kind in entry.options.items()}
-    options = {entry.setting: (entry.kind, ...)} | options
+    options = {entry.setting: (entry.kind, ...)} | options | {"seeds": (Seeds, None)}
     mapping = create_model("Setting", __base__=Model, **options)
 
     def number_or_mapping(value: Any, number: Callable[[Any], Any]) -> SettingValue:
@@ -108,6 +123,15 @@ def _block(name: str) -> type[BaseModel]:
     return create_model("Block", __base__=Model, **fields)
 
 
+def _usual_left_out(
+    entry: Mechanism, setting: SettingValue, usual: Mapping[str, Any]
+) -> SettingValue:
+    """A setting without those options that are as the whole block has them."""
+    number, options = split_setting(entry, setting)
+    own = {name: value for name, value in options if value != usual[name]}
+    return {entry.setting: number} | own if own else number
+
+
 def _without_usual(
     entry: Mechanism, settings: Sequence[SettingValue], usual: Mapping[str, Any]
 ) -> tuple[SettingValue, ...]:
@@ -116,11 +140,7 @@ def _without_usual(
     Raises:
         ValueError: a setting is named twice, or none is a number alone.
     """
-    found: list[SettingValue] = []
-    for each in settings:
-        number, options = split_setting(entry, each)
-        own = {name: value for name, value in options if value != usual[name]}
-        found.append({entry.setting: number} | own if own else number)
+    found = [_usual_left_out(entry, each, usual) for each in settings]
     words = [setting_words(entry, each) for each in found]
     if len(set(words)) != len(words):
         twice = next(each for n, each in enumerate(words) if each in words[:n])

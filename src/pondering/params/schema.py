@@ -156,11 +156,12 @@ class ExperimentConfig(Model):
         return self.mechanism(mechanism).settings
 
     def replicas(self, mechanism: str) -> tuple[Replica, ...]:
-        """Every replica of a mechanism, settings outermost."""
+        """Every replica of a mechanism, settings outermost; those with seeds of their own last."""
         entry, found = MECHANISMS[mechanism], []
-        for setting in self.settings(mechanism):
+        once = ((each, self.seeds_of(mechanism)) for each in self.settings(mechanism))
+        for setting, seeds in (*once, *self.mechanism(mechanism).repeated):
             number, options = split_setting(entry, setting)
-            found += [Replica(mechanism, number, k, options) for k in self.seeds_of(mechanism)]
+            found += [Replica(mechanism, number, seed, options) for seed in seeds]
         return tuple(found)
 
     def traced(self, mechanism: str) -> float:
