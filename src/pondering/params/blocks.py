@@ -62,9 +62,7 @@ def checked(blocks: Mapping[str, Any], halt_bias: float | None) -> dict[str, dic
         seeds = [each.pop("seeds") for each in again]
         try:
             settings = _without_usual(entry, once, usual)
-            repeated = zip(
-                (_usual_left_out(entry, each, usual) for each in again), seeds, strict=True
-            )
+            named = [_usual_left_out(entry, each, usual) for each in again]
         except ValueError as error:
             line = InitErrorDetails(
                 type=PydanticCustomError("settings", str(error)),
