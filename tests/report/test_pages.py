@@ -53,9 +53,9 @@ def opened(browser: Browser, site: Path) -> Iterator[Opener]:
         page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda problem: wrong.append(f"error: {problem}"))
         page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
-        own = (site / name).as_uri()
+        own, drawings = ((site / each).as_uri() for each in (name, "quick/figures/"))
         page.on("request", lambda request: wrong.append(f"loaded: {request.url}")
-                if not request.url.startswith((own, "data:")) else None)  # fmt: skip
+                if not request.url.startswith((own, drawings, "data:")) else None)  # fmt: skip
         page.goto(own)
         return page, wrong
 
@@ -68,29 +68,25 @@ def section_of(html: str, name: str) -> str:
     return html[html.index(f'<section id="{name}"') :].partition("</section>")[0]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_page_fits_its_window_and_its_figures_fit_the_scheme(
-    opened: Opener, site: Path, width: int, scheme: str
-) -> None:
-    page, wrong = opened(width=width, color_scheme=scheme)
+def test_the_page_and_its_figures_fit_the_window(opened: Opener, site: Path, width: int) -> None:
+    page, wrong = opened(width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     boxes = page.evaluate(
-        """() => [...document.querySelectorAll("figure")].map(f => {
-             const drawing = f.querySelector("svg"), box = drawing.getBoundingClientRect();
-             return [f.id, box.width, drawing.getAttribute("aria-label")]; })"""
+        """async () => { const all = [...document.querySelectorAll("figure")];
+             for (const f of all) { f.querySelector("img").loading = "eager"; }
+             await Promise.all(all.map(f => f.querySelector("img").decode()));
+             return all.map(f => { const img = f.querySelector("img");
+               return [f.id, img.getBoundingClientRect().width, img.alt,
+                       img.naturalWidth / img.naturalHeight - img.width / img.height]; }); }"""
     )
     drawn = {path.stem for path in (site / "quick/figures").glob("*.svg")}
     assert {box[0] for box in boxes} == {f"figure-{name}" for name in drawn}
-    assert all(across >= min(width, 440) and len(label) > 60 for _, across, label in boxes)
-    ground, ink = page.evaluate(
-        """() => [getComputedStyle(document.body).backgroundColor,
-                  getComputedStyle(document.querySelector("figure svg text")).fill]"""
-    )
-    light = [sum(map(int, re.findall(r"\d+", each))) for each in (ground, ink)]
-    assert (light[0] < light[1]) == (scheme == "dark")
+    for name, across, alternative, distorted in boxes:
+        assert across >= min(width, 440) and len(alternative) > 20, name
+        assert abs(distorted) < 0.02, name
     assert wrong == []
 
 
@@ -103,7 +99,7 @@ def test_the_first_page_opens_clean(opened: Opener, width: int) -> None:
 def test_the_page_reads_without_scripts(opened: Opener) -> None:
     page, _ = opened(java_script_enabled=False)
     assert page.locator("#claims .verdict").first.is_visible()
-    assert page.locator("#figure-graves-04 svg").is_visible()
+    assert page.locator("#figure-graves-04 img").is_visible()
 
 
 def test_a_link_opens_the_folded_part_that_holds_its_target(opened: Opener) -> None:
@@ -164,8 +160,6 @@ def test_every_link_leads_somewhere_and_ids_are_unique(site: Path) -> None:
            for path, text in pages.items()}  # fmt: skip
     for path, text in pages.items():
         assert len(ids[path]) == len(set(ids[path]))
-        for inner in re.findall(r'url\(#([^)]+)\)|xlink:href="#([^"]+)"', text):
-            assert "".join(inner) in ids[path]
         for url in re.findall(r'(?:src|href)="([^"#]*(?:#[^"]+)?)"', text):
             if url in PAPERS.values() or url.startswith("data:"):
                 continue

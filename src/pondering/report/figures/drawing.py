@@ -25,7 +25,9 @@ _held: list[Results] = []
 """What a drawing process draws from: handed over once, not with every figure."""
 
 
-def draw_all(figures: Sequence[FigureSpec], results: Results, folder: Path) -> dict[str, str]:
+def draw_all(
+    figures: Sequence[FigureSpec], results: Results, folder: Path
+) -> dict[str, tuple[int, int]]:
     """Draw the figures that the results allow; equal results give equal bytes.
 
     Args:
@@ -34,7 +36,7 @@ def draw_all(figures: Sequence[FigureSpec], results: Results, folder: Path) -> d
         folder: gets ID.svg and ID.png of each.
 
     Returns:
-        By id the SVG document of each figure that was drawn.
+        By id width and height, in points, of each figure that was drawn.
 
     Raises:
         OSError: the folder cannot be written.
@@ -43,11 +45,7 @@ def draw_all(figures: Sequence[FigureSpec], results: Results, folder: Path) -> d
         min(len(figures), os.cpu_count() or 1) or 1, initializer=_hold, initargs=(results,)
     ) as pool:
         drawn = list(pool.map(partial(_draw, folder=folder), figures))
-    return {
-        spec.id: (folder / f"{spec.id}.svg").read_text(encoding="utf-8")
-        for spec, there in zip(figures, drawn, strict=True)
-        if there
-    }
+    return {spec.id: size for spec, size in zip(figures, drawn, strict=True) if size}
 
 
 def _hold(results: Results) -> None:
@@ -64,12 +62,14 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _draw(spec: FigureSpec, folder: Path) -> bool:
-    """Whether a figure could be drawn from what the process holds; its files are written."""
+def _draw(spec: FigureSpec, folder: Path) -> tuple[int, int] | None:
+    """Write a figure's files; its width and height in points, None where it lacks data."""
     figure = spec.draw(_held[0])
-    if figure is not None:
-        save(figure, folder / spec.id)
-    return figure is not None
+    if figure is None:
+        return None
+    save(figure, folder / spec.id)
+    width, height = figure.get_size_inches()
+    return round(72 * width), round(72 * height)
 
 
 def save(figure: Figure, path_stem: str | Path) -> tuple[Path, Path]:

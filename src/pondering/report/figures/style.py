@@ -32,12 +32,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 WRONG = "#9C1F6B"
 """Marks what a network got wrong: no mechanism's colour, and dark enough for small text."""
 
-ROLES = {
-    "ink": INK, "paper": PAPER, "grid": GRID, "soft": SOFT, "warning": WARNING,
-    "grey": GREY, "wrong": WRONG, "blue": BLUE,
-}  # fmt: skip
-"""Colours that a page replaces on a dark ground; the others read on either."""
-
 MECHANISM_COLOUR = {"repeat": GREEN, "act": VERMILION, "pondernet": BLUE, "plain": GREY}
 MECHANISM_MARKER = {"repeat": "D", "act": "s", "pondernet": "o", "plain": "X"}
 _OTHERS = [name for name in MECHANISMS if name not in MECHANISM_COLOUR]

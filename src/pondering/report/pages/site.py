@@ -55,11 +55,11 @@ def build(
     folder = layout.report
     judgements = judge_all(register.claims, results)
     asked = [claim_figure(each) for each in judgements if each.claim.own and each.quantities]
-    drawings = draw_all([*FIGURES, *asked], results, folder / "figures")
+    sizes = draw_all([*FIGURES, *asked], results, folder / "figures")
     missing = [name for name in settings if name not in results.tables]
     judged = claims_json(judgements, results) | {"missing": missing}
     judged["story"] = [each.text for each in story(results, judged, folder) if each.holds]
-    page = page_of(results, judgements, judged["story"], drawings, settings, layout)
+    page = page_of(results, judgements, judged["story"], sizes, settings, layout)
     notes = (folder / "NOTES.md").is_file()
     html = _environment(html=True, title_of=results.title)
     markdown = _environment(html=False, title_of=results.title)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from pondering.claims.claims import Claim
 from pondering.claims.measures.quantities import Quantity
 from pondering.claims.verdicts import Judgement
@@ -17,7 +15,6 @@ from pondering.report.figures import FIGURES, FigureSpec, claim_figure
 from pondering.report.pages import names
 from pondering.report.pages.provenance import origins
 from pondering.report.pages.summary import SummaryRow, summary_rows, trained_in_words
-from pondering.report.pages.svg import inline
 from pondering.results.results import Card, Results
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.units import number_text
@@ -28,11 +25,10 @@ MOST_FIGURES = 4
 
 @dataclass(frozen=True)
 class FigureView:
-    """One figure; `drawing` is its SVG as an element of the page, `claims` the ids it bears on."""
+    """One figure: its width and height in points, and `claims`, the ids it bears on."""
 
     spec: FigureSpec
-    drawing: Markup
-    alternative: str
+    size: tuple[int, int]
     caption: str
     claims: tuple[str, ...] = ()
 
@@ -91,7 +87,7 @@ def page_of(
     results: Results,
     judgements: Sequence[Judgement],
     story: Sequence[str],
-    drawings: Mapping[str, str],
+    sizes: Mapping[str, tuple[int, int]],
     settings: Mapping[str, ExperimentConfig],
     layout: Layout,
 ) -> Page:
@@ -101,12 +97,12 @@ def page_of(
         results: the results of one profile.
         judgements: the verdicts on them.
         story: what holds, in sentences.
-        drawings: figure id -> SVG document, of the figures that could be drawn.
+        sizes: figure id -> width and height in points, of the figures that could be drawn.
         settings: experiment -> parameters.
         layout: where the page will lie, and what it links.
     """
-    claims = tuple(_claim(each, results, drawings) for each in judgements)
-    figures = [_figure(spec, results, drawings, claims) for spec in FIGURES if spec.id in drawings]
+    claims = tuple(_claim(each, results, sizes) for each in judgements)
+    figures = [_figure(spec, results, sizes, claims) for spec in FIGURES if spec.id in sizes]
     present = _in_order(results, claims, settings)
     solved = solved_errors([each.claim for each in judgements])
     return Page(
@@ -135,15 +131,12 @@ def page_of(
 def _figure(
     spec: FigureSpec,
     results: Results,
-    drawings: Mapping[str, str],
+    sizes: Mapping[str, tuple[int, int]],
     claims: Sequence[ClaimView] = (),
 ) -> FigureView:
-    caption = spec.caption(results)
-    alternative = f"{spec.source}. {spec.title}. {caption}"
-    drawing = inline(drawings[spec.id], spec.id, alternative)
     told = [view.judgement.claim for view in claims if view.section]
     named = tuple(claim.id for claim in told if spec.id in claim.figures)
-    return FigureView(spec, drawing, alternative, caption, named)
+    return FigureView(spec, sizes[spec.id], spec.caption(results), named)
 
 
 def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[str]) -> list[str]:
@@ -156,7 +149,9 @@ def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[
     ]
 
 
-def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) -> ClaimView:
+def _claim(
+    judgement: Judgement, results: Results, sizes: Mapping[str, tuple[int, int]]
+) -> ClaimView:
     claim = judgement.claim
     by_name = {each.name: each for each in judgement.quantities}
     core = [
@@ -167,7 +162,7 @@ def _claim(judgement: Judgement, results: Results, drawings: Mapping[str, str]) 
         judgement,
         tuple((_value(each), each.label) for each in core[:2]),
         next((each for each in claim.experiments if each in results.tables), None),
-        _figure(drawn, results, drawings) if drawn and drawn.id in drawings else None,
+        _figure(drawn, results, sizes) if drawn and drawn.id in sizes else None,
     )
 
 
