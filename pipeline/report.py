@@ -15,10 +15,10 @@ def main(profile: str) -> None:
     """Write the page and rewrite reports/index.html, from whatever has been run."""
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering.data.encoding import encodings
-        from pondering.report.pages import publish
+        from pondering.report.pages import write_pages
         from pondering.track import load_if_open
 
-        verdicts = publish(Path(), profile, encodings())
+        verdicts = write_pages(Path(), profile, encodings())
         load_if_open(profile)
         click.echo(f"report: open data/results/{profile}/index.html ({verdicts})")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.published import CLAIMS
 
-from pondering.report.figures import FIGURES, paper, style
+from pondering.report.figures import FIGURES, paper
 
 TOLD = {claim.id: " ".join(claim.paper_value.split()) for claim in CLAIMS}
 
@@ -12,7 +12,7 @@ TOLD = {claim.id: " ".join(claim.paper_value.split()) for claim in CLAIMS}
 def test_what_is_drawn_is_what_claims_tell() -> None:
     for figure, claim in (("test", "B1"), ("extrapolation", "B2")):
         for point in paper.ACCURACY_AND_STEPS[figure].values():
-            shown = style.share(point.accuracy), f"{point.steps:g}"
+            shown = f"{100 * point.accuracy:g}%", f"{point.steps:g}"
             assert all(each in TOLD[claim] for each in shown), (claim, shown)
     low, middle, high = paper.LONG_PRIOR
     assert f"Median {middle} steps, quartiles {low} and {high}" in TOLD["B5"]

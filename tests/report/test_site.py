@@ -158,10 +158,10 @@ def test_settings_are_those_of_the_evaluation_not_of_an_edit_since(
     evaluated = json.loads((ROOT / "reports/reduced/provenance/parity.json").read_text())
     evaluated["config"]["network"]["hidden"] = 77
     layout.provenance("parity").write_text(json.dumps(evaluated))
-    pages.publish(tmp_path, "quick", {})
+    pages.write_pages(tmp_path, "quick", {})
     assert "of 77 units" in (layout.report / "index.html").read_text()
     layout.provenance("parity").unlink()  # without a record the parameters speak
-    pages.publish(tmp_path, "quick", {})
+    pages.write_pages(tmp_path, "quick", {})
     assert "of 77 units" not in (layout.report / "index.html").read_text()
     assert len(REGISTER.claims) == (layout.report / "index.html").read_text().count(
         '<tr id="claim-'

@@ -165,6 +165,7 @@ def exits_of(experiment: str, settings: dict[str, list[float]], seeds: int) -> p
                         "seed": seed, "split": "test", "rule": rule,
                         "threshold": float(steps) if curve and not lost else float("nan"),
                         "ponder_time": float("nan") if lost else float(steps),
+                        "trend": float("nan"),
                         "error": 1.0 if lost else error, "examples": 1600,
                         "status": "diverged" if lost else "finished",
                     })  # fmt: skip

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pondering.params.read import load_params
+from pondering.project.paths import PUBLISHED, Layout
 
 
 @click.command("publish")
@@ -16,7 +17,11 @@ def publish_command(profile: str | None) -> None:
 
     What is missing or unfinished is refused, and nothing copied.
     """
+    from pondering.data.encoding import encodings
     from pondering.evaluate.publish import publish
+    from pondering.report.pages import write_pages
 
-    folder = publish(load_params(profile=profile), Path())
+    params = load_params(profile=profile)
+    folder = publish(params, Path())
+    write_pages(Path(), params.profile, encodings(), Layout(Path(), params.profile, PUBLISHED))
     click.echo(f"publish: {folder} has the results; `git add {folder}` and commit them")

@@ -16,8 +16,8 @@ from pondering.project.paths import current
 def report(profile: str | None) -> None:
     """Draw the report again from the tables there are, finished or not."""
     from pondering.data.encoding import encodings
-    from pondering.report.pages import publish
+    from pondering.report.pages import write_pages
 
     chosen = load_params(profile=profile).profile
-    verdicts = publish(Path(), chosen, encodings())
+    verdicts = write_pages(Path(), chosen, encodings())
     click.echo(f"report: open {current(Path(), chosen).report / 'index.html'} ({verdicts})")

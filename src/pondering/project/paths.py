@@ -33,6 +33,16 @@ class Layout:
         """The folder of tables, curves, figures and pages."""
         return self.root / self.top / self.profile
 
+    @property
+    def screens(self) -> Path:
+        """The screens that chose recipes: published files, which no stage writes."""
+        return self.root / PUBLISHED / self.profile / "search"
+
+    @property
+    def notes(self) -> Path:
+        """What we make of the published results, written by hand."""
+        return self.root / PUBLISHED / self.profile / "NOTES.md"
+
     def frozen(self, experiment: str) -> Path:
         """The evaluation sets and prepared data of an experiment."""
         return self.root / "data" / "tasks" / self.profile / f"{experiment}.npz"

@@ -19,7 +19,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.params.replica import read_variant
-from pondering.results.results import Card
 
 # Okabe and Ito's colours; their yellow is too faint on white and is left out
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -170,23 +169,6 @@ def count(value: float) -> str:
         if abs(value) >= size:
             return f"{value / size:.3g}{unit}"
     return f"{value:.3g}"
-
-
-def share(value: float) -> str:
-    """A share in percent: 4.83%."""
-    return f"{100 * value:.3g}%"
-
-
-def error_text(error: float, card: Card) -> str:
-    """An error in percent where it is a share, else as it is."""
-    return share(error) if card.is_share else f"{error:.3g}"
-
-
-def in_steps(value: float) -> str:
-    """A number of steps."""
-    if not np.isfinite(value):
-        return "no steps known"
-    return f"{value:.3g} step{'' if f'{value:.3g}' == '1' else 's'}"
 
 
 def seed_count(seeds: pd.Series) -> str:

@@ -10,15 +10,20 @@ from typing import Any
 
 from pondering.claims.claims import load_register
 from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
-from pondering.project.paths import current
+from pondering.project.paths import PUBLISHED, Layout, current
 from pondering.report.pages.site import build, build_index
 from pondering.report.pages.story import what_holds, write_readme
 from pondering.results.results import Results
 
-__all__ = ["build", "build_index", "publish"]
+__all__ = ["build", "build_index", "write_pages"]
 
 
-def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]) -> str:
+def write_pages(
+    root: Path,
+    profile: str,
+    encodings: Mapping[str, Mapping[str, Any]],
+    layout: Layout | None = None,
+) -> str:
     """Write a profile's report from whatever has been run, and the page that leads to all.
 
     README.md gets the results too, if its table is of this profile.
@@ -27,19 +32,20 @@ def publish(root: Path, profile: str, encodings: Mapping[str, Mapping[str, Any]]
         root: the project.
         profile: quick, reduced or paper.
         encodings: by task, what its inputs are made of; see `data/encoding.py`.
+        layout: where the results lie; None: what the pipeline has written, else what is published.
 
     Returns:
         how many claims have which verdict, in words.
     """
     settings = load_params(root / "params.yaml", profile).experiments
-    layout = current(root, profile)
+    layout = layout or current(root, profile)
     settings = {name: _evaluated(layout.provenance(name), now) for name, now in settings.items()}
     results = Results.of(layout)
     register = load_register(root / "claims.yaml")
     page = build(results, register, layout, settings)
-    build_index(root / "reports", encodings)
+    build_index(root / PUBLISHED, encodings)
     judged = json.loads((layout.report / "claims.json").read_text(encoding="utf-8"))
-    write_readme(root / "README.md", profile, what_holds(results, judged, layout.report))
+    write_readme(root / "README.md", profile, what_holds(results, judged))
     verdicts = Counter(view.judgement.verdict for view in page.claims)
     return ", ".join(f"{count} {words}" for words, count in verdicts.items())
 

@@ -17,10 +17,10 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from pondering.params.read import SETTING_NAMES
-from pondering.report.figures import style
 from pondering.report.pages import names
 from pondering.results.results import Card, read_card, read_table
 from pondering.results.tables import headline, per_seed
+from pondering.results.units import number_text
 
 GAMES = {
     "parity": "parity_interpolation",
@@ -138,9 +138,12 @@ def _tested(error: float, steps: float, card: Card) -> str:
     """What a network's test gave, in words."""
     if math.isnan(steps):
         return "it diverged"
-    told = style.error_text(error, card)
-    wrong = f"{told} of answers wrong" if card.is_share else f"{told} {card.unit}"
-    return f"{style.in_steps(steps)} on average, {wrong}"
+    wrong = (
+        f"{number_text(error, 'share')} of answers wrong"
+        if card.is_share
+        else f"{number_text(error, 'number')} {card.unit}"
+    )
+    return f"{number_text(steps, 'steps')} on average, {wrong}"
 
 
 def _network(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from pondering.claims.verdicts import MEANINGS, VERDICTS, judge_all
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import json_text, write_together
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
+from pondering.project.paths import PUBLISHED, Layout
 from pondering.report.figures import FIGURES, claim_figure, draw_all
 from pondering.report.pages import names
 from pondering.report.pages.markdown import escaped
@@ -58,15 +59,16 @@ def build(
     sizes = draw_all([*FIGURES, *asked], results, folder / "figures")
     missing = [name for name in settings if name not in results.tables]
     judged = claims_json(judgements, results) | {"missing": missing}
-    judged["story"] = [each.text for each in story(results, judged, folder) if each.holds]
+    judged["story"] = story(results, judged, layout.screens)
     page = page_of(results, judgements, judged["story"], sizes, settings, layout)
-    notes = (folder / "NOTES.md").is_file()
+    home = os.path.relpath(layout.root / PUBLISHED / "index.html", folder)
+    notes = os.path.relpath(layout.notes, folder) if layout.notes.is_file() else ""
     html = _environment(html=True, title_of=results.title)
     markdown = _environment(html=False, title_of=results.title)
     write_together(
         {
             folder / "index.html": html.get_template("profile.html.j2").render(
-                page=page, register=register, notes=notes
+                page=page, register=register, home=home, notes=notes
             ),
             folder / "report.md": markdown.get_template("report.md.j2").render(page=page),
             folder / "claims.json": json_text(judged),
@@ -129,6 +131,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         finalize=None if html else escaped,
     )
     environment.filters["whole"] = _whole_numbers
+    environment.filters["bold"] = _bold
     environment.filters["linked"] = _linked
     environment.filters["spread"] = _interval_apart
     environment.filters["title_of"] = title_of
@@ -153,6 +156,11 @@ def _whole_numbers(text: str) -> Markup:
     """A text in which no line breaks at the hyphen of 9e-4, or within λp = 0.4."""
     number = r"[τλβρε]p? = \d+(?:\.\d+)?(?:e-\d+)?|\d[\d.]*e-\d+"
     return Markup(re.sub(number, r'<span class="whole">\g<0></span>', str(escape(text))))
+
+
+def _bold(text: Markup) -> Markup:
+    """A text with the bold parts of Markdown."""
+    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text))
 
 
 def _linked(text: Markup, judged: Collection[str]) -> Markup:

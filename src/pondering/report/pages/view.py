@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -184,7 +185,7 @@ def _section(
     named = filter(config.seeds_of, config.mechanisms) if config else ()
     rows = tuple(summary_rows(table, card, solved_error))
     trained = [each for each in names.TITLES if each in there]
-    screens = sorted(layout.report.glob(f"search/{name}-*.png"))
+    screens = sorted(layout.screens.glob(f"{name}-*.png"))
     files = [
         ("table", layout.table(name)),
         ("settings", layout.provenance(name)),
@@ -204,9 +205,7 @@ def _section(
         claims=claims,
         origins=origins(layout, name, trained),
         files=tuple(
-            (what, path.relative_to(layout.report).as_posix())
-            for what, path in files
-            if path.exists()
+            (what, os.path.relpath(path, layout.report)) for what, path in files if path.exists()
         ),
     )
 
