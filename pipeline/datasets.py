@@ -28,7 +28,7 @@ def main(profile: str, experiment: str) -> None:
         task = make_task(config.task, experiment, frozen)
         check_fit(f"{experiment}.{profile}", config, task)
         freeze(task, layout.raw, frozen, config.evaluation.examples)
-        card(task, config, params.about.get(experiment), frozen, layout.card(experiment))
+        card(task, config, frozen, layout.card(experiment))
         click.echo(f"datasets: {frozen} holds the frozen evaluation sets of {experiment}")
 
 

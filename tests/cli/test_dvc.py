@@ -85,9 +85,8 @@ def test_every_experiment_is_there_with_the_files_of_its_task_and_cell() -> None
     items = FILE["stages"]["train"]["foreach"]
     for stage in ("datasets", "evaluate"):
         assert FILE["stages"][stage]["foreach"] == items
-    assert [each["experiment"] for each in items.values()] == YAML(typ="safe").load(
-        (ROOT / "params.yaml").read_text()
-    )["experiments"]
+    named = [each["experiment"] for each in items.values()]
+    assert named == list(load_params(ROOT / "params.yaml").experiments)
     for profile in PROFILES:
         params = load_params(ROOT / "params.yaml", profile)
         for name, item in items.items():
@@ -125,7 +124,7 @@ def test_dvc_itself_sees_these_stages(copy: Path) -> None:
         with project_of(copy) as repo:
             stages = {str(stage.name): stage for stage in repo.index.stages}
         wanted = {f"download@{profile}", f"report@{profile}"}
-        for each in document["experiments"]:
+        for each in load_params(ROOT / "params.yaml").experiments:
             wanted |= {f"{stage}@{profile}-{each}" for stage in ("datasets", "train", "evaluate")}
         exits = FILE["stages"]["exits"]["matrix"]["experiment"]
         assert set(stages) == wanted | {f"exits@{profile}-{each}" for each in exits}
@@ -209,7 +208,7 @@ def test_the_frozen_data_depend_on_task_and_evaluation_alone(tmp_path: Path) -> 
         task = make_task(config.task, "tiny")
         frozen, target = tmp_path / "tiny.npz", tmp_path / "card.json"
         freeze(task, tmp_path, frozen, config.evaluation.examples)
-        card(task, config, None, frozen, target)
+        card(task, config, frozen, target)
         written[name] = frozen.read_bytes() + target.read_bytes()
     same = {name for name, content in written.items() if content == written["none"]}
     assert same == {"none", "updates", "seeds"}

@@ -64,7 +64,7 @@ def test_its_data_card_names_it(tmp_path: Path) -> None:
     config = tiny.config(tmp_path, network={"cell": "residual"})
     task, frozen = make_task(config.task, "tiny"), tmp_path / "frozen.npz"
     freeze(task, tmp_path, frozen, 1)
-    card(task, config, None, frozen, tmp_path / "card.json")
+    card(task, config, frozen, tmp_path / "card.json")
     assert "; residual of 16" in json.loads((tmp_path / "card.json").read_text())["what"]
 
 

@@ -31,7 +31,7 @@ def made(folder: Path, *, options: bool) -> Path:
     act, pondernet = ([ACT], [PONDERNET]) if options else ([], [])
     settings = {"act": {"tau": [0.01, *act, 0.1]}, "pondernet": {"lambda_p": [0.3, *pondernet]}}
     values = tiny.document(**settings)
-    values["experiments"], values["parity"] = ["parity"], values.pop("tiny")
+    values["parity"] = values.pop("tiny")
     values["parity"]["reduced"] = values["parity"]["quick"]
     tiny.write(folder, values)
     for name in ("datasets", "train", "evaluate"):

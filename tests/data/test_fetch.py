@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from pondering.data import fetch
 from pondering.data.fetch import chosen_mirror, fetch_all, shown
@@ -220,28 +219,18 @@ def test_credentials_are_never_told(server: Any, raw: Path, caplog: Any, capfd: 
     assert "hidden" not in shown("https://u:hidden@h:1/p?hidden#hidden")
 
 
-BLOCK: dict[str, Any] = {
-    "mirror": None,
-    "needs": {"quick": [], "reduced": ["one"], "paper": ["two", "one"]},
-    "files": {
-        "one": {"a": source().model_dump(), "b": source(unpacked="set/b").model_dump()},
-        "two": {"c": source(unpacked="set/c").model_dump()},
-    },
-}
-
-
-def test_needed_by_profile_and_named_among_the_files() -> None:
-    needed = Download.model_validate(BLOCK).needed
-    assert needed("quick") == ()
-    assert [file.unpacked for file in needed("paper")] == ["set/c", "set/letters", "set/b"]
-    with pytest.raises(ValidationError, match="no data set 'three'; allowed: one, two"):
-        Download.model_validate(BLOCK | {"needs": {"quick": ["three"]}})
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"unpacked": "../letters"}, {"unpacked": "/letters"}, {"sha256": "abc"}, {"surprise": 1}],
-)
-def test_bad_sources_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        source(**change)
+def test_a_profile_needs_the_files_of_its_sets_in_order() -> None:
+    file = {"bytes": 1, "sha256": "ab"}
+    places = {"urls": ["https://h/{}.gz"], "mirror": ["set/{}.gz", "set/{}"]}
+    download = Download.model_validate({
+        "mirror": None,
+        "needs": {"quick": [], "paper": ["two", "one"]},
+        "sets": {
+            "one": places | {"files": {"set/a": file, "set/b": file}},
+            "two": places | {"files": {"set/c": file}, "cut": True},
+        },
+    })  # fmt: skip
+    assert download.needed("quick") == download.needed("reduced") == ()
+    assert [each.unpacked for each in download.needed("paper")] == ["set/c", "set/a", "set/b"]
+    first = Source("set/c", 1, "ab", ("https://h/c.gz",), ("set/c.gz", "set/c"), True)
+    assert download.needed("paper")[0] == first

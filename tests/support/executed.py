@@ -53,8 +53,9 @@ def document() -> dict[str, Any]:
     from ruamel.yaml import YAML
 
     values: dict[str, Any] = YAML(typ="safe").load(ROOT / "params.yaml")
-    values |= {"device": "cpu", "experiments": list(EXPERIMENTS)}
-    for name in values["experiments"]:
+    top = {name: values[name] for name in ("profile", "compute", "download", "defaults", "tasks")}
+    values = top | {"device": "cpu"} | {name: values[name] for name in EXPERIMENTS}
+    for name in EXPERIMENTS:
         common, quick = values[name]["common"], values[name]["quick"]
         task = common["task"] | quick["task"]
         common["task"], quick["task"] = task | SMALL[task["name"]], {}

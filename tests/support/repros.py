@@ -37,7 +37,6 @@ def edit(folder: Path, **quick: Any) -> None:
     """Write the parameters of the tiny experiment with keys of its profiles changed."""
     exact = {name: block | quick.pop(name, {}) for name, block in tiny.EXACT.items()}
     values = tiny.document(**exact, **quick)
-    values["about"]["tiny"] = {"title": "Tiny", "question": "What?"}
     values["download"]["needs"]["reduced"] = []
     values["tiny"]["reduced"] = copy.deepcopy(values["tiny"]["quick"])  # DVC sets no YAML alias
     tiny.write(folder, values)

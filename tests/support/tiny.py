@@ -43,20 +43,15 @@ DOCUMENT: dict[str, Any] = {
     "device": "cpu",
     "compute": {"threads": 1, "checkpoint_seconds": 0.2, "insist": False, "path": "fast"},
     "defaults": {},
-    "experiments": ["tiny"],
-    "about": {},
+    "tasks": {},
     "download": {
         "mirror": None,
         "needs": {"quick": []},
-        "files": {
+        "sets": {
             "words": {
-                "all": {
-                    "unpacked": "words/all.txt",
-                    "bytes": 10,
-                    "sha256": "0" * 64,
-                    "urls": ["https://example.org/all.txt"],
-                    "mirror": ["words/all.txt"],
-                }
+                "mirror": ["words/{}"],
+                "urls": ["https://example.org/{}"],
+                "files": {"words/all.txt": {"bytes": 10, "sha256": "0" * 64}},
             }
         },
     },

@@ -35,12 +35,11 @@ HEAD = """
 profile: quick
 device: cpu
 compute: {threads: 1, checkpoint_seconds: 100, insist: false}
-about: {}
 defaults: {}
-download: {mirror: null, needs: {}, files: {}}
+tasks: {}
+download: {mirror: null, needs: {}, sets: {}}
 """
 PARAMS = f"""{HEAD}
-experiments: [parity, logic, mnist]
 parity:
   common:
     task: {{name: parity, bits: 8, layout: leading, train_nonzero: [1, 8], test_nonzero: {{test: [1, 8]}}}}

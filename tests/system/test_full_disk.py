@@ -90,8 +90,8 @@ def changed() -> dict[str, Any]:
     """Parameters under which every stage writes other files than before."""
     values = tiny.document(training={"updates": 40}, evaluation={"examples": 11})
     values["compute"]["checkpoint_seconds"] = 1000
-    source = values["download"]["files"]["words"]["all"]
-    source |= {"bytes": len(WORDS), "sha256": hashlib.sha256(WORDS).hexdigest()}
+    file = values["download"]["sets"]["words"]["files"]["words/all.txt"]
+    file |= {"bytes": len(WORDS), "sha256": hashlib.sha256(WORDS).hexdigest()}
     values["download"] |= {"mirror": "mirror", "needs": {"quick": ["words"]}}
     return values
 

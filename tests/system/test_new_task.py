@@ -153,7 +153,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     block = copy.deepcopy(values["tiny"])
     block["common"]["task"] = {"name": "majority"}
     block["quick"]["task"] = block["paper"]["task"] = {"size": 3}
-    values["experiments"].append("majority")
     values["majority"] = block
     for each in ("tiny", "majority"):  # the page reads every profile's block
         values[each]["reduced"] = copy.deepcopy(values[each]["quick"])

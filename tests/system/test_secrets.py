@@ -57,7 +57,7 @@ def test_the_pipeline_with_tracking(project: Path) -> None:
 def test_a_mirror_that_cannot_be_reached(project: Path) -> None:
     values = tiny.document()
     values["download"]["needs"] = {"quick": ["words"]}
-    values["download"]["files"]["words"]["all"]["urls"] = []
+    values["download"]["sets"]["words"]["urls"] = []
     tiny.write(project, values)
     done = stages.run(project, "download", *QUICK, before=partial(plant, SECRETS))
     assert done.status == 2 and "https://127.0.0.1:9/files/words/all.txt" in done.err

@@ -30,7 +30,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "a?b #c%20d é"
     folder.mkdir()
     values = tiny.document()
-    values["experiments"] = ["parity"]
     values["parity"] = values.pop("tiny")
     tiny.write(folder, values)
     stage.write_results(folder)

@@ -54,7 +54,6 @@ def load() -> None:
 def results(project: Path) -> Path:
     """A finished training with its evaluation, data card, claim, figure and published network."""
     values = tiny.document()
-    values["experiments"] = ["parity"]
     values["parity"] = values.pop("tiny")
     tiny.write(project, values)
     stage.write_results(project)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pondering.params.schema import About, ExperimentConfig
+from pondering.params.schema import ExperimentConfig
 from pondering.project.atomic import atomic_write, sha256_file, write_json
 from pondering.project.errors import UserError
 from pondering.tasks.base import Batch, Task
@@ -98,15 +98,12 @@ def freeze(task: Task, raw: Path, target: Path, examples: int) -> None:
     write_arrays(target, prepared | pack(task.evaluation_sets(examples)))
 
 
-def card(
-    task: Task, config: ExperimentConfig, about: About | None, frozen: Path, target: Path
-) -> None:
+def card(task: Task, config: ExperimentConfig, frozen: Path, target: Path) -> None:
     """Write the data card: what the data are, how much, from where, and all that pages say of them.
 
     Args:
         task: whose data are frozen.
         config: the experiment.
-        about: what the experiment is called; None takes the task's own title and question.
         frozen: the .npz of the evaluation sets.
         target: the .json to write.
     """
@@ -115,8 +112,8 @@ def card(
     write_json(
         target,
         {
-            "title": about.title if about else task.title,
-            "question": about.question if about else task.question,
+            "title": config.title or task.title,
+            "question": config.question or task.question,
             "unit": task.unit,
             "worst_error": task.worst_error,
             "splits": {split: task.split_name(split) for split in sets},

@@ -3,61 +3,60 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Annotated, Literal, Self
+from typing import NamedTuple
 
-from pydantic import Field, StringConstraints, model_validator
-from pydantic.functional_validators import AfterValidator
+from pydantic import Field
 
-from pondering.params.ranges import Model
-
-
-def _inside(path: str) -> str:
-    """Refuse a path that is not plainly inside the folder it is joined to."""
-    climbs = ".." in PurePosixPath(path).parts
-    if path in ("", ".") or path.startswith("/") or "\\" in path or climbs:
-        raise ValueError("must be a relative path without '..'")
-    return path
+from pondering.params.ranges import Count, Model
 
 
-Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s]+$")]
-Inside = Annotated[str, AfterValidator(_inside)]
-
-
-class Source(Model):
+class Source(NamedTuple):
     """One file: its places, and the size and sha256 of its unpacked bytes."""
 
-    unpacked: Inside  # where it goes, below data/raw
-    bytes: Annotated[int, Field(ge=1)]
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-    urls: tuple[Url, ...]
-    mirror: tuple[Inside, ...]  # names it may have below a mirror, packed or not
+    unpacked: str  # where it goes, below data/raw
+    bytes: int
+    sha256: str
+    urls: tuple[str, ...]
+    mirror: tuple[str, ...]  # names it may have below a mirror, packed or not
     cut: bool = False  # it is the beginning of a longer file: the rest is left away
 
 
+class File(Model):
+    """What an unpacked file must be."""
+
+    bytes: Count
+    sha256: str
+
+
+class DataSet(Model):
+    """Files that come from the same places; {} in a place stands for a file's name."""
+
+    urls: tuple[str, ...]
+    mirror: tuple[str, ...]
+    cut: bool = Field(False, description="as in `Source`")
+    files: dict[str, File] = Field(description="by their paths below data/raw")
+
+    def sources(self) -> tuple[Source, ...]:
+        """Its files, each with its own places."""
+        found = []
+        for path, file in self.files.items():
+            name = PurePosixPath(path).name
+            urls, mirror = (
+                tuple(place.replace("{}", name) for place in places)
+                for places in (self.urls, self.mirror)
+            )
+            found.append(Source(path, file.bytes, file.sha256, urls, mirror, self.cut))
+        return tuple(found)
+
+
 class Download(Model):
-    """The whole block: a mirror, the files of each data set, and which profile needs which."""
+    """The whole block: a mirror, which profile needs which data sets, and their files."""
 
     mirror: str | None
-    needs: dict[Literal["quick", "reduced", "paper"], tuple[str, ...]]
-    files: dict[str, dict[str, Source]]
-
-    @model_validator(mode="after")
-    def _needs_are_known(self) -> Self:
-        for profile, names in self.needs.items():
-            for name in names:
-                if name not in self.files:
-                    allowed = ", ".join(self.files)
-                    raise ValueError(f"needs.{profile}: no data set {name!r}; allowed: {allowed}")
-        return self
+    needs: dict[str, tuple[str, ...]]
+    sets: dict[str, DataSet]
 
     def needed(self, profile: str) -> tuple[Source, ...]:
-        """The files a profile needs; none for a profile that `needs` does not list.
-
-        Args:
-            profile: its name, such as "reduced".
-
-        Returns:
-            the sources in the order of `needs`.
-        """
-        names = [name for key, wanted in self.needs.items() if key == profile for name in wanted]
-        return tuple(file for name in names for file in self.files[name].values())
+        """The files a profile needs, in the order of `needs`; none where it is not listed."""
+        names = self.needs.get(profile, ())
+        return tuple(source for name in names for source in self.sets[name].sources())

@@ -12,13 +12,6 @@ from typing import Any, Literal
 
 from pondering.params import ranges
 
-SHARED: dict[str, tuple[Any, Any]] = {
-    "learning_rate": (ranges.Positive | None, None),
-    "updates": (ranges.Count | None, None),
-    "seeds": (ranges.Seeds | None, None),
-}
-"""What every mechanism's block may hold: key -> what it may be, its default."""
-
 
 @dataclass(frozen=True)
 class Mechanism:
@@ -58,20 +51,10 @@ class Mechanism:
     sweeps: tuple[str, ...] = ()
 
     @property
-    def block(self) -> dict[str, tuple[Any, Any]]:
-        """What its block in `params.yaml` may hold: key -> what it may be, its default."""
-        return {**SHARED, self.setting: (self.kind, ...), **self.own}
-
-    @property
     def options(self) -> dict[str, Any]:
         """What a mapping in the list of settings may name besides: key -> what it may be."""
         known = {"halt_bias": ranges.Number} | {name: kind for name, (kind, _) in self.own.items()}
         return {name: known[name] for name in self.sweeps}
-
-    @property
-    def module(self) -> str:
-        """The module of its class."""
-        return self.path.partition(":")[0]
 
 
 MECHANISMS: dict[str, Mechanism] = {

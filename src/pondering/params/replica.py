@@ -88,18 +88,14 @@ def title_of(variant: str) -> str:
     return ", ".join((MECHANISMS[mechanism].title, *options_listed(options)))
 
 
-def split_setting(entry: Mechanism, setting: float | Mapping[str, Any]) -> tuple[float, Options]:
-    """A value of a list of settings as its number and its options."""
+def split_setting(
+    entry: Mechanism, setting: float | Mapping[str, Any]
+) -> tuple[float, Options, tuple[int, ...] | None]:
+    """A value of a list of settings as its number, its options, and its own seeds, if any."""
     if not isinstance(setting, Mapping):
-        return setting, ()
-    options = tuple(sorted(pair for pair in setting.items() if pair[0] != entry.setting))
-    return setting[entry.setting], options
-
-
-def setting_words(entry: Mechanism, setting: float | Mapping[str, Any]) -> str:
-    """A value of a list of settings as tables tell it apart: 0.01, or 0.01, halt_bias -3."""
-    number, options = split_setting(entry, setting)
-    return ", ".join((setting_text(number), *options_listed(options)))
+        return setting, (), None
+    options = tuple(sorted(o for o in setting.items() if o[0] not in (entry.setting, "seeds")))
+    return setting[entry.setting], options, setting.get("seeds")
 
 
 def options_listed(options: Options) -> list[str]:

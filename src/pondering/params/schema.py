@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StrictBool, StrictStr, ValidationInfo, field_validator
+from pydantic import Field, StrictBool, StrictStr, ValidationInfo, field_validator, model_validator
 
-from pondering.params.blocks import MechanismConfig, SettingValue, checked
+from pondering.params.blocks import BLOCKS, Block
 from pondering.params.downloads import Download
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.ranges import Count, Model, Number, Positive, Seeds
+from pondering.params.ranges import Count, Model, Number, Positive, Seeds, refuse_unknown
 from pondering.params.replica import Replica, split_setting
 from pondering.project.errors import UserError
 
 PROFILES = ("quick", "reduced", "paper")
-SETTING_NAMES = {name: mechanism.setting for name, mechanism in MECHANISMS.items()}
-
-NAME = re.compile(r"[A-Za-z0-9_]{1,64}")  # of an experiment: it becomes part of file names
-
-
-def _named(task: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(task.get("name"), str):
-        raise ValueError("must have a name, one word")
-    return task
-
-
-TaskValues = Annotated[dict[str, Any], AfterValidator(_named)]
 
 
 class NetworkConfig(Model):
@@ -119,7 +106,9 @@ class EvaluationConfig(Model):
 class ExperimentConfig(Model):
     """One experiment in one profile."""
 
-    task: TaskValues = Field(description="its name and values, which the task itself checks")
+    title: StrictStr | None = Field(None, description="on the pages; None: the task's own")
+    question: StrictStr | None = Field(None, description="what it asks; None: the task's own")
+    task: dict[str, Any] = Field(description="its name and values, which the task itself checks")
     network: NetworkConfig
     halting: HaltingConfig
     training: TrainingConfig
@@ -127,17 +116,24 @@ class ExperimentConfig(Model):
         description="each setting trains once with each seed"
     )
     evaluation: EvaluationConfig
-    mechanisms: dict[str, MechanismConfig] = Field(
-        description="those with a block of their own, in the order of `MECHANISMS`"
+    mechanisms: Annotated[dict[str, Block], Field(min_length=1)] = Field(
+        description="those with a block of their own beside `task`, in the order of `MECHANISMS`"
     )
 
-    @field_validator("mechanisms", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _as_the_entries_say(cls, blocks: dict[str, Any], info: ValidationInfo) -> Any:
-        """Check the blocks as their entries say, and take their defaults."""
-        return checked(blocks, info.data["halting"].halt_bias if "halting" in info.data else None)
+    def _known(cls, values: Any) -> Any:
+        """Gather the mechanisms' blocks; each has the shape that its entry says."""
+        parts = [name for name in cls.model_fields if name != "mechanisms"]
+        refuse_unknown(values, (*parts, *MECHANISMS))
+        halting = values.get("halting")
+        bias = halting.get("halt_bias") if isinstance(halting, dict) else None
+        named = {name: values[name] for name in MECHANISMS if name in values}
+        read = BLOCKS.model_validate(named, context={"halt_bias": bias})
+        rest = {name: values[name] for name in parts if name in values}
+        return rest | {"mechanisms": {name: block for name, block in read if block is not None}}
 
-    def mechanism(self, name: str) -> MechanismConfig:
+    def mechanism(self, name: str) -> Block:
         """A mechanism's block.
 
         Raises:
@@ -151,17 +147,13 @@ class ExperimentConfig(Model):
             )
         return self.mechanisms[name]
 
-    def settings(self, mechanism: str) -> tuple[SettingValue, ...]:
-        """The grid of a mechanism: rho, tau, lambda_p; mappings where one has options."""
-        return self.mechanism(mechanism).settings
-
     def replicas(self, mechanism: str) -> tuple[Replica, ...]:
-        """Every replica of a mechanism, settings outermost; those with seeds of their own last."""
-        entry, found = MECHANISMS[mechanism], []
-        once = ((each, self.seeds_of(mechanism)) for each in self.settings(mechanism))
-        for setting, seeds in (*once, *self.mechanism(mechanism).repeated):
-            number, options = split_setting(entry, setting)
-            found += [Replica(mechanism, number, seed, options) for seed in seeds]
+        """Every replica of a mechanism, settings outermost; one that is named twice is one."""
+        entry, found = MECHANISMS[mechanism], dict[Replica, None]()
+        for each in self.mechanism(mechanism).settings:
+            number, options, seeds = split_setting(entry, each)
+            for seed in self.seeds_of(mechanism) if seeds is None else seeds:
+                found[Replica(mechanism, number, seed, options)] = None
         return tuple(found)
 
     def traced(self, mechanism: str) -> float:
@@ -171,8 +163,10 @@ class ExperimentConfig(Model):
         paper's, of any other mechanism the first that is listed: never chosen by how well it did,
         and never one with options.
         """
-        settings = [each for each in self.settings(mechanism) if not isinstance(each, dict)]
-        penalised = SETTING_NAMES[mechanism] == "tau"
+        entry = MECHANISMS[mechanism]
+        named = (split_setting(entry, each) for each in self.mechanism(mechanism).settings)
+        settings = [number for number, options, _ in named if not options]
+        penalised = entry.setting == "tau"
         wanted = self.evaluation.trace.tau if penalised else settings[0]
         return min(settings, key=lambda each: (abs(each - wanted), each))
 
@@ -191,8 +185,8 @@ class ExperimentConfig(Model):
 
     def plain(self) -> dict[str, Any]:
         """All values as plain data, as they stand in the file, with every default."""
-        blocks = {name: each.plain(MECHANISMS[name]) for name, each in self.mechanisms.items()}
-        return self.model_dump(mode="json", exclude={"mechanisms"}) | blocks
+        blocks = {name: each.plain() for name, each in self.mechanisms.items()}
+        return self.model_dump(mode="json", exclude={"title", "question", "mechanisms"}) | blocks
 
     def of_mechanism(self, mechanism: str) -> dict[str, Any]:
         """The values a mechanism's training depends on, as plain data: the others' left out.
@@ -225,13 +219,6 @@ class ComputeConfig(Model):
     )
 
 
-class About(Model):
-    """What the pages call an experiment, where its task's own title and question do not do."""
-
-    title: StrictStr
-    question: StrictStr
-
-
 class Params(Model):
     """The whole of `params.yaml` for one profile."""
 
@@ -239,16 +226,7 @@ class Params(Model):
     device: Literal["auto", "cpu", "cuda"]
     compute: ComputeConfig
     download: Download
-    about: dict[str, About]
     experiments: dict[str, ExperimentConfig]
-
-    @field_validator("experiments", mode="before")
-    @classmethod
-    def _file_names(cls, experiments: dict[str, Any]) -> dict[str, Any]:
-        for name in experiments:
-            if not NAME.fullmatch(name):
-                raise ValueError(f"{name!r}: a name has letters, digits and _ alone, at most 64")
-        return experiments
 
     def experiment(self, name: str) -> ExperimentConfig:
         """The configuration of an experiment.
@@ -258,7 +236,7 @@ class Params(Model):
         """
         if name not in self.experiments:
             known = ", ".join(self.experiments)
-            raise UserError(f"params.yaml: experiments: {name!r} is unknown; allowed: {known}")
+            raise UserError(f"params.yaml: {name!r} is no experiment; allowed: {known}")
         return self.experiments[name]
 
     def training(self, experiment: str) -> str:

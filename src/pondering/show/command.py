@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pondering.params.read import SETTING_NAMES, load_params
+from pondering.params.read import MECHANISMS, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout, to_run
@@ -30,12 +30,12 @@ MEANING = {  # what a halting probability does, where it does not weigh the step
 @click.argument("experiment", required=False)
 @click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.")
 @click.option("--mechanism", metavar="M", default="act", show_default=True,
-              help=f"{', '.join(SETTING_NAMES)}; with options as 'act[halt_bias=-3]'.")  # fmt: skip
+              help=f"{', '.join(MECHANISMS)}; with options as 'act[halt_bias=-3]'.")  # fmt: skip
 @click.option(
     "--setting",
     type=float,
     metavar="X",
-    help=f"Its {' or '.join(dict.fromkeys(SETTING_NAMES.values()))}; else of least error here.",
+    help=f"Its {', '.join({e.setting: 0 for e in MECHANISMS.values()})}; else of least error here.",
 )
 @click.option("--seed", type=int, metavar="N", help="Which training run; else the first finished.")
 @click.option("--input", "written", metavar="TEXT",

@@ -47,9 +47,9 @@ def hashes(params: Params, experiment: str, mechanism: str) -> dict[Replica, str
 
 def data_hash(params: Params, config: ExperimentConfig) -> str:
     """The declared sha256 of the files that a task reads; its values name them: `data: mnist`."""
-    sources = params.download.files
-    named = [each for each in config.task.values() if isinstance(each, str) and each in sources]
-    found = sorted(file.sha256 for name in named for file in sources[name].values())
+    sets = params.download.sets
+    named = [each for each in config.task.values() if isinstance(each, str) and each in sets]
+    found = sorted(file.sha256 for name in named for file in sets[name].files.values())
     return hash_values(found) if found else DRAWN
 
 
@@ -95,9 +95,7 @@ def agrees(recorded: Any, config: ExperimentConfig, mechanism: str) -> bool:
         config: the experiment.
     """
     try:
-        blocks = {"mechanisms": {mechanism: recorded[mechanism]}, "evaluation": config.evaluation}
-        rest = {name: block for name, block in recorded.items() if name != mechanism}
-        then = ExperimentConfig.model_validate(rest | blocks)
+        then = ExperimentConfig.model_validate(recorded | {"evaluation": config.evaluation})
         old, new = ([values(c, each) for each in c.replicas(mechanism)] for c in (then, config))
     except (ValueError, LookupError, TypeError, AttributeError, UserError):
         return False

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors.numpy import load_file
 
-from pondering.params.read import SETTING_NAMES
+from pondering.params import mechanisms
 from pondering.report.pages import names
 from pondering.results.results import Card, read_card, read_table
 from pondering.results.tables import headline, per_seed
@@ -173,7 +173,7 @@ def _network(
     network = {
         "mechanism": mechanism,
         "title": names.TITLES[mechanism],
-        "setting": SETTING_NAMES[mechanism],
+        "setting": mechanisms.MECHANISMS[mechanism].setting,
         "cell": record["config"]["network"]["cell"],
         "max_steps": own.get("max_steps") or common["max_steps"],
         # A null of PonderNet's own: the common number of steps, and no end before it.
