@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -12,17 +10,17 @@ from pondering.model.stacking import gradient_norms
 from pondering.train.adam import StackedAdam
 
 SHAPES = ((3, 4, 5), (3, 5), (3,))  # matrices, vectors and one number per replica
-RATES = torch.tensor([0.1, 0.003, 1.0], dtype=torch.float64)
+HEADS = ((3, 5, 7), (3, 5))  # four outputs and the halting unit, of seven hidden units
+RATES = torch.tensor([0.1, 0.003, 0.1])
 UPDATES = 40
 
 
 def random(*shape: int, seed: int) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-def stacked(dtype: torch.dtype = torch.float64) -> list[nn.Parameter]:
-    return [nn.Parameter(random(*shape, seed=i).to(dtype)) for i, shape in enumerate(SHAPES)]
+def stacked(shapes: tuple[tuple[int, ...], ...] = SHAPES) -> list[nn.Parameter]:
+    return [nn.Parameter(random(*shape, seed=i)) for i, shape in enumerate(shapes)]
 
 
 def give_gradients(parameters: list[nn.Parameter], update: int) -> None:
@@ -30,40 +28,53 @@ def give_gradients(parameters: list[nn.Parameter], update: int) -> None:
     for i, p in enumerate(parameters):
         gradient = random(*p.shape, seed=100 * update + i) * 10.0 ** (update % 7 - 4)
         gradient[gradient.abs() < 1e-4] = 0.0
-        p.grad = gradient.to(p.dtype)
+        p.grad = gradient
 
 
-def test_each_replica_is_updated_as_by_torchs_adam_with_its_own_rate() -> None:
-    parameters = stacked()
-    solo = [[nn.Parameter(p.detach()[k].clone()) for p in parameters] for k in range(3)]
-    theirs = [torch.optim.Adam(solo[k], lr=float(RATES[k])) for k in range(3)]
-    ours = StackedAdam(parameters, RATES.clone())
+@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize("factor", [None, 0.1, 3.0])
+def test_each_replica_is_updated_as_by_torchs_adam(factor: float | None, share: float) -> None:
+    """With a rate of its own and a parameter group for the halting unit; replica 1 dies early."""
+    parameters, solo, theirs = stacked((*SHAPES, *HEADS)), [], []
+    for k, rate in enumerate(RATES.tolist()):
+        whole = [p.detach()[k] for p in parameters]
+        rest = [*whole[:3], *(p[:-1] for p in whole[3:])]
+        groups = [
+            [nn.Parameter(p.clone()) for p in part] for part in (rest, [p[-1] for p in whole[3:]])
+        ]
+        solo.append(groups)
+        theirs.append(torch.optim.Adam(
+            [{"params": groups[0], "lr": rate * share},
+             {"params": groups[1], "lr": rate * share * (factor or 1.0)}]
+        ))  # fmt: skip
+    ours = StackedAdam(parameters, RATES.clone(), parameters[3:], factor)
     for update in range(UPDATES):
         give_gradients(parameters, update)
+        alive = torch.tensor([True, update < 20, True])
         for k in range(3):
-            for one, p in zip(solo[k], parameters, strict=True):
-                assert p.grad is not None
-                one.grad = p.grad[k].clone()
-            theirs[k].step()
-        ours.step()
-    for k in range(3):
-        for one, p in zip(solo[k], parameters, strict=True):
-            torch.testing.assert_close(p[k], one, rtol=1e-12, atol=1e-14)
+            slopes = [p.grad[k].clone() for p in parameters if p.grad is not None]
+            for one, slope in zip(solo[k][0], slopes, strict=True):
+                one.grad = slope if one.shape == slope.shape else slope[:-1]
+            for one, slope in zip(solo[k][1], slopes[3:], strict=True):
+                one.grad = slope[-1]
+            if alive[k]:
+                theirs[k].step()
+        ours.step(alive, share)
+    for k, (rest, rows) in enumerate(solo):
+        for p, one in zip(parameters, rest, strict=True):
+            got = p[k] if one.shape == p[k].shape else p[k][:-1]
+            torch.testing.assert_close(got, one, rtol=1e-6, atol=1e-6)
+        for p, one in zip(parameters[3:], rows, strict=True):
+            torch.testing.assert_close(p[k][-1], one, rtol=1e-6, atol=1e-6)
+    assert torch.equal(ours.learning_rate, RATES)
 
 
 def test_a_dead_replica_keeps_its_parameters_bit_for_bit() -> None:
     """Whatever its gradients are; and its neighbours do not notice."""
-    sick, well = stacked(torch.float32), stacked(torch.float32)
-    rates = RATES.float()
-    ours, reference = StackedAdam(sick, rates.clone()), StackedAdam(well, rates.clone())
-    for update in range(6):
-        give_gradients(sick, update)
-        give_gradients(well, update)
-        ours.step()
-        reference.step()
-    dead = [p.detach()[1].clone() for p in sick]
-    alive = torch.tensor([True, False, True])
-    for update in range(6, 20):
+    sick, well = stacked(), stacked()
+    ours, reference = StackedAdam(sick, RATES.clone()), StackedAdam(well, RATES.clone())
+    alive, dead = torch.tensor([True, False, True]), [p.detach()[1].clone() for p in sick]
+    for update in range(10):
         give_gradients(sick, update)
         give_gradients(well, update)
         for p in sick:
@@ -77,32 +88,23 @@ def test_a_dead_replica_keeps_its_parameters_bit_for_bit() -> None:
     assert all(bool(t.isfinite().all()) for t in ours.state().values())
 
 
-def test_clipping_is_per_replica_and_leaves_small_gradients_alone() -> None:
+def test_clipping_is_per_replica_and_leaves_small_and_missing_gradients_alone() -> None:
     parameters = stacked()
     give_gradients(parameters, 4)
+    parameters[1].grad = None
+    scales = torch.tensor([100.0, 0.0, 1e-3])
+    before = []
     for p in parameters:
-        assert p.grad is not None
-        p.grad[0] *= 100.0
-        p.grad[2] *= 1e-3
-    before = copy.deepcopy([p.grad for p in parameters])
+        if p.grad is not None:
+            p.grad *= scales.reshape(-1, *[1] * (p.dim() - 1))
+            before.append(p.grad.clone())
     norms = gradient_norms(parameters)
     assert norms[0] > 1.0 > norms[2]
     StackedAdam(parameters, RATES).clip(norms, 1.0)
-    after = gradient_norms(parameters)
-    want = [min(float(n), 1.0) for n in norms]
-    assert after.tolist() == pytest.approx(want, rel=1e-12)
-    for p, old in zip(parameters, before, strict=True):
-        assert p.grad is not None and old is not None
-        assert torch.equal(p.grad[2], old[2])
+    assert gradient_norms(parameters).tolist() == pytest.approx([1.0, 0.0, float(norms[2])])
+    for p, old in zip((parameters[0], parameters[2]), before, strict=True):
+        assert p.grad is not None and torch.equal(p.grad[1:], old[1:])
         torch.testing.assert_close(p.grad[0] * norms[0], old[0])
-
-
-def test_clipping_keeps_a_gradient_of_zero_and_passes_over_a_missing_one() -> None:
-    parameters = stacked()
-    parameters[0].grad = torch.zeros_like(parameters[0])
-    StackedAdam(parameters, RATES).clip(gradient_norms(parameters), 1.0)
-    assert parameters[0].grad is not None and not parameters[0].grad.any()
-    assert parameters[1].grad is None
 
 
 def test_a_missing_gradient_counts_as_zero() -> None:
@@ -122,29 +124,6 @@ def test_a_missing_gradient_counts_as_zero() -> None:
         assert not torch.equal(p, old), "momentum goes on"
 
 
-def test_restoring_the_state_goes_on_bit_for_bit() -> None:
-    whole, first = stacked(), stacked()
-    ours, half = StackedAdam(whole, RATES.clone()), StackedAdam(first, RATES.clone())
-    for update in range(20):
-        give_gradients(whole, update)
-        ours.step()
-        if update < 10:
-            give_gradients(first, update)
-            half.step()
-    half.learning_rate[1] = 5e-4
-    ours_lowered = half.learning_rate.clone()
-    second = [nn.Parameter(p.detach().clone()) for p in first]
-    resumed = StackedAdam(second, torch.zeros(3, dtype=torch.float64))
-    resumed.restore({name: t.clone() for name, t in half.state().items()}, half.updates)
-    assert torch.equal(resumed.learning_rate, ours_lowered)
-    resumed.learning_rate[1] = RATES[1]
-    for update in range(10, 20):
-        give_gradients(second, update)
-        resumed.step()
-    for p, q in zip(whole, second, strict=True):
-        assert torch.equal(p, q)
-
-
 def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
     shapes = ((4, 32, 5), (4, 7), (4, 16), (4, 20), (4, 24), (4, 33), (4, 101))  # vectors or not
     generator = torch.Generator().manual_seed(8)
@@ -153,7 +132,7 @@ def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
     apart = [nn.Parameter(each.clone()) for each in stacks]
     one_call = StackedAdam(together, torch.full((4,), 3e-3))
     a_call_each = StackedAdam(apart, torch.tensor([3e-3, 3e-3, 3e-3, 1e-3]))  # rates differ
-    for _ in range(300):
+    for _ in range(100):
         for p, q in zip(together, apart, strict=True):
             p.grad = torch.randn(p.shape, generator=generator)
             q.grad = p.grad.clone()
@@ -167,58 +146,9 @@ def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
 def test_a_gradient_may_lie_in_memory_in_any_order() -> None:
     """Autograd gives transposed ones for transposed uses of a parameter."""
     start, slope = random(3, 4, 5, seed=0), random(3, 4, 5, seed=1)
-    found = []
-    for gradient in (slope, slope.mT.contiguous().mT, slope[:, :1, :1].expand(3, 4, 5)):
-        for rates in (RATES, RATES[:1].expand(3)):
-            parameter, plain = (nn.Parameter(start.clone()) for _ in range(2))
-            parameter.grad, plain.grad = gradient, gradient.contiguous()
-            for each in (parameter, plain):
-                StackedAdam([each], rates.clone()).step()
-            found.append(torch.equal(parameter, plain))
-    assert all(found)
-
-
-HEADS = ((3, 5, 7), (3, 5))  # four outputs and the halting unit, of seven hidden units
-
-
-@pytest.mark.parametrize("share", [1.0, 0.5])
-@pytest.mark.parametrize("factor", [0.1, 1.0, 3.0])
-def test_the_halting_units_rate_is_that_of_a_parameter_group_of_its_own(
-    factor: float, share: float
-) -> None:
-    """One replica at a time by torch's Adam with two groups; replica 1 dies on the way."""
-    rates = torch.tensor([0.1, 0.003, 0.1])
-    shapes = (*SHAPES, *HEADS)
-    parameters = [nn.Parameter(random(*s, seed=i).float()) for i, s in enumerate(shapes)]
-    solo, theirs = [], []
-    for k, rate in enumerate(rates.tolist()):
-        whole = [p.detach()[k] for p in parameters]
-        rest = [*whole[:3], *(p[:-1] for p in whole[3:])]
-        groups = [
-            [nn.Parameter(p.clone()) for p in part] for part in (rest, [p[-1] for p in whole[3:]])
-        ]
-        solo.append(groups)
-        theirs.append(torch.optim.Adam(
-            [{"params": groups[0], "lr": rate * share},
-             {"params": groups[1], "lr": rate * share * factor}]
-        ))  # fmt: skip
-    ours = StackedAdam(parameters, rates.clone(), parameters[3:], factor)
-    for update in range(UPDATES):
-        give_gradients(parameters, update)
-        alive = torch.tensor([True, update < 20, True])
-        for k in range(3):
-            slopes = [p.grad[k].clone() for p in parameters if p.grad is not None]
-            for one, slope in zip(solo[k][0], slopes, strict=True):
-                one.grad = slope if one.shape == slope.shape else slope[:-1]
-            for one, slope in zip(solo[k][1], slopes[3:], strict=True):
-                one.grad = slope[-1]
-            if alive[k]:
-                theirs[k].step()
-        ours.step(alive, share)
-    for k, (rest, rows) in enumerate(solo):
-        for p, one in zip(parameters, rest, strict=True):
-            got = p[k] if one.shape == p[k].shape else p[k][:-1]
-            torch.testing.assert_close(got, one, rtol=1e-6, atol=1e-6)
-        for p, one in zip(parameters[3:], rows, strict=True):
-            torch.testing.assert_close(p[k][-1], one, rtol=1e-6, atol=1e-6)
-    assert torch.equal(ours.learning_rate, rates)
+    for gradient in (slope.mT.contiguous().mT, slope[:, :1, :1].expand(3, 4, 5)):
+        parameter, plain = (nn.Parameter(start.clone()) for _ in range(2))
+        parameter.grad, plain.grad = gradient, gradient.contiguous()
+        for each in (parameter, plain):
+            StackedAdam([each], RATES.clone()).step()
+        assert torch.equal(parameter, plain)

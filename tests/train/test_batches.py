@@ -35,7 +35,7 @@ def of_replica(batch: Batch, k: int) -> Batch:
     return Batch._make([*(part[:, k] for part in batch[:-1]), batch.difficulty[k]])
 
 
-@pytest.mark.parametrize("seeds", [[5], [5, 5], [6, 5, 7], [3, 5, 3, 0, 11]])
+@pytest.mark.parametrize("seeds", [[5], [3, 5, 3, 0, 11]])
 def test_a_replicas_batch_is_the_tasks_own_draw(task: Task, seeds: list[int]) -> None:
     """Whatever its neighbours are, and in whichever order updates are asked for."""
     forward, backward = Stream(task, seeds, BATCH), Stream(task, seeds, BATCH)

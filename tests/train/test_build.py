@@ -1,63 +1,31 @@
-"""The table of mechanisms: sound as it is, and one line where an entry is wrong."""
+"""Networks and mechanisms as the parameters ask for them, one replica or many."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import torch
 from support import tiny
 
 from pondering.model import halting
-from pondering.model.cells import CELLS, LSTM, TanhRNN
+from pondering.model.cells import LSTM
 from pondering.model.initial import glorot
 from pondering.model.network import Network
 from pondering.model.paths import PathName
-from pondering.params.blocks import Block, block_of
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
-from pondering.params.schema import ExperimentConfig
 from pondering.project.errors import UserError
 from pondering.tasks import make_task
 from pondering.train.build import make_halting, make_network
-
-ROOT = Path(__file__).parents[2]
-
-
-class Spoken(halting.ACT):
-    """ACT that is told a word, or one for each replica."""
-
-    def __init__(self, side: Any, **others: Any) -> None:
-        super().__init__(**others)
-        object.__setattr__(self, "side", side)
-
-
-class Mute:
-    """Answers nothing of the contract but a class variable."""
-
-    learns = False
-
-    def __init__(self, tau: Any, **arguments: Any) -> None:
-        self.max_steps = arguments["max_steps"]
-
-
-def test_names_become_keys_files_and_signs_of_their_own() -> None:
-    entries = MECHANISMS.values()
-    for name, entry in MECHANISMS.items():
-        assert name.isidentifier() and name not in ExperimentConfig.model_fields
-        fields = [entry.setting, *entry.own]
-        assert len(set(fields)) == len(fields)
-        assert not set(fields) & set(Block.model_fields)
-    for part in ("title", "symbol"):
-        assert len({getattr(entry, part) for entry in entries}) == len(entries)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_gets_its_settings_and_values(tmp_path: Path, name: str) -> None:
     config = tiny.config(tmp_path, halting={"epsilon": 0.25}, pondernet={"beta": 0.5})
-    settings = config.mechanism(name).settings
+    settings = config.settings(name)
     made: Any = make_halting(config, config.replicas(name)[::2])
     assert type(made) is getattr(halting, MECHANISMS[name].path.partition(":")[2])
     assert made.learns == MECHANISMS[name].learns
@@ -70,24 +38,13 @@ def test_a_mechanism_gets_its_settings_and_values(tmp_path: Path, name: str) -> 
 
 
 def test_what_crosses_what_is_read_and_which_kl_come_from_the_parameters(tmp_path: Path) -> None:
+    """A mechanism's own values win over the shared ones."""
     values = {"halting": {"reads": "state", "carry": "last"}, "network": {"cell": "lstm"}}
     sweep = tiny.sweep(tiny.config(tmp_path, **values))
     assert sweep.network.heads.rest is not None and sweep.network.halting.carry == "last"
-    config = tiny.config(tmp_path, pondernet={"kl": "prior_p"})
+    config = tiny.config(tmp_path, pondernet={"kl": "prior_p", "max_steps": 3, "epsilon": 0.1})
     made: Any = make_halting(config, Replica("pondernet", 0.5, 0))
     assert (made.kl, made.carry) == ("prior_p", "mean_field")
-
-
-def test_a_cell_without_memory_has_nothing_else_to_read(tmp_path: Path) -> None:
-    with pytest.raises(UserError) as caught:
-        tiny.sweep(tiny.config(tmp_path, halting={"reads": "state"}))
-    line = "params.yaml: halting.reads: 'state' is not allowed; the cell's state is h alone"
-    assert str(caught.value) == line
-
-
-def test_own_values_win_over_the_shared_ones(tmp_path: Path) -> None:
-    config = tiny.config(tmp_path, pondernet={"max_steps": 3, "epsilon": 0.1})
-    made: Any = make_halting(config, Replica("pondernet", 0.5, 0))
     assert (made.max_steps, made.epsilon) == (3, 0.1)
     assert make_halting(config, Replica("act", 0.5, 0)).max_steps == 4
 
@@ -107,61 +64,44 @@ def test_initial_weights_and_the_forget_bias_are_those_asked_for(tmp_path: Path)
             assert torch.equal(stacked.get_parameter(name)[k], parameter), name
 
 
-class Forgetful(TanhRNN):
-    """A cell of one's own that has a forget gate, or says so."""
-
-    def __init__(self, *arguments: Any, forget_bias: float | None = None) -> None:
-        super().__init__(*arguments)
-        assert forget_bias == 2.0
-
-
-def test_a_forget_bias_is_for_the_cells_that_take_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"halting": {"reads": "state"}},
+            "halting.reads: 'state' is not allowed; the cell's state is h alone",
+        ),
+        (
+            {"network": {"cell": "gru", "forget_bias": 2.0}},
+            "network.forget_bias: 2 is not allowed: gru has no forget gate; allowed: null, or "
+            "network.cell: lstm",
+        ),
+    ],
+)
+def test_what_a_cell_cannot_have_is_refused(
+    tmp_path: Path, change: dict[str, Any], said: str
 ) -> None:
-    config = tiny.config(tmp_path, network={"cell": "gru", "forget_bias": 2.0})
-    task = make_task(config.task, "tiny")
     with pytest.raises(UserError) as caught:
-        make_network(config, task, config.replicas("act"))
-    assert str(caught.value) == (
-        "params.yaml: network.forget_bias: 2 is not allowed: gru has no forget gate; allowed: "
-        "null, or network.cell: lstm"
-    )
-    monkeypatch.setitem(CELLS, "gru", Forgetful)
-    make_network(config, task, config.replicas("act"))
+        tiny.sweep(tiny.config(tmp_path, **change))
+    assert str(caught.value) == f"params.yaml: {said}"
 
 
-WRONG: dict[str, dict[str, Any]] = {
-    "No module named 'pondering.haltin'": {"path": "pondering.haltin:ACT"},
-    "module 'pondering.model.halting' has no attribute 'ACTS'": {
-        "path": "pondering.model.halting:ACTS"
-    },
-    "'HaltingConfig' object has no attribute 'epsilom'": {"shares": ("epsilom",)},
-    "unexpected keyword argument 'halt_bias'": {"shares": ("epsilon", "max_steps", "halt_bias")},
-    "unexpected keyword argument 'tau'": {"path": "pondering.model.halting:PonderNet"},
-}
-
-
-@pytest.mark.parametrize("said", WRONG)
-def test_a_wrong_entry_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setitem(MECHANISMS, "act", replace(MECHANISMS["act"], **WRONG[said]))
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"path": "pondering.model.halting:ACTS"}, "has no attribute 'ACTS'"),
+        ({"shares": ("epsilom",)}, "has no attribute 'epsilom'"),
+        ({"path": "pondering.model.halting:PonderNet"}, "unexpected keyword argument 'tau'"),
+        ({"path": "types:SimpleNamespace"}, "SimpleNamespace: start, look, step, cuts, "),
+    ],
+)
+def test_a_wrong_entry_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setitem(MECHANISMS, "act", replace(MECHANISMS["act"], **change))
     with pytest.raises(UserError) as caught:
         make_halting(tiny.config(tmp_path), Replica("act", 0.1, 0))
-    line = str(caught.value)
-    assert line.startswith("src/pondering/params/mechanisms.py: act: ") and said in line
-    assert len(line.splitlines()) == 1
-
-
-def test_a_class_that_does_not_answer_the_contract_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(MECHANISMS, "act", replace(MECHANISMS["act"], path=f"{__name__}:Mute"))
-    with pytest.raises(UserError) as caught:
-        make_halting(tiny.config(tmp_path), Replica("act", 0.1, 0))
-    lacks = (
-        "start, look, step, carry, cuts, objective, at_update, predict, ponder_time, at_inference"
-    )
-    lacks += ", scores_every_step, exits"
-    assert str(caught.value).startswith(f"{__name__}:Mute: {lacks}: missing")
+    assert said in str(caught.value)
 
 
 BETAS = (0.0, 0.01, 0.5, 0.1)
@@ -184,20 +124,8 @@ def test_an_option_becomes_a_value_for_each_replica_and_nothing_else_does(tmp_pa
     assert made.max_steps == 4
     assert make_halting(config, variants()[3:]).beta == 0.1  # type: ignore[attr-defined]
     assert make_halting(config, variants()[0]).beta == 0.0  # type: ignore[attr-defined]
-
-
-def test_words_become_a_tuple_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = MECHANISMS["act"]
-    own = {"side": (Literal["left", "right"], "left")}
-    spoken = replace(entry, path=f"{__name__}:Spoken", own=own, sweeps=("side",))
-    monkeypatch.setitem(MECHANISMS, "act", spoken)
-    config = tiny.config(tmp_path)
-    config.mechanisms["act"] = block_of(spoken).model_validate({"tau": [0.1], "side": "left"})
-    plain, right = Replica("act", 0.1, 0), Replica("act", 0.1, 0, (("side", "right"),))
-    sides = {(plain, right): ("left", "right"), (plain, plain): "left"}
-    for several, side in sides.items():
-        assert make_halting(config, several).side == side  # type: ignore[attr-defined]
-    assert make_halting(config, right).side == "right"  # type: ignore[attr-defined]
+    words = [Replica("pondernet", 0.5, 0, each) for each in ((), (("kl", "prior_p"),))]
+    assert make_halting(config, words).kl == ("p_prior", "prior_p")  # type: ignore[attr-defined]
 
 
 def test_replicas_of_one_seed_start_alike_but_for_the_bias_that_an_option_names(

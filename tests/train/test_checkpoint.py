@@ -5,15 +5,11 @@ from __future__ import annotations
 import ast
 import errno
 import os
-import pickle
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from safetensors.torch import save as to_bytes
 from support import tiny
 
@@ -84,67 +80,32 @@ def test_another_configuration_and_no_file_are_refused(
     config: ExperimentConfig, saved: Path
 ) -> None:
     assert "no such file" in refused(config, saved.with_name("none"))
-    assert "truncated or damaged" in refused(config, saved.parent)
-    assert "key: a checkpoint of another configuration; delete it" in refused(
-        config, saved, "other"
-    )
+    said = "key: a checkpoint of another configuration; delete it"
+    assert said in refused(config, saved, "other")
 
 
-def test_truncated_at_any_length(config: ExperimentConfig, saved: Path) -> None:
+def test_a_cut_off_or_changed_file_is_refused(config: ExperimentConfig, saved: Path) -> None:
     whole = saved.read_bytes()
     header = 8 + int.from_bytes(whole[:8], "little")
-    for length in (0, 1, 7, 8, 9, header // 2, header, header + 1, len(whole) // 2, len(whole) - 1):
+    for length in (0, 7, header // 2, header, len(whole) - 1):
         saved.write_bytes(whole[:length])
         assert "truncated or damaged" in refused(config, saved), length
-
-
-def test_a_changed_byte_of_any_part_is_refused(config: ExperimentConfig, saved: Path) -> None:
-    whole = saved.read_bytes()
-    header = 8 + int.from_bytes(whole[:8], "little")
-    for place in np.linspace(header, len(whole) - 1, 30, dtype=int):
+    words = [whole.index(word) + len(word) - 2 for word in (b'"update":"7"', b'"seconds":"12.5"')]
+    for place in (*words, header, len(whole) // 2, len(whole) - 1):
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert "what it holds has another sha256" in refused(config, saved), place
+        assert "sha256" in refused(config, saved), place
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+@pytest.mark.parametrize(
+    "name", ["parameter.heads.weight", "adam.mean.0", "alive", "plateau.best", "update"]
 )
-@given(data=st.data())
-def test_a_damaged_header_is_refused_or_means_the_same(
-    config: ExperimentConfig, saved: Path, data: st.DataObject
-) -> None:
-    """Only a UserError may come of it."""
-    sweep, before = make(config), make(config, 7)
-    whole = bytearray(saved.read_bytes())
-    header = 8 + int.from_bytes(whole[:8], "little")
-    for _ in range(data.draw(st.integers(1, 3))):
-        whole[data.draw(st.integers(0, header - 1))] = data.draw(st.integers(0, 255))
-    path = saved.with_name("damaged")
-    path.write_bytes(whole)
-    try:
-        checkpoint.load(sweep, path, "key")
-        check_is_as_saved(sweep, before)
-    except UserError as error:
-        assert len(str(error).splitlines()) == 1
-
-
-@pytest.mark.parametrize("old", [b'"update":"7"', b'"seconds":"12.5"', b'"sha256"', b'"key":"key"'])
-def test_a_changed_word_of_the_header_is_refused(
-    config: ExperimentConfig, saved: Path, old: bytes
-) -> None:
-    whole = saved.read_bytes()
-    assert whole.count(old) == 1
-    place = whole.index(old) + len(old) - 2
-    saved.write_bytes(whole[:place] + b"9" + whole[place + 1 :])
-    assert "sha256" in refused(config, saved)
-
-
-def rewritten(path: Path, drop: str = "", **replaced: Any) -> None:
-    """Without one part, or with others, and with the checksum of that."""
-    tensors, metadata = checkpoint.read(path)
-    kept = {name: t for name, t in tensors.items() if name != drop} | replaced
-    said = {k: v for k, v in metadata.items() if k not in (drop, "sha256")}
-    path.write_bytes(to_bytes(kept, said | {"sha256": checkpoint._checksum(kept, said)}))
+def test_a_missing_part_is_refused(config: ExperimentConfig, saved: Path, name: str) -> None:
+    """With the checksum of what is left."""
+    tensors, metadata = checkpoint.read(saved)
+    tensors.pop(name, None)
+    said = {k: v for k, v in metadata.items() if k not in (name, "sha256")}
+    saved.write_bytes(to_bytes(tensors, said | {"sha256": checkpoint._checksum(tensors, said)}))
+    assert "not a whole checkpoint" in refused(config, saved)
 
 
 def full_disk(*_: object) -> NoReturn:
@@ -162,40 +123,6 @@ def test_a_failed_write_leaves_the_last_checkpoint(
     monkeypatch.undo()
     assert saved.read_bytes() == before
     assert os.listdir(saved.parent) == [saved.name]
-
-
-@pytest.mark.parametrize(
-    "name", ["parameter.heads.weight", "adam.mean.0", "alive", "plateau.best", "update"]
-)
-def test_a_missing_part_is_refused(config: ExperimentConfig, saved: Path, name: str) -> None:
-    rewritten(saved, drop=name)
-    message = refused(config, saved)
-    assert "not a whole checkpoint" in message
-    assert name.rpartition("plateau.")[2].removeprefix("adam.") in message
-
-
-def test_a_part_of_another_shape_is_refused(config: ExperimentConfig, saved: Path) -> None:
-    rewritten(saved, alive=torch.zeros(5, 7))
-    assert "not a whole checkpoint" in refused(config, saved)
-
-
-class Bomb:
-    """Unpickling it leaves a file behind."""
-
-    def __reduce__(self) -> Any:
-        return (open, ("pickle-was-loaded", "w"))
-
-
-def test_a_pickle_is_never_loaded(
-    config: ExperimentConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "checkpoint.safetensors"
-    path.write_bytes(pickle.dumps(Bomb()))
-    refused(config, path)
-    torch.save({"parameter.heads.weight": Bomb()}, path)
-    refused(config, path)
-    assert not Path("pickle-was-loaded").exists()
 
 
 def test_nothing_in_the_package_can_load_a_pickle() -> None:

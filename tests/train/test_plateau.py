@@ -72,25 +72,6 @@ def test_rates_fall_and_replicas_stop_each_on_its_own(
         [True] * 10,
         [True] * 5 + [False] * 5,
     ]
-    assert sweep.finished
-    assert sweep.status() == ["finished"] * 4
-
-
-def test_a_stopped_replica_keeps_its_parameters_and_is_no_failure(
-    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(training, "validation_error", scripted)
-    sweep = tiny.train(make(config), 15)
-    assert not sweep.alive[1]
-    before = {name: p.detach().clone() for name, p in sweep.parameters.items()}
-    steps = sweep.computed_steps.clone()
-    tiny.train(sweep)
-    for name, parameter in sweep.parameters.items():
-        assert torch.equal(parameter[1], before[name][1])
-    assert any(not torch.equal(p[0], before[name][0]) for name, p in sweep.parameters.items())
-    assert sweep.computed_steps[1] == steps[1]
-    assert (sweep.computed_steps[[0, 2]] > steps[[0, 2]]).all()
-    assert not sweep.diverged.any()
 
 
 def test_when_all_have_stopped_the_sweep_ends(
@@ -106,7 +87,7 @@ def test_when_all_have_stopped_the_sweep_ends(
     assert sweep.plateau is not None and sweep.plateau.best.tolist() == [0.0] * 4
 
 
-@pytest.mark.parametrize("stop", [2, 10, 16])
+@pytest.mark.parametrize("stop", [2, 10])
 def test_a_resumed_run_keeps_its_schedule(
     config: ExperimentConfig, tmp_path: Path, stop: int
 ) -> None:
@@ -143,62 +124,32 @@ def test_the_validation_error_counts_mistakes(config: ExperimentConfig, mechanis
     assert float(got.min()) > 0
 
 
-def stalling(config: ExperimentConfig) -> Trainer:
-    """Validated at every update; a replica stops when three in a row are no better."""
-    return tiny.sweep(config, plateau=Plateau(validation_batch(config), 1, 0.5, 9, 3, 4))
-
-
-def stall(replicas: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """These replicas are never better than at first, the others always."""
+def test_a_stopped_replica_is_left_alone_and_its_last_row_is_of_the_updates_it_was_trained_in(
+    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replica 1 stops after the first of the three updates of a window, 2 diverges later."""
 
     def errors(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
         found = torch.full((4,), 0.9 - 0.01 * sweep.update)
-        found[replicas] = 0.5
+        found[1] = 0.5
         return found
 
     monkeypatch.setattr(training, "validation_error", errors)
-
-
-def test_the_last_row_of_a_stopped_replica_is_of_the_updates_it_was_trained_in(
-    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It stops after the first of the three updates of a window."""
-    stall([1], monkeypatch)
-    sweep = tiny.train(stalling(config), 4)
+    sweep = tiny.sweep(config, plateau=Plateau(validation_batch(config), 1, 0.5, 9, 3, 4))
+    tiny.train(sweep, 4)
     assert sweep.alive.tolist() == [True, False, True, True]
-    loss, error, ponder, remainder = sweep.window[1, :4].tolist()  # sums over one update
-    steps = float(sweep.computed_steps[1])
-    rows = tiny.train(sweep, 12).rows()
+    sums, steps = sweep.window[1, :4].tolist(), float(sweep.computed_steps[1])  # of one update
+    with torch.no_grad():
+        for parameter in sweep.parameters.values():
+            parameter[1] = torch.nan  # its last update may have been one too many
+        sweep.parameters["heads.bias"][2] = torch.nan
+    tiny.train(sweep, 12)
+    assert sweep.alive.tolist() == [True, False, False, True]
+    assert sweep.diverged.tolist() == [False, False, True, False]
+    rows = sweep.rows()
     mine = [row for row in rows if row.items() >= sweep.replicas[1].row().items()]
     assert [row["update"] for row in mine] == [3, 6]
     last = mine[-1]
-    assert [last["loss"], last["error"]] == [loss, error]
-    assert [last["ponder_time"], last["remainder"]] == [ponder, remainder]
+    assert [last[name] for name in ("loss", "error", "ponder_time", "remainder")] == sums
     assert last["computed_steps"] == steps
     assert [row["update"] for row in rows] == [3] * 4 + [6] * 4 + [9] * 3 + [12] * 3
-
-
-def test_a_diverged_replica_stays_so_however_well_it_validates(
-    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stall([], monkeypatch)
-    sweep = tiny.train(stalling(config), 5)
-    with torch.no_grad():
-        sweep.parameters["heads.bias"][2] = torch.nan
-    tiny.train(sweep, 7)
-    assert sweep.alive.tolist() == [True, True, False, True]
-    assert sweep.diverged.tolist() == [False, False, True, False]
-
-
-def test_a_stopped_replica_does_not_diverge_any_more(
-    config: ExperimentConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its last update may have been one too many; nobody computes with it again."""
-    stall([1], monkeypatch)
-    sweep = tiny.train(stalling(config), 4)
-    with torch.no_grad():
-        for parameter in sweep.parameters.values():
-            parameter[1] = torch.nan
-    tiny.train(sweep, 12)
-    assert sweep.alive.tolist() == [True, False, True, True]
-    assert not sweep.diverged.any()

@@ -37,32 +37,24 @@ EVERY = set(MECHANISMS)
 LEARN = {name for name, each in MECHANISMS.items() if each.learns}
 CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"evaluation": {"examples": 11}}, set()),
-    ({"evaluation": {"trace": {"tau": 0.1, "sequences": 3}}}, set()),
     ({"training": {"clip": 2.0}}, EVERY),
-    ({"training": {"clip": None}}, EVERY),
     ({"training": {"updates": 31}}, EVERY),
-    ({"training": {"validation": None}}, set()),
     ({"network": {"hidden": 32}}, EVERY),
     ({"task": {"bits": 4}}, EVERY),
-    ({"seeds": [0, 7, 8]}, EVERY),
     ({"halting": {"halt_bias": 1.0}}, LEARN),  # a fixed repeat's does not learn
     ({"training": {"halting_rate": 0.1}}, LEARN),
     ({"halting": {"carry": "last"}}, {"act", "pondernet"}),
     ({"halting": {"carry": "mean_field", "reads": "h"}}, set()),
     ({"halting": {"reads": "state"}}, LEARN),
-    ({"network": {"init": "torch", "forget_bias": None}}, set()),
     ({"act": {"tau_warmup": 0}, "pondernet": {"kl": "p_prior"}}, set()),
     ({"act": {"tau_warmup": 3}}, {"act"}),
     ({"halting": {"first_step_flag": False}}, EVERY),
     ({"halting": {"max_steps": 5}}, EVERY - {"repeat"}),
     ({"halting": {"epsilon": 0.1}}, {"act"}),
     ({"act": {"tau": [0.01, 0.2]}}, {"act"}),
-    ({"act": {"updates": None, "learning_rate": None}}, set()),
     ({"act": {"updates": 30, "learning_rate": 0.01}}, set()),  # what the experiment has
-    ({"act": {"updates": 29}}, {"act"}),
     ({"pondernet": {"beta": 0.02}}, {"pondernet"}),
     ({"pondernet": {"epsilon": 0.05}}, {"pondernet"}),
-    ({"pondernet": {"max_steps": 4}}, set()),  # what the experiment has
     ({"pondernet": {"max_steps": 5}}, {"pondernet"}),
 ]
 
@@ -147,17 +139,6 @@ def test_an_option_counts_as_the_value_that_it_stands_for(tmp_path: Path) -> Non
     assert keyed(0.0, [0.1, {"tau": 0.1, "halt_bias": 0}]) == plain[:count]
 
 
-def test_an_option_that_the_halting_block_has_too_is_the_mechanisms(tmp_path: Path) -> None:
-    def keyed(mechanism: str, block: dict[str, Any]) -> list[str]:
-        return hashes(tmp_path, mechanism, halting={"epsilon": 0.01}, **{mechanism: block})
-
-    mixed = keyed("pondernet", {"lambda_p": [0.2, {"lambda_p": 0.2, "epsilon": 0.05}]})
-    count = len(mixed) // 2
-    assert mixed[:count] == keyed("pondernet", {"lambda_p": [0.2]})
-    assert mixed[count:] == keyed("pondernet", {"lambda_p": [0.2], "epsilon": 0.05})
-    assert not set(mixed[:count]) & set(mixed[count:])
-
-
 @pytest.mark.parametrize("profile", ["quick", "reduced", "paper"])
 def test_every_network_of_the_project_has_a_hash_of_its_own(profile: str) -> None:
     """Two with one hash would be taken for the same network, and one be lost."""
@@ -210,7 +191,7 @@ def test_a_record_agrees_with_the_values_that_the_training_reads(tmp_path: Path)
     assert replica.agrees(record, tiny.config(tmp_path, halting={"epsilon": 0.2}), "repeat")
     assert not replica.agrees(record, tiny.config(tmp_path, seeds=[0]), "repeat")
     assert not replica.agrees(record, tiny.config(tmp_path, network={"hidden": 8}), "repeat")
-    for damaged in (None, [], {}, record | {"repeat": {"rho": [0]}}, record | {"more": 1}):
+    for damaged in (None, {}, record | {"repeat": {"rho": [0]}}, record | {"more": 1}):
         assert not replica.agrees(damaged, config, "repeat")
 
 

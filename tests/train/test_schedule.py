@@ -26,13 +26,15 @@ TAU = 0.1
 
 def scheduler(decay: str, adam: torch.optim.Optimizer, updates: int) -> Any:
     """torch's own schedule of that name."""
+    if decay == "none":
+        return torch.optim.lr_scheduler.ConstantLR(adam, 1.0)
     if decay == "linear":
         return torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, total_iters=updates)
     return torch.optim.lr_scheduler.CosineAnnealingLR(adam, T_max=updates)
 
 
 @pytest.mark.parametrize("decay", ["linear", "cosine"])
-@pytest.mark.parametrize("updates", [1, 2, 7, 100])
+@pytest.mark.parametrize("updates", [1, 7])
 def test_the_rate_falls_as_torchs_own_schedules_have_it(decay: str, updates: int) -> None:
     adam = torch.optim.Adam([nn.Parameter(torch.zeros(1))], lr=0.5)
     theirs, schedule = scheduler(decay, adam, updates), Schedule(updates, 1, 0.5, None, 1, decay)
@@ -44,13 +46,8 @@ def test_the_rate_falls_as_torchs_own_schedules_have_it(decay: str, updates: int
     assert schedule.share(updates) == pytest.approx(0.0, abs=1e-15)
 
 
-def test_without_a_decay_the_rate_stays() -> None:
-    schedule = Schedule(9, 1, 0.5, None, 1)
-    assert [schedule.share(update) for update in range(9)] == [1.0] * 9
-
-
-@pytest.mark.parametrize("decay", ["linear", "cosine"])
-def test_a_sweep_decays_as_a_plain_loop_with_torchs_adam_does(tmp_path: Path, decay: str) -> None:
+@pytest.mark.parametrize("decay", ["none", "cosine"])
+def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(tmp_path: Path, decay: str) -> None:
     """Two replicas, each beside a network of its own that torch trains."""
     values = {"updates": UPDATES, "clip": None, "decay": decay}
     config = tiny.config(tmp_path, training=values)
@@ -115,30 +112,40 @@ def test_the_objective_at_each_update_has_the_penalty_of_the_warm_up(tmp_path: P
     assert warm.network.halting.tau.tolist() == [0.25, 0.25, 0.5, 0.5]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("decay", ["linear", "cosine"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
-    tmp_path: Path, mechanism: str, decay: str
+    tmp_path: Path, mechanism: str
 ) -> None:
-    """At every update; the rate that a checkpoint holds is the one that the decay begins with."""
+    """Stopped at every update; replica 3 diverges on the way.
+
+    The rate that a checkpoint holds is the one that the decay begins with.
+    """
     config = tiny.config(
         tmp_path, network={"init": "glorot"}, act={"tau": [0.01, 0.1], "tau_warmup": 7},
-        training={"updates": UPDATES, "decay": decay, "halting_rate": 0.1},
+        training={"updates": UPDATES, "decay": "cosine", "halting_rate": 0.1, "log_points": 4},
     )  # fmt: skip
 
-    def run(stops: range) -> Trainer:
+    def run(saves: bool) -> Trainer:
         sweep = tiny.sweep(config, mechanism)
-        for stop in stops:
-            checkpoint.save(tiny.train(sweep, stop), tmp_path / "c", "key")
-            kept, _ = checkpoint.read(tmp_path / "c")
-            assert torch.equal(kept["adam.learning_rate"], torch.full((4,), 0.01))
-            sweep = tiny.sweep(config, mechanism)
-            checkpoint.load(sweep, tmp_path / "c", "key")
+        for stop in range(1, UPDATES):
+            tiny.train(sweep, stop)
+            if stop == 5:
+                with torch.no_grad():
+                    sweep.parameters["heads.bias"][3] = torch.nan
+            if saves:
+                checkpoint.save(sweep, tmp_path / "c", "key")
+                kept, _ = checkpoint.read(tmp_path / "c")
+                assert torch.equal(kept["adam.learning_rate"], torch.full((4,), 0.01))
+                sweep = tiny.sweep(config, mechanism)
+                checkpoint.load(sweep, tmp_path / "c", "key")
         return tiny.train(sweep)
 
-    whole, resumed = run(range(0)), run(range(1, UPDATES + 1))
+    whole, resumed = run(False), run(True)
     assert str(resumed.rows()) == str(whole.rows())
-    for name, parameter in whole.parameters.items():
-        assert torch.equal(resumed.parameters[name], parameter), name
-    for name, moment in whole.optimiser.state().items():
-        assert torch.equal(resumed.optimiser.state()[name], moment), name
+    assert resumed.status() == whole.status() == ["finished"] * 3 + ["diverged"]
+    for got, want in (
+        (resumed.parameters, whole.parameters),
+        (resumed.optimiser.state(), whole.optimiser.state()),
+    ):
+        for name, tensor in want.items():
+            torch.testing.assert_close(got[name], tensor, rtol=0, atol=0, equal_nan=True, msg=name)

@@ -172,12 +172,6 @@ def test_shared_data_are_those_of_every_network() -> None:
     assert shared.evaluate(inputs, mask).ponder_time.shape == (TIMES, len(SEEDS), ROWS)
 
 
-def test_integers_are_one_hot_inputs() -> None:
-    sweep = Sweep(lambda: Network(TanhRNN(5, 4), FixedRepeat(1), OUTPUTS), score, SEEDS)
-    index = torch.tensor([[0, 4, 2]])
-    assert sweep.evaluate(index).mixture.shape == (1, len(SEEDS), 3, OUTPUTS)
-
-
 def test_a_network_whose_loss_is_nan_stops_and_leaves_the_others_alone() -> None:
     ill, well = (Sweep(small, score, SEEDS, learning_rate=0.1) for _ in range(2))
     for update in range(4):
@@ -195,14 +189,6 @@ def test_a_network_whose_loss_is_nan_stops_and_leaves_the_others_alone() -> None
     for got, want in zip(ill.network.parameters(), well.network.parameters(), strict=True):
         assert got[[0, 2]].equal(want[[0, 2]])
     assert float(ill.evaluate(inputs).ponder_time.sum()) > 0
-
-
-def test_making_draws_nothing_from_torchs_generator() -> None:
-    torch.manual_seed(5)
-    wanted = torch.rand(1)
-    torch.manual_seed(5)
-    Sweep(small, score, SEEDS)
-    assert torch.rand(1).equal(wanted)
 
 
 def test_what_a_stack_cannot_hold_is_refused() -> None:

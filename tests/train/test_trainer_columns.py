@@ -90,14 +90,6 @@ def test_every_column_is_what_it_says(config: ExperimentConfig, mechanism: str) 
                 assert row[name] == pytest.approx(want, rel=1e-5, abs=1e-6), name
 
 
-def test_the_packed_path_logs_the_same(config: ExperimentConfig) -> None:
-    fast, slow = tiny.sweep(config), tiny.sweep(config)
-    slow.network.path = "readable"
-    a, b = (torch.stack(tiny.train(sweep).curves) for sweep in (fast, slow))
-    torch.testing.assert_close(a[..., :5], b[..., :5], rtol=1e-4, atol=1e-6)
-    assert torch.equal(a[..., 5], b[..., 5])
-
-
 def test_the_loss_of_a_sequence_is_the_sum_over_its_vectors(sequences: ExperimentConfig) -> None:
     sweep = tiny.sweep(sequences, "repeat")  # which adds no cost of pondering
     batch = sweep.stream.batch(0)
