@@ -169,7 +169,7 @@ def test_every_claim_has_a_precondition_that_its_networks_have_learned() -> None
 
 def test_what_is_said_of_the_published_verdicts_is_of_them_and_has_its_numbers() -> None:
     """Judged from the published tables, none is left with words of another verdict."""
-    judgements = judge_all([*CLAIMS.values()], Results.load(ROOT / "reports", "reduced"))
+    judgements = judge_all([*CLAIMS.values()], Results.read(ROOT / "reports/reduced", "reduced"))
     for each in judgements:
         assert each.claim.remarks["reduced"].verdict == each.verdict, each.claim.id
         assert each.why != each.reason and each.why.endswith(".") and each.change.endswith(".")

@@ -125,7 +125,7 @@ def test_pages_name_them_and_the_papers_figures_leave_them_out(project: Path) ->
 
 def test_claims_are_judged_by_the_mechanisms_of_the_papers(project: Path, without: Path) -> None:
     claims = load_register(without / "claims.yaml").claims
-    results = Results.load(without / "data/results", "quick")
+    results = Results.read(without / "data/results/quick", "quick")
     found = json.loads((project / "data/results/quick/claims.json").read_text())
     plain = claims_json(judge_all(claims, results), results)
     assert found["verdicts"] == plain["verdicts"]

@@ -21,6 +21,7 @@ from pondering.evaluate.rules import LEAST, RULES, Shown
 from pondering.evaluate.stage import Evaluation
 from pondering.model.halting import EXITS, Exit, PonderNet
 from pondering.model.stacking import select
+from pondering.results.results import EXIT_COLUMNS
 from pondering.tasks.base import Batch
 
 ROWS = 60
@@ -174,7 +175,7 @@ def table_of(work: Evaluation) -> pd.DataFrame:
 def test_the_table_has_every_replica_split_rule_and_threshold(tmp_path: Path) -> None:
     work = stage_of(tmp_path, PARITY, [(0.6, 7)], evaluation={"stored": 6})
     table = table_of(work)
-    assert tuple(table.columns) == exits.COLUMNS
+    assert tuple(table.columns) == EXIT_COLUMNS
     assert set(table["mechanism"]) == {"pondernet"}, "act and repeat stop by their own rule alone"
     groups = table.groupby(["setting", "seed", "split"])
     assert set(groups.groups) == {

@@ -110,7 +110,7 @@ def test_a_published_network_errs_on_inputs_drawn_anew_as_its_table_says(name: s
 
 
 def test_the_network_of_a_mechanism_is_of_the_setting_that_pages_show() -> None:
-    results = Results.load(ROOT / "reports", "reduced")
+    results = Results.read(ROOT / "reports/reduced", "reduced")
     published = [name.split("/") for _, name in NAMES]
     assert len(published) > 30
     for experiment, mechanism in published:

@@ -71,7 +71,7 @@ CHECKED = [
 @cache
 def numbers() -> Numbers:
     judged = json.loads((REDUCED / "claims.json").read_text(encoding="utf-8"))
-    return Numbers(Results.load(ROOT / "reports", "reduced"), judged, REDUCED / "search")
+    return Numbers(Results.read(ROOT / "reports/reduced", "reduced"), judged, REDUCED / "search")
 
 
 @pytest.mark.parametrize(("words", "source"), CHECKED)
@@ -80,7 +80,7 @@ def test_a_number_is_that_of_the_tables(words: str, source: str) -> None:
 
 
 def test_what_only_the_notes_tell_is_that_of_the_tables() -> None:
-    results = Results.load(ROOT / "reports", "reduced")
+    results = Results.read(ROOT / "reports/reduced", "reduced")
     tables = {name: headline(table) for name, table in results.tables.items()}
     own = tables["parity_interpolation"].query("mechanism == 'pondernet' and setting == 0.4")
     assert f"Training had met {own['seen'].mean():.0%} of these" in NOTES

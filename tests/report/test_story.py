@@ -22,7 +22,7 @@ SCREENS = FOLDER / "search"
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return Results.load(ROOT / "reports", "reduced")
+    return Results.read(ROOT / "reports/reduced", "reduced")
 
 
 @pytest.fixture(scope="module")

@@ -91,16 +91,3 @@ def test_a_damaged_file_loads_or_is_named_in_one_line(project: Path, name: str) 
         attack()
     finally:
         path.write_bytes(whole)
-
-
-@pytest.mark.parametrize("name", ["parity.csv", "cards/parity.json"])
-def test_what_git_could_not_merge_is_named_with_a_way_out(project: Path, name: str) -> None:
-    path = project / name
-    whole = path.read_text()
-    try:
-        path.write_text(f"<<<<<<< HEAD\n{whole}\n=======\n{whole}\n>>>>>>> other\n")
-        line = what_a_user_sees(partial(judged, project))
-    finally:
-        path.write_text(whole)
-    assert line and line.startswith(f"{path}: git could not merge it; ")
-    assert f"`git checkout HEAD -- {path}`" in line

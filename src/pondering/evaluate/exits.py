@@ -25,13 +25,10 @@ from pondering.model.halting import EXITS, relative_change, side_by_side
 from pondering.model.network import Network
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
+from pondering.results.results import EXIT_COLUMNS
 from pondering.results.statistics import spearman
 from pondering.tasks.base import Batch, Task
 
-COLUMNS = (
-    "experiment", "mechanism", "setting", "seed", "split", "rule", "threshold", "ponder_time",
-    "trend", "error", "examples", "status",
-)  # fmt: skip
 VALUES = ("threshold", "ponder_time", "trend", "error")
 
 
@@ -48,7 +45,7 @@ def run(work: Evaluation) -> None:
         for trained in work.trained().values()
         for row in table_rows(trained, work.task, work.sets, work.config.evaluation.stored)
     ]
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table = pd.DataFrame(rows, columns=list(EXIT_COLUMNS))
     table = work.kept.rows(table, work.published.exits(work.experiment))
     table["threshold"] = [_in_full(each) for each in table["threshold"]]
     atomic_write(work.layout.exits(work.experiment), table.to_csv(index=False, float_format="%.6g"))

@@ -18,12 +18,6 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.tasks.base import Batch, Task, random_stream
 
 Array = NDArray[Any]
-COLUMNS = (
-    "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
-    "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
-)  # fmt: skip
-
-
 ROWS_AT_A_TIME = 512  # examples x times in one pass, which bounds the memory
 SplitMode = tuple[str, str]  # a split, and how outputs become predictions
 

@@ -22,6 +22,7 @@ from pondering.params.read import ExperimentConfig, Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.results.results import TABLE_COLUMNS
 from pondering.results.tables import best_setting, headline, per_seed, per_setting
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
@@ -105,7 +106,7 @@ def run(work: Evaluation) -> None:
             means = table_rows(each, trained, work.task.worst_error)
             rows += [names | row for row in means]
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
-    table = pd.DataFrame(rows, columns=list(measure.COLUMNS))
+    table = pd.DataFrame(rows, columns=list(TABLE_COLUMNS))
     there = work.published
     table = work.kept.rows(table, there.table(name), by=("split", "prediction"))
     document = {"experiment": name, "traces": work.kept.traces(found, there.traces(name))}

@@ -2,57 +2,35 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
+from pydantic import TypeAdapter, ValidationError
 
 from pondering.project.documents import read_text
-from pondering.project.errors import UserError
-from pondering.project.paths import PUBLISHED, Layout, to_run
+from pondering.project.errors import UserError, printable
+from pondering.project.paths import PUBLISHED, Layout
 
-
-class Columns(NamedTuple):
-    """The columns of a kind of table: text, numbers, and numbers that earlier tables lack."""
-
-    text: tuple[str, ...]
-    numbers: tuple[str, ...]
-    later: tuple[str, ...] = ()
-
-
-SEEN = ("seen", "error_seen", "error_unseen")
-READINGS = ("own", "single", "depth", "refitted")
+WORDS = ("experiment", "mechanism", "split", "prediction", "rule", "status")
 LONGER = {"twice": 2, "fourfold": 4}  # readings at so many times the depth N
-TABLE = Columns(
-    ("experiment", "mechanism", "split", "prediction", "status"),
-    ("setting", "seed", "difficulty", "examples", "error", "loss", "ponder_time", "ponder_sd",
-     "remainder"),
-    SEEN,
+TABLE_COLUMNS = (
+    "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
+    "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
 )  # fmt: skip
-EXITS = Columns(
-    ("experiment", "mechanism", "split", "rule", "status"),
-    ("setting", "seed", "threshold", "ponder_time", "error", "examples"),
-    ("trend",),
-)
-READOUT = Columns(
-    ("experiment", "mechanism", "split", "status"),
-    ("setting", "seed", *READINGS, "examples"),
-    ("mean_halting", *LONGER, "ponder_time", "ponder_sd", "max_steps"),
-)
-CURVES = Columns(
-    ("experiment", "mechanism"),
-    ("setting", "seed", "update", "loss", "error", "ponder_time", "remainder", "computed_steps"),
-)
-MAY_BE_BLANK = {
-    "loss", "error", "ponder_time", "ponder_sd", "remainder", "computed_steps", "threshold",
-    "single", "refitted", *TABLE.later, *EXITS.later, *READOUT.later,
-}  # fmt: skip
-FLOAT_SKIPS = 2**53  # from here on a float skips whole numbers
-KINDS = {"str": str, "bool": bool, "float": float, "dict": dict}
+EXIT_COLUMNS = (
+    "experiment", "mechanism", "setting", "seed", "split", "rule", "threshold", "ponder_time",
+    "trend", "error", "examples", "status",
+)  # fmt: skip
+READOUT_COLUMNS = ("experiment", "mechanism", "setting", "seed", "split", "own", "single", "depth")
+CURVE_COLUMNS = (
+    "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
+    "remainder", "computed_steps",
+)  # fmt: skip
+"""The columns of each kind of table. Evaluation tables, exit tables and curves have these alone."""
 
 
 @dataclass(frozen=True)
@@ -119,34 +97,14 @@ class Results:
     readouts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, reports_folder: Path, profile: str) -> Results:
-        """Read what the stages have written for a profile.
-
-        Args:
-            reports_folder: holds PROFILE/tables, curves, traces, cards, exits and frozen.
-            profile: quick, reduced or paper.
+    def read(cls, folder: Path, profile: str) -> Results:
+        """Read a folder like reports/PROFILE, whoever has filled it.
 
         Returns:
             The results; a file that is missing, or holds no row yet, leaves its experiment absent.
 
         Raises:
-            UserError: a file cannot be parsed, lacks a column or holds text where a number belongs;
-                an experiment has no card.
-        """
-        folder = Path(reports_folder) / profile
-        results = cls.read(folder, profile)
-        for name in (*results.tables, *results.curves):
-            if name not in results.cards:
-                todo = to_run("datasets", profile, name)
-                raise UserError(f"{folder / 'cards' / name}.json: no such file; {todo}")
-        return results
-
-    @classmethod
-    def read(cls, folder: Path, profile: str) -> Results:
-        """Read a folder like reports/PROFILE, whoever has filled it; cards may be missing.
-
-        Raises:
-            UserError: as of `load`.
+            UserError: a file cannot be parsed, lacks a column or holds text where a number belongs.
         """
 
         def files(pattern: str) -> list[Path]:
@@ -154,28 +112,23 @@ class Results:
 
         parts: dict[str, list[pd.DataFrame]] = {}
         for folder_of_one in files("curves/*"):
-            own = _tables(sorted(folder_of_one.glob("*.csv")), CURVES)
+            own = _tables(sorted(folder_of_one.glob("*.csv")), CURVE_COLUMNS)
             parts |= {folder_of_one.name: list(own.values())} if own else {}
         return cls(
             profile,
-            _tables(files("tables/*.csv"), TABLE),
+            _tables(files("tables/*.csv"), TABLE_COLUMNS),
             {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()},
-            {path.stem: _read_json(path)["traces"] for path in files("traces/*.json")},
+            {path.stem: _traces(path) for path in files("traces/*.json")},
             {path.stem: read_card(path) for path in files("cards/*.json")},
-            _tables(files("exits/*.csv"), EXITS),
-            readouts_of(folder),
+            _tables(files("exits/*.csv"), EXIT_COLUMNS),
+            _readouts(folder),
         )
 
     @classmethod
     def of(cls, layout: Layout) -> Results:
-        """A profile's results, with the readouts that are frozen where results are published.
-
-        Raises:
-            UserError: as of `load`.
-        """
-        results = cls.load(layout.report.parent, layout.profile)
+        """A profile's results, with the readouts that are frozen where results are published."""
         published = Layout(layout.root, layout.profile, PUBLISHED).report
-        return replace(results, readouts=readouts_of(published))
+        return replace(cls.read(layout.report, layout.profile), readouts=_readouts(published))
 
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""
@@ -191,74 +144,55 @@ class Results:
         return list(dict.fromkeys(texts))
 
 
-def readouts_of(folder: Path) -> dict[str, pd.DataFrame]:
+def _readouts(folder: Path) -> dict[str, pd.DataFrame]:
     """The audits of the readout below a results folder, by experiment; v1 wrote them."""
-    found = _tables(sorted(folder.glob("frozen/*-readout.csv")), READOUT)
-    return {name.removesuffix("-readout"): rows for name, rows in found.items()}
+    found = _tables(sorted(folder.glob("frozen/*-readout.csv")), READOUT_COLUMNS)
+    return {
+        name.removesuffix("-readout"): rows.reindex(columns=list(dict.fromkeys([*rows, *LONGER])))
+        for name, rows in found.items()
+    }
 
 
-def _tables(paths: list[Path], columns: Columns) -> dict[str, pd.DataFrame]:
+def _tables(paths: list[Path], columns: Sequence[str]) -> dict[str, pd.DataFrame]:
     """By the names of their files; one that holds no row yet is left out."""
-    read = {path.stem: _read_csv(path, columns) for path in paths}
+    read = {path.stem: read_table(path, columns) for path in paths}
     return {name: rows for name, rows in read.items() if len(rows)}
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """The tidy evaluation rows of a file.
+def read_table(path: Path, columns: Sequence[str] = TABLE_COLUMNS) -> pd.DataFrame:
+    """The rows of a file; further columns stay as pandas reads them.
 
     Raises:
-        UserError: it cannot be parsed, lacks a column or a value, or holds text where a number
-            belongs.
+        UserError: as of `read_csv`; or text stands where a number belongs.
     """
-    return _read_csv(path, TABLE)
+    numbers = dict.fromkeys(set(columns).difference(WORDS, ["seed"]), float)
+    return read_csv(path, columns, dict.fromkeys(WORDS, str) | numbers).astype({"seed": int})
 
 
-def line_of(places: pd.Series) -> int:
-    """The line of a file in which the first of these places lies; the first is its header."""
-    return int(places.to_numpy().argmax()) + 2
+def read_csv(path: Path, columns: Sequence[str], types: Any) -> pd.DataFrame:
+    """A file by pandas, with at least these columns.
 
+    Args:
+        types: of columns by their names, or one of all.
 
-def _read_csv(path: Path, columns: Columns) -> pd.DataFrame:
-    """A table; one of its later columns that it lacks is left blank."""
-
-    def refuse(name: str, wrong: pd.Series, what: str) -> UserError:
-        return UserError(f"{path}: column {name!r}, line {line_of(wrong)}: {what}")
-
+    Raises:
+        UserError: it cannot be parsed with these types, or lacks a column.
+    """
     try:
-        rows = pd.read_csv(io.StringIO(read_text(path)), dtype=dict.fromkeys(columns.text, str))
-    except (ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
-        reason = " ".join(str(problem).split())
-        raise UserError(f"{path}: not a readable CSV table ({reason})") from problem
-    for name in set(columns.later).difference(rows.columns):
-        rows[name] = float("nan")
-    numbers = (*columns.numbers, *columns.later)
-    for name in (*columns.text, *numbers):
-        if name not in rows.columns:
-            raise UserError(f"{path}: column {name!r} is missing; it has {', '.join(rows.columns)}")
-    for name in (*columns.text, *numbers):
-        if name not in MAY_BE_BLANK and rows[name].isna().any():
-            raise refuse(name, rows[name].isna(), "a value is missing")
-    for name in numbers:
-        try:
-            values = pd.to_numeric(rows[name], errors="coerce")
-        except OverflowError:
-            raise UserError(f"{path}: column {name!r}: a number is too large") from None
-        wrong = values.isna() & rows[name].notna()
-        if wrong.any():
-            raise refuse(name, wrong, f"{rows[name][wrong].iloc[0]!r} is not a number")
-        rows[name] = values.astype(float)
-    wrong = ~(rows["seed"].abs() < FLOAT_SKIPS) | (rows["seed"] % 1 != 0)
-    if wrong.any():
-        raise refuse("seed", wrong, f"{rows['seed'][wrong].iloc[0]:g} is not a whole number")
-    rows["seed"] = rows["seed"].astype(int)
+        rows = pd.read_csv(path, dtype=types)
+    except (OSError, ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
+        raise UserError(printable(f"{path}: not a readable CSV table ({problem})")) from None
+    if lacking := [name for name in columns if name not in rows]:
+        raise UserError(f"{path}: column {lacking[0]!r} is missing; it has {', '.join(rows)}")
     return rows
 
 
-def _read_json(path: Path) -> Any:
+def _traces(path: Path) -> list[dict[str, Any]]:
     try:
-        return json.loads(read_text(path))
-    except (ValueError, RecursionError) as problem:
-        raise UserError(f"{path}: not readable as JSON ({problem})") from problem
+        found: list[dict[str, Any]] = json.loads(read_text(path))["traces"]
+    except (ValueError, LookupError, TypeError, RecursionError) as problem:
+        raise UserError(printable(f"{path}: no traces ({problem})")) from None
+    return found
 
 
 def read_card(path: Path) -> Card:
@@ -267,10 +201,12 @@ def read_card(path: Path) -> Card:
     Raises:
         UserError: it is no JSON, or lacks a key.
     """
-    content = _read_json(path)
-    for each in fields(Card):
-        value = content.get(each.name) if isinstance(content, dict) else None
-        kind = KINDS[str(each.type).partition("[")[0]]
-        if not isinstance(value, kind):
-            raise UserError(f"{path}: key {each.name!r} is missing or not a {kind.__name__}")
-    return Card(**{each.name: content[each.name] for each in fields(Card)})
+    try:
+        return _CARD.validate_json(read_text(path), strict=True)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(printable(f"{path}: {where}: {first['msg']}")) from None
+
+
+_CARD = TypeAdapter(Card)

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from sys import float_info
 
 import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica, read_variant
-from pondering.project.errors import UserError
-from pondering.results.results import Card, Results, line_of, read_card, read_table
+from pondering.project.errors import UserError, printable
+from pondering.results.results import TABLE_COLUMNS, Card, Results, read_card, read_csv, read_table
 from pondering.results.tables import REPLICA
 
-WORDS = {
-    "prediction": ("mixture", "sampled", "expected"),
-    "status": ("finished", "running", "diverged"),
-}
-MOST = float_info.max  # an infinite number is none
-SHARE = (0.0, 1.0)
-RANGES = {
+PREDICTIONS = ("mixture", "sampled", "expected")
+STATUS = ("finished", "running", "diverged")
+MOST = 1e300  # an infinite number is none
+NUMBERS = {
     "setting": (0.0, MOST),
+    "seed": (0.0, 2.0**53),  # from here on a float skips whole numbers
     "difficulty": (-MOST, MOST),
     "examples": (1.0, MOST),
-    "seen": SHARE,
     "error": (0.0, MOST),
-    "error_seen": (0.0, MOST),
-    "error_unseen": (0.0, MOST),
     "loss": (0.0, MOST),
     "ponder_time": (1.0, MOST),
     "ponder_sd": (0.0, MOST),
-    "remainder": SHARE,
+    "remainder": (0.0, 1.0),
 }
-"""Where each number lies; errors that are shares of examples lie in 0 to 1."""
+"""Where each number lies; an error that is a share of examples lies in 0 to 1."""
+WHOLE = ("seed", "examples")
+MAY_BE_BLANK = ("loss", "ponder_time", "ponder_sd", "remainder")
 KEY = [*REPLICA, "split", "difficulty", "prediction"]
 
 
@@ -48,82 +43,84 @@ def load(paths: Sequence[Path], cards: Sequence[Path], profile: str) -> Results:
         profile: whose size the runs are taken for.
 
     Raises:
-        UserError: a file is refused; the line names it, and row and column of a table.
+        UserError: a file is refused; the line names it, and line and column of a table.
     """
     results = Results(profile)
     known = {path.stem: read_card(path) for path in cards}
     for path in paths:
-        if path.is_dir():
-            part, files = _folder(path, profile)
-        else:
-            rows = read_table(path)
-            name = str(rows["experiment"].iloc[0]) if len(rows) else ""
-            part, files = Results(profile, tables={name: rows}), {name: path}
-        part = replace(part, cards=known | part.cards)
-        for name, file in files.items():
+        files = sorted((path / "tables").glob("*.csv")) if path.is_dir() else [path]
+        if not files:
+            raise UserError(f"{path}: no tables in it (tables/EXPERIMENT.csv)")
+        known |= {file.stem: read_card(file) for file in sorted(path.glob("cards/*.json"))}
+        for file in files:
+            rows = read_csv(file, TABLE_COLUMNS, str)
+            if not len(rows):
+                raise UserError(f"{file}: no rows")
+            name = file.stem if path.is_dir() else str(rows["experiment"].iloc[0])
             if name in results.tables:
                 raise UserError(f"{file}: a second table of {name!r}")
-            check(file, part.tables.get(name), name, part.cards.get(name))
-        kinds = ("tables", "curves", "traces", "cards")
-        results = replace(
-            results, **{kind: getattr(results, kind) | getattr(part, kind) for kind in kinds}
-        )
+            check(file, rows, name, known.get(name))
+            results.tables[name] = read_table(file)
+        if path.is_dir():
+            part = Results.read(path, profile)
+            results.curves.update(part.curves)
+            results.traces.update(part.traces)
+    results.cards.update(known)
     return results
 
 
-def _folder(path: Path, profile: str) -> tuple[Results, dict[str, Path]]:
-    files = {file.stem: file for file in sorted((path / "tables").glob("*.csv"))}
-    if not files:
-        raise UserError(f"{path}: no tables in it (tables/EXPERIMENT.csv)")
-    return Results.read(path, profile), files
-
-
-def check(path: Path, rows: pd.DataFrame | None, experiment: str, card: Card | None) -> None:
+def check(path: Path, rows: pd.DataFrame, experiment: str, card: Card | None) -> None:
     """Refuse a table that the measures would misread.
 
     Args:
         path: its file, for the message.
-        rows: what `read_table` made of it.
+        rows: its cells, as words.
         experiment: what it is a table of.
         card: of its data.
 
     Raises:
-        UserError: one line with file, row and column.
+        UserError: one line with file, line and column.
     """
-    if rows is None or not len(rows):
-        raise UserError(f"{path}: no rows")
     if card is None:
         raise UserError(
             f"{path}: no data card of {experiment!r}: give one by --card {experiment}.json, as "
             "docs/library.md says"
         )
-    _refuse(path, rows, "experiment", rows["experiment"] != experiment, f"not {experiment!r}")
-    unknown = ~rows["mechanism"].map(lambda name: read_variant(name)[0] in MECHANISMS)
-    _refuse(path, rows, "mechanism", unknown, f"unknown; allowed: {', '.join(MECHANISMS)}")
-    for column, words in (WORDS | {"split": tuple(card.splits)}).items():
-        _refuse(path, rows, column, ~rows[column].isin(words), f"not one of {', '.join(words)}")
-    for column, (low, high) in RANGES.items():
-        if column.startswith("error") and card.is_share:
-            high = 1.0
-        said = f"from {low:g}" if high == MOST else f"{low:g} to {high:g}"
-        wrong = rows[column].notna() & ~rows[column].between(low, high)
-        _refuse(path, rows, column, wrong, f"not {said}" if low > -MOST else "no finite number")
-    _refuse(path, rows, "examples", rows["examples"] % 1 != 0, "not a whole number")
-    _refuse(path, rows, "error", rows["error"].isna(), "missing")
+
+    def refuse(column: str, wrong: pd.Series, why: str) -> None:
+        if wrong.any():
+            value = "a blank" if pd.isna(first := rows[column][wrong].iloc[0]) else repr(first)
+            line = _line(wrong)
+            raise UserError(printable(f"{path}: column {column!r}, line {line}: {value} is {why}"))
+
+    known = {"experiment": [experiment], "prediction": PREDICTIONS, "split": [*card.splits]}
+    for column, words in (known | {"status": STATUS}).items():
+        refuse(column, ~rows[column].isin(words), f"not one of {', '.join(words)}")
+    unknown = ~rows["mechanism"].map(lambda name: read_variant(str(name))[0] in MECHANISMS)
+    refuse("mechanism", unknown, f"unknown; allowed: {', '.join(MECHANISMS)}")
+    for column, (low, high) in NUMBERS.items():
+        numbers = pd.to_numeric(rows[column], errors="coerce")
+        most = 1.0 if column == "error" and card.is_share else high
+        right = numbers.between(low, most) & ((numbers % 1 == 0) | (column not in WHOLE))
+        right |= rows[column].isna() & (column in MAY_BE_BLANK)
+        kind = "whole number" if column in WHOLE else "number"
+        refuse(column, ~right, f"no {kind} from {low:g} to {most:g}")
     blank = rows["ponder_time"].isna() & (rows["status"] != "diverged")
-    _refuse(path, rows, "ponder_time", blank, "missing, though the network has not diverged")
-    twice = rows.duplicated(KEY)
-    if twice.any():
-        line = line_of(twice)
-        same = (rows[KEY] == rows[KEY].iloc[line - 2]).all(axis=1)
+    refuse("ponder_time", blank, "for a network that diverged")
+    key = rows[KEY].assign(
+        **{name: rows[name].astype(float) for name in ("setting", "seed", "difficulty")}
+    )
+    if (twice := key.duplicated()).any():
+        same = (key == key[twice].iloc[0]).all(axis=1)
         raise UserError(
-            f"{path}: columns {', '.join(KEY)}, line {line}: the same as in line {line_of(same)}"
+            f"{path}: columns {', '.join(KEY)}, line {_line(twice)}: the same as in line "
+            f"{_line(same)}"
         )
-    _whole(path, rows)
+    _check_difficulties(path, key)
 
 
-def _whole(path: Path, rows: pd.DataFrame) -> None:
-    """Every network of a split is tested at the same difficulties."""
+def _check_difficulties(path: Path, rows: pd.DataFrame) -> None:
+    """Refuse a table in which a network of a split lacks a difficulty that another one has."""
     for split, part in rows.groupby("split", sort=False):
         levels = set(part["difficulty"])
         for replica, own in part.groupby([*REPLICA, "prediction"], sort=False):
@@ -135,9 +132,6 @@ def _whole(path: Path, rows: pd.DataFrame) -> None:
                 )
 
 
-def _refuse(path: Path, rows: pd.DataFrame, column: str, wrong: pd.Series, why: str) -> None:
-    if wrong.any():
-        value = rows[column][wrong].iloc[0]
-        text = f"{value:g}" if isinstance(value, float) else repr(value)
-        said = why if pd.isna(value) else f"{text} is {why}"
-        raise UserError(f"{path}: column {column!r}, line {line_of(wrong)}: {said}")
+def _line(places: pd.Series) -> int:
+    """The line of a file in which the first of these rows stands, below its heading."""
+    return int(places.to_numpy().argmax()) + 2

@@ -128,7 +128,7 @@ def _game(
         networks.append(network)
         parameters |= own
     what = card.what.partition(";")[0]
-    met = float(tests["seen"].mean())
+    met = float(tests["seen"].mean()) if "seen" in tests else 0.0  # earlier tables have it
     told = f", {met:.0%} of which training had met" if 0 < met < 1 else ""
     game = {"name": name, "profile": report.name, "what": what, "facts": facts, "met": told}
     return game | {"networks": networks}, parameters
