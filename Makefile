@@ -61,7 +61,7 @@ test: $(READY) ## every test, with style and types
 	@ruff check src pipeline tests benchmarks
 	@ruff format --check --quiet src pipeline tests benchmarks
 	@mypy
-	@echo "test: pytest"
+	@echo "test: pytest (tests/system and tests/model/paths/kernels are not run here: .ci/run runs them)"
 	@python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	@echo "test: all passed; run 'make repro' for the report"
 

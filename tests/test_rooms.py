@@ -46,9 +46,10 @@ ONLY = {
     "urllib3": {"data"},
     "matplotlib": {"report"},
     "numba": {"model"},
+    "triton": {"model"},
     "ray": {"train"},
 }
-MODEL_USES = {"torch", "numpy", "numba", "scipy", "threadpoolctl"}
+MODEL_USES = {"torch", "numpy", "numba", "scipy", "threadpoolctl", "triton"}
 
 
 def name_of(path: Path) -> str:

@@ -2,7 +2,9 @@
 
 The hash of a part covers the syntax trees of the files listed here. Comments, docstrings,
 annotations, errors raised and imports within the package do not enter it, nor do the files' names.
-A file that is listed nowhere decides no number of a training. Task, cell and mechanism are found
+A file that is listed nowhere decides no number of a training, or computes the same numbers in
+another way, as `model/paths/kernels` and `train/kernels.py` do on a GPU: the path is recorded with
+a replica, but is not part of what it is. Task, cell and mechanism are found
 by their names, so a new one changes no hash of the others.
 """
 
@@ -24,7 +26,7 @@ LISTED = {
     "mechanism": ("model/halting/contract.py", "model/halting/readout.py", "model/halting/{}.py"),
     "network": (
         "model/network.py", "model/heads.py", "model/stacking.py", "model/initial.py",
-        "model/paths/**/*.py",
+        "model/paths/*.py", "model/paths/fast/*.py", "model/paths/compiled/**/*.py",
     ),
     "loop": (
         "train/trainer.py", "train/batches.py", "train/adam.py", "train/plateau.py",

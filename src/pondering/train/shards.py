@@ -39,7 +39,7 @@ from pondering.project.errors import Interrupted, UserError
 from pondering.project.paths import Layout
 from pondering.project.progress import ProgressBar, duration
 from pondering.tasks import make_task
-from pondering.train import checkpoint
+from pondering.train import checkpoint, kernels
 from pondering.train.build import make_trainer, path_of, pick_device
 from pondering.train.replica import Finished, data_hash, store, write
 from pondering.train.trainer import Row, Trainer
@@ -94,8 +94,20 @@ class Shard:
 
     @cached_property
     def path(self) -> PathName:
-        """By which numerical path."""
+        """By which numerical path; on a GPU `compiled` stands for kernels."""
+        if self.wants_kernels and self.without_kernels is None:
+            return "compiled"
         return path_of(self.params.compute.path, self.config, self.mechanism, self.device)
+
+    @property
+    def wants_kernels(self) -> bool:
+        """Whether it is to train by kernels where there are some."""
+        return self.params.compute.path == "compiled" and self.device.type == "cuda"
+
+    @cached_property
+    def without_kernels(self) -> str | None:
+        """Why there are no kernels for it; None: there are."""
+        return kernels.missing(self.config, self.mechanism, self.device)
 
     @property
     def key(self) -> str:
@@ -124,7 +136,9 @@ class Shard:
             raise UserError(f"{frozen}: no such file; run `dvc repro {stage}` first")
         task = make_task(self.config.task, self.experiment, frozen)
         replicas = list(self.replicas.values())
-        return make_trainer(self.config, task, replicas, self.device, self.path)
+        trainer = make_trainer(self.config, task, replicas, self.device, self.path)
+        by_kernels = self.wants_kernels and self.path == "compiled"
+        return kernels.by_kernels(trainer) if by_kernels else trainer
 
     def one(self) -> Trainer:
         """Its first replica alone, untrained."""
@@ -359,6 +373,10 @@ def train_here(shards: Sequence[Shard], news: News) -> None:
         SystemExit: a process has failed, with its status; it has said why.
     """
     at_once = min(len(shards), processes(shards[0]))
+    for shard in {each.mechanism: each for each in shards}.values():
+        if shard.wants_kernels and shard.without_kernels:
+            said = f"{shard.experiment} {shard.mechanism}: {shard.without_kernels}"
+            print(f"{said}; it trains by torch's own calls", flush=True)
     with news.bar:
         if at_once > 1:
             _in_processes(shards, at_once, news)

@@ -1,9 +1,9 @@
 """Other ways to compute the numbers of the readable network, and the one door to them.
 
 - `readable`: the papers' equations step by step.
-- `fast`: torch's own calls, the gradient by hand, for ACT, fixed repeat and PonderNet. It
-  is the path for a GPU.
-- `compiled`: loops that Numba compiles, for ACT and fixed repeat on a CPU; the default.
+- `fast`: torch's own calls, the gradient by hand, for ACT, fixed repeat and PonderNet.
+- `compiled`: loops that Numba compiles, for ACT and fixed repeat on a CPU; the default. In the
+  pipeline a training on a GPU is done by `kernels` then, which are whole updates, no passes.
 
 A path that has no code for a cell and a mechanism, or lacks Numba, leaves them to the next:
 compiled to fast, fast to readable. So `sequence`, `every_step` and `without_gradient` return None

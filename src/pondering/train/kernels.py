@@ -1,0 +1,86 @@
+"""Training by the kernels of `model/paths/kernels`: 64 updates between two looks at the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from pondering.model.paths import kernels
+from pondering.params.schema import ExperimentConfig
+from pondering.train.batches import Stream
+from pondering.train.build import cell_class, make_halting
+from pondering.train.trainer import Trainer
+
+
+def missing(config: ExperimentConfig, mechanism: str, device: torch.device) -> str | None:
+    """Why an experiment's training has no kernels on this machine; None: it has."""
+    task, network = config.task["name"], config.network
+    if task != "parity" or config.training.validation is not None:  # one vector, one sigmoid
+        return f"no kernels for {task}"
+    halting = make_halting(config, config.replicas(mechanism)[0])
+    flag = config.halting.first_step_flag
+    return kernels.missing(cell_class(network.cell), halting, network.hidden, flag, device)
+
+
+def by_kernels(sweep: Trainer, slots: int | None = None) -> Trainer:
+    """An untrained sweep, to be trained by kernels.
+
+    Args:
+        slots: updates that are done at once at most; None: as many as a graph has.
+    """
+    return KernelTrainer(sweep.network, sweep.task, sweep.replicas, sweep.schedule, slots=slots)
+
+
+@dataclass
+class KernelTrainer(Trainer):
+    """A `Trainer` whose updates kernels do, many at once; checkpoints and curves are the same.
+
+    A replica that diverges stops at once, as elsewhere: the device sees it. The host looks after
+    the last of those updates.
+    """
+
+    slots: int | None = None
+
+    @cached_property
+    def _draws(self) -> Stream:
+        """Batches by seed: replicas of one seed share them on the device, too."""
+        seeds = sorted({each.seed for each in self.replicas})
+        return Stream(self.task, seeds, self.schedule.batch, self.alive.device)
+
+    @cached_property
+    def _updates(self) -> Any:
+        """What is on the device; made for the first update, after a checkpoint was read."""
+        from pondering.model.paths.kernels.update import SLOTS, Optimiser, Progress, Updates
+
+        adam, seeds = self.optimiser, sorted({each.seed for each in self.replicas})
+        return Updates(
+            self.network,
+            Optimiser(
+                adam.means, adam.squares, adam.betas, adam.epsilon, self.schedule.clip,
+                self.schedule.halting_rate,
+            ),
+            Progress(self.alive, self.diverged, self.window, self.computed_steps),
+            [seeds.index(each.seed) for each in self.replicas],
+            self.schedule.batch,
+            self.slots or SLOTS,
+        )  # fmt: skip
+
+    def _update(self) -> None:
+        """As many updates as the slots hold, none behind the next logging point."""
+        first, every = self.update, self.schedule.log_every
+        begin = first - first % every  # of the window
+        last = min(first + self._updates.slots, begin + every, self.schedule.updates)
+        numbers = range(first, last)
+        drawn = map(self._draws.batch, numbers)
+        batches = ((batch.inputs[0], batch.targets[0]) for batch in drawn)
+        shares = torch.tensor(list(map(self.schedule.share, numbers)), dtype=torch.float64)
+        rates = self.optimiser.learning_rate.double() * shares[:, None].to(self.alive.device)
+        self._updates.run(batches, rates, first)
+        self.note_deaths()
+        self.update = last
+        if self._any_dead and not bool(self.alive.any()):
+            self.update = begin + int(self.window[:, 4].max())  # when the last one stopped
+        self.optimiser.updates = self.update

@@ -1,0 +1,128 @@
+"""What the kernels become for a GPU that need not be here: their PTX, registers, stack and memory.
+
+python -m support.kernel_code 90     # in tests/, without TRITON_INTERPRET; prints JSON
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HIDDEN, BITS, BATCH, STEPS = 128, 64, 128, 20  # the papers' parity
+INTEGERS = {"slot", "max_steps", "seeds", "B"}
+FLOATS = {"epsilon", "clip", "beta1", "beta2", "tiny"}
+POINTERS = {
+    "todo": "*i32", "places": "*i32", "deepest": "*i32", "reverses": "*i32",
+    "alive": "*u8", "diverged": "*u8", "window": "*fp64", "computed_steps": "*fp64",
+}  # fmt: skip
+
+
+def compiled(kernel: Any, constants: dict[str, Any], warps: int, capability: int) -> Any:
+    """A kernel compiled for a compute capability, such as 90."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    own = {name: constants[name] for name in kernel.arg_names if name in constants}
+    types = dict.fromkeys(kernel.arg_names, "*fp32") | dict.fromkeys(INTEGERS, "i32")
+    types |= dict.fromkeys(FLOATS, "fp32") | POINTERS | dict.fromkeys(own, "constexpr")
+    signature = {name: types[name] for name in kernel.arg_names}
+    pointers = [i for i, name in enumerate(kernel.arg_names) if signature[name][0] == "*"]
+    # Memory of torch begins at multiples of 16 bytes, which a launch would see for itself.
+    aligned = {(i,): [["tt.divisibility", 16]] for i in pointers}
+    source = ASTSource(fn=kernel, signature=signature, constexprs=own, attrs=aligned)
+    target = GPUTarget("cuda", capability, 32)
+    return triton.compile(source, target=target, options={"num_warps": warps})
+
+
+def resources(code: Any) -> dict[str, int]:
+    """Registers and bytes of stack of a thread, bytes of shared memory of a program."""
+    import triton
+
+    tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(code.asm["cubin"])
+        file.flush()
+        said = subprocess.run(
+            [tool, "-res-usage", file.name], capture_output=True, text=True, check=True
+        ).stdout
+    found = re.search(r"REG:(\d+) STACK:(\d+)", said)
+    assert found
+    return {
+        "registers": int(found[1]),
+        "stack": int(found[2]),
+        "shared": code.metadata.shared,
+    }
+
+
+LABEL = re.compile(r"(\$L\w+):")
+BRANCH = re.compile(r"(@!?%p\d+\s+)?bra(?:\.uni)?\s+(\$L\w+);")
+STORE = re.compile(r"\bst\.global")
+LOAD = re.compile(r"\bld\.global|\bcp\.async\.(?:c[ag]|bulk)\.")
+
+
+def loads_behind_stores(ptx: str) -> list[str]:
+    """Loads from memory that some way through the code reaches after a store, without a barrier.
+
+    There a thread may read what another thread of its program has not written yet.
+    """
+    lines = [line.strip() for line in ptx.splitlines()]
+    labels = {found[1]: i for i, line in enumerate(lines) if (found := LABEL.match(line))}
+    begin = next(i for i, line in enumerate(lines) if line == "{")
+    wrong, seen, waiting = set(), set(), [(begin + 1, False)]
+    while waiting:
+        at, stored = waiting.pop()
+        while (at, stored) not in seen:
+            seen.add((at, stored))
+            line = lines[at]
+            if branch := BRANCH.match(line):
+                waiting.append((labels[branch[2]], stored))
+            if (branch and not branch[1]) or line == "ret;":
+                break
+            if "bar.sync" in line:
+                stored = False
+            elif LOAD.search(line) and stored:
+                wrong.add(line)
+            stored |= bool(STORE.search(line))
+            at += 1
+    return sorted(wrong)
+
+
+def main(capability: int) -> None:
+    """Print, by kernel, what it needs and does."""
+    from pondering.model.paths.kernels import act, adam, gradient, pondernet
+
+    matrices = HIDDEN * (HIDDEN + BITS)
+    vectors = 4 * HIDDEN + 4
+    constants = {
+        "D": BITS, "H": HIDDEN, "R": 32, "TILE": 32, "PADDED": BATCH, "CHUNKS": BATCH // 32,
+        "P": matrices + vectors, "G": matrices, "V": vectors, "BM": 64, "BN": 64, "BP": 1024,
+    }  # fmt: skip
+    kernels = {
+        "act": (act.rows, {"ACT": True}, 8),
+        "repeat": (act.rows, {"ACT": False}, 8),
+        "pondernet": (pondernet.rows, {}, 8),
+        "matrices": (gradient.matrices, {}, 4),
+        "adam": (adam.adam, {}, 8),
+    }
+    found: dict[str, Any] = {}
+    for name, (kernel, more, warps) in kernels.items():
+        code = compiled(kernel, constants | more, warps, capability)
+        ptx = code.asm["ptx"]
+        found[name] = resources(code) | {
+            "atomics": re.findall(r"\b(?:atom|red)\.\S+", ptx),
+            "barriers": ptx.count("bar.sync"),
+            "loads_behind_stores": loads_behind_stores(ptx),
+        }
+        if len(sys.argv) > 2:
+            Path(sys.argv[2], f"{name}.ptx").write_text(ptx)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

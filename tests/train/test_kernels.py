@@ -1,0 +1,95 @@
+"""Which trainings a GPU does by kernels, and what is said of the others. No kernel runs here."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from support import tiny
+
+from pondering.model.paths import kernels as paths
+from pondering.params.read import load_params
+from pondering.train import kernels, shards
+from pondering.train.shards import News, Shard, train_here
+
+GPU = torch.device("cuda")
+
+
+@pytest.fixture(autouse=True)
+def _gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU of today with Triton."""
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    monkeypatch.setattr(paths, "version", lambda name: "3.7.1")
+
+
+def shard(folder: Path, mechanism: str = "act", path: str = "compiled", **quick: Any) -> Shard:
+    """The tiny project's, on a GPU."""
+    values = tiny.document(**tiny.BEYOND | quick)
+    values["compute"]["path"] = path
+    found = tiny.shard(folder, load_params(tiny.write(folder, values)), mechanism)
+    found.__dict__["device"] = GPU
+    return found
+
+
+def test_act_repeat_and_pondernet_train_by_kernels_on_a_gpu(tmp_path: Path) -> None:
+    for mechanism in ("act", "repeat", "pondernet"):
+        found = shard(tmp_path, mechanism)
+        assert found.without_kernels is None
+        assert found.path == "compiled"
+    assert shard(tmp_path, path="fast").path == "fast"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "quick", "said"),
+    [
+        ("dact", {}, "no kernels for DACT around TanhRNN"),
+        ("act", {"network": {"cell": "gru"}}, "no kernels for ACT around GRU"),
+        ("act", {"network": {"hidden": 24}},
+         "no kernels for 24 hidden units; there are for 16, 32, 64, 128"),
+        ("act", {"halting": {"first_step_flag": False}},
+         "no kernels for a cell without first_step_flag"),
+    ],
+)  # fmt: skip
+def test_what_has_none_trains_as_before(
+    tmp_path: Path, mechanism: str, quick: dict[str, Any], said: str
+) -> None:
+    found = shard(tmp_path, mechanism, **quick)
+    assert found.path == "fast"
+    assert found.without_kernels == said
+
+
+def test_sequences_have_none(tmp_path: Path) -> None:
+    config = tiny.config_of_sequences(tmp_path)
+    assert kernels.missing(config, "act", GPU) == "no kernels for addition"
+
+
+def test_an_old_gpu_and_another_triton_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny.config(tmp_path)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    said = "kernels need a GPU of compute capability 8.0; this one has 7.5"
+    assert kernels.missing(config, "act", GPU) == said
+    monkeypatch.setattr(paths, "version", lambda name: "2.1.0")
+    said = "kernels are written for Triton 3.6 and 3.7, not for 2.1.0"
+    assert kernels.missing(config, "act", GPU) == said
+
+    def none(name: str) -> str:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(paths, "version", none)
+    assert "pip install 'pondering[kernels]'" in str(kernels.missing(config, "act", GPU))
+
+
+def test_a_run_without_kernels_says_so_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shards, "train", lambda *_: None)
+    monkeypatch.setattr(shards, "finish", lambda *_: None)
+    cut = [shard(tmp_path, "dact"), shard(tmp_path, "dact"), shard(tmp_path, "act")]
+    train_here(cut, News(cut, lambda rows: None))
+    said = "tiny dact: no kernels for DACT around TanhRNN; it trains by torch's own calls\n"
+    assert capsys.readouterr().out == said
