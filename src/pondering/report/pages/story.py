@@ -121,9 +121,10 @@ class Numbers:
         name, _, split = experiment.partition("/")
         table = self._results.tables[name]
         shown = per_seed(headline(table))
-        chosen = [best_setting(shown, mechanism)] if settings == "best" else settings.split(",")
+        best = settings == "best"
+        chosen = [best_setting(shown, mechanism)] if best else [*map(float, settings.split(","))]
         seeds = per_seed(evaluated(table, split=split)) if split else shown
-        own = seeds[(seeds["mechanism"] == mechanism) & seeds["setting"].isin(map(float, chosen))]
+        own = seeds[(seeds["mechanism"] == mechanism) & seeds["setting"].isin(chosen)]
         if own.empty:
             raise KeyError(source)
         if what == "solved":
