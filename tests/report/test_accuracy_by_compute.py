@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from support.panels import drawn
 
-from pondering.report.figures import accuracy_by_compute
-from pondering.report.figures import curves as shapes
+from pondering.report.figures import accuracy_by_compute, learning
 from pondering.results.results import Results
 
 NAME = "parity_interpolation"
@@ -59,7 +58,7 @@ def test_a_seed_that_ended_keeps_its_accuracy_and_a_diverged_one_has_none() -> N
             (3, 10.0, 0.5), (3, math.nan, math.nan)]  # fmt: skip
     curves = pd.DataFrame(rows, columns=["seed", "computed_steps", "error"])
     curves["update"] = [1, 2, 1, 2, 1, 1, 2]
-    x, y = shapes.accuracy_by_compute(curves, points=4)
+    x, y = accuracy_by_compute.mean_accuracy(curves, points=4)
     np.testing.assert_allclose(x, [10, 20, 30, 40])
     # seed 0 keeps 0.9, seed 1 rises from 0.5 to 0.7, 2 never had any, 3 loses its 0.5
     np.testing.assert_allclose(y * 4, [1.5, 0.9 + 0.5 + 0.2 / 3, 0.9 + 0.5 + 0.4 / 3, 1.6])
@@ -67,5 +66,5 @@ def test_a_seed_that_ended_keeps_its_accuracy_and_a_diverged_one_has_none() -> N
 
 def test_early_stopping_keeps_the_last_error_and_divergence_does_not() -> None:
     rows = [(0, 1, 0.4), (0, 2, 0.2), (1, 1, 0.6), (2, 1, 0.5), (2, 2, math.nan)]
-    wide = shapes.errors_by_update(pd.DataFrame(rows, columns=["seed", "update", "error"]), 1.0)
+    wide = learning.errors_by_update(pd.DataFrame(rows, columns=["seed", "update", "error"]), 1.0)
     assert wide.loc[2].tolist() == [0.2, 0.6, 1.0]

@@ -13,7 +13,7 @@ from support.panels import drawn
 from support.published import REGISTER
 
 from pondering.claims.verdicts import judge
-from pondering.report.figures import FigureSpec, claim_figure, decisions, style
+from pondering.report.figures import FigureSpec, claim_figure, decisions, layout
 from pondering.results.results import Results
 
 ASKED = {each.id: each for each in REGISTER.claims if each.own}
@@ -56,7 +56,7 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
     spec = figure_of(name, results)
     figure = drawn(spec.draw(results))
     figure.draw_without_rendering()
-    assert figure.get_figwidth() == style.WIDTH
+    assert figure.get_figwidth() == layout.WIDTH
     width = figure.get_window_extent().width
     for text in (t for axes in figure.axes for t in axes.get_yticklabels()):
         box = text.get_window_extent()

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 from support.panels import drawn
 
-from pondering.report.figures import FIGURES, error_by_penalty, sequences, style
+from pondering.report.figures import FIGURES, error_by_penalty, layout, scales, sequences, style
 from pondering.results.results import Results
 
 
@@ -26,7 +26,7 @@ def contrast(one: str, other: str) -> float:
 
 def test_every_colour_reads_on_the_paper() -> None:
     for look in style.line_styles(range(20)).values():
-        assert contrast(look.colour, style.PAPER) >= 2, look
+        assert contrast(look["color"], style.PAPER) >= 2, look
     for ink in (style.INK, style.SOFT, style.WARNING, style.GREY, style.WRONG):
         assert contrast(ink, style.PAPER) >= 4.5, ink
 
@@ -44,15 +44,15 @@ def test_shares_are_written_in_percent(results: Results) -> None:
 def test_numbers_are_written_as_the_papers_do() -> None:
     written = [style.number(v) for v in (0, 1e-4, 9e-4, 2.5e-3, 0.01, 0.3, 1, 10)]
     assert written == ["0", "1e-4", "9e-4", "2.5e-3", "0.01", "0.3", "1", "10"]
-    assert [style.count(v) for v in (0, 500, 1500, 2e6, 3e9)] == ["0", "500", "1.5k", "2M", "3bn"]
+    assert [scales.count(v) for v in (0, 500, 1500, 2e6, 3e9)] == ["0", "500", "1.5k", "2M", "3bn"]
     assert style.spread([5, 1, 4, 2, 3], 3) == [1, 3, 5]
 
 
 def test_steps_double_from_tick_to_tick_where_a_seed_took_many() -> None:
-    figure, (few, many) = style.new_figure([1, 1])
+    figure, (few, many) = layout.new_figure([1, 1])
     for axes, highest in ((few, 3.0), (many, 19.3)):
         axes.plot([1, highest], [0, 1])
-        style.steps_axis(axes, highest)
+        scales.steps_axis(axes, highest)
     figure.draw_without_rendering()
     assert few.get_xscale() == "linear"
     assert list(many.get_xticks()) == [1, 2, 4, 8, 16] and many.get_xscale() == "log"
@@ -60,18 +60,18 @@ def test_steps_double_from_tick_to_tick_where_a_seed_took_many() -> None:
 
 @pytest.mark.parametrize("low", [0.3, 0.1, 1e-3])
 def test_a_logarithmic_axis_has_at_least_three_ticks(low: float) -> None:
-    _, (axes,) = style.new_figure([1])
+    _, (axes,) = layout.new_figure([1])
     axes.plot([0, 1], [low, 0.55])
-    style.share_log_axis(axes)
+    scales.share_log_axis(axes)
     bottom, top = axes.get_ylim()
     assert 3 <= sum(bottom <= tick <= top for tick in axes.get_yticks()) <= 9
 
 
 @pytest.mark.parametrize(("lowest", "highest"), [(1, 64), (2, 15), (1, 5), (1, 1)])
 def test_difficulty_begins_at_its_lowest(lowest: int, highest: int) -> None:
-    _, (axes,) = style.new_figure([1])
+    _, (axes,) = layout.new_figure([1])
     axes.plot([lowest, highest], [0, 1])
-    style.difficulty_axis(axes, pd.DataFrame({"difficulty": [lowest, highest]}))
+    scales.difficulty_axis(axes, pd.DataFrame({"difficulty": [lowest, highest]}))
     ticks = axes.get_xticks()
     assert ticks[0] == lowest and max(ticks) <= highest
     assert all(tick == round(tick) for tick in ticks)

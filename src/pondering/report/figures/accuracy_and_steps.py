@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.report.figures import paper, style
+from pondering.report.figures import layout, paper, style
 from pondering.report.figures.methods import COMPARED, best_methods
 from pondering.results.results import Results
 from pondering.results.statistics import SOLVED_ERROR, mean_interval
@@ -46,7 +46,7 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
     methods = best_methods(by_split[splits[0]], COMPARED)
     if not methods:
         return None
-    figure, (upper, lower) = style.new_figure([2.3, 2.0], sharex=True)
+    figure, (upper, lower) = layout.new_figure([2.3, 2.0], sharex=True)
     width = 0.64 / len(splits)
     notes: list[tuple[float, str]] = []
     for index, method in enumerate(methods):
@@ -62,7 +62,7 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
             shown = paper.ACCURACY_AND_STEPS.get(split, {}).get(method.name)
             if shown is not None:
                 _of_the_paper(upper, lower, place + 0.35 * width, shown)
-    style.row_above(upper, "error<5%", [at for at, _ in notes], [text for _, text in notes], 8.0)
+    layout.row_above(upper, "error<5%", [at for at, _ in notes], [text for _, text in notes], 8.0)
     upper.axhline(0.5, color=style.INK, ls=":", lw=1.2)
     upper.set(ylabel="accuracy", ylim=(0, 1.03), yticks=[0, 0.25, 0.5, 0.75, 1.0])
     lower.set(ylabel="ponder steps")
@@ -72,7 +72,7 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
     if len(splits) > 1:
         handles += _split_handles(splits)
     handles.append(Line2D([], [], **style.HOLLOW, label="paper"))
-    style.bottom_legend(figure, handles, 3)
+    layout.bottom_legend(figure, handles, 3)
     return figure
 
 
@@ -102,7 +102,7 @@ def _bar_with_seeds(
                       [mean.high - mean.estimate]], fmt="none", ecolor=style.INK, elinewidth=1.3,
                       capsize=3, zorder=4)  # fmt: skip
     axes.scatter(
-        style.beside(place, known, 0.6 * width),
+        layout.beside(place, known, 0.6 * width),
         known,
         s=10,
         color=style.INK,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
-from pondering.report.figures import style
-from pondering.report.figures.curves import accuracy_by_compute, last_points, seed_lines
+from pondering.report.figures import layout, scales, style
+from pondering.report.figures.learning import seed_lines
 from pondering.report.figures.methods import COMPARED, best_methods
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed
@@ -34,14 +37,14 @@ def draw(results: Results, experiment: str) -> Figure | None:
     methods = [method for method in methods if len(method.of(curves))]
     if not methods:
         return None
-    figure, (axes,) = style.new_figure([2.7])
+    figure, (axes,) = layout.new_figure([2.7])
     handles = []
     for method in methods:
         own = method.of(curves)
         colour = style.SKY if method.name == METHODS[-1] else method.look["color"]
         for x, y in seed_lines(own, "computed_steps"):
             axes.plot(x, 1 - y, color=colour, lw=0.6, alpha=0.3)
-        handles += axes.plot(*accuracy_by_compute(own), color=colour, ls=DASHES[method.name],
+        handles += axes.plot(*mean_accuracy(own), color=colour, ls=DASHES[method.name],
                              lw=1.9, label=method.legend)  # fmt: skip
         ends, reached = last_points(own)
         axes.plot(ends, reached, ls="", marker="|", ms=9, mew=1.6, color=colour)
@@ -49,6 +52,43 @@ def draw(results: Results, experiment: str) -> Figure | None:
                           label="a seed's training ends"))  # fmt: skip
     axes.set(xlabel="forward passes of the step function, all examples", ylabel="accuracy")
     axes.set_ylim(top=1.02)
-    style.large_counts(axes)
-    style.bottom_legend(figure, handles, 2)
+    scales.large_counts(axes)
+    layout.bottom_legend(figure, handles, 2)
     return figure
+
+
+def last_points(curves: pd.DataFrame) -> tuple[list[float], list[float]]:
+    """Forward passes and accuracy at the end of every seed of a setting that did not diverge."""
+    ends = [own.sort_values("update").iloc[-1] for _, own in curves.groupby("seed", sort=True)]
+    kept = [end for end in ends if end[["computed_steps", "error"]].notna().all()]
+    return [float(end["computed_steps"]) for end in kept], [float(1 - end["error"]) for end in kept]
+
+
+def mean_accuracy(
+    curves: pd.DataFrame, points: int = 150
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean accuracy over the seeds of one setting against the forward passes spent so far.
+
+    Args:
+        curves: training curves of one mechanism and setting.
+        points: length of the common grid of forward passes.
+
+    Returns:
+        Forward passes [points] and mean accuracy [points]. A replica that has ended keeps its last
+        accuracy; one that diverged has accuracy 0 from there on.
+    """
+    lines, stillborn = [], 0
+    for _, own in curves.groupby("seed", sort=True):
+        ordered = own.sort_values("update")
+        alive = ordered[["computed_steps", "error"]].notna().all(axis=1)
+        line = ordered[alive]
+        if line.empty:
+            stillborn += 1
+            continue
+        after = float(1 - line["error"].iloc[-1]) if alive.all() else 0.0
+        lines.append((line["computed_steps"].to_numpy(), 1 - line["error"].to_numpy(), after))
+    if not lines:
+        return np.empty(0), np.empty(0)
+    grid = np.linspace(min(x[0] for x, _, _ in lines), max(x[-1] for x, _, _ in lines), points)
+    rows = [np.interp(grid, x, y, right=after) for x, y, after in lines]
+    return grid, np.sum(rows, axis=0) / (len(rows) + stillborn)

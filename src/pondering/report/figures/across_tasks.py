@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
-from pondering.report.figures import style
+from pondering.report.figures import layout, scales, style
 from pondering.report.figures.methods import (
     ORDER,
     Method,
@@ -47,7 +47,7 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
     columns = 2 if len(tables) > 1 else 1
     rows = -(-len(tables) // columns)
     height = 2.15 * rows if columns == 2 else 4.2  # beside a panel of all mechanisms, their names
-    figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
+    figure = Figure(figsize=(layout.WIDTH, height), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False).ravel()
     markers = _variant_markers(tables.values())
     averaged: set[str] = set()
@@ -63,7 +63,7 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
             axes.yaxis.set_major_locator(FixedLocator([0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]))
             axes.set_ylim(bottom=0)
         elif card.is_share:
-            style.from_zero(axes)
+            scales.from_zero(axes)
         axes.set(xlabel="mean steps per input", ylabel=card.unit, title=card.title)
     for axes in cells[len(tables) :]:
         axes.set_axis_off()
@@ -79,7 +79,7 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
         (Method(name, name, 1.0).title, _look(name) | {"marker": marker})
         for name, marker in markers.items()
     ]
-    style.bottom_legend(figure, [Line2D([], [], **look, label=name) for name, look in looks], 2)
+    layout.bottom_legend(figure, [Line2D([], [], **look, label=name) for name, look in looks], 2)
     return figure
 
 

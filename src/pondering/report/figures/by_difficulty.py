@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from pondering.report.figures import style
+from pondering.report.figures import layout, scales, style
 from pondering.report.figures.learning import PLAIN, subset_note
 from pondering.report.figures.methods import lines_by_difficulty
 from pondering.results.results import Results
@@ -35,12 +35,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if not (settings or len(plain(rows))):
         return None
     styles, shown = style.line_styles(settings), style.spread(settings, style.MOST_LINES)
-    figure, (upper, lower) = style.new_figure([2.2, 2.2], sharex=True)
+    figure, (upper, lower) = layout.new_figure([2.2, 2.2], sharex=True)
     handles = []
     for setting in shown:
         own = act[act["setting"] == setting]
-        look = {"color": styles[setting].colour, "marker": styles[setting].marker}
-        look["label"] = style.setting_name("act", setting)
+        look = styles[setting] | {"label": style.setting_symbol("act", setting)}
         lines_by_difficulty(upper, own, "ponder_time", median=True, **look)
         handles.append(lines_by_difficulty(lower, own, "error", median=True, **look))
     if len(plain(rows)):
@@ -51,9 +50,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
     label = card.difficulty[splits_of(table)[0]]
     lower.set(xlabel=f"difficulty: {label}", ylabel=card.unit, ylim=(0, None))
     highest = float(act["ponder_time"].max())
-    if not highest > style.SQUEEZED and upper.get_ylim()[0] > 0.5:
+    if not highest > scales.SQUEEZED and upper.get_ylim()[0] > 0.5:
         upper.set_ylim(bottom=min(1.0, upper.get_ylim()[0]) - 0.1)
-    style.steps_axis(upper, highest, "y")
-    style.difficulty_axis(lower, rows)
-    style.bottom_legend(figure, handles, 3, subset_note(shown, settings))
+    scales.steps_axis(upper, highest, "y")
+    scales.difficulty_axis(lower, rows)
+    layout.bottom_legend(figure, handles, 3, subset_note(shown, settings))
     return figure

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
-from pondering.report.figures import style
+from pondering.report.figures import layout, style
 from pondering.results.results import Results
 from pondering.results.units import Unit, number_text
 
@@ -66,7 +66,7 @@ def draw(results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound
     heights = [
         0.45 + sum(ROW + LINE * (1 + label.count("\n")) for label in own) for own in labels.values()
     ]
-    figure, cells = style.new_figure(heights)
+    figure, cells = layout.new_figure(heights)
     for axes, (unit, own) in zip(cells, panels.items(), strict=True):
         _panel(axes, unit, own, labels[unit], bounds)
     units = {each["quantity"]: each["unit"] for each in drawn}
@@ -80,7 +80,7 @@ def draw(results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound
         for (text, colour), condition in legend.items()
     ]
     figure.set_figheight(figure.get_figheight() + 0.17 * -(-len(handles) // 2))
-    style.bottom_legend(figure, handles, 2)
+    layout.bottom_legend(figure, handles, 2)
     return figure
 
 

@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.report.figures import paper, style
+from pondering.report.figures import layout, paper, scales, style
 from pondering.report.figures.methods import ENOUGH_FOR_A_BOX
-from pondering.report.figures.outliers import ceiling
 from pondering.results.results import Card, Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
 
@@ -63,7 +62,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if seeds.empty:
         return None
     bars = _bars(per_setting(seeds))
-    figure, (axes,) = style.new_figure([2.7])
+    figure, (axes,) = layout.new_figure([2.7])
     points: list[tuple[float, float]] = []
     for bar in bars:
         own = seeds[(seeds["mechanism"] == bar.mechanism) & (seeds["setting"] == bar.setting)]
@@ -82,18 +81,18 @@ def draw(results: Results, experiment: str) -> Figure | None:
     )  # fmt: skip
     if len(bars) <= 9:
         values = [f"{bar.error:{'.1%' if card.is_share else '.2f'}}" for bar in bars]
-        style.row_above(axes, "mean", [bar.x for bar in bars], values)
+        layout.row_above(axes, "mean", [bar.x for bar in bars], values)
     handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()))
     for split in splits_of(table)[1:2]:
         handles += _second_means(axes, bars, table, split, card)
     handles += _of_the_paper(axes, bars, paper.ERRORS.get(experiment))
     _bar_axes(axes, bars, card)
-    top = ceiling(seeds)
+    top = scales.ceiling(seeds)
     if np.isfinite(top):
         ends = max(bar.error + np.nan_to_num(bar.error_se) for bar in bars)
         shown = [float(np.max(line.get_ydata())) for line in axes.lines]
-        style.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *shown])), points, card.is_share)
-    style.bottom_legend(figure, handles, 3)
+        scales.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *shown])), points, card.is_share)
+    layout.bottom_legend(figure, handles, 3)
     return figure
 
 
@@ -125,7 +124,7 @@ def _seed_points(
     axes: Axes, x: float, own: pd.DataFrame, *, crowded: bool
 ) -> list[tuple[float, float]]:
     """The seeds of one bar, side by side in the order of their number; returns their places."""
-    places = style.beside(x, own, 0.5)
+    places = layout.beside(x, own, 0.5)
     diverged = (own["status"] == "diverged").to_numpy()
     error = own["error"].to_numpy()
     axes.scatter(places[~diverged], error[~diverged], s=3 if crowded else 9, color=style.INK,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.report.figures import style
+from pondering.report.figures import layout, scales, style
 from pondering.report.figures.methods import Method
 from pondering.results.exits import (
     at_best_settings,
@@ -57,7 +58,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     found = [each for each in MECHANISMS if each in ruled or (means["mechanism"] == each).any()]
     columns = min(len(found), 2)
     rows = -(-len(found) // columns)
-    figure = Figure(figsize=(style.WIDTH, 1.7 * rows + 1.4), layout="constrained")
+    figure = Figure(figsize=(layout.WIDTH, 1.7 * rows + 1.4), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
     every = pd.concat(ruled.values())
     curves, points = with_curve(every), with_point(every)
@@ -76,7 +77,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         if number >= len(found):
             axes.set_axis_off()
             continue
-        style.steps_axis(axes, most)
+        scales.steps_axis(axes, most)
         if number % columns == 0:
             axes.set_ylabel("accuracy")
         if number >= len(found) - columns:
@@ -84,10 +85,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
             axes.set_xlabel("mean steps")
     room = 0.06 * (1 - cells[0].get_ylim()[0])
     cells[0].set_ylim(cells[0].get_ylim()[0] - room, 1 + room)
-    handles = [
-        Line2D([], [], color=look.colour, marker=look.marker, label=rule)
-        for rule, look in looks.items()
-    ]
+    handles = [Line2D([], [], **look, label=rule) for rule, look in looks.items()]
     handles += [
         Line2D([], [], color=style.INK, marker=marker, ls="", label=rule)
         for rule, marker in markers.items()
@@ -96,7 +94,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     ring.set_label("fixed n, best")
     by_itself = Line2D([], [], color=style.INK, marker="o", mfc=style.PAPER, lw=0.8, ms=4.5)
     by_itself.set_label("by itself")
-    style.bottom_legend(figure, [*handles, ring, by_itself], 3)
+    layout.bottom_legend(figure, [*handles, ring, by_itself], 3)
     return figure
 
 
@@ -125,7 +123,7 @@ def _method(mechanism: str, own: pd.DataFrame) -> Method:
 def _panel(
     axes: Axes,
     own: pd.DataFrame,
-    looks: Mapping[str, style.LineStyle],
+    looks: Mapping[str, Mapping[str, Any]],
     markers: Mapping[str, str],
 ) -> None:
     """The curves and points of one mechanism, the best fixed n under them."""
@@ -137,7 +135,7 @@ def _panel(
     grid = np.geomspace(1, most, POINTS_ON_A_CURVE)
     for number, (rule, look) in enumerate(looks.items()):
         if (own["rule"] == rule).any():
-            axes.plot(grid, 1 - error_at(own, rule, grid), color=look.colour, marker=look.marker,
+            axes.plot(grid, 1 - error_at(own, rule, grid), **look,
                       lw=1.2, ms=3.5, markevery=(3 * number, 20))  # fmt: skip
     for rule, marker in markers.items():
         steps, error = point(own, rule)

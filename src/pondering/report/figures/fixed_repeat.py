@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from pondering.report.figures import paper, style
+from pondering.params.mechanisms import is_plain
+from pondering.report.figures import layout, paper, scales, style
 from pondering.report.figures.methods import (
     Method,
     error_against_steps,
     method_of,
 )
-from pondering.report.figures.outliers import far_apart
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting
 
@@ -58,12 +58,12 @@ def draw(results: Results, experiment: str) -> Figure | None:
     repeats = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
     if repeats.empty or means[means["mechanism"] == "act"].empty:
         return None
-    figure, (upper, lower) = style.new_figure([2.3, 2.3])
+    figure, (upper, lower) = layout.new_figure([2.3, 2.3])
     error_against_steps(upper, means, {})
-    if far_apart(means["error"]):
-        style.share_log_axis(upper)
+    if scales.far_apart(means["error"]):
+        scales.share_log_axis(upper)
     else:
-        style.from_zero(upper)
+        scales.from_zero(upper)
     known = means.dropna(subset=["ponder_time"])
     if len(known) <= MOST_NAMES:
         _name_points(upper, known)
@@ -75,7 +75,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         for name in ("plain", "repeat", "act")
     ]
     handles.append(Line2D([], [], **style.HOLLOW, label="Fojo et al."))
-    style.bottom_legend(figure, handles, 4)
+    layout.bottom_legend(figure, handles, 4)
     return figure
 
 
@@ -105,7 +105,7 @@ def _name_points(axes: Axes, known: pd.DataFrame) -> None:
     The plain network has its name in the legend alone.
     """
     for place, row in enumerate(known.sort_values("error").itertuples()):
-        name = style.setting_in_short(str(row.mechanism), float(row.setting))
+        name = _in_short(str(row.mechanism), float(row.setting))
         if name != "plain":
             (x, y), side = ((-6, -10), "right") if place % 2 == 0 else ((6, 4), "left")
             axes.annotate(name, (row.ponder_time, row.error), (x, y), ha=side, fontsize=7.5,
@@ -133,7 +133,7 @@ def _solved_at(
         own = solved[(solved["mechanism"] == mechanism) & np.isclose(solved["setting"], setting)]
         look = method_of(mechanism, setting).look
         reached = own["update"].dropna()
-        beside = style.beside(place, own, 0.5)
+        beside = layout.beside(place, own, 0.5)
         axes.plot(beside[own["update"].notna()], reached, ls="", **look, ms=3.5, alpha=0.7, mew=0)
         if len(own) and (median := own["update"].fillna(np.inf).median()) < np.inf:
             axes.plot([place - 0.35, place + 0.35], [median] * 2, color=look["color"])
@@ -144,15 +144,22 @@ def _solved_at(
             update = theirs[mechanism, setting] or theirs_never
             axes.plot(place, update, **(style.HOLLOW | {"ms": 6}))
     axes.axhspan(high, top, color=style.GREY, alpha=0.12, lw=0, zorder=0)
-    axes.annotate(f"seeds not within {style.count(last)} updates", (1, 1), (0, 2), ha="right",
+    axes.annotate(f"seeds not within {scales.count(last)} updates", (1, 1), (0, 2), ha="right",
                   xycoords="axes fraction", textcoords="offset points", fontsize=7.5,
                   color=style.GREY)  # fmt: skip
-    labels = [style.setting_in_short(*each) for each in order]
+    labels = [_in_short(*each) for each in order]
     axes.set_xticks(range(len(labels)), labels, rotation=90 if len(labels) > 8 else 0)
     axes.set(ylabel="updates until 98% right\nin training", yscale="log", ylim=(low, top))
     subs = (1, 2, 5) if high < 50 * low else (1,)
     ticks = LogLocator(subs=subs, numticks=12).tick_values(low, high)
     axes.yaxis.set_major_locator(FixedLocator([tick for tick in ticks if low <= tick <= high]))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: style.count(value)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scales.count(value)))
     axes.tick_params(axis="x", length=0)
+
+
+def _in_short(mechanism: str, setting: float) -> str:
+    """A setting beside a point: τ 1e-3, times 3, plain."""
+    if mechanism != "repeat":
+        return f"{style.SYMBOL[mechanism]} {style.number(setting)}"
+    return "plain" if is_plain(mechanism, setting) else f"{style.TIMES}{style.number(setting)}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pondering.report.figures import style
+from pondering.report.figures import layout, style
 from pondering.report.figures.methods import Method
 from pondering.results.results import Results
 
@@ -35,7 +35,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if not chosen:
         return None
     kinds = [which for which in ("most", "fewest") if any(t["which"] == which for t in chosen)]
-    figure = Figure(figsize=(style.WIDTH, 1.18 * len(kinds) + 0.15), layout="constrained")
+    figure = Figure(figsize=(layout.WIDTH, 1.18 * len(kinds) + 0.15), layout="constrained")
     cells = figure.subplots(len(kinds), GALLERY_COLUMNS, squeeze=False)
     for row, which in enumerate(kinds):
         images = [t for t in chosen if t["which"] == which]

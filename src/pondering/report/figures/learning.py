@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,15 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse
+from numpy.typing import NDArray
 
-from pondering.report.figures import style
-from pondering.report.figures.curves import errors_by_update, median_line, seed_lines
-from pondering.report.figures.outliers import ceiling, far_apart
+from pondering.report.figures import layout, scales, style
 from pondering.results.results import Card, Results
 from pondering.results.tables import headline, per_seed, per_setting, plain
 
 FLOOR = 1e-3
 """Lowest error of a logarithmic axis; an error of none is drawn there."""
+
+MOST_POINTS = 120
+"""Points of one faint line: more is not seen at the width of a figure and swells the file."""
 
 PLAIN = style.MECHANISM_NAME["plain"]
 
@@ -51,25 +54,25 @@ def draw(results: Results, experiment: str) -> Figure | None:
     card = results.cards[experiment]
     styles = style.line_styles(settings)
     shown = style.spread(settings, style.MOST_LINES)
-    figure, (upper, lower) = style.new_figure([2.3, 2.4])
+    figure, (upper, lower) = layout.new_figure([2.3, 2.4])
     if chosen is not None and len(chosen):
         _learning(upper, chosen, card, {value: styles[value] for value in shown})
     upper.set(xlabel="updates", ylabel=card.in_training)
-    style.large_counts(upper)
+    scales.large_counts(upper)
     if card.is_share:
-        style.share_log_axis(upper)
+        scales.share_log_axis(upper)
     apart = _apart(rows, card)
     _error_against_ponder(lower, per_seed(rows), styles, FLOOR if apart else 0.0)
     _vertical(lower, rows, card, apart)
     lower.set(xlabel="ponder: mean steps per input", ylabel=card.unit)
     handles = [
-        Line2D([], [], color=styles[s].colour, marker=styles[s].marker, markersize=5,
-               label=style.setting_name("act", s))
+        Line2D([], [], color=styles[s]["color"], marker=styles[s]["marker"], markersize=5,
+               label=style.setting_symbol("act", s))
         for s in shown
     ]  # fmt: skip
     if any(source is not None and len(plain(source)) for source in (chosen, rows)):
         handles.append(Line2D([], [], color=style.INK, ls=":", label=PLAIN))
-    style.bottom_legend(figure, handles, 3, subset_note(shown, settings))
+    layout.bottom_legend(figure, handles, 3, subset_note(shown, settings))
     return figure
 
 
@@ -79,16 +82,16 @@ def subset_note(shown: Sequence[float], settings: Sequence[float]) -> str:
 
 
 def _learning(
-    axes: Axes, curves: pd.DataFrame, card: Card, styles: dict[float, style.LineStyle]
+    axes: Axes, curves: pd.DataFrame, card: Card, styles: dict[float, dict[str, Any]]
 ) -> None:
     """Faint seeds and bold medians of each setting, and the median of the plain network."""
     failure, lowest = card.worst_error, FLOOR if card.is_share else 0.0
     for setting, look in styles.items():
         own = curves[(curves["mechanism"] == "act") & (curves["setting"] == setting)]
         for x, y in seed_lines(own):
-            axes.plot(x, np.maximum(y, lowest), color=look.colour, lw=0.5, alpha=0.3)
+            axes.plot(x, np.maximum(y, lowest), color=look["color"], lw=0.5, alpha=0.3)
         updates, middle = median_line(errors_by_update(own, failure))
-        axes.plot(updates, np.maximum(middle, lowest), color=look.colour, lw=1.3)
+        axes.plot(updates, np.maximum(middle, lowest), color=look["color"], lw=1.3)
     if len(plain(curves)):
         updates, middle = median_line(errors_by_update(plain(curves), failure))
         axes.plot(updates, np.maximum(middle, lowest), color=style.INK, lw=1.5, ls=":", zorder=5)
@@ -98,7 +101,7 @@ def _apart(rows: pd.DataFrame, card: Card) -> bool:
     """Whether the final errors of ACT and of the plain network need a logarithmic axis."""
     means = per_setting(per_seed(rows))
     shown = pd.concat([means[means["mechanism"] == "act"], plain(means)])
-    return card.is_share and far_apart(shown["error"])
+    return card.is_share and scales.far_apart(shown["error"])
 
 
 def _vertical(axes: Axes, rows: pd.DataFrame, card: Card, apart: bool) -> None:
@@ -106,21 +109,21 @@ def _vertical(axes: Axes, rows: pd.DataFrame, card: Card, apart: bool) -> None:
     if not card.is_share:
         return
     if apart:
-        style.share_log_axis(axes)
+        scales.share_log_axis(axes)
         return
-    style.from_zero(axes)
+    scales.from_zero(axes)
     seeds = per_seed(rows)
     act = seeds[seeds["mechanism"] == "act"]
-    top, means = ceiling(act), per_setting(act)
+    top, means = scales.ceiling(act), per_setting(act)
     if np.isfinite(top):
         ends = (means["error"] + means["error_se"].fillna(0)).max()
         points = list(zip(act["ponder_time"], act["error"], strict=True))
-        style.cut_above(axes, max(top, 1.08 * ends), points)
+        scales.cut_above(axes, max(top, 1.08 * ends), points)
         axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])
 
 
 def _error_against_ponder(
-    axes: Axes, seeds: pd.DataFrame, styles: dict[float, style.LineStyle], lowest: float
+    axes: Axes, seeds: pd.DataFrame, styles: dict[float, dict[str, Any]], lowest: float
 ) -> None:
     means = per_setting(seeds)
     drawn = seeds.loc[seeds["mechanism"] == "act", "ponder_time"]
@@ -128,15 +131,45 @@ def _error_against_ponder(
         look = styles[float(row.setting)]
         own = seeds[(seeds["mechanism"] == "act") & (seeds["setting"] == row.setting)]
         errors = np.maximum(own["error"], lowest)
-        axes.scatter(own["ponder_time"], errors, s=10, color=look.colour, alpha=0.55, lw=0)
-        axes.plot(row.ponder_time, row.error, color=look.colour, marker=look.marker, ms=7,
+        axes.scatter(own["ponder_time"], errors, s=10, color=look["color"], alpha=0.55, lw=0)
+        axes.plot(row.ponder_time, row.error, color=look["color"], marker=look["marker"], ms=7,
                   mec=style.INK, mew=0.7, ls="")  # fmt: skip
         if np.isfinite([row.ponder_se, row.error_se]).all():
             axes.add_patch(
                 Ellipse((row.ponder_time, row.error), 2 * row.ponder_se, 2 * row.error_se,
-                        fc=look.colour, ec=look.colour, alpha=0.25)
+                        fc=look["color"], ec=look["color"], alpha=0.25)
             )  # fmt: skip
     level = plain(means)
     if len(level):
         axes.axhline(float(level["error"].iloc[0]), color=style.INK, lw=1.3, ls=":")
-    style.steps_axis(axes, float(drawn.max()))
+    scales.steps_axis(axes, float(drawn.max()))
+
+
+def errors_by_update(curves: pd.DataFrame, failure: float) -> pd.DataFrame:
+    """Errors of the seeds of one setting side by side.
+
+    Args:
+        curves: training curves of one mechanism and setting; NaN errors mean the replica diverged.
+        failure: the error a diverged replica has from then on.
+
+    Returns:
+        Indexed by update, one column per seed. A replica that stopped early keeps its last error.
+    """
+    filled = curves.assign(error=curves["error"].fillna(failure))
+    wide = filled.pivot_table(index="update", columns="seed", values="error", aggfunc="last")
+    return wide.ffill()
+
+
+def median_line(wide: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Updates and the median error over the seeds, which no single lost seed moves."""
+    return wide.index.to_numpy(dtype=float), wide.median(axis=1).to_numpy(dtype=float)
+
+
+def seed_lines(
+    curves: pd.DataFrame, across: str = "update", value: str = "error"
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """The thinned line of each seed of one setting, without the rows after it diverged."""
+    for _, own in curves.groupby("seed", sort=True):
+        line = own.sort_values("update")[[across, value]].dropna()
+        thinned = line.iloc[:: max(1, -(-len(line) // MOST_POINTS))]
+        yield thinned[across].to_numpy(dtype=float), thinned[value].to_numpy(dtype=float)

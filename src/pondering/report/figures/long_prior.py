@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from pondering.report.figures import paper, style
-from pondering.report.figures.curves import seed_lines
+from pondering.report.figures import layout, paper, scales, style
+from pondering.report.figures.learning import seed_lines
 from pondering.report.figures.methods import Method, boxes
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, plain
@@ -40,7 +40,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if shown is None:
         return None
     setting, steps = shown
-    figure, (upper, lower) = style.new_figure([2.3, 1.15])
+    figure, (upper, lower) = layout.new_figure([2.3, 1.15])
     own = None if curves is None else Method("pondernet", "pondernet", setting).of(curves)
     if own is not None and len(own):
         _steps_in_training(upper, own)
@@ -68,7 +68,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         )
     )
     lower.grid(True, axis="x")
-    style.bottom_legend(figure, handles, 2)
+    layout.bottom_legend(figure, handles, 2)
     return figure
 
 
@@ -147,4 +147,4 @@ def _steps_in_training(axes: Axes, curves: pd.DataFrame) -> None:
         axes.plot(x, y, color=COLOUR, lw=0.6, alpha=0.4)
     mean = curves.groupby("update")["ponder_time"].mean()
     axes.plot(mean.index.to_numpy(), mean.to_numpy(), color=COLOUR, lw=2)
-    style.large_counts(axes)
+    scales.large_counts(axes)

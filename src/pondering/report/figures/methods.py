@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.params.replica import read_variant, title_of
-from pondering.report.figures import style
+from pondering.report.figures import layout, style
 from pondering.results.tables import best_setting, plain
 
 ORDER = ("plain", *MECHANISMS)
@@ -116,7 +116,7 @@ def boxes(
         if 0 < len(values) < ENOUGH_FOR_A_BOX:
             middle, ends = [float(np.median(values))] * 2, [place - 0.3, place + 0.3]
             axes.plot(*((ends, middle) if vertical else (middle, ends)), color=colour, lw=1.8)
-        beside = style.beside(place, values, 0.4)
+        beside = layout.beside(place, values, 0.4)
         x, y = (beside, values) if vertical else (values, beside)
         crowded = len(groups) > 12
         axes.scatter(x, y, s=3 if crowded else 10, color=style.INK, lw=0, zorder=3,

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator
 
-from pondering.report.figures import style
+from pondering.report.figures import layout, scales, style
 from pondering.report.figures.methods import (
     COMPARED,
     Method,
@@ -52,7 +52,7 @@ def draw(results: Results, experiment: str, split: str | None = None) -> Figure 
     rows, methods = evaluated(table, split=split), methods_of(table)
     if rows.empty or not methods:
         return None
-    figure, (upper, lower) = style.new_figure([2.2, 2.0], sharex=True)
+    figure, (upper, lower) = layout.new_figure([2.2, 2.0], sharex=True)
     handles: list[Line2D | Patch] = []
     for index, method in enumerate(methods):
         own, look = method.of(rows), dict[str, Any](method.look)
@@ -70,12 +70,12 @@ def draw(results: Results, experiment: str, split: str | None = None) -> Figure 
     lower.set(ylabel="ponder steps", xlabel=card.difficulty[split or splits_of(table)[0]])
     ticks = np.sort(rows["difficulty"].unique())
     if split is None:
-        style.difficulty_axis(lower, rows)
+        scales.difficulty_axis(lower, rows)
     elif len(ticks) <= 10:
         lower.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     elif split == "angle":
         lower.xaxis.set_major_locator(MultipleLocator(45))
-    style.bottom_legend(figure, handles, 2)
+    layout.bottom_legend(figure, handles, 2)
     return figure
 
 

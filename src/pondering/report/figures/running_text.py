@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from pondering.report.figures import style
-from pondering.report.figures.traces import Trace, choose_traces
+from pondering.report.figures import layout, style
+from pondering.report.figures.sequences import Trace, choose_traces
 from pondering.results.results import Results
 
 ROW_LENGTH = 32
@@ -58,7 +58,7 @@ def draw(results: Results, experiment: str, markup: bool) -> Figure | None:
     places = range(0, count, length)
     group = [*[0.6 if len(strips) == 1 else 0.4] * len(strips), 0.8]
     # the last of each group is left empty, so that rows of text stand apart
-    figure, panels = style.new_figure(([*group, 0.08] * len(places))[:-1])
+    figure, panels = layout.new_figure(([*group, 0.08] * len(places))[:-1])
     bits = np.nanmax([[_bits(step["loss"]), _bits(step["entropy"])] for step in first_seed])
     for row, first in enumerate(places):
         own = panels[row * (len(group) + 1) :]
@@ -76,7 +76,7 @@ def draw(results: Results, experiment: str, markup: bool) -> Figure | None:
         Line2D([], [], color=style.INK, label="loss"),
         Line2D([], [], color=style.GREY, ls="--", label="entropy of the prediction"),
     ]
-    style.bottom_legend(figure, handles, 3, style.setting_name("act", strips[0]["setting"]))
+    layout.bottom_legend(figure, handles, 3, style.setting_symbol("act", strips[0]["setting"]))
     return figure
 
 
@@ -147,7 +147,7 @@ def _strip(axes: Axes, trace: Trace, steps: Sequence[Trace], most: float) -> Non
 def _guesses(axes: Axes, steps: Sequence[Trace]) -> None:
     """The predicted next characters over a panel, wrong ones in their colour."""
     texts = [_visible(step["prediction"]) for step in steps]
-    row = style.row_above(axes, "guess", range(len(steps)), texts, 7.0)
+    row = layout.row_above(axes, "guess", range(len(steps)), texts, 7.0)
     for text, step in zip(row, steps, strict=True):
         text.set_fontfamily("monospace")
         text.set_color(style.INK if step["prediction"] == step["target"] else style.WRONG)

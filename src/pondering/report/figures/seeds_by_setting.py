@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.report.figures import paper, style
+from pondering.report.figures import layout, paper, style
 from pondering.report.figures.methods import ENOUGH_FOR_A_BOX, boxes
 from pondering.results.results import Results
 from pondering.results.statistics import solve_rate
@@ -39,7 +39,7 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
     seeds = seeds[seeds["mechanism"] == mechanism]
     if seeds.empty:
         return None
-    figure, (upper, lower) = style.new_figure([2.6, 1.2], sharex=True)
+    figure, (upper, lower) = layout.new_figure([2.6, 1.2], sharex=True)
     colour = style.MECHANISM_COLOUR[mechanism]
     medians = paper.MEDIANS[mechanism]
     ours = sorted(seeds["setting"].unique())
@@ -70,5 +70,5 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
     quartiles = Patch(color=colour, alpha=0.35, label="quartiles over seeds")
     handles.insert(0, quartiles if boxed else Line2D([], [], color=colour, label="median"))
     handles.append(Line2D([], [], **(style.HOLLOW | {"ms": 5}), label="paper's median"))
-    style.bottom_legend(figure, handles, 2)
+    layout.bottom_legend(figure, handles, 2)
     return figure

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from pondering.report.figures import style
-from pondering.report.figures.traces import Trace, choose_traces
+from pondering.report.figures import layout, style
 from pondering.results.results import Results
+
+Trace = dict[str, Any]
+"""An example step by step, as `evaluate/traces.py` writes it."""
 
 MOST = 3
 """Sequences of one figure."""
@@ -37,7 +41,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if not chosen:
         return None
     crowded = any(_crowded(trace) for trace in chosen)
-    figure, panels = style.new_figure([1.75 if crowded else 1.6] * len(chosen))
+    figure, panels = layout.new_figure([1.75 if crowded else 1.6] * len(chosen))
     highest = max(step["ponder_time"] for trace in chosen for step in trace["steps"])
     for axes, trace in zip(panels, chosen, strict=True):
         _sequence(axes, trace, crowded)
@@ -47,9 +51,26 @@ def draw(results: Results, experiment: str) -> Figure | None:
     handles = [Patch(color=style.MECHANISM_COLOUR["act"], label="ponder time N")]
     if any(_output(step)[1] for trace in chosen for step in trace["steps"]):
         handles.append(Patch(color=style.WRONG, label="wrong output (≠ its target)"))
-    replica = f"{style.setting_name('act', chosen[0]['setting'])}, seed {chosen[0]['seed']}"
-    style.bottom_legend(figure, handles, 2, replica)
+    replica = f"{style.setting_symbol('act', chosen[0]['setting'])}, seed {chosen[0]['seed']}"
+    layout.bottom_legend(figure, handles, 2, replica)
     return figure
+
+
+def choose_traces(results: Results, experiment: str, kind: str) -> list[Trace]:
+    """ACT's traces of one replica: of the setting that the evaluation traced, the smallest seed.
+
+    Args:
+        results: the results of one profile.
+        experiment: whose traces.
+        kind: sequence or text.
+
+    Returns:
+        The traces; empty without any. The seed is never chosen by its result.
+    """
+    traces = results.traces.get(experiment, [])
+    own = [t for t in traces if t["kind"] == kind and t["mechanism"] == "act" and t["steps"]]
+    seed = min((t["seed"] for t in own), default=None)
+    return [t for t in own if t["seed"] == seed]
 
 
 def _sequence(axes: Axes, trace: Trace, crowded: bool) -> None:
@@ -67,7 +88,7 @@ def _sequence(axes: Axes, trace: Trace, crowded: bool) -> None:
     axes.tick_params(axis="x", length=0)
     axes.set(ylabel="ponder", xlim=(-0.6, len(steps) - 0.4))
     outputs = [_output(step) for step in steps]
-    texts = style.row_above(axes, "output", places, [text for text, _ in outputs], size)
+    texts = layout.row_above(axes, "output", places, [text for text, _ in outputs], size)
     for text, (_, wrong) in zip(texts, outputs, strict=True):
         text.set_color(style.WRONG if wrong else style.INK)
 

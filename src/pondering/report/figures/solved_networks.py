@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from pondering.report.figures import style
+from pondering.report.figures import layout, scales, style
 from pondering.results.results import Results
 from pondering.results.statistics import SOLVED_ERROR, Interval, interval
 from pondering.results.tables import REPLICA, headline, splits_of
@@ -37,7 +37,7 @@ def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure
     """
     table = results.tables[experiment]
     rows, card = headline(table), results.cards[experiment]
-    figure = Figure(figsize=(style.WIDTH, 4.3), layout="constrained")
+    figure = Figure(figsize=(layout.WIDTH, 4.3), layout="constrained")
     grid = figure.add_gridspec(2, len(mechanisms), height_ratios=[2.3, 1])
     lower = figure.add_subplot(grid[1, :])
     first: Axes | None = None
@@ -48,7 +48,7 @@ def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure
         _lines(upper, solved, others, style.MECHANISM_COLOUR[mechanism])
         upper.set_title(f"{style.MECHANISM_NAME[mechanism]}: {_count(solved, others)} solved")
         upper.set_xlabel(card.difficulty[splits_of(table)[0]])
-        style.difficulty_axis(upper, rows)
+        scales.difficulty_axis(upper, rows)
         _gains(lower, -column, solved, style.MECHANISM_COLOUR[mechanism])
     assert first is not None
     first.set_ylabel("steps per input")
@@ -64,7 +64,7 @@ def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure
         Line2D([], [], color=style.INK, lw=2.2, label="their mean, 95% interval"),
         Line2D([], [], color=style.GREY, lw=0.5, alpha=0.5, label="not solved"),
     ]
-    style.bottom_legend(figure, handles, 3)
+    layout.bottom_legend(figure, handles, 3)
     return figure
 
 
@@ -127,7 +127,7 @@ def _gains(axes: Axes, place: float, solved: Sequence[pd.DataFrame], colour: str
     values = gains(solved)
     if not values:
         return
-    axes.scatter(values, style.beside(place, values, 0.5), s=10, color=colour, alpha=0.6, lw=0)
+    axes.scatter(values, layout.beside(place, values, 0.5), s=10, color=colour, alpha=0.6, lw=0)
     mean = mean_of(solved, values)
     if np.isfinite(mean.low):
         half = mean.high - mean.estimate

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
@@ -77,12 +79,12 @@ class FigureSpec:
             figure = self.panels(results, **self.values)
             if figure is None:
                 return None
-            style.mark_empty(figure)
-            style.in_percent(figure, SHARES | self._errors(results))
+            _mark_empty(figure)
+            _in_percent(figure, SHARES | self._errors(results))
             warning = _with_times("; ".join(results.stand_ins(self.experiment)))
             if warning and not warning.lower().startswith("a stand-in"):
                 warning = f"Stand-in: {warning}"
-            style.heading(
+            _heading(
                 figure,
                 f"{self.source}. {self.title}",
                 self._settings(results),
@@ -108,7 +110,7 @@ class FigureSpec:
         counts = pd.concat(t.groupby(["mechanism", "setting"])["seed"].nunique() for t in tables)
         if self.compared:
             counts = counts[counts.index.isin(self.compared, level="mechanism")]
-        seeds = style.seed_count(counts.clip(upper=self.most_seeds or None))
+        seeds = _seed_count(counts.clip(upper=self.most_seeds or None))
         profile = f"Profile {results.profile}, {seeds}"
         return f"{profile}: {'; '.join(known)}" if 1 <= len(known) <= 2 else profile
 
@@ -143,3 +145,59 @@ def longest_trainings(curves: pd.DataFrame, mechanisms: Sequence[str]) -> dict[s
     """The updates of the longest training of each mechanism that has curves."""
     ends = curves.groupby("mechanism")["update"].max()
     return {each: int(ends[each]) for each in mechanisms if each in ends}
+
+
+def _seed_count(seeds: pd.Series) -> str:
+    """The number of seeds, or its range."""
+    low, high = int(seeds.min()), int(seeds.max())
+    return f"{low} seed{'s' if high > 1 else ''}" if low == high else f"{low} to {high} seeds"
+
+
+def _in_percent(figure: Figure, shares: Collection[str]) -> None:
+    """Write percent at the ticks of every axis whose label names a share.
+
+    Args:
+        figure: its panels drawn.
+        shares: the labels of axes that run from 0 to 1.
+    """
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_label().get_text() in shares:
+                axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g}%"))
+
+
+def _heading(figure: Figure, title: str, settings: str, warning: str = "") -> None:
+    """Write title, settings and, in a warning colour, a stand-in note above all panels.
+
+    The figure grows by the height of the text, so the panels keep theirs.
+    """
+    lines = [(line, "bold", style.INK, 10.0) for line in textwrap.wrap(title, 55)]
+    warned = textwrap.wrap(warning, 68, max_lines=3, placeholder=" …")
+    lines += [(line, "bold", style.WARNING, 8.0) for line in warned]
+    said = textwrap.wrap(settings, 80, max_lines=3, placeholder=" …")
+    lines += [(line, "normal", style.SOFT, 8.0) for line in said]
+    tall = sum(size * 1.35 for *_, size in lines) / 72 + 0.1
+    height = figure.get_figheight() + tall
+    figure.set_figheight(height)
+    top = height - 0.05
+    for text, weight, colour, size in lines:
+        figure.text(0.015, top / height, text, fontweight=weight, color=colour, fontsize=size,
+                    ha="left", va="top", in_layout=False)  # fmt: skip
+        top -= size * 1.35 / 72
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    engine.set(rect=(0.01, 0.01, 0.98, (height - tall) / height - 0.01))  # type: ignore[call-arg]
+    engine.execute(figure)
+    figure.set_layout_engine(None)  # settled: saving need not draw twice
+    for axes in figure.axes:
+        # the solver's last digits vary from call to call, and would show in the names inside an SVG
+        left, bottom, width, height = axes.get_position(original=True).bounds
+        axes.set_position((round(left, 5), round(bottom, 5), round(width, 5), round(height, 5)))
+
+
+def _mark_empty(figure: Figure) -> None:
+    """Say so in every panel that has nothing to show, rather than leave bare axes."""
+    for axes in figure.axes:
+        if axes.axison and not axes.has_data():
+            axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", va="center",
+                      color=style.GREY)  # fmt: skip
