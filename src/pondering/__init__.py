@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         Certainty,
         Correctness,
         FixedRepeat,
+        Halting,
         HaltingState,
-        MeanField,
         PonderNet,
         RandomDepth,
     )
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 _HOME = {
     **dict.fromkeys(("TanhRNN", "GRU", "LSTM", "ConvMLP", "Adapted"), "model.cells"),
-    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat", "HaltingState"), "model.halting"),
+    **dict.fromkeys(("ACT", "PonderNet", "FixedRepeat", "Halting"), "model.halting"),
     **dict.fromkeys(("Correctness", "Certainty", "DACT", "RandomDepth"), "model.halting"),
-    "MeanField": "model.halting",
+    "HaltingState": "model.halting",
     "Network": "model.network",
     "glorot": "model.initial",
     "Sweep": "train.stacked",
@@ -53,8 +53,8 @@ __all__ = [
     "ConvMLP",
     "Correctness",
     "FixedRepeat",
+    "Halting",
     "HaltingState",
-    "MeanField",
     "Network",
     "PonderNet",
     "RandomDepth",

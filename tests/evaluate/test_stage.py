@@ -165,7 +165,7 @@ def test_the_mean_state_crosses_in_the_expectation_and_one_steps_when_sampled(
     states, weights, left = [], [], torch.ones(rows)
     for n in range(1, network.halting.max_steps + 1):
         state = network.cell.step(drive, state, n == 1)
-        halts = torch.sigmoid(network.heads.of(state)[1])
+        halts = torch.sigmoid(network.heads.read(state)[1])
         weights.append(left * halts if n < network.halting.max_steps else left)
         states.append(state)
         left = left * (1 - halts)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from pondering.model.paths.fast.kernels import LANES, _squash
+from pondering.model.paths.fast.kernels import LANES, _fast_tanh
 
 
 @pytest.mark.parametrize("width", [LANES, 3 * LANES, LANES + 1, 5])
@@ -15,7 +15,7 @@ def test_the_fast_tanh_is_tanh_to_a_rounding_of_one(width: int) -> None:
     for dtype, close in ((torch.float32, 3e-7), (torch.float64, 1e-15)):
         given = x.to(dtype)
         exact = np.tanh(given.double().numpy())
-        assert np.abs(_squash(given).double().numpy() - exact).max() < close
+        assert np.abs(_fast_tanh(given).double().numpy() - exact).max() < close
     odd = torch.tensor([[0.0, torch.inf, -torch.inf, torch.nan]]).repeat(1, width)
-    found = _squash(odd)[0, :4]
+    found = _fast_tanh(odd)[0, :4]
     assert found[:3].tolist() == [0.0, 1.0, -1.0] and found[3].isnan()

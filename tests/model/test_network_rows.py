@@ -26,7 +26,7 @@ from pondering.model.cells import Cell, State
 from pondering.model.halting import ACT, Halting, PonderNet
 from pondering.model.network import Network
 from pondering.model.paths import readable
-from pondering.model.paths.readable import Ponder, add_share
+from pondering.model.paths.readable import InputRecord, add_share
 
 MASK = torch.tensor([[True, True, False], [True, False, True], [True, True, True]])
 
@@ -59,23 +59,23 @@ def test_a_rows_loss_has_no_gradient_in_other_rows(name: str) -> None:
 
 def full_unroll(
     cell: Any, heads: Any, halting: Any, drive: Tensor, state: State, present: Tensor
-) -> Ponder:
+) -> InputRecord:
     """All max_steps steps, whoever has halted."""
     progress = halting.start(present)
     totals = tuple(torch.zeros_like(part) for part in state)
     weights, outputs, mixture = [], [], torch.zeros(())
     for n in range(1, halting.max_steps + 1):
         state = cell.step(drive, state, n == 1)
-        y, logit = heads.of(state)
+        y, logit = heads.read(state)
         weight, progress = halting.step(n, logit, progress)
         totals = tuple(add_share(a, weight, b) for a, b in zip(totals, state, strict=True))
         weights.append(weight)
         outputs.append(y)
         mixture = add_share(mixture, weight, y)
     if not halting.scores_every_step:
-        return Ponder(torch.stack(weights), None, None, totals[0], totals, progress, 0)
+        return InputRecord(torch.stack(weights), None, None, totals[0], totals, progress, 0)
     every = torch.stack(weights), torch.stack(outputs), mixture
-    return Ponder(*every, totals[0], totals, progress, 0)
+    return InputRecord(*every, totals[0], totals, progress, 0)
 
 
 @pytest.mark.parametrize("cell", CLASSIC)
@@ -207,11 +207,3 @@ def test_inputs_without_an_axis_are_named() -> None:
     stacked = stacking.stack([network, network], ACT(torch.tensor([0.1, 0.2]), 0.01, 5))
     with pytest.raises(ValueError, match=r"\(T, K, B, D\) floats"):
         stacked(inputs_for("gru", times=2))
-
-
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_no_input_is_an_empty_result(name: str) -> None:
-    network = build("gru", MECHANISMS[name][0])
-    pondered = network(inputs_for("gru", times=2)[:0])
-    assert pondered.mixture.shape == (0, ROWS, network.heads.weight.shape[0] - 1)
-    assert pondered.ponder_time.shape == pondered.cost.shape == (0, ROWS)

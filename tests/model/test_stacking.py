@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from pondering.model.cells import CELLS as CELL_TYPES
 from pondering.model.cells import LSTM, TanhRNN
-from pondering.model.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
+from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet, PonderRecord
 from pondering.model.network import Network
 from pondering.model.paths import PathName, readable
 from pondering.model.paths.fast.kernels import KERNELS
@@ -99,7 +99,7 @@ def of_replica(value: Tensor, field: str, k: Any, weights: Tensor) -> Tensor:
     return value[:, :, k]
 
 
-def fields_of(pondered: Pondered) -> tuple[str, ...]:
+def fields_of(pondered: PonderRecord) -> tuple[str, ...]:
     """The fields that a record holds: the fast path keeps no single steps."""
     return tuple(field for field in FIELDS if getattr(pondered, field) is not None)
 
@@ -153,7 +153,7 @@ def test_a_nan_replica_leaves_the_others_bit_identical(cell: str, kind: str, fas
 
 def with_a_nan_replica(
     stacked: Network, inputs: Tensor, targets: Tensor
-) -> tuple[Network, Pondered, Pondered]:
+) -> tuple[Network, PonderRecord, PonderRecord]:
     """The stack with replica 1 turned NaN, and both stacks' records after a backward pass."""
     sick = copy.deepcopy(stacked)
     with torch.no_grad():

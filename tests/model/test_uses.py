@@ -24,7 +24,7 @@ from pondering import (
 )
 from pondering.model.cells import Adapted
 from pondering.model.halting import SampledHalting
-from pondering.model.stacking import stack, together
+from pondering.model.stacking import stack, stack_halting
 
 MECHANISMS: dict[str, Any] = {
     "act": ACT(1e-3, max_steps=6),
@@ -54,7 +54,7 @@ def loss_of(network: Network, inputs: Tensor, labels: Tensor) -> Tensor:
 def two_networks() -> Network:
     halting = ACT(1e-3, max_steps=6)
     singles = [network_of(halting, seed=seed) for seed in (0, 1)]
-    return stack(singles, together([halting] * 2, torch.float32, "cpu"))
+    return stack(singles, stack_halting([halting] * 2, torch.float32, "cpu"))
 
 
 @pytest.mark.parametrize("reads", ["h", "state"])

@@ -9,7 +9,7 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from pondering.model.halting import Halting, HaltingState, Pondered
+from pondering.model.halting import Halting, HaltingState, PonderRecord
 
 LOGITS = st.lists(st.floats(-6, 6), min_size=5, max_size=5)
 
@@ -32,10 +32,10 @@ def column(values: list[float]) -> Tensor:
     return torch.tensor(values, dtype=torch.float64).unsqueeze(1)
 
 
-def pondered_from(halting: Halting, logits: Tensor, outputs: Tensor) -> Pondered:
+def pondered_from(halting: Halting, logits: Tensor, outputs: Tensor) -> PonderRecord:
     """The record of one input from logits (N, ..., B) and outputs (N, ..., B, C)."""
     weights, state = drive(halting, logits)
-    return Pondered(
+    return PonderRecord(
         weights=weights[:, None],
         outputs=outputs[:, None],
         mixture=(weights.unsqueeze(-1) * outputs).sum(0)[None],

@@ -11,7 +11,7 @@ from oracle import oracle
 from support.pinned import MECHANISMS, model_of, score_against
 from torch import Tensor
 
-from pondering.model.halting import ACT, Halting, Pondered, PonderNet
+from pondering.model.halting import ACT, Halting, PonderNet, PonderRecord
 from pondering.model.network import Network
 
 EXACT: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-12}
@@ -73,7 +73,7 @@ def loss_of(
 
 
 def check_forward(
-    pondered: Pondered, rows: list[list[oracle.Pondering | None]], halting: Halting
+    pondered: PonderRecord, rows: list[list[oracle.Pondering | None]], halting: Halting
 ) -> None:
     longest = max(done.steps for row in rows for done in row if done)
     assert pondered.weights.shape[:2] == (longest, len(rows[0]))

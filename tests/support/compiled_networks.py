@@ -10,7 +10,7 @@ from support.pinned import score_against
 from torch import Tensor
 
 from pondering.model.cells import CELLS
-from pondering.model.halting import ACT, FixedRepeat, Pondered, PonderNet
+from pondering.model.halting import ACT, FixedRepeat, PonderNet, PonderRecord
 from pondering.model.heads import Reads
 from pondering.model.network import Network
 from pondering.model.stacking import stack
@@ -82,7 +82,7 @@ def batch_of(times: int, rows: int, share: float) -> Batch:
     return inputs, targets, torch.rand(shape, generator=generator) < share
 
 
-def results(network: Network, batch: Batch) -> tuple[Pondered, dict[str, Tensor]]:
+def results(network: Network, batch: Batch) -> tuple[PonderRecord, dict[str, Tensor]]:
     """The record, and the gradients of the inputs and of every parameter."""
     network.zero_grad()
     dtype = network.heads.weight.dtype
@@ -99,7 +99,7 @@ def results(network: Network, batch: Batch) -> tuple[Pondered, dict[str, Tensor]
     return pondered, gradients | {"inputs": torch.zeros_like(inputs) if found is None else found}
 
 
-def compare(found: tuple[Pondered, Gradients], exact: tuple[Pondered, Gradients]) -> None:
+def compare(found: tuple[PonderRecord, Gradients], exact: tuple[PonderRecord, Gradients]) -> None:
     """Records and gradients, to what single precision has."""
     for field in RECORDS:
         torch.testing.assert_close(getattr(found[0], field), getattr(exact[0], field), **CLOSE)

@@ -13,7 +13,7 @@ from support import argv
 
 from pondering.data.frozen import freeze
 from pondering.evaluate.load import Trained, load_trained
-from pondering.model.halting import Pondered
+from pondering.model.halting import PonderRecord
 from pondering.params.read import load_params
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
@@ -85,7 +85,7 @@ def trained() -> Path:
 shown, refused = partial(argv.shown, "show"), partial(argv.refused, "show")
 
 
-def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Trained, Pondered]:
+def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Trained, PonderRecord]:
     """All replicas on one input, without any of the code under test."""
     params = load_params(root / "params.yaml")
     task = make_task(params.experiment(experiment).task, experiment)

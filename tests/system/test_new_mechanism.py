@@ -28,8 +28,8 @@ from torch import Generator, Tensor
 
 from pondering.model.halting import (
     HaltingState,
-    MeanField,
-    Pondered,
+    Halting,
+    PonderRecord,
     Score,
     Setting,
     per_row,
@@ -37,7 +37,7 @@ from pondering.model.halting import (
 
 
 @dataclass(frozen=True)
-class Threshold(MeanField):
+class Threshold(Halting):
     """The output of the first step whose halting unit is above theta."""
 
     theta: Setting
@@ -57,7 +57,7 @@ class Threshold(MeanField):
             expected_steps=state.expected_steps + n * weight,
         )
 
-    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+    def objective(self, score: Score, pondered: PonderRecord) -> Tensor:
         return score(pondered.mixture)
 
     def at_inference(self, generator: Generator) -> Threshold:

@@ -11,7 +11,7 @@ import torch
 from support import tiny
 from torch import Tensor
 
-from pondering.model.halting import Pondered
+from pondering.model.halting import PonderRecord
 from pondering.model.network import PathName
 from pondering.params.read import MECHANISMS, ExperimentConfig
 from pondering.train import trainer
@@ -102,7 +102,7 @@ def add_to_loss(value: float, monkeypatch: pytest.MonkeyPatch) -> None:
     forward, more = trainer.forward, torch.zeros(4, 1)
     more[2] = value
 
-    def changed(*arguments: Any) -> tuple[Tensor, Pondered]:
+    def changed(*arguments: Any) -> tuple[Tensor, PonderRecord]:
         losses, pondered = forward(*arguments)
         return losses + more, pondered
 

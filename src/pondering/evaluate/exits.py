@@ -143,7 +143,7 @@ def _arrays(network: Network, batch: Batch, replicas: int) -> list[Array]:
         before: tuple[torch.Tensor, ...] = ()
         for n in range(1, network.halting.max_steps + 1):
             state = network.cell.step(drive, state, n == 1)
-            output, logit = network.heads.of(state)
+            output, logit = network.heads.read(state)
             now = (*before, side_by_side(state))
             logits.append(logit)
             outputs.append(output.half())

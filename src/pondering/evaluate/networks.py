@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from pondering.model.cells import CELLS
-from pondering.model.halting import Halting, MeanField
+from pondering.model.halting import Halting
 from pondering.model.network import Network
 from pondering.project.paths import PUBLISHED, Layout
 
@@ -245,10 +245,10 @@ def _choice(
 
 def _kind(mechanism: str) -> type[Any]:
     """The class of a mechanism, the only one in the file of its name."""
-    module = import_module(f"{MeanField.__module__.rpartition('.')[0]}.{mechanism}")
+    module = import_module(f"{Halting.__module__.rpartition('.')[0]}.{mechanism}")
     there = (each for each in vars(module).values() if isinstance(each, type))
     (kind,) = (
-        each for each in there if issubclass(each, MeanField) and each.__module__ == module.__name__
+        each for each in there if issubclass(each, Halting) and each.__module__ == module.__name__
     )
     return kind
 

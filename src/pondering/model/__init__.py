@@ -1,3 +1,3 @@
-"""What thinks: cells, halting mechanisms, the network that joins them, stacking, numerical paths.
+"""Cells, halting mechanisms, the network that joins them, stacked replicas, numerical paths.
 
-Knows torch alone: no parameters, no files, no tasks."""
+It imports torch alone: no parameters, no files, no tasks."""

@@ -1,4 +1,4 @@
-"""What is read off a state: the output y_n and the halting unit."""
+"""The heads: the output y_n and the halting unit of a state."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Reads = Literal["h", "state"]
 class Heads(Linear):
     """y_n = W_y h_n + b_y (Graves 2016, Eq. 4) and the halting unit's logit (Eq. 5).
 
-    Both in one product: rows 0 .. C-1 of the weight give y_n, row C the halting unit.
+    One product gives both: rows 0 .. C-1 of the weight for y_n, row C for the halting unit.
 
     Args:
-        sizes: of the parts of the state; y_n reads the first, h.
+        sizes: the sizes of the state's parts; y_n reads the first, h.
         outputs: C.
-        reads: what the halting unit reads: `h`, or the whole `state`, for an LSTM [h; c]. Graves
-            leaves it open.
+        reads: what the halting unit reads: `h`, or the whole `state` ([h; c] of an LSTM). Graves
+            does not say which.
         generator: source of the initial values.
 
     Raises:
-        ValueError: `reads` is something else, or `state` where the state is h alone.
+        ValueError: another word for `reads`, or `state` where the state is h alone.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Heads(Linear):
             bound = 1 / math.sqrt(sizes[0])
             self.rest = nn.Parameter(uniform((1, sum(sizes[1:])), bound, generator))
 
-    def of(self, state: State) -> tuple[Tensor, Tensor]:
+    def read(self, state: State) -> tuple[Tensor, Tensor]:
         """y_n, (..., B, C), and the halting logit, (..., B), of a state (..., B, H) each."""
         both = self(state[0])
         logit = both[..., -1]
@@ -55,12 +55,11 @@ class Heads(Linear):
         return both[..., :-1], logit
 
     def halting_unit(self) -> tuple[nn.Parameter, ...]:
-        """The parameters whose last row is the halting unit's, or which are its own."""
-        return (
-            (self.weight, self.bias) if self.rest is None else (self.weight, self.bias, self.rest)
-        )
+        """The parameters whose last row belongs to the halting unit."""
+        shared = self.weight, self.bias
+        return shared if self.rest is None else (*shared, self.rest)
 
     def halting_weight(self) -> Tensor:
-        """What the halting unit multiplies the state [h; ...] with, (..., H) or (..., sum of H)."""
-        own = self.weight[..., -1, :]
-        return own if self.rest is None else torch.cat([own, self.rest[..., 0, :]], -1)
+        """The halting unit's weights of the state [h; ...], (..., H) or (..., sum of H)."""
+        of_h = self.weight[..., -1, :]
+        return of_h if self.rest is None else torch.cat([of_h, self.rest[..., 0, :]], -1)

@@ -1,4 +1,4 @@
-"""Initial weights after Glorot and Bengio, in place of torch's."""
+"""Initial weights after Glorot and Bengio 2010, in place of torch's."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from pondering.model.network import Network
 
 @torch.no_grad()
 def glorot(network: Network, generator: Generator | None = None) -> None:
-    """Draw the parameters of a network anew: weights in +-sqrt(6 / (fan_in + fan_out)), no biases.
+    """Draw the weights of a network, uniform in +-sqrt(6 / (fan_in + fan_out)); biases become zero.
 
-    The fans are those of each gate's matrix; the first-step flag is one of the inputs, the output
-    head (C, H) and the halting unit (1, H or 2 H) are matrices of their own, and filters count
-    their area in both fans. Biases become zero, but for the halting unit's and those that the cell
-    was asked for (an LSTM's `forget_bias`). A cell without `matrices` (`cells.Adapted`, one of your
-    own) has each parameter of two axes or more for a matrix, whatever gates it holds, and all
-    others zero.
+    Each gate has its own matrix and fans. The first-step flag is one of the inputs. The output head
+    (C, H) and the halting unit (1, H or 2 H) are two matrices. Filters count their area in both
+    fans. The halting unit keeps its bias, and an LSTM its `forget_bias`. Of a cell without
+    `matrices` (`cells.Adapted`, a user's cell) each parameter of two axes or more is one matrix.
 
     Args:
         network: one network, without replica axis.
-        generator: source of the values.
+        generator: source of random numbers.
 
     Raises:
         ValueError: the network is a stack of replicas.
@@ -49,7 +47,7 @@ def glorot(network: Network, generator: Generator | None = None) -> None:
 
 
 def _bound(parts: list[Tensor]) -> float:
-    """sqrt(6 / (fan_in + fan_out)) of a matrix that is kept in parts, side by side."""
+    """sqrt(6 / (fan_in + fan_out)) of a matrix in parts, side by side."""
     area = parts[0][0, 0].numel()
     inputs = sum(part.shape[1] for part in parts)
     return math.sqrt(6 / (area * (inputs + len(parts[0]))))

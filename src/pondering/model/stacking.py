@@ -1,4 +1,4 @@
-"""Stacked replicas: many networks of one shape trained as one, each as if it were alone."""
+"""Stacked replicas: many networks of one shape that train as one, each as it would alone."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def stack(networks: Sequence[Network], halting: Halting) -> Network:
 
     Returns:
         a network for inputs (T, K, B, D); replica k computes what `networks[k]` does alone. A
-        parameter without gradient stays one.
+        parameter without gradient stays without.
 
     Raises:
-        ValueError: the networks hold what a stack would lose: buffers, parameters that two modules
-            share, or modules that compute a weight anew (`weight_norm`, parametrisations); they
-            have the batch first; or they differ in more than values.
+        ValueError: a stack would lose buffers, parameters that two modules share, or weights that
+            modules compute (`weight_norm`, parametrisations); the networks have the batch first;
+            or they differ in more than values.
     """
     for network in networks:
-        _refuse_what_is_lost(network)
+        _check_stackable(network)
         if network.batch_first:
             raise ValueError("batch_first: a stack cannot have it; its inputs are (T, K, B, D)")
         if _shape(network) != _shape(networks[0]):
@@ -45,12 +45,12 @@ def stack(networks: Sequence[Network], halting: Halting) -> Network:
 
 
 def select(network: Network, replica: int, halting: Halting) -> Network:
-    """One replica of a stacked network as a network of its own, with a copy of its parameters.
+    """One replica of a stack as a single network, with a copy of its parameters.
 
     Args:
         network: K stacked replicas.
-        replica: which, from 0.
-        halting: the mechanism with that replica's settings as numbers.
+        replica: its index, from 0.
+        halting: the mechanism with the replica's settings as numbers.
     """
     single = copy.deepcopy(network)
     single.halting = halting
@@ -58,17 +58,18 @@ def select(network: Network, replica: int, halting: Halting) -> Network:
     return single
 
 
-def together(
+def stack_halting(
     mechanisms: Sequence[Halting], dtype: torch.dtype, device: torch.device | str
 ) -> Halting:
-    """The mechanism of a stack: what differs between K becomes (K,) numbers, or K words.
+    """The mechanism of a stack: settings that differ become tensors (K,), or tuples of K words.
 
     Args:
-        dtype, device: of such numbers.
+        mechanisms: those of the K networks.
+        dtype, device: of the tensors.
 
     Raises:
-        ValueError: the mechanisms are of several classes, or differ in what the class cannot take
-            of each network.
+        ValueError: the mechanisms have several classes, or differ in a setting that the class
+            cannot take of each replica.
     """
     first: Any = mechanisms[0]
     if any(type(each) is not type(first) for each in mechanisms):
@@ -77,14 +78,14 @@ def together(
     values = {o.name: [getattr(each, o.name) for each in mechanisms] for o in options if o.init}
     differ = {name: each for name, each in values.items() if any(v != each[0] for v in each)}
     try:
-        own = {name: _of_networks(each, dtype, device) for name, each in differ.items()}
-        found: Halting = replace(first, **own) if own else first
+        settings = {name: _setting(each, dtype, device) for name, each in differ.items()}
+        stacked: Halting = replace(first, **settings) if settings else first
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"settings: {', '.join(differ)} cannot differ: {error}") from None
-    return found
+    return stacked
 
 
-def _of_networks(values: list[Any], dtype: torch.dtype, device: torch.device | str) -> Any:
+def _setting(values: list[Any], dtype: torch.dtype, device: torch.device | str) -> Any:
     if isinstance(values[0], str):
         return tuple(values)
     return torch.tensor([float(value) for value in values], dtype=dtype, device=device)
@@ -93,8 +94,8 @@ def _of_networks(values: list[Any], dtype: torch.dtype, device: torch.device | s
 def gradient_norms(parameters: Iterable[Tensor]) -> Tensor:
     """Each replica's gradient norm over all its parameters, (K,); a missing gradient counts 0.
 
-    In float32 the norm of a million numbers comes out too small by a share of some 1e-5. It is
-    taken along last axes alone: along others torch adds in an order that depends on K.
+    In float32 the norm of a million numbers is too small by about 1e-5 of itself. The sums run
+    along last axes alone: along others torch adds in an order that depends on K.
     """
     gradients = [p.grad for p in parameters if p.grad is not None]
     norms = [torch.linalg.vector_norm(each.reshape(len(each), -1), dim=1) for each in gradients]
@@ -102,15 +103,15 @@ def gradient_norms(parameters: Iterable[Tensor]) -> Tensor:
     return total
 
 
-def _refuse_what_is_lost(network: nn.Module) -> None:
+def _check_stackable(network: nn.Module) -> None:
     names = [name for name, _ in network.named_parameters()]
-    twice = len(list(network.named_parameters(remove_duplicate=False))) > len(names)
-    anew = any(map(parametrize.is_parametrized, network.modules()))
-    anew = anew or any(name.endswith("_g") for name in names)  # torch's older weight_norm
+    shared = len(list(network.named_parameters(remove_duplicate=False))) > len(names)
+    computed = any(map(parametrize.is_parametrized, network.modules()))
+    computed = computed or any(name.endswith("_g") for name in names)  # torch's older weight_norm
     lost = {
         "buffers": any(True for _ in network.buffers()),
-        "shared parameters": twice,
-        "weights that are computed anew": anew,
+        "shared parameters": shared,
+        "weights that a module computes": computed,
     }
     for what, there in lost.items():
         if there:

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from pondering.model.cells import CELLS
 from pondering.model.cells.mapped import Mapped
-from pondering.model.halting import Pondered
-from pondering.model.halting.contract import added
+from pondering.model.halting import PonderRecord
+from pondering.model.halting.contract import ordered_sum
 from pondering.model.network import Network
-from pondering.model.stacking import gradient_norms, select, stack, together
+from pondering.model.stacking import gradient_norms, select, stack, stack_halting
 from pondering.train.adam import StackedAdam
 
 
@@ -81,7 +81,7 @@ class Sweep:
         if self._is_mapped:
             for each in networks:
                 each.cell = Mapped(each.cell)
-        halting = together(self._mechanisms, networks[0].heads.weight.dtype, device)
+        halting = stack_halting(self._mechanisms, networks[0].heads.weight.dtype, device)
         self.network = stack(networks, halting).to(device)
         each_rate = torch.as_tensor(learning_rate, dtype=torch.float64).expand(len(settings))
         rates = each_rate.repeat_interleave(len(seeds))
@@ -115,7 +115,7 @@ class Sweep:
         self.network.train()
         halting = self.network.halting.at_update(self.updates)
         pondered = self.network(inputs, mask, halting=halting)
-        loss = added(halting.objective(lambda y: self._score(y, targets), pondered)).mean(-1)
+        loss = ordered_sum(halting.objective(lambda y: self._score(y, targets), pondered)).mean(-1)
         torch.autograd.backward(loss.sum())
         norms = gradient_norms(self._optimiser.parameters)
         self.alive &= torch.isfinite(loss) & torch.isfinite(norms)
@@ -125,7 +125,7 @@ class Sweep:
         return loss.detach()
 
     @torch.no_grad()
-    def evaluate(self, inputs: Tensor, mask: Tensor | None = None) -> Pondered:
+    def evaluate(self, inputs: Tensor, mask: Tensor | None = None) -> PonderRecord:
         """What every network makes of inputs, halting as its paper evaluates it.
 
         Args:
@@ -137,7 +137,7 @@ class Sweep:
             `mixture`, of all mechanisms but `Certainty` and `DACT`.
         """
         inputs, _, mask = self._spread(inputs, inputs, mask)
-        pondered: Pondered = self.network.eval()(inputs, mask)
+        pondered: PonderRecord = self.network.eval()(inputs, mask)
         return pondered
 
     def networks(self) -> list[Network]:

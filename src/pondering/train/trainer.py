@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from pondering.model.halting import Pondered
-from pondering.model.halting.contract import added
+from pondering.model.halting import PonderRecord
+from pondering.model.halting.contract import ordered_sum
 from pondering.model.network import Network
 from pondering.model.stacking import gradient_norms
 from pondering.params.replica import Replica
@@ -53,7 +53,7 @@ class Schedule(NamedTuple):
 
 def forward(
     network: Network, task: Task, batch: Batch, update: int | None = None
-) -> tuple[Tensor, Pondered]:
+) -> tuple[Tensor, PonderRecord]:
     """One pass over a batch.
 
     Args:
@@ -65,7 +65,7 @@ def forward(
     halting = network.halting if update is None else network.halting.at_update(update)
     pondered = network(batch.inputs, batch.mask, halting=halting)
     losses = halting.objective(lambda outputs: task.loss(outputs, batch), pondered)
-    return added(losses), pondered
+    return ordered_sum(losses), pondered
 
 
 @dataclass
@@ -155,13 +155,13 @@ class Trainer:
         self._accumulate(batch, pondered, loss)
 
     @torch.no_grad()
-    def _accumulate(self, batch: Batch, pondered: Pondered, loss: Tensor) -> None:
+    def _accumulate(self, batch: Batch, pondered: PonderRecord, loss: Tensor) -> None:
         """Add an update's loss, error and ponder to the window since the last logging point."""
         prediction = self.network.halting.predict(pondered)
         error = self.task.error(prediction, batch).mean(-1)
         present = batch.mask.sum((0, -1)).clamp(min=1)
-        ponder = added(self.network.halting.ponder_time(pondered).sum(-1)) / present
-        remainder = added(pondered.remainder.sum(-1)) / present
+        ponder = ordered_sum(self.network.halting.ponder_time(pondered).sum(-1)) / present
+        remainder = ordered_sum(pondered.remainder.sum(-1)) / present
         trained = batch.mask.any(0).any(-1)
         values = (loss.detach(), error, ponder, remainder, trained)
         self.window += torch.stack([value.double() for value in values], dim=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracle import oracle
 from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_from
 
-from pondering.model.halting import ACT, Pondered, Setting
+from pondering.model.halting import ACT, PonderRecord, Setting
 from pondering.model.paths.readable import add_share
 
 
@@ -91,10 +91,10 @@ def test_act_scores_the_mixture_and_not_the_steps() -> None:
     assert loss.tolist() == [[0.0]]
 
 
-def pondered(rows: int) -> Pondered:
+def pondered(rows: int) -> PonderRecord:
     """A record of one input (T, K, B) = (1, 2, rows) whose ponder cost is 3 for every row."""
     ones = torch.ones(1, 2, rows)
-    return Pondered(None, None, ones.unsqueeze(-1), 2 * ones, ones, 3 * ones, ones, 0)
+    return PonderRecord(None, None, ones.unsqueeze(-1), 2 * ones, ones, 3 * ones, ones, 0)
 
 
 @pytest.mark.parametrize(

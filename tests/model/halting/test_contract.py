@@ -16,8 +16,8 @@ from pondering.model.halting import (
     Exit,
     FixedRepeat,
     Halting,
-    Pondered,
     PonderNet,
+    PonderRecord,
     RandomDepth,
     SampledHalting,
 )
@@ -77,7 +77,7 @@ def test_number_settings_follow_the_data_to_its_device(halting: Halting) -> None
     logits = torch.zeros(4, device="meta")
     weight, halted = halting.step(1, logits, halted)
     outputs = torch.zeros(1, 1, 4, 2, device="meta")
-    record = Pondered(weight[None, None], outputs, outputs[0], *[halted.cost[None]] * 4, 0)
+    record = PonderRecord(weight[None, None], outputs, outputs[0], *[halted.cost[None]] * 4, 0)
     loss = halting.objective(lambda y: y.sum(-1), record)
     assert (loss.device.type, loss.shape) == ("meta", (1, 4))
 

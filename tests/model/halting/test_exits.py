@@ -17,10 +17,10 @@ from pondering.model.halting import (
     EXITS,
     Exit,
     FixedRepeat,
+    History,
     PonderNet,
     Rule,
     SampledHalting,
-    Seen,
     relative_change,
 )
 
@@ -37,7 +37,7 @@ def halts(theta: Any) -> Rule:
 def same(count: Any) -> Rule:
     """The last `count` answers were alike, the argmax of y_n."""
 
-    def rule(seen: Seen) -> torch.Tensor:
+    def rule(seen: History) -> torch.Tensor:
         answers = torch.stack(seen.outputs).argmax(-1)
         alike = (answers == answers[-1]).flip(0).long().cumprod(0).sum(0)
         return alike >= count
@@ -155,14 +155,14 @@ def test_the_rule_decides_which_state_crosses() -> None:
     assert not torch.isclose(runs[1].mixture[1], stored[0, 1]).any()
 
 
-def _at(seen: Seen, n: int) -> torch.Tensor:
+def _at(seen: History, n: int) -> torch.Tensor:
     return torch.full_like(seen.halt_logits[-1], len(seen.outputs) >= n, dtype=torch.bool)
 
 
 def test_what_is_seen_is_of_this_input_alone_and_ends_with_the_step() -> None:
     lengths: list[tuple[int, int, int]] = []
 
-    def rule(seen: Seen) -> torch.Tensor:
+    def rule(seen: History) -> torch.Tensor:
         lengths.append((len(seen.halt_logits), len(seen.outputs), len(seen.states)))
         assert seen.states[-1].shape == (3, 6), "both parts of an LSTM's state"
         return torch.zeros(3, dtype=torch.bool)

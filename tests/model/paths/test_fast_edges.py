@@ -10,7 +10,7 @@ from support.pinned import score_against
 from torch import Tensor
 
 from pondering.model.cells import CELLS, ConvMLP
-from pondering.model.halting import ACT, FixedRepeat, Halting, Pondered, PonderNet
+from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet, PonderRecord
 from pondering.model.network import Network, PathName
 from pondering.model.stacking import stack
 
@@ -49,7 +49,7 @@ def network_of(
 
 def results(
     network: Network, batch: tuple[Tensor, Tensor, Tensor], path: PathName
-) -> tuple[Pondered, dict[str, Tensor], Tensor]:
+) -> tuple[PonderRecord, dict[str, Tensor], Tensor]:
     """The record, the gradients of the parameters and of the inputs."""
     network.path = path
     network.zero_grad()

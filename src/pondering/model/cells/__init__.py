@@ -1,6 +1,6 @@
-"""Recurrent cells, a file each: one ponder step s^n = S(s^{n-1}, x^n).
+"""Recurrent cells, one file each: one ponder step s^n = S(s^{n-1}, x^n).
 
-Nothing here knows of halting mechanisms or of tasks.
+Nothing here imports halting mechanisms or tasks.
 """
 
 from __future__ import annotations
@@ -13,17 +13,8 @@ from pondering.model.cells.lstm import LSTM
 from pondering.model.cells.tanh_rnn import TanhRNN
 
 __all__ = [
-    "CELLS",
-    "GRU",
-    "LSTM",
-    "Adapted",
-    "Cell",
-    "ConvMLP",
-    "Linear",
-    "State",
-    "TanhRNN",
-    "affine",
-]
+    "CELLS", "GRU", "LSTM", "Adapted", "Cell", "ConvMLP", "Linear", "State", "TanhRNN", "affine",
+]  # fmt: skip
 
 CELLS = {"tanh_rnn": TanhRNN, "gru": GRU, "lstm": LSTM, "conv_mlp": ConvMLP}
 """Name in `params.yaml` -> class."""

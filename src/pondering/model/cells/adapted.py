@@ -1,4 +1,4 @@
-"""A cell from elsewhere: torch's own, or any step of one's own, as a cell that ponders."""
+"""A cell of torch, or any step of the user, as a cell that ponders."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Step = Callable[[Tensor, State], Sequence[Tensor]]
 class Adapted(nn.Module):
     """One ponder step by an `nn.RNNCell`, `nn.GRUCell` or `nn.LSTMCell`, or by a callable.
 
-    Networks around it are for one replica, inputs (T, B, D) floats, and take the readable path. A
-    `Sweep` stacks those around a callable, which `Mapped` maps.
+    Such a network is a single one, with inputs (T, B, D) floats, and takes the readable path. A
+    `Sweep` can stack networks around a callable; `Mapped` maps it.
 
     Args:
-        step: the cell; or, with `state_sizes`, what maps (inputs (B, E), state) to the new state, a
-            tuple of (B, H) tensors of which the first is what the heads read.
-        state_sizes: H of each part of the state; None takes those of torch's cell.
-        first_step_flag: whether the inputs end in a further 1 at step 1 and 0 later (Graves 2016,
-            Sec. 2), so that E = D + 1; without it E = D.
+        step: the cell; or, with `state_sizes`, a function from (inputs (B, E), state) to the new
+            state, a tuple of (B, H) tensors; the heads read the first.
+        state_sizes: H of each part of the state; None: those of torch's cell.
+        first_step_flag: whether a further input is 1 at step 1 and 0 later (Graves 2016, Sec. 2).
+            With it E = D + 1, without it E = D.
 
     Raises:
-        TypeError: `state_sizes` is None and `step` is none of torch's cells.
+        TypeError: `state_sizes` is None and `step` is not a cell of torch.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class Adapted(nn.Module):
             parts = 2 if isinstance(step, nn.LSTMCell) else 1
             state_sizes = (step.hidden_size,) * parts
         elif state_sizes is None:
-            raise TypeError("state_sizes: missing; only torch's cells say their own")
+            raise TypeError("state_sizes: missing; only torch's cells have them")
         self.inner = step
         self.state_sizes = tuple(state_sizes)
         self.first_step_flag = first_step_flag
 
     def embed(self, x: Tensor) -> Tensor:
-        """The inputs themselves, (B, D): the step reads them anew each time."""
+        """The inputs themselves, (B, D); each step reads them."""
         return x
 
     def step(self, drive: Tensor, state: State, first: bool) -> State:

@@ -1,21 +1,21 @@
-"""What a cell is, and what the cells here share.
+"""The members of a cell, and the layers that the cells here share.
 
-Every product runs over the last two axes, (rows, features). A parameter may carry leading replica
-axes, written `...`; then inputs and states carry them too, and nothing else changes. So stacked
-replicas (`stacking.stack`) need no second version of a cell.
+Every product runs over the last two axes, (rows, features). A parameter may have leading replica
+axes, written `...`; then inputs and states have them too. So stacked replicas (`stacking.stack`)
+need no second version of a cell.
 
-A cell has three members, and any module that has them can ponder:
+A cell has three members, and any module with them can ponder:
 
 - `embed(x)`: the part of a step that depends on the input alone, computed once per input;
 - `step(drive, state, first)`: the next state, a tuple of (..., B, H) tensors; `first` says whether
   this is ponder step 1, where Graves's binary flag is set (Sec. 2);
 - `state_sizes`: the feature size of each tensor of the state; the heads see the first one.
 
-Two more say what `initial.glorot` cannot see from shapes; a cell may do without them:
+Two optional members serve `initial.glorot`:
 
-- `matrices()`: its matrices of weights, each as the list of the parts it is kept in, side by side:
-  (rows, columns), or filters (out, in, height, width);
-- `set_biases()`: give the biases that were asked for their values.
+- `matrices()`: the matrices of weights, each a list of parts, side by side: (rows, columns), or
+  filters (out, in, height, width);
+- `set_biases()`: set the biases that do not start at zero.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ State = tuple[Tensor, ...]
 
 
 class Cell(Protocol):
-    """What the network asks of a cell; see the module's description."""
+    """The members that the network calls; see the module's description."""
 
     @property
     def state_sizes(self) -> tuple[int, ...]:
@@ -82,7 +82,7 @@ def _rows_of(table: Tensor, index: Tensor) -> Tensor:
     """table[..., index, :] for a table (..., V, O) and indices (..., B).
 
     Raises:
-        IndexError: an index outside 0 .. V - 1. On a GPU it is not looked for, to save a wait.
+        IndexError: an index outside 0 .. V - 1. A GPU does not check, to save a wait.
     """
     index = index.long()
     if table.dim() == 2:
@@ -104,12 +104,12 @@ def uniform(shape: tuple[int, ...], bound: float, generator: Generator | None) -
 
 
 class Recurrent(nn.Module):
-    """The parameters the three classic cells share: input, recurrent and flag weights.
+    """The parameters of the three classic cells: input, recurrent and flag weights.
 
     Args:
         inputs: D.
         hidden: H.
-        first_step_flag: whether step 1 is told by a further input of 1 (Graves 2016, Sec. 2).
+        first_step_flag: whether a further input is 1 at step 1 and 0 later (Graves 2016, Sec. 2).
         generator: source of the initial values, uniform in +-1/sqrt(H), W_x in +-1/sqrt(D).
     """
 

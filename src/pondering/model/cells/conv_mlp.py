@@ -12,7 +12,7 @@ from pondering.model.cells.base import Linear, State, uniform
 
 
 class ConvMLP(nn.Module):
-    """A CNN embeds the image once; an MLP joins the embedding and the hidden state at each step.
+    """A CNN embeds the image once; at each step an MLP reads the embedding and the hidden state.
 
     Convolutions of 10 and 20 channels, kernel 5, each followed by 2x2 max-pooling and ReLU, a
     linear layer of `hidden`; then per step h' = W_2 relu(W_1 [e; h; flag] + b_1) + b_2.
@@ -20,7 +20,7 @@ class ConvMLP(nn.Module):
     Args:
         inputs: pixels of an image, 784.
         hidden: H, of the embedding, of the state and of the MLP.
-        first_step_flag: whether step 1 is told by a further input of 1.
+        first_step_flag: whether a further input is 1 at step 1 and 0 later.
         generator: source of the initial values.
 
     Raises:
@@ -58,7 +58,7 @@ class ConvMLP(nn.Module):
         self.flag = nn.Parameter(uniform((hidden,), bound, generator)) if first_step_flag else None
 
     def matrices(self) -> list[list[Tensor]]:
-        """Filters and layers; the flag's weights are a column of those of the embedded image."""
+        """Filters and layers; the flag is a column of `join`."""
         flag = [] if self.flag is None else [self.flag.unsqueeze(-1)]
         others: list[Tensor] = [self.filters1, self.filters2]
         others += [self.embedding.weight, self.recurrent.weight, self.out.weight]

@@ -11,15 +11,15 @@ from pondering.model.cells.base import Recurrent, State, uniform
 
 
 class GRU(Recurrent):
-    """Gated recurrent unit, gates in torch's order r, z, n; the candidate's recurrent bias is kept.
+    """Gated recurrent unit, gates in torch's order r, z, n; the candidate has a recurrent bias.
 
     Args:
         inputs: D.
         hidden: H.
-        first_step_flag: whether step 1 is told by a further input of 1.
+        first_step_flag: whether a further input is 1 at step 1 and 0 later.
         generator: source of the initial values.
 
-    Source: Banino 2021's public parity implementations use it in place of the plain RNN.
+    Source: public parity implementations of Banino 2021, in place of the plain RNN.
     """
 
     gates = 3

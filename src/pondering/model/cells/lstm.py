@@ -9,14 +9,14 @@ from pondering.model.cells.base import Recurrent, State
 
 
 class LSTM(Recurrent):
-    """Long short-term memory; its state is the pair (h, c), both averaged by ACT.
+    """Long short-term memory. Its state is the pair (h, c); ACT averages both.
 
     Args:
         inputs: D.
         hidden: H.
-        first_step_flag: whether step 1 is told by a further input of 1.
+        first_step_flag: whether a further input is 1 at step 1 and 0 later.
         generator: source of the initial values.
-        forget_bias: what the forget gate's bias starts with; None: drawn like the other biases.
+        forget_bias: initial bias of the forget gate; None: drawn like the other biases.
             Jozefowicz et al. 2015, Secs. 2 and 3: 1.
 
     Source: Graves 2016, Secs. 3.2-3.5; gates in torch's order i, f, g, o, without peepholes.
@@ -39,7 +39,7 @@ class LSTM(Recurrent):
 
     @torch.no_grad()
     def set_biases(self) -> None:
-        """The forget gate's bias, where it was asked for."""
+        """Set the forget gate's bias, unless it is None."""
         if self.forget_bias is not None:
             self.input.bias[self.hidden : 2 * self.hidden] = self.forget_bias
 

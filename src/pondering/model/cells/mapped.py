@@ -1,4 +1,4 @@
-"""Any cell as one that knows replica axes: torch maps it over them."""
+"""Any cell as a cell with replica axes: torch maps it over them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pondering.model.cells.base import State
 
 
 class Mapped(nn.Module):
-    """A cell written for one network, as the cell of K stacked ones.
+    """A cell of a single network as the cell of K stacked networks.
 
-    `torch.vmap` runs `embed` and `step` with each network's own parameters. So layers of torch and
-    products without replica axes may stand in it; what cannot be mapped (a branch on the value of a
-    tensor) torch refuses when it runs.
+    `torch.vmap` runs `embed` and `step` with the parameters of each network. So the cell may use
+    layers of torch and products without replica axes. It may not branch on the value of a tensor;
+    torch refuses that when it runs.
 
     Args:
         cell: has the members of `cells.Cell`, and rows (B, ...).
@@ -31,35 +31,37 @@ class Mapped(nn.Module):
         for each in cell.modules():
             if isinstance(each, nn.RNNCellBase):
                 name = type(each).__name__
-                own = "TanhRNN, GRU and LSTM of this library"
-                raise ValueError(f"nn.{name}: torch cannot map it over a stack; {own} are stacked")
+                raise ValueError(
+                    f"nn.{name}: torch cannot map it over a stack; TanhRNN, GRU and LSTM of this "
+                    "library are stacked"
+                )
         self.inner = cell
         self.state_sizes: tuple[int, ...] = tuple(cell.state_sizes)
 
     def embed(self, x: Tensor) -> Tensor:
-        """The cell's own, (K, B, D) to (K, B, E)."""
+        """The cell's `embed`, (K, B, D) to (K, B, E)."""
         embedded: Tensor = self._mapped(self.inner.embed, x)
         return embedded
 
     def step(self, drive: Tensor, state: State, first: bool) -> State:
-        """The cell's own for drive (K, B, E) and state (K, B, H) each."""
+        """The cell's `step` of drive (K, B, E) and state (K, B, H) each."""
         step = self.inner.step
         stepped: State = self._mapped(lambda x, s: tuple(step(x, s, first)), drive, state)
         return stepped
 
     def _mapped(self, member: Callable[..., Any], *inputs: Any) -> Any:
-        """A member of the cell over the first axis of all its parameters and inputs."""
+        """A member of the cell, mapped over the first axis of its parameters and inputs."""
         call = _Call(self.inner, member)
         parameters: dict[str, Tensor] = dict(call.named_parameters())
 
-        def one(own: dict[str, Tensor], *parts: Any) -> Any:
-            return functional_call(call, own, parts)
+        def one(values: dict[str, Tensor], *parts: Any) -> Any:
+            return functional_call(call, values, parts)
 
         return torch.vmap(one, randomness="different")(parameters, *inputs)
 
 
 class _Call(nn.Module):
-    """A member of a module as its `forward`, the one that `functional_call` calls."""
+    """A member of a module as its `forward`, which `functional_call` calls."""
 
     def __init__(self, module: nn.Module, member: Callable[..., Any]) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ class TanhRNN(Recurrent):
     Args:
         inputs: D.
         hidden: H.
-        first_step_flag: whether step 1 is told by a further input of 1.
+        first_step_flag: whether a further input is 1 at step 1 and 0 later.
         generator: source of the initial values.
 
     Source: Graves 2016, Eq. 1 and Sec. 3.1 (parity); Banino 2021, Sec. 3.1.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Self
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from pondering.model.halting.contract import (
     Carry,
+    Halting,
     HaltingState,
-    MeanField,
-    Pondered,
+    PonderRecord,
     Score,
     Setting,
+    check_number,
+    check_word,
+    counters,
     per_row,
-    refuse_no_count,
-    refuse_no_word,
-    refuse_unless,
     where_present,
     zeros,
 )
@@ -27,7 +27,7 @@ from pondering.model.halting.contract import (
 
 @dataclass(frozen=True)
 class ACTState(HaltingState):
-    """Where each row stands, and what the next step may still give away; all (..., B)."""
+    """The progress of each row, and the probability that is left; all (..., B)."""
 
     unspent: Tensor  # 1 - sum of p_n so far, the remainder R of Eq. 8; 0 once halted
 
@@ -38,18 +38,18 @@ class ACTState(HaltingState):
 
 
 @dataclass(frozen=True)
-class ACT(MeanField):
+class ACT(Halting):
     """Adaptive Computation Time.
 
     Args:
         tau: time penalty, >= 0, a number or (K,).
         epsilon: a row halts once its halting units sum to 1 - epsilon.
         max_steps: M, where every row halts.
-        carry: which state crosses to the next input: sum p_n s_n (`mean_field`, Eq. 9) or s_N
+        carry: the state that crosses to the next input: sum p_n s_n (`mean_field`, Eq. 9) or s_N
             (`last`), which the paper does not have.
         tau_warmup: updates over which the penalty rises linearly from 0 to tau, a whole number or
-            (K,); 0: it is tau from the first update on. In a loop of your own the objective of
-            update u is `halting.at_update(u).objective(...)`. Graves 2016 keeps tau constant.
+            (K,). 0: the penalty is tau from the first update on, as in Graves 2016. In a loop of
+            your own the objective of update u is `halting.at_update(u).objective(...)`.
 
     Raises:
         ValueError: tau < 0, epsilon outside [0, 1), max_steps < 1, tau_warmup not whole or < 0,
@@ -63,28 +63,22 @@ class ACT(MeanField):
     max_steps: int = 100
     carry: Carry = "mean_field"
     tau_warmup: Setting = 0
-    scores_every_step: ClassVar[bool] = False
-    learns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        tau = torch.as_tensor(self.tau)
-        refuse_unless((tau >= 0) & tau.isfinite(), "tau", self.tau, "a number from 0 on")
-        refuse_unless(0 <= self.epsilon < 1, "epsilon", self.epsilon, "a number in [0, 1)")
-        refuse_no_count("max_steps", self.max_steps)
-        refuse_no_word("carry", self.carry, Carry)
-        warmup = torch.as_tensor(self.tau_warmup, dtype=torch.float64)
-        whole = (warmup >= 0) & (warmup == warmup.round()) & warmup.isfinite()
-        refuse_unless(whole, "tau_warmup", self.tau_warmup, "a whole number from 0 on")
+        check_number("tau", self.tau, "[0, inf)")
+        check_number("epsilon", self.epsilon, "[0, 1)")
+        check_number("max_steps", self.max_steps, "[1, inf)", whole=True)
+        check_word("carry", self.carry, Carry)
+        check_number("tau_warmup", self.tau_warmup, "[0, inf)", whole=True)
 
     def start(self, running: Tensor) -> ACTState:
         """All probability is unspent where there is an input, none elsewhere."""
-        counters = zeros(running), zeros(running), zeros(running)
-        return ACTState(running, *counters, unspent=zeros(running) + running)
+        return ACTState(*counters(running), unspent=zeros(running) + running)
 
     def step(self, n: int, halt_logit: Tensor, state: ACTState) -> tuple[Tensor, ACTState]:
         """p_n = h_n before the last step and R at it (Eqs. 5-8, 13)."""
         h = torch.sigmoid(halt_logit)  # Eq. 5
-        # Eq. 7: N is the first n where the sum of h reaches 1 - epsilon, which is the same as
+        # Eq. 7: N is the first n where the sum of h reaches 1 - epsilon. That is the same as
         # h_n >= unspent - epsilon. A row that has halted spends nothing: its p_n is zero.
         goes_on = h < state.unspent - self.epsilon
         last = n == self.max_steps  # Eq. 13
@@ -99,14 +93,14 @@ class ACT(MeanField):
             unspent=unspent,
         )
 
-    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+    def objective(self, score: Score, record: PonderRecord) -> Tensor:
         """L(sum p_n y_n) + tau (N + R) (Eqs. 9-12)."""
-        penalty = per_row(self.tau, pondered.cost) * pondered.cost
-        return where_present(score(pondered.mixture) + penalty, pondered)
+        penalty = per_row(self.tau, record.cost) * record.cost
+        return where_present(score(record.mixture) + penalty, record)
 
-    def at_update(self, update: int) -> ACT:
-        """With the penalty tau min(1, u / U) at update u = 0, 1, ... of a warm-up of U."""
-        if update >= self._warm_from:
+    def at_update(self, update: int) -> Self:
+        """With the penalty tau min(1, u / U) at update u = 0, 1, ... of a warm-up of U updates."""
+        if update >= self._warmup_end:
             return self
         warmup = torch.as_tensor(self.tau_warmup, dtype=torch.float64)
         share = torch.where(warmup > update, update / warmup, 1.0)
@@ -115,16 +109,16 @@ class ACT(MeanField):
         return replace(self, tau=self.tau * share, tau_warmup=0)
 
     @cached_property
-    def _warm_from(self) -> int:
+    def _warmup_end(self) -> int:
         """The first update at which every replica has its full penalty."""
         return int(torch.as_tensor(self.tau_warmup).max())
 
     @staticmethod
     def logit_gradient(score: Tensor, last: Tensor, cost: Tensor, h: Tensor) -> Tensor:
-        """dL/d logit of h_n for n < N; at n = N it is zero.
+        """dL/d logit of h_n for n < N; at n = N the gradient is zero.
 
-        p_n = h_n and p_N = 1 - sum h_n, so h_n moves weight from the last step to step n, and
-        takes it from the remainder.
+        p_n = h_n and p_N = 1 - sum h_n. So h_n moves weight from the last step to step n, and
+        lowers the remainder.
 
         Args:
             score: dL/dp_n, the product of dL/ds and s_n, any shape.
@@ -136,7 +130,3 @@ class ACT(MeanField):
         """
         gradient: Tensor = torch.ops.aten.sigmoid_backward(score - last - cost, h)
         return gradient
-
-    def at_inference(self, generator: Generator | None = None) -> ACT:
-        """The same: ACT halts deterministically."""
-        return self

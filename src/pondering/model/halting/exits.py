@@ -1,7 +1,7 @@
-"""Exits at evaluation: a network of which every step was scored stops where a rule says so.
+"""Exits at evaluation: a rule stops a network that scores every step; nothing is trained.
 
-The same trained network may be stopped by any rule; nothing is trained. On sequences a rule also
-decides which state crosses to the next input. `evaluate/exits.py` compares rules on single vectors.
+On sequences a rule also decides which state crosses to the next input. `evaluate/exits.py` compares
+rules on single vectors.
 """
 
 from __future__ import annotations
@@ -11,55 +11,46 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from pondering.model.halting.contract import (
-    HaltingState,
-    MeanField,
-    Pondered,
-    Score,
-    refuse_no_count,
-    stopped,
-    where_present,
-    zeros,
-)
+from pondering.model.halting.contract import Halting, HaltingState, check_number, counters, halt_at
 
 
-class Seen(NamedTuple):
-    """What the steps 1 .. n of one input have shown, the latest last; n tensors each."""
+class History(NamedTuple):
+    """Steps 1 .. n of one input, the latest last; n tensors each."""
 
     halt_logits: tuple[Tensor, ...] = ()  # (..., B)
     outputs: tuple[Tensor, ...] = ()  # (..., B, C) y_n
     states: tuple[Tensor, ...] = ()  # (..., B, H) s_n, all parts of the cell's state side by side
 
 
-Rule = Callable[[Seen], Tensor]
-"""Whether each row stops at step n, (..., B) bool; it counts for those that are still running."""
+Rule = Callable[[History], Tensor]
+"""Whether each row stops at step n, (..., B) bool; rows that have halted are not asked."""
 
 
 @dataclass(frozen=True)
 class ExitState(HaltingState):
-    """Where each row stands and what has been seen."""
+    """The progress of each row, and the history of the input."""
 
-    seen: Seen
+    history: History
 
 
 @dataclass(frozen=True)
-class Exit(MeanField):
-    """A rule in place of the mechanism's own halting.
+class Exit(Halting):
+    """A rule in place of the mechanism's halting.
 
-    All the weight falls on the step at which a row stops: its output is the prediction and, on
-    sequences, its state is handed on.
+    All weight is on the step at which a row stops: its output is the prediction, and on sequences
+    its state crosses to the next input.
 
     Args:
-        rule: from what has been seen up to step n; thresholds (K, 1) give each replica its own.
+        rule: from the history up to step n; a threshold (K, 1) has one value per replica.
         max_steps: where every row stops.
 
     Raises:
         ValueError: max_steps < 1.
 
-    Example: `Exit(lambda seen: seen.halt_logits[-1] > 0, max_steps=20)` stops at the first n with
-    h_n > 0.5; `network(inputs, mask, halting=Exit(...))` runs it.
+    Example: `Exit(lambda history: history.halt_logits[-1] > 0, max_steps=20)` stops at the first n
+    with h_n > 0.5. `network(inputs, mask, halting=Exit(...))` runs it.
     """
 
     rule: Rule
@@ -68,31 +59,24 @@ class Exit(MeanField):
     learns: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        refuse_no_count("max_steps", self.max_steps)
+        check_number("max_steps", self.max_steps, "[1, inf)", whole=True)
 
     def start(self, running: Tensor) -> ExitState:
-        """Nothing has been seen of this input, rows (..., B)."""
-        return ExitState(running, zeros(running), zeros(running), zeros(running), Seen())
+        """The history is empty, rows (..., B)."""
+        return ExitState(*counters(running), History())
 
     def look(self, output: Tensor, hidden: tuple[Tensor, ...], state: ExitState) -> ExitState:
         """Remember y_n and s_n."""
-        outputs, states = (*state.seen.outputs, output), (*state.seen.states, side_by_side(hidden))
-        return replace(state, seen=state.seen._replace(outputs=outputs, states=states))
+        past = state.history
+        outputs, states = (*past.outputs, output), (*past.states, side_by_side(hidden))
+        return replace(state, history=past._replace(outputs=outputs, states=states))
 
     def step(self, n: int, halt_logit: Tensor, state: ExitState) -> tuple[Tensor, ExitState]:
-        """p_n = 1 where a row that is running stops."""
-        seen = state.seen._replace(halt_logits=(*state.seen.halt_logits, halt_logit))
+        """p_n = 1 where a running row stops."""
+        history = state.history._replace(halt_logits=(*state.history.halt_logits, halt_logit))
         running = state.running
-        stops = running if n == self.max_steps else running & self.rule(seen)
-        return stopped(n, stops, halt_logit, replace(state, seen=seen))
-
-    def objective(self, score: Score, pondered: Pondered) -> Tensor:
-        """The score of the output at which each row stopped."""
-        return where_present(score(pondered.mixture), pondered)
-
-    def at_inference(self, generator: Generator | None = None) -> Exit:
-        """The same: it is a rule of evaluation."""
-        return self
+        stops = running if n == self.max_steps else running & self.rule(history)
+        return halt_at(n, stops, halt_logit, replace(state, history=history))
 
 
 def side_by_side(hidden: tuple[Tensor, ...]) -> Tensor:
@@ -103,11 +87,9 @@ def side_by_side(hidden: tuple[Tensor, ...]) -> Tensor:
 def relative_change(states: tuple[Tensor, ...]) -> Tensor:
     """|s_n - s_(n-1)| / |s_n| of the last of n states (..., B, H), Euclidean norms: (..., B).
 
-    At n = 1 there is no earlier step of this input to compare with: s_0 counts as zero, and the
-    change is 1. A state that stays zero does not change.
+    s_0 counts as zero, so the change at n = 1 is 1. A state that stays zero does not change.
     """
-    now = states[-1]
-    before = states[-2] if len(states) > 1 else torch.zeros_like(now)
-    size = torch.linalg.vector_norm(now, dim=-1)
-    moved = torch.linalg.vector_norm(now - before, dim=-1)
-    return torch.where(moved > 0, moved / size, moved)
+    last = states[-1]
+    before = states[-2] if len(states) > 1 else torch.zeros_like(last)
+    change = torch.linalg.vector_norm(last - before, dim=-1)
+    return torch.where(change > 0, change / torch.linalg.vector_norm(last, dim=-1), change)

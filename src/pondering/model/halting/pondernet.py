@@ -12,16 +12,17 @@ from torch.nn.functional import logsigmoid
 from pondering.model.halting.contract import (
     EXITS,
     Carry,
+    Halting,
     HaltingState,
-    MeanField,
-    Pondered,
+    PonderRecord,
     Score,
     Setting,
-    added,
+    check_number,
+    check_word,
+    counters,
+    ordered_sum,
     per_row,
-    refuse_no_count,
-    refuse_no_word,
-    refuse_unless,
+    scored_steps,
     where_present,
     zeros,
 )
@@ -32,39 +33,39 @@ KL = Literal["p_prior", "prior_p"]
 
 @dataclass(frozen=True)
 class PonderNetState(HaltingState):
-    """Where each row stands, how likely it was to get there, and its KL; all (..., B)."""
+    """The progress of each row, its log survival and its KL; all (..., B)."""
 
     log_survival: Tensor  # log of prod (1 - lambda_j): the probability of not having halted yet
-    kl: Tensor  # the KL's sum so far, nats, in the direction of `kl`
+    kl: Tensor  # the sum of the KL so far, nats, in the direction of `PonderNet.kl`
 
     @property
     def cost(self) -> Tensor:
-        """The KL in the direction of `kl`, which the objective multiplies by beta."""
+        """The KL, which the objective multiplies by beta."""
         return self.kl
 
 
 @dataclass(frozen=True)
-class PonderNet(MeanField):
+class PonderNet(Halting):
     """PonderNet: a halting distribution p_n, kept near a truncated geometric prior.
 
     Args:
         lambda_p: halting probability of the prior, in [0, 1), a number or (K,). 0 is the limit:
             the uniform prior over the N steps (as in Ouro, arXiv 2510.25741).
         beta: weight of the KL term, a number or (K,).
-        max_steps: N, where the rest of the mass goes.
-        epsilon: None for a constant N; else a row stops once its cumulated p exceeds 1 - epsilon,
-            a number or (K,), where 0 stands for a constant N.
+        max_steps: N; the last step takes the rest of the probability.
+        epsilon: a row stops once its cumulated p exceeds 1 - epsilon, a number or (K,). None or 0:
+            every row takes all N steps.
         kl: `p_prior` for KL(p || prior), that of the paper; `prior_p` for KL(prior || p), which
             most public code computes. A word, or one for each of K replicas.
-        carry: which state crosses to the next input: sum p_n s_n (`mean_field`) or s_N (`last`).
+        carry: the state that crosses to the next input: sum p_n s_n (`mean_field`) or s_N (`last`).
 
     Raises:
-        ValueError: lambda_p or epsilon outside [0, 1), beta < 0, max_steps < 1,
-            another word for `kl` or `carry`.
+        ValueError: lambda_p or epsilon outside [0, 1), beta < 0, max_steps < 1, another word for
+            `kl` or `carry`.
 
-    Source: Banino 2021, Sec. 2, Eqs. 2-3. On sequences the paper is silent: here each input
-    vector has its own p_n, and the mean-field state crosses to the next one, as in ACT.
-    Deviation: on sequences only, by that choice; it costs all steps up to N in training.
+    Source: Banino 2021, Sec. 2, Eqs. 2-3. The paper says nothing of sequences. Here each input
+    vector has its own p_n, and the mean-field state crosses to the next input, as in ACT. In
+    training every input of a sequence takes all steps up to N.
     """
 
     lambda_p: Setting
@@ -74,27 +75,21 @@ class PonderNet(MeanField):
     kl: KL | tuple[KL, ...] = "p_prior"
     carry: Carry = "mean_field"
     scores_every_step: ClassVar[bool] = True
-    learns: ClassVar[bool] = True
     exits: ClassVar[tuple[str, ...]] = EXITS
 
     def __post_init__(self) -> None:
-        prior, beta = torch.as_tensor(self.lambda_p), torch.as_tensor(self.beta)
-        inside = (prior >= 0) & (prior < 1)
-        refuse_unless(inside, "lambda_p", self.lambda_p, "a number in [0, 1)")
-        refuse_unless((beta >= 0) & beta.isfinite(), "beta", self.beta, "a number from 0 on")
-        refuse_no_count("max_steps", self.max_steps)
+        check_number("lambda_p", self.lambda_p, "[0, 1)")
+        check_number("beta", self.beta, "[0, inf)")
+        check_number("max_steps", self.max_steps, "[1, inf)", whole=True)
         if self.epsilon is not None:
-            epsilon = torch.as_tensor(self.epsilon)
-            fits = (epsilon >= 0) & (epsilon < 1)
-            refuse_unless(fits, "epsilon", self.epsilon, "None or a number in [0, 1)")
+            check_number("epsilon", self.epsilon, "[0, 1)")
         for word in (self.kl,) if isinstance(self.kl, str) else self.kl:
-            refuse_no_word("kl", word, KL)
-        refuse_no_word("carry", self.carry, Carry)
+            check_word("kl", word, KL)
+        check_word("carry", self.carry, Carry)
 
     def start(self, running: Tensor) -> PonderNetState:
-        """Every row has survived so far: the log of 1 is zero."""
-        counters = zeros(running), zeros(running), zeros(running)
-        return PonderNetState(running, *counters, zeros(running), kl=zeros(running))
+        """The survival of every row is 1, its log 0."""
+        return PonderNetState(*counters(running), log_survival=zeros(running), kl=zeros(running))
 
     def step(
         self, n: int, halt_logit: Tensor, state: PonderNetState
@@ -106,7 +101,7 @@ class PonderNet(MeanField):
         last = self._is_last(n, log_after)
         log_p = torch.where(last, log_survival, log_p)
         p = torch.where(running, torch.exp(log_p), 0.0)
-        kl = state.kl + torch.where(running, self._kl_share(n, p, log_p), 0.0)
+        kl = state.kl + torch.where(running, self._kl_term(n, p, log_p), 0.0)
         kl = torch.where(running & last, self._normalised(kl, n), kl)
         return p, PonderNetState(
             running=running & ~last,
@@ -118,7 +113,7 @@ class PonderNet(MeanField):
         )
 
     def distribution(self, halt_logits: Tensor, present: Tensor) -> tuple[Tensor, PonderNetState]:
-        """All of `step` at once, of rows whose states are known for all N steps, stopped or not.
+        """All steps at once, where the halting logits of all N steps are known.
 
         Args:
             halt_logits: (N, ..., B).
@@ -137,12 +132,12 @@ class PonderNet(MeanField):
         numbers = torch.arange(1.0, self.max_steps + 1, device=p.device).to(p.dtype)
         by_step = numbers.view(-1, *[1] * (p.dim() - 1))
         steps = running.sum(0)
-        kl = added(torch.where(running, self._kl_share(by_step, p, log_p), 0.0))
+        kl = ordered_sum(torch.where(running, self._kl_term(by_step, p, log_p), 0.0))
         return p, PonderNetState(
             running=torch.zeros_like(present),
             steps=steps.float(),
             remainder=torch.where(last, before.exp(), 0.0).sum(0),
-            expected_steps=added(by_step * p.detach()),
+            expected_steps=ordered_sum(by_step * p.detach()),
             log_survival=torch.where(last, after, 0.0).sum(0),
             kl=torch.where(present, self._normalised(kl, steps.clamp(min=1).to(p.dtype)), 0.0),
         )
@@ -155,23 +150,23 @@ class PonderNet(MeanField):
             return torch.zeros_like(log_after, dtype=torch.bool)
         return torch.exp(log_after) < per_row(self.epsilon, log_after)
 
-    def _kl_share(self, n: int | Tensor, p: Tensor, log_p: Tensor) -> Tensor:
-        """What step n adds to the KL, by the prior g_n before truncation.
+    def _kl_term(self, n: int | Tensor, p: Tensor, log_p: Tensor) -> Tensor:
+        """The term of step n in the KL, with the prior g_n before truncation.
 
-        p_n log(p_n / g_n), or g_n log(g_n / p_n) where `kl` is `prior_p`: p_n is needed as a
-        logarithm alone, so that it may be as small as it likes.
+        p_n log(p_n / g_n), or g_n log(g_n / p_n) where `kl` is `prior_p`. The second needs log p_n
+        alone, so p_n may be as small as floats allow.
         """
         log_prior = self._log_prior(n, log_p)
-        share = p * (log_p - log_prior)
+        term = p * (log_p - log_prior)
         if self.kl == "p_prior":
-            return share
-        return torch.where(self._reversed(p), log_prior.exp() * (log_prior - log_p), share)
+            return term
+        return torch.where(self._reversed(p), log_prior.exp() * (log_prior - log_p), term)
 
     def _normalised(self, kl: Tensor, n: int | Tensor) -> Tensor:
-        """The KL from the sum of its shares, with the prior normalised over n steps: g_n / Z(n).
+        """The KL from the sum of its terms, with the prior normalised over n steps: g_n / Z(n).
 
-        sum p log(p Z / g) = sum p log(p / g) + log Z; sum g / Z log(g / (Z p)) = that of the
-        shares / Z - log Z.
+        sum p log(p Z / g) = sum p log(p / g) + log Z, and
+        sum g / Z log(g / (Z p)) = (sum g log(g / p)) / Z - log Z.
         """
         log_z = self._log_normaliser(n, kl)
         if self.kl == "p_prior":
@@ -194,26 +189,22 @@ class PonderNet(MeanField):
     def _log_normaliser(self, n: int | Tensor, like: Tensor) -> Tensor:
         """log of Z(n) = 1 - (1 - lambda_p)^n, the prior's mass on the first n steps; n if uniform.
 
-        The factor lambda_p that the uniform prior lacks in g_n, it lacks here too.
+        For the uniform prior both g_n and Z(n) leave out the factor lambda_p.
         """
         lambda_p = per_row(self.lambda_p, like)
         geometric = torch.log(-torch.expm1(n * torch.log1p(-lambda_p)))
         return torch.where(lambda_p > 0, geometric, torch.as_tensor(n, dtype=like.dtype).log())
 
-    def objective(self, score: Score, pondered: Pondered) -> Tensor:
+    def objective(self, score: Score, record: PonderRecord) -> Tensor:
         """sum p_n L(y_n) + beta KL (Eq. 3, where `kl` is `p_prior`): every step is scored."""
-        if pondered.outputs is None or pondered.weights is None:
-            raise ValueError(
-                "objective: the record has no outputs of every step; after eval() ask for them by "
-                "network(inputs, halting=network.halting)"
-            )
-        expected_score = added(pondered.weights * score(pondered.outputs))
-        penalty = per_row(self.beta, pondered.cost) * pondered.cost
-        return where_present(expected_score + penalty, pondered)
+        weights, outputs = scored_steps(record)
+        expected_score = ordered_sum(weights * score(outputs))
+        penalty = per_row(self.beta, record.cost) * record.cost
+        return where_present(expected_score + penalty, record)
 
-    def ponder_time(self, pondered: Pondered) -> Tensor:
+    def ponder_time(self, record: PonderRecord) -> Tensor:
         """The expected steps under p, (T, ..., B)."""
-        return pondered.expected_steps
+        return record.expected_steps
 
     def at_inference(self, generator: Generator | None = None) -> SampledHalting:
         """Halting sampled step by step with probability lambda_n (Sec. 2.5)."""

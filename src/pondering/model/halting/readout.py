@@ -1,7 +1,7 @@
-"""What an output says, learned from a task's score of it alone.
+"""Classes and right answers, read from the task's score of outputs alone.
 
-A mechanism knows no targets. Of a cross entropy the score still tells whether an answer is right,
-and whether the output is one softmax at all.
+A mechanism knows no targets. The score of a cross entropy still tells whether an answer is right,
+and whether the output is one softmax.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ SHARP = 2.0**20  # logits this much larger leave a cross entropy of 0 for a righ
 
 
 def log_probabilities(outputs: Tensor) -> Tensor:
-    """Log probabilities of the classes, (..., C); of one sigmoid's two classes, (..., 2)."""
+    """Log probabilities of the classes, (..., C); (..., 2) for one sigmoid."""
     if outputs.shape[-1] == 1:
         outputs = torch.cat([torch.zeros_like(outputs), outputs], dim=-1)
     return outputs.log_softmax(-1)
 
 
-def outputs_of(log_probabilities: Tensor, like: Tensor) -> Tensor:
+def to_outputs(log_probabilities: Tensor, like: Tensor) -> Tensor:
     """Outputs (..., C) with these log probabilities; `like` has the C of the network."""
     if like.shape[-1] > 1:
         return log_probabilities
@@ -33,22 +33,22 @@ class LossRefusedError(ValueError):
 
 
 @torch.no_grad()
-def refuse_no_classes(mechanism: str, score: Score, outputs: Tensor) -> None:
+def check_class_loss(mechanism: str, score: Score, outputs: Tensor) -> None:
     """Refuse a score that is not the cross entropy of one softmax, or of one sigmoid.
 
     Args:
-        mechanism: who asks, for the message.
+        mechanism: its name, for the message.
         score: the task's; zero where nothing is scored.
         outputs: (..., C).
 
     Raises:
-        LossRefusedError: somewhere the score is neither zero nor that of any class.
+        LossRefusedError: some score is neither zero nor that of any class.
     """
-    given = score(outputs).unsqueeze(-1)
-    of_class = -log_probabilities(outputs)
-    same = torch.isclose(given, of_class, rtol=1e-4, atol=1e-5).any(-1)
-    strange = ~same & (given[..., 0] != 0) & given[..., 0].isfinite()
-    if bool(strange.any()):
+    loss = score(outputs).unsqueeze(-1)
+    class_losses = -log_probabilities(outputs)
+    known = torch.isclose(loss, class_losses, rtol=1e-4, atol=1e-5).any(-1)
+    unknown = ~known & (loss[..., 0] != 0) & loss[..., 0].isfinite()
+    if bool(unknown.any()):
         raise LossRefusedError(
             f"{mechanism}: this loss is not allowed; the cross entropy of one softmax, or of one "
             "sigmoid, is, since the mechanism reads probabilities of classes"
@@ -57,14 +57,14 @@ def refuse_no_classes(mechanism: str, score: Score, outputs: Tensor) -> None:
 
 @torch.no_grad()
 def rightness(score: Score, outputs: Tensor) -> tuple[Tensor, Tensor]:
-    """Whether each answer is wholly right, and whether it is scored at all; both shaped as scores.
+    """Whether each answer is wholly right, and whether it is scored; both in the shape of scores.
 
     As logits grow, the cross entropy of a right answer goes to zero and that of a wrong one to
-    infinity; of several softmaxes it is the sum, so that all have to be right. What is not scored
-    is zero whatever the answer is.
+    infinity. Several softmaxes add up, so all of them have to be right. A place that is not scored
+    has loss zero for every answer.
 
     Args:
-        score: cross entropies, added up over the parts of an output.
+        score: cross entropies, summed over the parts of an output.
         outputs: (N, T, ..., B, C).
     """
     sharp = score(SHARP * outputs)

@@ -1,6 +1,6 @@
-"""The papers' equations step by step: every row computes each step until the last one has halted.
+"""The papers' equations step by step: every row computes each step until the last row halts.
 
-The other paths are held to these numbers.
+The tests compare the other paths with this one.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pondering.model.cells import State
 from pondering.model.halting import Halting, HaltingState
 
 
-class Ponder(NamedTuple):
-    """One input vector's pondering, N steps of rows (..., B)."""
+class InputRecord(NamedTuple):
+    """The pondering of one input: N steps of rows (..., B)."""
 
-    weights: Tensor | None  # (N, ..., B): p_n; None where halted rows are left out
-    outputs: Tensor | None  # (N, ..., B, C): y_n, if every step is scored, else None
-    mixture: Tensor | None  # (..., B, C): sum of p_n y_n, if every step is scored, else None
-    features: Tensor  # (..., B, H): sum of p_n s_n, of the state's first part
-    state: State  # what crosses to the next input: sum of p_n s_n or s_N, as `halting.carry` says
+    weights: Tensor | None  # (N, ..., B) p_n; None where halted rows are left out
+    outputs: Tensor | None  # (N, ..., B, C) y_n, if every step is scored
+    mixture: Tensor | None  # (..., B, C) sum of p_n y_n, if every step is scored
+    features: Tensor  # (..., B, H) sum of p_n h_n, the first part of the state
+    state: State  # what crosses to the next input: sum of p_n s_n or s_N, see `Halting.carry`
     halting_state: HaltingState  # after the last step
     computed: int  # rows x steps evaluated
     halt_logits: Tensor | None = None  # (N, ..., B), with `outputs`
@@ -29,14 +29,13 @@ class Ponder(NamedTuple):
 
 def ponder(
     cell: Any, heads: Any, halting: Halting, drive: Tensor, state: State, present: Tensor
-) -> Ponder:
+) -> InputRecord:
     """Ponder one input: step until every row has halted.
 
     Args:
-        cell, heads: see `model/cells` and `model/heads.py`.
-        halting: the mechanism.
+        cell, heads, halting: a `cells.Cell`, `heads.Heads`, and the mechanism.
         drive: (..., B, E), the embedded input.
-        state: tensors (..., B, H), what the previous input left.
+        state: tensors (..., B, H), from the previous input.
         present: (..., B) bool, the rows that have an input.
     """
     halting_state = halting.start(present)
@@ -52,9 +51,9 @@ def ponder(
         if (cut := halting.cuts(n)) is not False:
             cut = torch.as_tensor(cut).unsqueeze(-1)
             state = tuple(torch.where(cut, part.detach(), part) for part in state)
-        fresh = cell.step(drive, state, n == 1)
-        state = tuple(torch.where(running, a, b) for a, b in zip(fresh, state, strict=True))
-        y, halt_logit = heads.of(state)
+        new = cell.step(drive, state, n == 1)
+        state = tuple(torch.where(running, a, b) for a, b in zip(new, state, strict=True))
+        y, halt_logit = heads.read(state)
         halting_state = halting.look(y, state, halting_state)
         weight, halting_state = halting.step(n, halt_logit, halting_state)
         totals = tuple(
@@ -66,7 +65,7 @@ def ponder(
             mixture = add_share(mixture, weight, y)
             outputs.append(y)
             halt_logits.append(halt_logit)
-    return Ponder(
+    return InputRecord(
         weights=torch.stack(weights),
         outputs=torch.stack(outputs) if outputs else None,
         mixture=mixture,
@@ -79,6 +78,6 @@ def ponder(
 
 
 def add_share(total: Tensor, weight: Tensor, value: Tensor) -> Tensor:
-    """total + p_n s_n; a row without weight adds nothing even where its state is infinite."""
+    """total + p_n s_n; a row without weight adds nothing, even if its state is infinite."""
     weight = weight.unsqueeze(-1)
     return total + torch.where(weight > 0, weight * value, 0.0)

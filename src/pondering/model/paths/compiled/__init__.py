@@ -1,4 +1,4 @@
-"""Loops over rows that Numba compiles, for CPUs, and which networks have them."""
+"""Loops over rows that Numba compiles, for CPUs, and the networks that have such loops."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import torch
 from pondering.model.halting import ACT, FixedRepeat
 from pondering.model.paths.fast.kernels import KERNELS
 
-MOST_HIDDEN = 256  # units; larger networks take torch's products, which are faster than Numba's
+MOST_HIDDEN = 256  # units; in larger networks torch's products are faster than Numba's
 
 
 @functools.cache
 def installed() -> bool:
-    """Whether there is what the loops need: Numba and its friends, and a folder for its cache.
+    """Whether Numba, SciPy and threadpoolctl are installed, and Numba has a folder for its cache.
 
-    Says once where the folder is missing, as of a package that is read-only for a user without a
-    home.
+    It warns once if the folder is missing: a package in a read-only place, a user without a home.
     """
     if not all(importlib.util.find_spec(name) for name in ("numba", "scipy", "threadpoolctl")):
         return False
@@ -36,13 +35,12 @@ def installed() -> bool:
 def has_loops(
     kind: type, halting: Any, device: torch.device, dtype: torch.dtype = torch.float32
 ) -> bool:
-    """Whether such a network has loops, and they are faster than torch.
+    """Whether there are loops for a network.
 
     Args:
         kind: the cell's class.
-        halting: the mechanism; a subclass of one that has loops has none.
-        device: where the network computes.
-        dtype: its precision.
+        halting: the mechanism; a subclass of ACT or FixedRepeat has no loops.
+        device, dtype: those of the network.
     """
     known = kind in KERNELS and type(halting) in (ACT, FixedRepeat)
     return known and device.type == "cpu" and dtype == torch.float32

@@ -1,1 +1,1 @@
-"""torch's own calls on packed rows with the gradient by hand, for stacks and for GPUs."""
+"""Torch's calls on packed rows with the gradient by hand, for stacks and for GPUs."""

@@ -1,7 +1,6 @@
 """The backward pass of `sequence.py`: gradients by hand, from the last step to the first.
 
-The gradient of ACT's halting units is the one that Graves derives (Eqs. 14-20); the mechanism
-itself answers it (`ACT.logit_gradient`).
+The gradient of ACT's halting units is that of Graves 2016, Eqs. 14-20 (`ACT.logit_gradient`).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pondering.model.paths.skipping import Rows, WeightGradient, products
 
 
 class Backward:
-    """The sequence backwards.
+    """The backward pass.
 
     Args:
         tape: the forward pass.
@@ -61,7 +60,7 @@ class Backward:
             if tape.flag is not None and d_first is not None:
                 share = d_first.view(self.shape).sum(1)
                 self.d_flag = share if self.d_flag is None else self.d_flag + share
-            if there is not None:  # where there is no input the state stood still
+            if there is not None:  # without an input the state did not change
                 d_old = [torch.where(there, old, d) for old, d in zip(d_old, d_state, strict=True)]
             d_state = d_old
         return (
@@ -77,11 +76,11 @@ class Backward:
     def _input(
         self, time: int, d_totals: list[Tensor], d_ends: list[Tensor]
     ) -> tuple[Tensor | None, Tensor | None, list[Tensor]]:
-        """One input backwards.
+        """The backward pass of one input.
 
         Args:
-            d_totals: (K x B, H) each, the gradients of its sums of p_n s_n.
-            d_ends: those of its last states s_N, where they cross to the next input.
+            d_totals: (K x B, H) each, the gradients of the sums of p_n s_n.
+            d_ends: the gradients of the last states s_N, where they cross to the next input.
 
         Returns:
             the gradients of the drive and of step 1's pre-activations, (K x B, W), None where no
@@ -90,14 +89,14 @@ class Backward:
         events, rows, units = self.tape.tapes[time]
         cost = self.zeros(self.count) if self.d_cost is None else self.d_cost[time]
         last = self.zeros(self.count)  # dL/dp of each row's last step
-        totals = [rows.of(part) for part in d_totals]
+        totals = [rows.pick(part) for part in d_totals]
         d_state: list[Tensor] = []  # empty: still zero
         d_drive = d_pre = None
         for event in reversed(events):
             if isinstance(event, Repack):
-                # The rows left out there come in again; later steps gave them no gradient.
+                # Rows that were left out return; later steps gave them no gradient.
                 rows, units = event.before, event.units
-                totals = [rows.of(part) for part in d_totals]
+                totals = [rows.pick(part) for part in d_totals]
                 d_state = [_widened(part, rows, event.kept) for part in d_state]
                 d_drive = None if d_drive is None else _widened(d_drive, rows, event.kept)
                 d_pre = None if d_pre is None else _widened(d_pre, rows, event.kept)
@@ -110,16 +109,16 @@ class Backward:
                 ]
             else:
                 d_state = [column * total for total in totals]
-            if d_ends:  # ACT's last step has a weight; those that a row has halted before have none
+            if d_ends:  # the last step of a row has a weight, a step after it has none
                 ends_here = (~event.goes_on & (event.weight > 0)).unsqueeze(1)
                 for part, end in zip(d_state, d_ends, strict=True):
-                    part.add_(torch.where(ends_here, rows.of(end), 0.0))
+                    part.add_(torch.where(ends_here, rows.pick(end), 0.0))
             if self.halting.learns:
                 last = self._halting_unit(rows, event, totals, last, cost, units, d_state)
-            d_pre, rest = self.kernel.backward(event.kept, d_state)
+            d_pre, rest = self.kernel.backward(event.saved, d_state)
             d_drive = d_pre if d_drive is None else d_drive + d_pre
             if event.hidden is not None:
-                self.d_recurrent.add(rows, d_pre, event.hidden, event.left)
+                self.d_recurrent.add(rows, d_pre, event.hidden, event.active)
                 d_state = [products(rows, d_pre, self.tape.recurrent), *rest]
         if d_drive is None:  # no row had an input
             d_state = [torch.zeros_like(part) for part in d_totals]
@@ -139,10 +138,10 @@ class Backward:
 
         Args:
             totals: (n, H) each, gradients of sum p_n s_n.
-            last: (K x B,), dL/dp of each row's last step, as far as it is known.
+            last: (K x B,), dL/dp of each row's last step, zero before that step is reached.
             cost: (K x B,), dL/dR.
             units: (n, H) or (n, 2 H), the halting units' weights.
-            d_state: (n, H) each, the state's gradient, which is added to.
+            d_state: (n, H) each, the state's gradient; this is added to it.
 
         Returns:
             `last` with the rows whose last step this was.
@@ -150,21 +149,21 @@ class Backward:
         scores = (totals[0] * event.state[0]).sum(1)
         for total, part in zip(totals[1:], event.state[1:], strict=True):
             scores += (total * part).sum(1)
-        # The first step that a row meets on the way back is its last: its score is kept.
-        final = torch.where(event.goes_on, rows.of(last), scores)
+        # The first step of a row in the backward pass is its last one: its score is stored.
+        final = torch.where(event.goes_on, rows.pick(last), scores)
         # Where a row goes on, p_n = h_n.
-        d_logit = self.halting.logit_gradient(scores, final, rows.of(cost), event.weight)
+        d_logit = self.halting.logit_gradient(scores, final, rows.pick(cost), event.weight)
         d_logit = torch.where(event.goes_on, d_logit, 0.0)
         column = d_logit.unsqueeze(1)
         for part, unit in zip(d_state, torch.split(units, self.tape.hidden, 1), strict=False):
             part.addcmul_(column, unit)
-        read = self.tape.read(event.state, units)
-        share = rows.of(self.d_units).addcmul_(column, read)
+        read = self.tape.halting_input(event.state, units)
+        share = rows.pick(self.d_units).addcmul_(column, read)
         self.d_units = rows.put(self.d_units, share)
-        self.d_bias = rows.put(self.d_bias, rows.of(self.d_bias).add_(d_logit))
+        self.d_bias = rows.put(self.d_bias, rows.pick(self.d_bias).add_(d_logit))
         return rows.put(last, final)
 
 
 def _widened(part: Tensor, rows: Rows, kept: Tensor) -> Tensor:
     """Gradients (n', F) of the rows `kept` as gradients (n, F) of all `rows`, zero elsewhere."""
-    return part.new_zeros(rows.total, part.shape[1]).index_copy_(0, kept, part)
+    return part.new_zeros(sum(rows.counts), part.shape[1]).index_copy_(0, kept, part)

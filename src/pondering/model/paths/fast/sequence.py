@@ -1,8 +1,8 @@
 """ACT and fixed repeat in training: a whole sequence is one operation, its gradient by hand.
 
 Automatic differentiation spends most of a small network's time on bookkeeping. Here the forward
-pass (`forward.py`) keeps what the backward pass (`backward.py`) needs and nothing else. Rows that
-have halted leave, as in `skipping`. The tests hold the numbers to those of the readable path.
+pass (`forward.py`) saves only what the backward pass (`backward.py`) needs. Rows that have halted
+are skipped, as in `skipping.py`. The tests compare the numbers with the readable path.
 """
 
 from __future__ import annotations
@@ -15,39 +15,37 @@ from torch.autograd.function import once_differentiable
 
 from pondering.model.halting import ACT, FixedRepeat
 from pondering.model.paths.fast.backward import Backward
-from pondering.model.paths.fast.forward import FastJob, Forward, Sequence
+from pondering.model.paths.fast.forward import (
+    Forward,
+    Job,
+    SequenceRecord,
+    output_gradients,
+    take_tape,
+)
 from pondering.model.paths.fast.kernels import KERNELS
 
 
 def supports(cell: Any, halting: Any) -> bool:
-    """Whether `ponder` knows the cell's kernel and the mechanism's own gradient, no subclass's."""
+    """Whether the cell has a kernel and the mechanism a gradient here; a subclass has none."""
     return type(cell) in KERNELS and type(halting) in (ACT, FixedRepeat)
 
 
-def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> Sequence:
-    """Ponder every input of a sequence, from a state of zeros.
-
-    Args:
-        cell: stacked, see `cells`.
-        heads: stacked, see `heads.Heads`.
-        halting: ACT or FixedRepeat.
-        drives: (T, K, B, E), the embedded inputs.
-        mask: (T, K, B) bool, False where a sequence is over.
-    """
-    job = FastJob(KERNELS[type(cell)], halting, mask, len(cell.state_sizes))
+def ponder(cell: Any, heads: Any, halting: Any, drives: Tensor, mask: Tensor) -> SequenceRecord:
+    """Ponder every input of a sequence, from a state of zeros; arguments as `paths.sequence`."""
+    job = Job(KERNELS[type(cell)], halting, mask, len(cell.state_sizes))
     weight, bias = heads.halting_weight(), heads.bias[:, -1:]
-    found = _Ponder.apply(job, drives, cell.flag, cell.recurrent, weight, bias)  # type: ignore[no-untyped-call]
-    return Sequence(*found)
+    record = _Ponder.apply(job, drives, cell.flag, cell.recurrent, weight, bias)  # type: ignore[no-untyped-call]
+    return SequenceRecord(*record)
 
 
 class _Ponder(torch.autograd.Function):
-    """(drives, flag, recurrent, halt weight and bias) -> a `Sequence`."""
+    """(drives, flag, recurrent, halt weight and bias) -> a `SequenceRecord`."""
 
     @staticmethod
-    def forward(ctx: Any, job: FastJob, *inputs: Any) -> tuple[Any, ...]:
-        walk = Forward(job, *inputs)
-        done = walk.run()
-        ctx.walk = walk
+    def forward(ctx: Any, job: Job, *inputs: Any) -> tuple[Any, ...]:
+        tape = Forward(job, *inputs)
+        done = tape.run()
+        ctx.tape = tape
         ctx.save_for_backward(*inputs[2:4])
         ctx.mark_non_differentiable(done.ponder_time, done.expected_steps)
         ctx.set_materialize_grads(False)
@@ -56,12 +54,4 @@ class _Ponder(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Any) -> tuple[Tensor | None, ...]:
-        given = Sequence(*gradients)
-        parts = [g for g in (given.remainder, given.cost) if g is not None]
-        d_cost = torch.stack(parts).sum(0) if parts else None
-        if ctx.walk is None:
-            raise RuntimeError("a second backward pass: not allowed; path='readable' allows it")
-        _ = ctx.saved_tensors  # raises where a weight was changed in place
-        walk = Backward(ctx.walk, given.features, d_cost)
-        ctx.walk = None
-        return None, *walk.run()
+        return None, *Backward(take_tape(ctx), *output_gradients(gradients)).run()

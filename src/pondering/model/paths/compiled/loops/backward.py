@@ -1,11 +1,17 @@
-"""ACT and fixed repeat backwards: the tape of `forward.py` from its last entry to its first."""
+"""ACT and fixed repeat backwards, over the tape of `forward.py` from last entry to first."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pondering.model.paths.compiled.loops import Array, f4, loop, zero
-from pondering.model.paths.compiled.loops.cells import add, back_lstm, back_tanh, clear, put
+from pondering.model.paths.compiled.loops.cells import (
+    add_row,
+    back_lstm,
+    back_tanh,
+    copy_row,
+    zero_rows,
+)
 from pondering.model.paths.compiled.loops.forward import product
 from pondering.model.paths.compiled.loops.tape import Job, Tape
 
@@ -13,33 +19,33 @@ from pondering.model.paths.compiled.loops.tape import Job, Tape
 @loop
 def back_halt(
     job: Job, k: int, tape: Tape, first: int, end: int, on: int, last: Array, d_cost: Array,
-    total: Array, later: Array, d_hidden: Array, memory: Array, kept: Array, d_cell: Array,
+    total: Array, later_h: Array, d_hidden: Array, memory: Array, later_c: Array, d_cell: Array,
     d_end: Array, d_memory: Array, d_unit: Array, d_bias: Array,
 ) -> int:  # fmt: skip
     """Gradients of entries' states after a step, and of their halting units.
 
     Args:
-        on: the first of these entries in `later` and `kept`.
-        last: (B,), dL/dp of each row's last step; gets those whose last step this was.
+        on: the first of these entries in `later_h` and `later_c`.
+        last: (B,), dL/dp of each row's last step; set for rows whose last step this is.
         d_cost: (B,), dL/dR.
         total, memory: (B, H), gradients of sum p_n h_n and sum p_n c_n.
-        later, kept: gradients of h and c before the next step, for the rows that took it.
-        d_hidden, d_cell: (end - first, H), get the gradients of h and c after the step.
-        d_end, d_memory: (B, H), gradients of h_N and c_N; (0, H) where these do not cross.
-        d_unit, d_bias: (H,) and (K,), are added to.
+        later_h, later_c: gradients of h and c before the next step, for the rows that took it.
+        d_hidden, d_cell: (end - first, H), become the gradients of h and c after the step.
+        d_end, d_memory: (B, H), gradients of h_N and c_N; (0, H) if these do not cross.
+        d_unit, d_bias: (H,) and (K,); the gradients are added to them.
 
     Returns:
-        where the next block's entries begin in `later` and `kept`.
+        the first entry of the next block in `later_h` and `later_c`.
 
     Source: Graves 2016, Eqs. 14-20, as `ACT.logit_gradient`.
     """
-    after, cells, unit, units = tape.after, tape.cells, job.units[k], tape.after.shape[1]
+    after, cells, unit, units = tape.h_after, tape.c_after, job.units[k], tape.h_after.shape[1]
     rows, weights, goes_on = tape.row, tape.weight, tape.goes_on
     for r in range(first, end):
         row, weight, i, score = rows[r], weights[r], r - first, f4(0)
         if goes_on[r] and len(job.rho):
-            put(d_hidden, i, later, on)
-            put(d_cell, i, kept, on)
+            copy_row(d_hidden, i, later_h, on)
+            copy_row(d_cell, i, later_c, on)
             on += 1
             continue
         for j in range(after.shape[1]):
@@ -52,9 +58,9 @@ def back_halt(
             for j in range(after.shape[1]):
                 d_unit[j] += d_logit * after[r, j]
             for j in range(after.shape[1]):
-                d_hidden[i, j] = later[on, j] + weight * total[row, j] + d_logit * unit[j]
+                d_hidden[i, j] = later_h[on, j] + weight * total[row, j] + d_logit * unit[j]
             for j in range(cells.shape[1]):
-                d_cell[i, j] = kept[on, j] + weight * memory[row, j]
+                d_cell[i, j] = later_c[on, j] + weight * memory[row, j]
             for j in range(len(unit) - units):
                 d_unit[units + j] += d_logit * cells[r, j]
                 d_cell[i, j] += d_logit * unit[units + j]
@@ -66,8 +72,8 @@ def back_halt(
             for j in range(cells.shape[1]):
                 d_cell[i, j] = weight * memory[row, j]
             if len(d_end):
-                add(d_hidden, i, d_end, row)
-                add(d_cell, i, d_memory, row)
+                add_row(d_hidden, i, d_end, row)
+                add_row(d_cell, i, d_memory, row)
     return on
 
 
@@ -75,7 +81,7 @@ def back_halt(
 def gather(tape: Tape, first: int, end: int, begins: bool, into: Array, d_flag: Array) -> None:
     """Add the pre-activations' gradients to the drives' (B, W), at step 1 also to the flag's (W,).
 
-    A row's last step, the first that the backward pass meets, overwrites what stands in `into`.
+    A row's last step, the first in the backward pass, overwrites `into`.
     """
     gates, rows, goes_on = tape.gates, tape.row, tape.goes_on
     for r in range(first, end):
@@ -84,37 +90,37 @@ def gather(tape: Tape, first: int, end: int, begins: bool, into: Array, d_flag: 
             for j in range(gates.shape[1]):
                 into[row, j] += gates[r, j]
         else:
-            put(into, row, gates, r)
+            copy_row(into, row, gates, r)
         if begins:
             for j in range(gates.shape[1]):
                 d_flag[j] += gates[r, j]
 
 
 @loop
-def receive(
+def begin_input(
     job: Job, k: int, t: int, d_features: Array, crossing: Array, total: Array, d_drives: Array
 ) -> None:
     """Begin an input's backward pass: add the gradient of its features to `total` (B, H).
 
-    A row without this input has no drive: the drive's gradient is zero. Its features are the h that
-    goes by, whose gradient is in `crossing`, (B, H); the same as `total` where sum p_n h_n crosses.
+    For a row without this input the drive's gradient is zero, and the features are the h before.
+    The gradient of that h is in `crossing`, (B, H), which is `total` if sum p_n h_n crosses.
     """
     for row in range(job.mask.shape[2]):
         if not job.mask[t, k, row]:
-            clear(d_drives[t, k], row, row + 1)
-            add(crossing, row, d_features[t, k], row)
+            zero_rows(d_drives[t, k], row, row + 1)
+            add_row(crossing, row, d_features[t, k], row)
         else:
-            add(total, row, d_features[t, k], row)
+            add_row(total, row, d_features[t, k], row)
 
 
 @loop
-def hand_over(tape: Tape, used: int, n: int, later: Array, total: Array) -> None:
-    """Put the gradients `later` (n, H) of the state before step 1 in `total` (B, H).
+def end_input(tape: Tape, used: int, n: int, later: Array, total: Array) -> None:
+    """Copy the gradients `later` (n, H) of the state before step 1 to `total` (B, H).
 
     The entries of step 1 begin at `used`. Rows without this input keep their gradient.
     """
     for i in range(n):
-        put(total, tape.row[used + i], later, i)
+        copy_row(total, tape.row[used + i], later, i)
 
 
 @loop
@@ -123,14 +129,14 @@ def backward(
     d_features: Array, d_cost: Array,
     d_drives: Array, d_flag: Array, d_recurrent: Array, d_units: Array, d_bias: Array,
 ) -> None:  # fmt: skip
-    """The gradients of what `forward` read; replicas, inputs and steps in reverse order.
+    """The gradients of the inputs of `forward`; replicas, inputs and steps in reverse order.
 
     Args:
         first, end, job, taped: arguments and result of `forward`; the tape is overwritten.
         d_features: (T, K, B, H).
         d_cost: (T, K, B), dL/dR.
-        d_drives, d_recurrent: get their gradients.
-        d_flag, d_units, d_bias: zeros, get their gradients.
+        d_drives, d_recurrent: become their gradients.
+        d_flag, d_units, d_bias: zeros, become their gradients.
     """
     tape, taken, used, calls = taped
     units = job.recurrent.shape[2]
@@ -146,10 +152,10 @@ def backward(
         bottom = used
         for t in range(len(job.mask) - 1, -1, -1):
             if job.last:
-                clear(total, 0, size)
-            receive(job, k, t, d_features, d_h, total, d_drives)
-            later = np.empty((0, units), f4)  # gradient of the states before the next step
-            kept = np.empty((0, memory.shape[1]), f4)
+                zero_rows(total, 0, size)
+            begin_input(job, k, t, d_features, d_h, total, d_drives)
+            later_h = np.empty((0, units), f4)  # gradient of the states before the next step
+            later_c = np.empty((0, memory.shape[1]), f4)
             n = zero
             for step in range(taken[k - first, t], 0, -1):
                 calls -= 1
@@ -162,21 +168,21 @@ def backward(
                     a, b = used + low, used + top
                     dh, dc = d_hidden[low:top], d_cell[low:top]
                     on = back_halt(
-                        job, k, tape, a, b, on, last, d_cost[t, k], total, later, dh,
-                        memory, kept, dc, d_end, d_memory, d_units[k], d_bias,
+                        job, k, tape, a, b, on, last, d_cost[t, k], total, later_h, dh,
+                        memory, later_c, dc, d_end, d_memory, d_units[k], d_bias,
                     )  # fmt: skip
                     if job.lstm:
-                        back_lstm(a, b, tape.gates, tape.old, tape.squashed, dh, dc)
+                        back_lstm(a, b, tape.gates, tape.c_before, tape.tanh_c, dh, dc)
                     else:
                         back_tanh(a, b, tape.gates, dh)
                     gather(tape, a, b, step == 1, d_drives[t, k], d_flag[k])
                     if t or step > 1:
                         product(tape.gates[a:b], job.recurrent[k], dh)
-                later, kept = d_hidden, d_cell
-            hand_over(tape, used, n, later, d_h)
-            hand_over(tape, used, n, kept, d_c)
+                later_h, later_c = d_hidden, d_cell
+            end_input(tape, used, n, later_h, d_h)
+            end_input(tape, used, n, later_c, d_c)
             begun = used + n if t == 0 else used  # before its first step the state was zero
         if begun < bottom:
-            product(tape.gates[begun:bottom].T, tape.hidden[begun:bottom], d_recurrent[k])
+            product(tape.gates[begun:bottom].T, tape.h_before[begun:bottom], d_recurrent[k])
         else:
-            clear(d_recurrent[k], 0, len(d_recurrent[k]))
+            zero_rows(d_recurrent[k], 0, len(d_recurrent[k]))

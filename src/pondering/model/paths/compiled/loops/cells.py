@@ -1,7 +1,7 @@
 """Steps of cells and their gradients, for entries `first` to `end - 1` of a tape.
 
-LLVM uses the CPU's vectors only where an inner loop runs over one row from 0 on, and reads nothing
-of what it writes but the number in the same place.
+LLVM uses the CPU's vectors only where an inner loop runs over one row from 0 on, and reads no
+element that it writes except the one at the same place.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from pondering.model.paths.compiled.loops import Array, Float, f4, loop
 
-TURNED = 16  # floats in a line of the cache
+CACHE_LINE = 16  # floats
 
 
 @loop
@@ -45,51 +45,53 @@ def sigmoid(x: Float) -> Float:
 
 
 @loop
-def step_tanh(first: int, end: int, rows: Array, drives: Array, added: Array, gates: Array) -> None:
-    """s = tanh(W_s s' + drive + added).
+def step_tanh(first: int, end: int, rows: Array, drives: Array, flag: Array, gates: Array) -> None:
+    """s = tanh(W_s s' + drive + flag).
 
     Args:
         rows: (R,), each entry's row in the batch.
         drives: (B, W), the embedded inputs of the batch.
-        added: (W,), the flag's weights at step 1, else zero.
+        flag: (W,), the flag's weights at step 1, else zero.
         gates: (R, W), W_s s'; becomes s.
     """
     for r in range(first, end):
         row = rows[r]
         for j in range(gates.shape[1]):
-            gates[r, j] = tanh(gates[r, j] + drives[row, j] + added[j])
+            gates[r, j] = tanh(gates[r, j] + drives[row, j] + flag[j])
 
 
 @loop
 def step_lstm(
-    first: int, end: int, rows: Array, drives: Array, added: Array, gates: Array,
-    old: Array, cells: Array, squashed: Array, after: Array,
+    first: int, end: int, rows: Array, drives: Array, flag: Array, gates: Array,
+    c_before: Array, c_after: Array, tanh_c: Array, h_after: Array,
 ) -> None:  # fmt: skip
     """c = f c' + i g and h = o tanh c.
 
     Args:
-        rows, drives, added: as in `step_tanh`.
+        rows, drives, flag: as in `step_tanh`.
         gates: (R, 4 H), W_s h'; becomes i, f, g, o.
-        old: (R, H), c'.
-        cells, squashed, after: (R, H), get c, tanh c and h.
+        c_before: (R, H), c'.
+        c_after, tanh_c, h_after: (R, H), become c, tanh c and h.
     """
-    size = after.shape[1]
+    size = h_after.shape[1]
     for r in range(first, end):
         row = rows[r]
         for j in range(2 * size):
-            gates[r, j] = sigmoid(gates[r, j] + drives[row, j] + added[j])
+            gates[r, j] = sigmoid(gates[r, j] + drives[row, j] + flag[j])
         for j in range(size):
             n = 2 * size + j
-            gates[r, n] = tanh(gates[r, n] + drives[row, n] + added[n])
+            gates[r, n] = tanh(gates[r, n] + drives[row, n] + flag[n])
         for j in range(size):
             n = 3 * size + j
-            gates[r, n] = sigmoid(gates[r, n] + drives[row, n] + added[n])
+            gates[r, n] = sigmoid(gates[r, n] + drives[row, n] + flag[n])
         for j in range(size):
-            cells[r, j] = gates[r, size + j] * old[r, j] + gates[r, j] * gates[r, 2 * size + j]
+            c_after[r, j] = (
+                gates[r, size + j] * c_before[r, j] + gates[r, j] * gates[r, 2 * size + j]
+            )
         for j in range(size):
-            squashed[r, j] = tanh(cells[r, j])
+            tanh_c[r, j] = tanh(c_after[r, j])
         for j in range(size):
-            after[r, j] = gates[r, 3 * size + j] * squashed[r, j]
+            h_after[r, j] = gates[r, 3 * size + j] * tanh_c[r, j]
 
 
 @loop
@@ -107,66 +109,67 @@ def back_tanh(first: int, end: int, gates: Array, d_hidden: Array) -> None:
 
 @loop
 def back_lstm(
-    first: int, end: int, gates: Array, old: Array, squashed: Array, d_hidden: Array, d_cell: Array
+    first: int, end: int, gates: Array, c_before: Array, tanh_c: Array, d_hidden: Array,
+    d_cell: Array,
 ) -> None:  # fmt: skip
     """The pre-activations' gradient from those of h and c.
 
     Args:
         gates: (R, 4 H), i, f, g, o; becomes the gradient.
-        old, squashed: (R, H), c' and tanh c; `squashed` is overwritten.
+        c_before, tanh_c: (R, H), c' and tanh c; `tanh_c` is overwritten.
         d_hidden: (end - first, H), the gradient of h.
         d_cell: (end - first, H), the gradient of c; becomes that of c'.
     """
-    size = old.shape[1]
-    spare = np.empty(size, f4)
+    size = c_before.shape[1]
+    scratch = np.empty(size, f4)
     for r in range(first, end):
         n = r - first
         for j in range(size):
-            o, t = gates[r, 3 * size + j], squashed[r, j]
+            o, t = gates[r, 3 * size + j], tanh_c[r, j]
             d_cell[n, j] += d_hidden[n, j] * o * (f4(1) - t * t)
         for j in range(size):
-            o, t = gates[r, 3 * size + j], squashed[r, j]
+            o, t = gates[r, 3 * size + j], tanh_c[r, j]
             gates[r, 3 * size + j] = d_hidden[n, j] * t * (o * (f4(1) - o))
         for j in range(size):
-            squashed[r, j] = d_cell[n, j] * gates[r, 2 * size + j]
-            spare[j] = d_cell[n, j] * gates[r, j]
+            tanh_c[r, j] = d_cell[n, j] * gates[r, 2 * size + j]
+            scratch[j] = d_cell[n, j] * gates[r, j]
         for j in range(size):
             i = gates[r, j]
-            gates[r, j] = squashed[r, j] * (i * (f4(1) - i))
+            gates[r, j] = tanh_c[r, j] * (i * (f4(1) - i))
         for j in range(size):
             g = gates[r, 2 * size + j]
-            gates[r, 2 * size + j] = spare[j] * (f4(1) - g * g)
+            gates[r, 2 * size + j] = scratch[j] * (f4(1) - g * g)
         for j in range(size):
             f, dc = gates[r, size + j], d_cell[n, j]
-            gates[r, size + j] = dc * old[r, j] * (f * (f4(1) - f))
+            gates[r, size + j] = dc * c_before[r, j] * (f * (f4(1) - f))
             d_cell[n, j] = dc * f
 
 
 @loop
-def put(target: Array, i: int, source: Array, n: int) -> None:
+def copy_row(target: Array, i: int, source: Array, n: int) -> None:
     """Copy row n of `source` to row i of `target`; slices of arrays would take longer."""
     for j in range(target.shape[1]):
         target[i, j] = source[n, j]
 
 
 @loop
-def add(target: Array, i: int, source: Array, n: int) -> None:
+def add_row(target: Array, i: int, source: Array, n: int) -> None:
     """Add row n of `source` to row i of `target`."""
     for j in range(target.shape[1]):
         target[i, j] += source[n, j]
 
 
 @loop
-def turn(source: Array, target: Array) -> None:
+def transpose(source: Array, target: Array) -> None:
     """Write the transpose of `source` (W, H) to `target` (H, W), a few rows at a time."""
-    for top in range(0, len(source), TURNED):
+    for top in range(0, len(source), CACHE_LINE):
         for j in range(len(target)):
-            for i in range(min(TURNED, len(source) - top)):
+            for i in range(min(CACHE_LINE, len(source) - top)):
                 target[j, top + i] = source[top + i, j]
 
 
 @loop
-def clear(target: Array, first: int, end: int) -> None:
+def zero_rows(target: Array, first: int, end: int) -> None:
     """Set rows `first` to `end - 1` of `target` to zero."""
     for i in range(first, end):
         for j in range(target.shape[1]):
