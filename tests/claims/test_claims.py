@@ -144,7 +144,7 @@ def test_comparisons_and_trends_rest_on_intervals_and_on_enough_seeds() -> None:
     assert len(compared) > len(claims)
     assert [one.quantity for one in compared if one.by != "interval"] == []
     assert all(
-        each.minimum_seeds >= (20 if name in ("G1", "G4", "B4") else 5)
+        each.minimum_seeds >= {"G1": 20, "G4": 20, "B4": 10}.get(name, 5)
         for name, each in claims.items()
     )
     limits = {

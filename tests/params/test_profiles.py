@@ -89,22 +89,33 @@ def test_in_quick_act_and_pondernet_solve_their_parity_and_a_plain_network_does_
     assert min(found["act_steps"], found["pondernet_steps"]) > 1.5
 
 
-def test_the_paper_profile_has_the_papers_grids() -> None:
-    paper = load_params(ROOT / "params.yaml", "paper").experiments
-    graves = paper["parity"]
+def test_the_paper_profile_has_the_papers_values() -> None:
     grid = [digit / 10**decimals for decimals in (4, 3, 2, 1) for digit in range(1, 10)] + [1.0]
+    graves, text = PAPER["parity"], PAPER["wikipedia"]
     assert graves.mechanism("act").settings == tuple(grid)
-    assert paper["wikipedia"].mechanism("act").settings == tuple(grid[9:])
-    assert graves.seeds == tuple(range(20))
-    assert graves.training.batch == 128
-    assert graves.training.learning_rate == 1e-4
-    assert graves.halting.max_steps == 100
-    assert graves.halting.halt_bias == 1.0
-    banino = paper["parity_extrapolation"]
-    assert banino.task["train_nonzero"] == [1, 48]
+    assert text.mechanism("act").settings == tuple(grid[9:])
+    for name in ("parity", "logic", "addition", "sort", "wikipedia"):
+        config, training = PAPER[name], PAPER[name].training
+        assert list(config.mechanisms) == ["repeat", "act"] and config.seeds == tuple(range(20))
+        assert (training.learning_rate, training.clip, config.halting.halt_bias) == (1e-4, None, 1)
+        assert config.halting.max_steps == (20 if name == "addition" else 100)
+        fixed = (1, 2, 3, 5, 8) if name in ("parity", "addition") else (1,)
+        assert config.mechanism("repeat").settings == fixed
+    banino = PAPER["parity_extrapolation"]
+    assert banino.task["train_nonzero"] == [1, 48] and len(banino.seeds) == 10
     assert banino.task["test_nonzero"]["extrapolation"] == [49, 96]
-    assert banino.mechanism("pondernet").settings == tuple(round(0.1 * i, 1) for i in range(1, 10))
-    assert len(banino.seeds) == 10
+    priors = tuple(round(0.1 * i, 1) for i in range(1, 10))
+    assert banino.mechanism("pondernet").settings == priors
+    trained = PAPER["parity_interpolation"].replicas("pondernet")
+    seeds = {
+        each: [r.seed for r in trained if (r.setting, r.options) == each]
+        for each in ((p, o) for p in priors for o in ((), (("epsilon", 0.05),)))
+    }
+    assert {k: len(v) for k, v in seeds.items()} == {k: 10 for k in seeds} | {(0.1, ()): 30}
+    for name in ("mnist", "mnist_rotated"):
+        training = PAPER[name].training
+        assert training.updates == 20 * 430 and training.validation is not None
+        assert (training.validation.factor, training.validation.patience) == (0.1, 10)
 
 
 def test_reduced_has_the_settings_and_fresh_seeds_that_the_questions_name() -> None:
@@ -146,7 +157,8 @@ def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
         indent = len(code) - len(code.lstrip())
         key, _, value = code.strip().partition(":")
         top = top if indent else key
-        if indent <= 2:
+        profile = "common" if top == "tasks" else profile
+        if indent <= 2 and top != "tasks":
             profile = key if indent == 2 and top not in ("download", "defaults") else ""
         above = {depth: said for depth, said in above.items() if depth < indent}
         if (

@@ -25,7 +25,7 @@ from pondering.train.build import make_halting, make_network
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_gets_its_settings_and_values(tmp_path: Path, name: str) -> None:
     config = tiny.config(tmp_path, halting={"epsilon": 0.25}, pondernet={"beta": 0.5})
-    settings = config.settings(name)
+    settings = config.mechanism(name).settings
     made: Any = make_halting(config, config.replicas(name)[::2])
     assert type(made) is getattr(halting, MECHANISMS[name].path.partition(":")[2])
     assert made.learns == MECHANISMS[name].learns
