@@ -17,17 +17,15 @@ from support import stages, tiny
 from support.trained_project import shown
 
 from pondering.evaluate import publish
-from pondering.evaluate.kept import Kept
 from pondering.evaluate.load import load_trained
 from pondering.evaluate.publish import in_line
-from pondering.params.read import PROFILES, load_params
+from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.results.results import read_table
 from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
-from pondering.train.build import make_network
 
 MECHANISMS = ("repeat", "act", "pondernet")
 
@@ -126,14 +124,13 @@ def test_large_networks_are_left_out_and_the_plain_one_first(
     seeds = per_seed(headline(read_table(layout.table("tiny"))))
     for budget in (size - 1, size, 2 * size, 3 * size):
         monkeypatch.setattr(publish, "BUDGET", budget)
-        copies = publish.Copies(Layout(tmp_path, "quick", PUBLISHED), "tiny", values)
+        names = set()
         for mechanism in MECHANISMS:
             trained = load_trained(layout, params, "tiny", mechanism, task)
-            copies.add(mechanism, trained, best_setting(seeds, mechanism), Kept((), {}))
-        files = copies.files()
-        index = json.loads(files.pop(tmp_path / "reports/quick/models/tiny/index.json"))
-        names = {path.parent.name for path in files}
-        assert names == {name for name, each in index.items() if each["published"]}
+            setting, folder = best_setting(seeds, mechanism), tmp_path / mechanism
+            taken = publish.copy(folder, values, mechanism, trained, setting, {})
+            assert taken and taken[0]["published"] == bool(taken[1])
+            names |= {mechanism} if taken[1] else set()
         found.append(names)
     assert found == [set(), {"act"}, {"act", "pondernet"}, set(MECHANISMS)]
 
@@ -161,19 +158,3 @@ def test_what_is_missing_or_unfinished_is_refused_and_nothing_copied(tmp_path: P
     with pytest.raises(UserError, match=r"seed 9 is not trained; run `dvc repro train@quick-tiny`"):
         publish.publish(more, project)
     assert not (project / "reports/quick/tables").exists()
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_a_profile_takes_a_few_megabytes(profile: str) -> None:
-    total = 0
-    params = load_params(stages.ROOT / "params.yaml", profile)
-    for name, values in params.experiments.items():
-        if values.network.hidden > 1000:
-            assert 4 * values.network.hidden**2 > publish.BUDGET  # one weight of it
-            continue
-        task = make_task(values.task, name)
-        first, *_ = values.mechanisms
-        network = make_network(values, task, values.replicas(first)[:1])
-        size = sum(4 * parameter.numel() for parameter in network.parameters())
-        total += size * min(len(values.mechanisms), publish.BUDGET // size)
-    assert 1_000_000 < total < 12_000_000

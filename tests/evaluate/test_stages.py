@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from safetensors import safe_open
-from support import faults, stages, tiny
+from support import stages, tiny
 from support.stages import MECHANISMS, QUICK, contents
 
 from pondering.params.read import load_params
@@ -86,18 +85,10 @@ def test_runs_hold_the_stacked_parameters_and_their_configuration(project: Path)
         assert {file.get_tensor(name).shape[0] for name in file.keys()} == {4}  # noqa: SIM118
 
 
-def test_provenance_says_where_a_number_comes_from(project: Path) -> None:
-    origin = json.loads((project / "data/results/quick/provenance/tiny/act.json").read_text())
-    wanted = {"commit", "params_hash", "data_hash", "device", "versions", "wall_seconds"}
-    assert wanted | {"updates", "command"} <= set(origin)
-    assert origin["updates"] == 30
-    assert origin["command"] == "dvc repro train@quick-tiny"
-    assert origin["versions"]["torch"].startswith("2.")
-    assert 0 < origin["wall_seconds"] < 60
-
-
-def test_an_evaluation_says_so_too_with_the_replicas_it_read(project: Path) -> None:
+def test_an_evaluation_says_where_its_numbers_come_from(project: Path) -> None:
     origin = json.loads((project / "data/results/quick/provenance/tiny.json").read_text())
+    wanted = {"commit", "params_hash", "data_hash", "device", "versions", "wall_seconds", "command"}
+    assert wanted <= origin.keys()
     config = load_params(project / "params.yaml").experiment("tiny").plain()
     runs = {each: project / f"data/results/quick/networks/tiny/{each}" for each in MECHANISMS}
     trained = {k: sha256_file(runs[k] / "parameters.safetensors") for k in runs}
@@ -115,17 +106,6 @@ def test_an_evaluation_says_so_too_with_the_replicas_it_read(project: Path) -> N
     assert origin["data_hash"] == sha256_file(project / "data/tasks/quick/tiny.npz")
     assert origin["command"] == "dvc repro evaluate@quick-tiny"
     assert 0 < origin["wall_seconds"] < 60
-
-
-def test_an_evaluation_needs_neither_dvc_nor_mlflow(copy: Path) -> None:
-    before = stages.contents(copy)
-    missing = partial(faults.uninstalled, "dvc", "mlflow")
-    done = stages.run(copy, "evaluate", *QUICK, before=missing)
-    assert (done.status, done.err) == (0, "")
-    after, record = stages.contents(copy), "data/results/quick/provenance/tiny.json"
-    assert not {"dvc", "mlflow"} & set(json.loads(after.pop(record))["versions"])
-    assert {"dvc", "mlflow"} < set(json.loads(before.pop(record))["versions"])
-    assert after == before
 
 
 def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path) -> None:

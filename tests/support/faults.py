@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import resource
 import signal
-import sys
 
 STEPS = 4  # moments to die at while one file is written, see `die_at`
 
@@ -67,18 +65,3 @@ def little_memory(mebibytes: int) -> None:
 def small_files(size: int) -> None:
     """No file longer than so many bytes."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
-def uninstalled(*names: str) -> None:
-    """Neither these packages nor their versions are to be found."""
-    found = importlib.metadata.version
-    assert not set(names) & set(sys.modules)
-
-    def version(name: str) -> str:
-        if name in names:
-            raise importlib.metadata.PackageNotFoundError(name)
-        return found(name)
-
-    importlib.metadata.version = version
-    for name in names:
-        sys.modules[name] = None  # type: ignore[assignment]

@@ -20,6 +20,7 @@ from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train import checkpoint
 from pondering.train.build import make_network
+from pondering.train.replica import hashes
 
 
 def stage_of(
@@ -43,8 +44,10 @@ def stage_of(
         lost = [(each.setting, each.seed) in diverged for each in replicas]
         states = ["diverged" if each else "running" for each in lost]
         record = [
-            {"setting": each.setting, "seed": each.seed, "status": status}
-            for each, status in zip(replicas, states, strict=True)
+            each.record() | {"status": status, "key": key}
+            for (each, key), status in zip(
+                hashes(params, "tiny", mechanism).items(), states, strict=True
+            )
         ]
         whole = {"config": config.of_mechanism(mechanism), "replicas": record}
         write_json(run / "run.json", whole)

@@ -46,7 +46,7 @@ def run(work: Evaluation) -> None:
         for row in table_rows(trained, work.task, work.sets, work.config.evaluation.stored)
     ]
     table = pd.DataFrame(rows, columns=list(EXIT_COLUMNS))
-    table = work.kept.rows(table, work.published.exits(work.experiment))
+    table = work.merge.rows(table, work.published.exits(work.experiment))
     table["threshold"] = [_in_full(each) for each in table["threshold"]]
     atomic_write(work.layout.exits(work.experiment), table.to_csv(index=False, float_format="%.6g"))
 

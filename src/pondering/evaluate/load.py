@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -16,7 +15,7 @@ from pondering.project.paths import Layout
 from pondering.tasks.base import Task
 from pondering.train import checkpoint
 from pondering.train.build import make_network
-from pondering.train.replica import agrees
+from pondering.train.replica import hashes
 
 
 class Trained(NamedTuple):
@@ -32,24 +31,23 @@ class Trained(NamedTuple):
         return self.replicas[0].mechanism
 
 
-def recorded(path: Path, mechanism: str) -> tuple[list[tuple[Replica, str]], Any]:
-    """A run's replicas with their status, and the parameters that it was trained with.
-
-    Args:
-        path: its `run.json`.
-        mechanism: that of the replicas.
+def trained_here(
+    layout: Layout, params: Params, experiment: str, mechanism: str
+) -> dict[Replica, str]:
+    """The status of each replica whose network is here, in the order of their stack.
 
     Raises:
-        ValueError: damaged.
+        UserError: the mechanism was not trained, or with other values or another program.
     """
-    record = json.loads(path.read_text(encoding="utf-8"))
-    try:
-        replicas = [
-            (Replica.of_record(mechanism, each), str(each["status"])) for each in record["replicas"]
-        ]
-        return replicas, record["config"]
-    except (KeyError, TypeError, OverflowError, AttributeError) as error:
-        raise ValueError(f"{path}: damaged") from error
+    path = layout.run(experiment, mechanism) / "run.json"
+    planned = {key: each for each, key in hashes(params, experiment, mechanism).items()}
+    stage = f"dvc repro {params.training(experiment)}"
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; run `{stage}` first")
+    replicas = json.loads(path.read_text(encoding="utf-8"))["replicas"]
+    if not all(each["key"] in planned for each in replicas):
+        raise UserError(f"{path}: trained with other values or another program; run `{stage}`")
+    return {planned[each["key"]]: each["status"] for each in replicas}
 
 
 def load_trained(
@@ -63,28 +61,13 @@ def load_trained(
     """Read trained replicas back.
 
     Raises:
-        UserError: missing, damaged, or trained with other parameters than these.
+        UserError: as of `trained_here`; or there are none, or their file is damaged.
     """
-    config, folder = params.experiment(experiment), layout.run(experiment, mechanism)
-    path = folder / "run.json"
-    stage = f"dvc repro {params.training(experiment)}"
-    try:
-        found, values = recorded(path, mechanism)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run `{stage}` first") from None
-    except ValueError:
-        raise UserError(f"{path}: damaged; run `{stage}` again") from None
-    replicas = [replica for replica, _ in found]
-    if not agrees(values, config, mechanism):
-        raise UserError(f"{path}: trained with other parameters than params.yaml; run `{stage}`")
-    planned = config.replicas(mechanism)  # all of them, or of a fresh clone one, in their order
-    if not replicas or replicas != [each for each in planned if each in replicas]:
-        raise UserError(f"{path}: damaged; run `{stage}` again")
-    tensors, _ = checkpoint.read(folder / "parameters.safetensors")
-    network = make_network(config, task, replicas, device)
-    try:
-        network.load_state_dict(tensors)
-    except RuntimeError:
-        where = folder / "parameters.safetensors"
-        raise UserError(f"{where}: of another configuration; run `{stage}` again") from None
-    return Trained(network, replicas, [status for _, status in found])
+    status = trained_here(layout, params, experiment, mechanism)
+    if not status:
+        stage = f"dvc repro {params.training(experiment)}"
+        raise UserError(f"{experiment}: no trained {mechanism} is here; run `{stage}` first")
+    path = layout.run(experiment, mechanism) / "parameters.safetensors"
+    network = make_network(params.experiment(experiment), task, list(status), device)
+    network.load_state_dict(checkpoint.read(path)[0])
+    return Trained(network, list(status), list(status.values()))

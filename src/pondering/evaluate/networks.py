@@ -94,7 +94,12 @@ def from_pretrained(
     home = REPORTS / profile / "models" if folder is None else Path(folder)
     place = home / name
     if not (place / "run.json").is_file():
-        raise ValueError(_unknown(name, home))
+        there = sorted(
+            path.parent.relative_to(home).as_posix() for path in home.glob("*/*/run.json")
+        )
+        if not there:
+            raise ValueError(f"{home}: no published networks; `folder` is reports/PROFILE/models")
+        raise ValueError(f"{name}: is not published; there are: {', '.join(there)}")
     index = place.parent / "index.json"
     chosen = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else {}
     usual = chosen.get(place.name, {}).get("setting")
@@ -121,22 +126,17 @@ def find(
         FileNotFoundError: the mechanism has no networks here.
         ValueError: there is no such network among them; a file is damaged.
     """
-    for layout in (Layout(root, profile), Layout(root, profile, PUBLISHED)):
-        place = layout.run(experiment, variant.partition("[")[0])
-        if (place / "run.json").is_file():
-            usual = _shown_setting(layout.table(experiment), variant)
-            return load(place, layout.report, variant, setting, seed, usual)
-    raise FileNotFoundError(f"{experiment} {variant}: no network here in profile {profile}")
-
-
-def _shown_setting(table: Path, variant: str) -> float | None:
-    """The setting that pages and figures show; None without a table."""
-    if not table.is_file():
-        return None
     from pondering.results.results import read_table
     from pondering.results.tables import best_setting, headline, per_seed
 
-    return best_setting(per_seed(headline(read_table(table))), variant)
+    for layout in (Layout(root, profile), Layout(root, profile, PUBLISHED)):
+        place = layout.run(experiment, variant.partition("[")[0])
+        if (place / "run.json").is_file():
+            table, usual = layout.table(experiment), None
+            if table.is_file():
+                usual = best_setting(per_seed(headline(read_table(table))), variant)
+            return load(place, layout.report, variant, setting, seed, usual)
+    raise FileNotFoundError(f"{experiment} {variant}: no network here in profile {profile}")
 
 
 def load(
@@ -172,11 +172,7 @@ def load(
         tensors = load_file(path)
     except (OSError, ValueError, LookupError, TypeError, SafetensorError) as error:
         raise ValueError(f"{path}: damaged ({' '.join(str(error).split())})") from None
-    names = [_variant(mechanism, each) for each in replicas]
-    if variant not in names:
-        raise ValueError(f"{variant} is not trained; there are: {', '.join(dict.fromkeys(names))}")
-    own = [k for k, name in enumerate(names) if name == variant]
-    k = _choice(f"{experiment}/{variant}", replicas, own, setting, seed, usual)
+    k = _choice(f"{experiment}/{variant}", replicas, mechanism, setting, seed, usual)
     replica, parameters = replicas[k], {name: each[k].float() for name, each in tensors.items()}
     network = _network(config, _halting(config, mechanism, replica), experiment)
     network.load_state_dict(parameters)
@@ -187,17 +183,9 @@ def load(
         seed=replica["seed"],
         updates=config[mechanism]["updates"] or config["training"]["updates"],
         status=replica["status"],
-        **_about(report / "cards" / f"{experiment}.json"),
-        **_measured(report / "tables" / f"{experiment}.csv", variant, replica),
+        **_results(report, experiment, variant, replica),
     )
     return Pretrained(network.eval(), card)
-
-
-def _unknown(name: str, home: Path) -> str:
-    there = [path.parent.relative_to(home).as_posix() for path in home.glob("*/*/run.json")]
-    if not there:
-        return f"{home}: no published networks; `folder` is reports/PROFILE/models of a checkout"
-    return f"{name}: is not published; there are: {', '.join(sorted(there))}"
 
 
 def _variant(mechanism: str, replica: Mapping[str, Any]) -> str:
@@ -215,15 +203,21 @@ def _text(value: float | str) -> str:
 def _choice(
     name: str,
     replicas: Sequence[Mapping[str, Any]],
-    own: Sequence[int],
+    mechanism: str,
     setting: float | None,
     seed: int | None,
     usual: float | None,
 ) -> int:
-    """Which replica of `own` is asked for; raises ValueError.
+    """Which replica is asked for by EXPERIMENT/VARIANT, setting and seed; raises ValueError.
 
     The usual setting comes first, then those that have not diverged, then those that finished.
     """
+    variants = [_variant(mechanism, each) for each in replicas]
+    variant = name.partition("/")[2]
+    own = [k for k, each in enumerate(variants) if each == variant]
+    if not own:
+        there = ", ".join(dict.fromkeys(variants))
+        raise ValueError(f"{variant} is not trained; there are: {there}")
     settings = [_text(each["setting"]) for each in replicas]
     asked = [
         k
@@ -285,29 +279,28 @@ def _network(config: Mapping[str, Any], halting: Halting, experiment: str) -> Ne
     return Network(cell, halting, task.output_size, reads=common.get("reads", "h"))
 
 
-def _about(card: Path) -> dict[str, Any]:
-    """What a data card says of the task, if it is there."""
-    if not card.is_file():
-        return {}
-    about = json.loads(card.read_text(encoding="utf-8"))
-    return {name: about[name] for name in ("question", "unit")}
+def _results(
+    report: Path, experiment: str, variant: str, replica: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What data card and table say of a network, where they are there.
 
-
-def _measured(table: Path, variant: str, replica: Mapping[str, Any]) -> dict[str, Any]:
-    """Error and steps in an evaluation table, if it is there: first split, as its paper halts.
-
-    The table has no steps of a network that diverged.
+    Error and steps are of the first split, as its paper halts; without steps where it diverged.
     """
-    if not table.is_file():
-        return {}
-    with table.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    known = variant, float(_text(replica["setting"])), replica["seed"], rows[0]["split"]
-    own = [
-        row
-        for row in rows
-        if (row["mechanism"], float(row["setting"]), int(row["seed"]), row["split"]) == known
-        and row["prediction"] != "expected"
-    ]
-    columns = ("error", "ponder_time") if own else ()
-    return {name: fmean(float(row[name] or "nan") for row in own) for name in columns}
+    found: dict[str, Any] = {}
+    card, table = report / f"cards/{experiment}.json", report / f"tables/{experiment}.csv"
+    if card.is_file():
+        about = json.loads(card.read_text(encoding="utf-8"))
+        found = {name: about[name] for name in ("question", "unit")}
+    if table.is_file():
+        with table.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        known = variant, float(_text(replica["setting"])), replica["seed"], rows[0]["split"]
+        own = [
+            row
+            for row in rows
+            if (row["mechanism"], float(row["setting"]), int(row["seed"]), row["split"]) == known
+            and row["prediction"] != "expected"
+        ]
+        for name in ("error", "ponder_time") if own else ():
+            found[name] = fmean(float(row[name] or "nan") for row in own)
+    return found

@@ -7,15 +7,15 @@ network in full, or of each setting as many as `evaluation.publish` says, in hal
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from pondering.evaluate.kept import Kept, kept
-from pondering.evaluate.load import Trained, load_trained, recorded
+from pondering.evaluate.load import Trained, load_trained, trained_here
+from pondering.evaluate.merge import Merge, merge
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig, Params
@@ -28,7 +28,6 @@ from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
 from pondering.train import checkpoint
 from pondering.train.published import NAME, replicas_csv
-from pondering.train.replica import hashes
 
 Tensors = Mapping[str, Tensor]
 BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
@@ -51,16 +50,18 @@ def publish(params: Params, root: Path) -> Path:
     own, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
     files: dict[Path, bytes | str] = {}
     for experiment, config in params.experiments.items():
-        known = kept(params, experiment, root)
-        _refuse_unfinished(own, params, experiment, known)
-        copies = Copies(there, experiment, config)
+        merged = merge(params, experiment, root)
+        _refuse_unfinished(own, params, experiment, merged)
         seeds = per_seed(headline(read_table(own.table(experiment))))
-        task = make_task(config.task, experiment, own.frozen(experiment))
+        task, index = make_task(config.task, experiment, own.frozen(experiment)), {}
         for mechanism in config.mechanisms:
-            here = not known.whole(mechanism)
+            here = not merged.has_all(mechanism)
             trained = load_trained(own, params, experiment, mechanism, task) if here else None
-            copies.add(mechanism, trained, best_setting(seeds, mechanism), known)
-        files |= copies.files()
+            folder, setting = there.run(experiment, mechanism), best_setting(seeds, mechanism)
+            if taken := copy(folder, config, mechanism, trained, setting, merged.published):
+                index[mechanism] = taken[0]
+                files |= taken[1]
+        files[there.networks(experiment) / "index.json"] = json_text(index)
     files[there.report / NAME] = replicas_csv(params, root)
     for path in own.report.rglob("*"):
         name = path.relative_to(own.report)
@@ -75,92 +76,83 @@ def publish(params: Params, root: Path) -> Path:
     return there.report
 
 
-def _refuse_unfinished(own: Layout, params: Params, experiment: str, known: Kept) -> None:
+def _refuse_unfinished(own: Layout, params: Params, experiment: str, merged: Merge) -> None:
     """Refuse an experiment whose results are not all there, or not those of today's values."""
-    config = params.experiment(experiment)
-    runs = {each: own.run(experiment, each) / "run.json" for each in config.mechanisms}
-    needed = [own.table(experiment), own.traces(experiment), own.card(experiment), *runs.values()]
+    needed = (own.table(experiment), own.traces(experiment), own.card(experiment))
     for path in (*needed, own.report / "claims.json", own.report / "index.html"):
         if not path.is_file():
             todo = f"with `profile: {params.profile}` in params.yaml run `dvc repro` first"
             raise UserError(f"{path}: no such file; {todo}")
-    for mechanism, path in runs.items():
-        run = json.loads(path.read_text(encoding="utf-8"))
-        here = {each["key"] for each in run["replicas"]}
-        for replica, sha256 in hashes(params, experiment, mechanism).items():
-            if sha256 not in here and replica not in known.records:
+    for mechanism in params.experiment(experiment).mechanisms:
+        done = {**trained_here(own, params, experiment, mechanism), **merged.published}
+        for replica in params.experiment(experiment).replicas(mechanism):
+            if replica not in done:
                 stage = f"dvc repro {params.training(experiment)}"
-                raise UserError(f"{path}: {replica.text()} is not trained; run `{stage}` first")
+                raise UserError(f"{experiment}: {replica.text()} is not trained; run `{stage}`")
 
 
-class Copies:
-    """The networks of one experiment that are published.
+def copy(
+    folder: Path,
+    config: ExperimentConfig,
+    mechanism: str,
+    trained: Trained | None,
+    setting: float | None,
+    published: Mapping[Replica, str],
+) -> tuple[dict[str, Any], dict[Path, bytes | str]] | None:
+    """The networks of a mechanism that are to be published, if there is room.
 
     Args:
-        layout: where they go.
-        experiment: its name.
-        config: its parameters, the same that it was trained with.
+        folder: where they go.
+        config: the experiment.
+        trained: the replicas that are here, if there are any.
+        setting: the one that pages show.
+        published: the status of those replicas of the experiment whose results are published. One
+            whose parameters are, too, may be taken again, for the others the next in line is.
+
+    Returns:
+        What index.json says of the mechanism, and the files to write; None: no network is left.
     """
-
-    def __init__(self, layout: Layout, experiment: str, config: ExperimentConfig) -> None:
-        self._layout = layout
-        self._experiment = experiment
-        self._config = config
-        self._files: dict[Path, bytes | str] = {}
-        self._index: dict[str, dict[str, Any]] = {}
-
-    def add(
-        self, mechanism: str, trained: Trained | None, setting: float | None, kept: Kept
-    ) -> None:
-        """Take the replicas of a mechanism that are to be published, if there is room.
-
-        Args:
-            trained: the replicas that are here, if there are any.
-            setting: the one that pages show.
-            kept: those whose results are published; one whose parameters are, too, may be taken
-                again, for the others the next in line is.
-        """
-        folder = self._layout.run(self._experiment, mechanism)
-        status = kept.status(mechanism)
-        there = _published(folder, mechanism, status)
-        if trained:
-            there |= _each(trained.replicas, dict(trained.network.named_parameters()))
-            status |= dict(zip(trained.replicas, trained.status, strict=True))
-        line = [each for each in in_line(status, setting) if each in there]
-        if not line:
-            return
-        count = self._config.evaluation.publish
-        seeds = self._config.seeds_of(mechanism)[:count] if count else ()
-        planned = [each for each in self._config.replicas(mechanism) if each in there]
-        taken = [each for each in planned if each == line[0] or each.seed in seeds]
-        size = sum(4 * parameter.numel() for parameter in there[line[0]].values())
-        fits = count is not None or ORDER.index(mechanism) < BUDGET // size
-        records = {each: each.record() | {"status": status[each]} for each in taken}
-        self._index[mechanism] = records[line[0]] | {"bytes": size, "published": fits}
-        if fits:
-            parts = [there[each] for each in taken]
-            tensors = {name: torch.stack([each[name] for each in parts]) for name in parts[0]}
-            if count:
-                tensors = {name: each.half() for name, each in tensors.items()}
-            config = self._config.of_mechanism(mechanism)
-            whole = json_text({"config": config, "replicas": list(records.values())})
-            content = checkpoint.parameters(tensors, len(taken))
-            self._files[folder / "parameters.safetensors"] = content
-            self._files[folder / "run.json"] = whole
-
-    def files(self) -> dict[Path, bytes | str]:
-        """What to write, by path, with a list of what was taken."""
-        index = self._layout.networks(self._experiment) / "index.json"
-        return self._files | {index: json_text(self._index)}
+    status = {each: said for each, said in published.items() if each.mechanism == mechanism}
+    parameters = {each: p for each, p in _published(folder, mechanism).items() if each in status}
+    if trained:
+        parameters |= _each(trained.replicas, dict(trained.network.named_parameters()))
+        status |= dict(zip(trained.replicas, trained.status, strict=True))
+    line = [each for each in in_line(status, setting) if each in parameters]
+    if not line:
+        return None
+    count = config.evaluation.publish
+    seeds = config.seeds_of(mechanism)[:count] if count else ()
+    taken = [
+        each
+        for each in config.replicas(mechanism)
+        if each in parameters and (each == line[0] or each.seed in seeds)
+    ]
+    size = sum(4 * parameter.numel() for parameter in parameters[line[0]].values())
+    fits = count is not None or ORDER.index(mechanism) < BUDGET // size
+    records = {each: each.record() | {"status": status[each]} for each in taken}
+    index = records[line[0]] | {"bytes": size, "published": fits}
+    if not fits:
+        return index, {}
+    stacks = {
+        name: torch.stack([parameters[each][name] for each in taken])
+        for name in parameters[line[0]]
+    }
+    if count:
+        stacks = {name: each.half() for name, each in stacks.items()}
+    whole = {"config": config.of_mechanism(mechanism), "replicas": list(records.values())}
+    return index, {
+        folder / "parameters.safetensors": checkpoint.parameters(stacks, len(taken)),
+        folder / "run.json": json_text(whole),
+    }
 
 
-def _published(folder: Path, mechanism: str, wanted: Container[Replica]) -> dict[Replica, Tensors]:
-    """Those of some replicas whose parameters have been published before."""
+def _published(folder: Path, mechanism: str) -> dict[Replica, Tensors]:
+    """The replicas whose parameters have been published before."""
     if not (folder / "run.json").is_file():
         return {}
-    replicas = [each for each, _ in recorded(folder / "run.json", mechanism)[0]]
-    found = _each(replicas, checkpoint.read(folder / "parameters.safetensors")[0])
-    return {each: parameters for each, parameters in found.items() if each in wanted}
+    records = json.loads((folder / "run.json").read_text(encoding="utf-8"))["replicas"]
+    replicas = [Replica.of_record(mechanism, each) for each in records]
+    return _each(replicas, checkpoint.read(folder / "parameters.safetensors")[0])
 
 
 def _each(replicas: Sequence[Replica], stacked: Tensors) -> dict[Replica, Tensors]:

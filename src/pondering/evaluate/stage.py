@@ -15,9 +15,9 @@ import torch
 
 from pondering.data.frozen import read_arrays, unpack
 from pondering.evaluate import measure, traces
-from pondering.evaluate.kept import Kept, kept
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.measure import table_rows
+from pondering.evaluate.merge import Merge, merge
 from pondering.params.read import ExperimentConfig, Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
@@ -64,18 +64,18 @@ class Evaluation:
         return Layout(self.root, self.params.profile, PUBLISHED)
 
     @cached_property
-    def kept(self) -> Kept:
-        """The replicas that are published and not here."""
-        return kept(self.params, self.experiment, self.root)
+    def merge(self) -> Merge:
+        """The published results of replicas that are not here."""
+        return merge(self.params, self.experiment, self.root)
 
     def trained(self) -> dict[str, Trained]:
         """The replicas that are here, by mechanism.
 
         Raises:
-            UserError: missing, damaged, or trained with other parameters than these.
+            UserError: missing, damaged, or trained with other values than these.
         """
         place = self.layout, self.params, self.experiment
-        here = (each for each in self.config.mechanisms if not self.kept.whole(each))
+        here = (each for each in self.config.mechanisms if not self.merge.has_all(each))
         return {each: load_trained(*place, each, self.task, self.device) for each in here}
 
 
@@ -108,8 +108,8 @@ def run(work: Evaluation) -> None:
         found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
     table = pd.DataFrame(rows, columns=list(TABLE_COLUMNS))
     there = work.published
-    table = work.kept.rows(table, there.table(name), by=("split", "prediction"))
-    document = {"experiment": name, "traces": work.kept.traces(found, there.traces(name))}
+    table = work.merge.rows(table, there.table(name), by=("split", "prediction"))
+    document = {"experiment": name, "traces": work.merge.traces(found, there.traces(name))}
     seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
     write_together(
         {

@@ -85,23 +85,6 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
     }
 
 
-def agrees(recorded: Any, config: ExperimentConfig, mechanism: str) -> bool:
-    """Whether a mechanism trains with the values that a record has.
-
-    Values that it does not read may differ, and what the record does not know yet has its default.
-
-    Args:
-        recorded: the `config` of a record.
-        config: the experiment.
-    """
-    try:
-        then = ExperimentConfig.model_validate(recorded | {"evaluation": config.evaluation})
-        old, new = ([values(c, each) for each in c.replicas(mechanism)] for c in (then, config))
-    except (ValueError, LookupError, TypeError, AttributeError, UserError):
-        return False
-    return old == new
-
-
 def _task_values(task: Mapping[str, Any]) -> dict[str, Any]:
     defaults = program.task_defaults(task["name"])
     return {

@@ -1,4 +1,4 @@
-"""Replicas whose results are published and whose parameters are not here: their rows are kept.
+"""Published results beside new ones: rows and traces of replicas whose networks are not here.
 
 So seeds and settings can be added to published results where none of the networks are.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from pondering.evaluate.load import recorded
+from pondering.evaluate.load import trained_here
 from pondering.params.read import Params
 from pondering.params.replica import Replica
 from pondering.project.atomic import sha256_file
@@ -29,77 +29,64 @@ ALONE = ("sequence", "image")
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Those of one experiment.
+class Merge:
+    """The published results of one experiment that stand beside new ones.
 
     Args:
         planned: every replica of every mechanism, in the order of the tables.
-        records: of those that are kept: setting, options, seed, status.
+        published: the status of each replica whose published results are taken.
     """
 
     planned: Sequence[Replica]
-    records: dict[Replica, dict[str, Any]]
+    published: dict[Replica, str]
 
-    def whole(self, mechanism: str) -> bool:
-        """Whether these are all replicas of a mechanism."""
-        return all(each in self.records for each in self.planned if each.mechanism == mechanism)
-
-    def status(self, mechanism: str) -> dict[Replica, str]:
-        """Those of a mechanism, and whether they diverged."""
-        own = (each for each in self.records if each.mechanism == mechanism)
-        return {each: self.records[each]["status"] for each in own}
+    def has_all(self, mechanism: str) -> bool:
+        """Whether the published results are taken of all replicas of a mechanism."""
+        return all(each in self.published for each in self.planned if each.mechanism == mechanism)
 
     def rows(self, table: pd.DataFrame, path: Path, by: Sequence[str] = ()) -> pd.DataFrame:
-        """A table of the replicas that are here, with the published rows of those that are kept.
+        """New rows and published ones in the order of one whole run.
 
         Args:
             table: new rows; a replica's own keep their order.
             path: the published table.
             by: columns that precede the replica in the order of a mechanism's rows.
-
-        Raises:
-            UserError: there is no such table.
         """
-        if not self.records:
+        if not self.published:
             return table
-        if not path.is_file():
-            raise UserError(f"{path}: no such file; set compute.published: train in params.yaml")
         before = pd.read_csv(path)
-        if not {*before} >= {*table}:
-            raise UserError(f"{path}: other columns than today; set compute.published: train")
-        old = before[[each in self.records for each in _replicas(before)]]
+        before = before[[each in self.published for each in _replicas(before)]]
         # Empty columns have no type, and would take it from the others.
-        whole = pd.concat([each for each in (old, table) if len(each)], ignore_index=True)
-        order = pd.DataFrame([self._place[each] for each in _replicas(whole)])
-        values = [pd.Series(pd.factorize(whole[column])[0]) for column in by]
-        keys = pd.concat([order[0], *values, order[1]], axis=1, ignore_index=True)
-        return whole.loc[keys.sort_values(list(keys), kind="stable").index].reset_index(drop=True)
+        both = pd.concat([each for each in (before, table) if len(each)], ignore_index=True)
+        order = pd.DataFrame([self._place[each] for each in _replicas(both)])
+        codes = [pd.Series(pd.factorize(both[column])[0]) for column in by]
+        keys = pd.concat([order[0], *codes, order[1]], axis=1, ignore_index=True)
+        return both.loc[keys.sort_values(list(keys), kind="stable").index].reset_index(drop=True)
 
     def traces(self, new: Sequence[Trace], path: Path) -> list[Trace]:
-        """Traces of the replicas that are here, with the published ones of those that are kept.
+        """New traces and published ones in the order of one whole run.
 
         Args:
             new: of each mechanism in turn.
             path: the published traces.
         """
-        if not self.records:
+        if not self.published:
             return list(new)
         before = json.loads(path.read_text(encoding="utf-8"))["traces"]
-        old = [each for each in before if _replica(each) in self.records]
-        kinds = list(dict.fromkeys(each["kind"] for each in [*old, *new]))
+        found = [*(each for each in before if _replica(each) in self.published), *new]
+        kinds = list(dict.fromkeys(each["kind"] for each in found))
 
         def order(trace: Trace) -> tuple[int, int, int]:
             mechanism, place = self._place[_replica(trace)]
             return mechanism, kinds.index(trace["kind"]), place
 
-        found = sorted([*old, *new], key=order)
+        found.sort(key=order)
         first: dict[tuple[str, str], Replica] = {}
-        for each in found:
-            first.setdefault((each["mechanism"], each["kind"]), _replica(each))
         return [
             each
             for each in found
-            if each["kind"] not in ALONE or _replica(each) == first[each["mechanism"], each["kind"]]
+            if first.setdefault((each["mechanism"], each["kind"]), _replica(each)) == _replica(each)
+            or each["kind"] not in ALONE
         ]
 
     @cached_property
@@ -111,47 +98,38 @@ class Kept:
         }
 
 
-def kept(params: Params, experiment: str, root: Path) -> Kept:
-    """Those replicas that a training stage has left out, because they are published.
+def merge(params: Params, experiment: str, root: Path) -> Merge:
+    """What is published of the replicas that a training stage has left out for that reason.
 
     Raises:
         UserError: networks are missing whose published results this evaluation would not give.
     """
-    own = Layout(root, params.profile)
-    there = Layout(root, params.profile, PUBLISHED)
-    config = params.experiment(experiment)
-    known = published(there.report, experiment)
-    records: dict[Replica, dict[str, Any]] = {}
+    own, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
+    config, known = params.experiment(experiment), published(there.report, experiment)
     planned = [each for mechanism in config.mechanisms for each in config.replicas(mechanism)]
+    taken: dict[Replica, str] = {}
     for mechanism in config.mechanisms if known else ():
-        path = own.run(experiment, mechanism) / "run.json"
-        try:
-            here = {replica for replica, _ in recorded(path, mechanism)[0]}
-        except (FileNotFoundError, ValueError):
-            continue  # `load_trained` says so
+        here = trained_here(own, params, experiment, mechanism)
         for replica, sha256 in hashes(params, experiment, mechanism).items():
             row = known.get((replica.text(), sha256))
             if row and replica not in here:
-                records[replica] = replica.record() | {"status": row["status"]}
-    if records and not _is_todays(own, there, params, experiment):
+                taken[replica] = row["status"]
+    if taken and not _is_todays(own, there, params, experiment):
         raise UserError(
             f"{there.provenance(experiment)}: measured in another way than today, and the "
             "networks are not here; set compute.published: train in params.yaml and run "
             f"`dvc repro {params.training(experiment)}`"
         )
-    return Kept(planned, records)
+    return Merge(planned, taken)
 
 
 def _is_todays(own: Layout, there: Layout, params: Params, experiment: str) -> bool:
     """Whether the published results were measured on today's sets, with today's values."""
-    try:
-        record = json.loads(there.provenance(experiment).read_text(encoding="utf-8"))
-        values, sets = record["config"]["evaluation"], record["data_hash"]
-    except (OSError, ValueError, LookupError):
-        return False
+    record = json.loads(there.provenance(experiment).read_text(encoding="utf-8"))
+    values = record["config"]["evaluation"]
     today = params.experiment(experiment).evaluation.model_dump(mode="json")
     same = all(values.get(name, value) == value for name, value in today.items())
-    return bool(same and sets == sha256_file(own.frozen(experiment)))
+    return bool(same and record["data_hash"] == sha256_file(own.frozen(experiment)))
 
 
 def _replicas(table: pd.DataFrame) -> list[Replica]:
