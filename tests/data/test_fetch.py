@@ -121,8 +121,7 @@ def test_a_mirror_comes_first_and_a_wrong_one_falls_back_to_urls(server: Any, ra
     mirror = raw.parent / "mirror"
     (mirror / "set").mkdir(parents=True)
     (mirror / "set/letters.gz").write_bytes(PACKED)
-    for number, form in enumerate((str(mirror), f"file://{mirror}")):
-        fetch_all([source(f"{server.url}/gz")], raw / str(number), form)
+    fetch_all([source(f"{server.url}/gz")], raw / "1", str(mirror))
     assert server.asked == []
     fetch_all([source("http://127.0.0.1:1/never", mirror=("gz",))], raw / "2", server.url + "/")
     assert server.asked == ["gz"]
@@ -131,7 +130,7 @@ def test_a_mirror_comes_first_and_a_wrong_one_falls_back_to_urls(server: Any, ra
     fetch_all([source(f"{server.url}/zip")], raw / "3", str(mirror), say=said.append)
     assert server.asked == ["gz", "zip"]
     assert any(str(mirror) in line and "5 bytes unpacked, wrong sha256" in line for line in said)
-    assert all((raw / f"{k}/set/letters").read_bytes() == CONTENT for k in range(4))
+    assert all((raw / f"{k}/set/letters").read_bytes() == CONTENT for k in (1, 2, 3))
 
 
 def test_environment_wins_over_the_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,8 +213,6 @@ def test_credentials_are_never_told(server: Any, raw: Path, caplog: Any, capfd: 
     told = [str(error.value), *said, caplog.text, *capfd.readouterr()]
     assert f"http://{host}/404 (HTTP 404)" in told[0]
     assert not any("hidden" in text for text in told)
-    with pytest.raises(UserError, match="ftp://h/x: allowed: a folder or an http"):
-        fetch_all([source()], raw, "ftp://u:hidden@h/x")
     assert "hidden" not in shown("https://u:hidden@h:1/p?hidden#hidden")
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from support import tiny
 
 from pondering.data.frozen import freeze, pack, read_arrays, unpack, write_arrays
@@ -62,52 +60,11 @@ def frozen(tmp_path: Path) -> Path:
     return path
 
 
-def one_line(path: Path) -> str:
-    with pytest.raises(UserError) as caught:
-        read_arrays(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ")
-    assert len(message.splitlines()) == 1
-    return message
-
-
-def test_missing_truncated_or_of_another_kind(frozen: Path) -> None:
-    whole = frozen.read_bytes()
-    for length in (0, 30, len(whole) - 1):
-        frozen.write_bytes(whole[:length])
-        assert "truncated or damaged" in one_line(frozen)
-    with frozen.open("wb") as file:
-        np.save(file, np.zeros(3))
-    assert "truncated or damaged" in one_line(frozen)
-    np.savez(frozen, a=np.array([{"an": "object"}], dtype=object))
-    assert "truncated or damaged" in one_line(frozen)
+@pytest.mark.parametrize("left", [0, 30, -1])
+def test_a_truncated_or_missing_file_is_one_line(frozen: Path, left: int) -> None:
+    frozen.write_bytes(frozen.read_bytes()[:left])
+    with pytest.raises(UserError, match=r"frozen.npz: truncated or damaged [^\n]*$"):
+        read_arrays(frozen)
     frozen.unlink()
-    assert "no such file" in one_line(frozen)
-
-
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(places=st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), min_size=1, max_size=3))
-def test_damaged_bytes_are_refused_or_mean_the_same(
-    frozen: Path, places: list[tuple[float, int]]
-) -> None:
-    whole = bytearray(frozen.read_bytes())
-    arrays = read_arrays(frozen)
-    for where, value in places:
-        whole[int(where * len(whole))] = value
-    path = frozen.with_name("damaged")
-    path.write_bytes(whole)
-    try:
-        found = read_arrays(path)
-    except UserError as error:
-        assert len(str(error).splitlines()) == 1
-    else:  # a name or a date was hit, which the checksums do not cover
-        for array, want in zip(found.values(), arrays.values(), strict=False):
-            np.testing.assert_array_equal(array, want)
-
-
-def test_a_file_without_whole_evaluation_sets() -> None:
-    for arrays in ({}, {"train": np.zeros(3)}, {"eval/test/inputs": np.zeros(3)}):
-        with pytest.raises(UserError, match="no whole evaluation set"):
-            unpack(arrays)
+    with pytest.raises(UserError, match=r"frozen.npz: no such file; run `dvc repro` first"):
+        read_arrays(frozen)

@@ -9,8 +9,6 @@ import click
 from pondering.cli import options
 from pondering.project.errors import UserError
 
-SIZE = "reduced"
-
 
 @click.command("judge")
 @click.argument(
@@ -30,7 +28,7 @@ SIZE = "reduced"
 @click.option(
     "--profile",
     type=click.Choice(["quick", "reduced", "paper"]),
-    default=SIZE,
+    default="reduced",
     show_default=True,
     help="Whose size the runs are taken for.",
 )

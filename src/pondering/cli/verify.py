@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import click
@@ -69,39 +72,28 @@ def rerun(root: Path, folder: Path, profile: str) -> None:
 
 def files_apart(here: Path, there: Path) -> Iterator[str]:
     """Which tables, curves and traces of two folders of results are not the same bytes."""
-    for kind in KINDS:
-        names = {
-            path.relative_to(folder)
-            for folder in (here, there)
-            for path in (folder / kind).rglob("*.*")
-        }
-        for name in sorted(names):
-            both = [folder / name for folder in (here, there)]
-            if not all(path.is_file() for path in both):
-                yield f"{name}: in one of the two runs alone"
-            elif both[0].read_bytes() != both[1].read_bytes():
-                yield f"{name}: {_lines_apart(*both)}"
-
-
-def _lines_apart(first: Path, second: Path) -> str:
-    """How many lines differ, and the first of them."""
-    lines = [path.read_text(encoding="utf-8").splitlines() for path in (first, second)]
-    apart = [pair for pair in zip(*lines, strict=False) if pair[0] != pair[1]]
-    count = len(apart) + abs(len(lines[0]) - len(lines[1]))
-    shown = f": here {apart[0][0][:120]!r}, then {apart[0][1][:120]!r}" if apart else ""
-    return f"{count} lines differ{shown}"
+    names = {
+        str(path.relative_to(folder))
+        for folder in (here, there)
+        for kind in KINDS
+        for path in (folder / kind).rglob("*.*")
+    }
+    _, differ, alone = filecmp.cmpfiles(here, there, sorted(names), shallow=False)
+    yield from (f"{name}: in one of the two runs alone" for name in alone)
+    for name in differ:
+        lines = (
+            (folder / name).read_text(encoding="utf-8").splitlines() for folder in (here, there)
+        )
+        pairs = (pair for pair in zip_longest(*lines, fillvalue="") if pair[0] != pair[1])
+        yield "{}: here {!r}, then {!r}".format(name, *(line[:120] for line in next(pairs)))
 
 
 def numbers_apart(committed: str, path: Path) -> Iterator[str]:
     """Which metrics of a file have left the committed ones by more than is allowed."""
-    if not path.is_file():
-        yield "is missing now"
-        return
-    before, after = json.loads(committed), json.loads(path.read_text(encoding="utf-8"))
+    after = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    before = json.loads(committed)
     for name in sorted(before.keys() | after.keys()):
-        if name not in before or name not in after:
-            yield f"{name}: in one of the two alone"
-            continue
+        old, new = before.get(name, math.nan), after.get(name, math.nan)
         allowed = STEPS if name.endswith("_steps") else ERROR
-        if (moved := abs(after[name] - before[name])) > allowed:
-            yield f"{name} moved by {moved:.3g}, allowed are {allowed}"
+        if not abs(new - old) <= allowed:
+            yield f"{name} was {old:.3g} and is {new:.3g}; {allowed} apart is allowed"

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import pooch
 import requests
@@ -114,20 +114,14 @@ def places(source: Source, raw: Path, mirror: str | None) -> Iterator[str | Path
 
     Returns:
         paths, which may be missing, and urls.
-
-    Raises:
-        UserError: the mirror is of another kind.
     """
     yield from (raw / name for name in source.mirror if (raw / name).is_file())
     if mirror and mirror.startswith(("http://", "https://")):
         base, _, query = mirror.partition("?")
         for name in source.mirror:
             yield f"{base.rstrip('/')}/{name}" + (f"?{query}" if query else "")
-    elif mirror and "://" in mirror and not mirror.startswith("file://"):
-        raise UserError(f"{MIRROR_VARIABLE}: {shown(mirror)}: allowed: a folder or an http(s) url")
     elif mirror:
-        folder = Path(unquote(mirror.removeprefix("file://")) if "://" in mirror else mirror)
-        yield from (folder.expanduser() / name for name in source.mirror)
+        yield from (Path(mirror).expanduser() / name for name in source.mirror)
     yield from source.urls
 
 
@@ -159,10 +153,7 @@ def _brought(place: str | Path, waiting: Path) -> Path:
         urls={packed.name: place},
         retry_if_failed=RETRIES,
     )
-    # Without "identity" a server may pack the packed file once more.
-    downloader = pooch.HTTPDownloader(
-        progressbar=sys.stderr.isatty(), timeout=SECONDS, headers={"Accept-Encoding": "identity"}
-    )
+    downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=SECONDS)
     try:
         return Path(fetcher.fetch(packed.name, downloader=downloader))
     except requests.HTTPError as failure:

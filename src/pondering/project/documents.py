@@ -1,4 +1,4 @@
-"""Text files that a person writes or git merges."""
+"""Text files that a person writes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,14 @@ def read_text(path: Path) -> str:
     """A file's text.
 
     Raises:
-        UserError: it cannot be read, or git left the marks of a merge in it.
+        UserError: it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run from the project's root") from None
     except (OSError, UnicodeError) as problem:
         raise UserError(printable(f"{path}: cannot be read: {problem}")) from None
-    if text.startswith("<<<<<<< ") or "\n<<<<<<< " in text:
-        advice = f"`git checkout HEAD -- {path}` takes your side"
-        raise UserError(f"{path}: git could not merge it; edit it, or {advice}")
-    return text
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
