@@ -73,22 +73,11 @@ class Finished:
 def load(profiles: Iterable[str]) -> None:
     """Bring to MLflow what the results in the working folder say and it has not."""
     mlflow = client()
-    names = {each.experiment_id: each.name for each in mlflow.search_experiments(max_results=1000)}
-    known = mlflow.search_runs(list(names), "tags.kind = 'experiment'") if names else []
-    there = {(names[run.info.experiment_id], run.data.tags.get("digest")) for run in known}
-    found = [(each, each.digest()) for each in finished(profiles)]
-    new = [
-        (each, digest)
-        for each, digest in found
-        if (f"{each.layout.profile}/{each.experiment}", digest) not in there
-    ]
-    total = sum(len(each.mechanisms) for each, _ in new)
-    with tqdm(total=total, desc="results to MLflow", unit="sweep", disable=None) as bar:
-        for each, digest in new:
-            runs = Runs(mlflow, each.layout.profile, each.experiment)
+    for each in tqdm([*finished(profiles)], "results to MLflow", unit="experiment", disable=None):
+        runs, digest = Runs(mlflow, each.layout.profile, each.experiment), each.digest()
+        if runs.digest != digest:
             for mechanism in each.mechanisms:
                 _replicas(runs, each, mechanism)
-                bar.update()
             _experiment(runs, each)
             mlflow.set_tag(runs.parent, "digest", digest)
 

@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ class Runs:
         client: MLflow's.
         id: that of MLflow's experiment.
         parent: the id of the experiment's own run.
-        replicas: the run of each replica by its name.
+        digest: of the results that were loaded last; None: of none.
     """
 
     def __init__(self, client: MlflowClient, profile: str, experiment: str) -> None:
@@ -67,10 +68,15 @@ class Runs:
             else client.create_run(self.id, tags={"kind": "experiment"}, run_name=experiment)
         )
         self.parent = parent.info.run_id
-        query = f"tags.`{PARENT}` = '{self.parent}'"
-        children = client.search_runs([self.id], query, max_results=10_000)
-        self.replicas = {run.info.run_name: run for run in children}
+        self.digest = parent.data.tags.get("digest")
         self._unsaid: dict[str, dict[str, str]] = {}  # parameters, to go with the first points
+
+    @cached_property
+    def replicas(self) -> dict[str, Run]:
+        """The run of each replica by its name."""
+        query = f"tags.`{PARENT}` = '{self.parent}'"
+        children = self.client.search_runs([self.id], query, max_results=10_000)
+        return {run.info.run_name: run for run in children}
 
     def begin(self, replica: Replica, config: Mapping[str, Any], started: int | None = None) -> Run:
         """A new run in place of an earlier one of the same replica.
