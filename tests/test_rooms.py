@@ -37,7 +37,7 @@ MOST_FLOORS = 7
 
 # Rooms inside a room: cells and halting mechanisms never know of each other.
 APART = {"model.cells": {"model.cells"}, "model.halting": {"model.halting"}}
-WITHOUT_TORCH = ("params", "results", "claims", "report")
+WITHOUT_TORCH = ("params", "tasks", "results", "data", "claims", "report")
 # Packages that only some rooms may import.
 ONLY = {
     "mlflow": {"track"},

@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor
 
-from pondering.tasks.base import Batch, SyntheticTask, faultless, frozen_set, sigmoid_loss
+from pondering.tasks.base import Batch, SyntheticTask, frozen_set
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,6 @@ class Majority(SyntheticTask):
     def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         return {"test": frozen_set(self, "test", range(self.size + 1), examples, part)}
 
-    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
-        return sigmoid_loss(outputs[..., 0], batch.targets)
-
-    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
-        return faultless((outputs[..., 0] > 0) == batch.targets, batch.scored)
-
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         said = {"input": "".join("+-"[int(x < 0)] for x in batch.inputs[0, row])}
         answers = ("target", batch.targets[0, row]), ("prediction", outputs[0, row, 0] > 0)
@@ -74,9 +68,6 @@ class Majority(SyntheticTask):
         here = np.ones((1, 1), bool)
         targets = (signs.sum(-1) > 0).astype(np.int64)
         return Batch(signs, targets, here, here, (signs < 0).sum(-1)[0].astype(np.float32))
-
-    def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        return self.parse(text), []
 '''
 FIGURE = '''"""Errors on majority."""
 

@@ -31,10 +31,10 @@ def make_task(values: dict[str, Any], where: str, data: Path | None = None) -> T
     Args:
         values: `name` and the task's own fields.
         where: the experiment, for messages.
-        data: the frozen data set, for tasks that read one.
+        data: the .npz of the datasets stage, for tasks that read it.
 
     Raises:
-        UserError: an unknown task or field, or a value the task refuses.
+        UserError: an unknown task or field, or a value that the task refuses.
     """
     fields_given = dict(values)
     name = fields_given.pop("name", None)
@@ -59,7 +59,7 @@ def make_task(values: dict[str, Any], where: str, data: Path | None = None) -> T
 
 
 def _frozen(value: Any) -> Any:
-    """Lists as tuples, so that a task is hashable."""
+    """Lists as tuples: a task is hashable."""
     if isinstance(value, dict):
         return {key: _frozen(item) for key, item in value.items()}
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from torch import Tensor
 
 from pondering.project.errors import UserError
 from pondering.tasks.base import (
     Array,
     Batch,
     SyntheticTask,
+    all_right,
     check_span,
     check_whole,
-    faultless,
     frozen_set,
     softmax_loss,
     unlike_training,
     where_scored,
 )
 
-END = 10  # the class of a place beyond the end of the sum
+if TYPE_CHECKING:
+    from torch import Tensor
+
+END = 10  # the class of a place after the end of the sum
 CLASSES = 11
 MOST_NUMBERS = 10  # ten numbers of D digits sum to at most D + 1 digits
 
@@ -31,12 +33,12 @@ MOST_NUMBERS = 10  # ten numbers of D digits sum to at most D + 1 digits
 class Addition(SyntheticTask):
     """A sequence of numbers of up to `digits` digits; the target is the sum so far.
 
-    Digits stand in reading order, the most significant first, in the input and in the target; a
-    number may begin with zeros, a sum does not. The `digits` + 1 places of the target are all
-    scored, those beyond the sum's end as class 10. The first vector has no target. In training
-    the length is uniform over `length`, the digits of each number over 1 .. `digits`. For
-    evaluation every sequence has `test_length` numbers of equally many digits: that is the
-    difficulty (in training the mean over a sequence).
+    Inputs and targets have their most significant digit first. A number may begin with zeros, a
+    sum does not. All `digits` + 1 places of the target are scored; a place after the sum's end has
+    class 10. The first vector has no target. In training the length is uniform over `length`, the
+    digits of each number over 1 .. `digits`. In evaluation every sequence has `test_length` numbers
+    of equally many digits. That number is the difficulty; in training it is the mean over a
+    sequence.
 
     Source: Graves 2016, section 3.3.
     """
@@ -98,13 +100,12 @@ class Addition(SyntheticTask):
 
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Whether all places of all sums are right, (..., B) bool; see `Task`."""
-        said = self._places(outputs).argmax(dim=-1)
-        right = said == batch.targets
-        return faultless(right.all(dim=-1), batch.scored)
+        right = self._places(outputs).argmax(dim=-1) == batch.targets
+        return all_right(right.all(dim=-1), batch.scored)
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
-        """The numbers and the sums wanted and predicted; * is a mark of the end amid digits."""
-        said = self._places(outputs).argmax(dim=-1)
+        """The numbers, the right and the predicted sums; * is class 10 before a digit."""
+        predicted = self._places(outputs).argmax(dim=-1)
         steps = []
         for time in range(int(batch.mask[:, row].sum())):
             chunks = batch.inputs[time, row].reshape(self.digits, 10)
@@ -113,7 +114,7 @@ class Addition(SyntheticTask):
                 {
                     "input": "".join(str(int(chunk.argmax())) for chunk in chunks if chunk.any()),
                     "target": _written(batch.targets[time, row]) if scored else "",
-                    "prediction": _written(said[time, row]) if scored else "",
+                    "prediction": _written(predicted[time, row]) if scored else "",
                 }
             )
         return steps
@@ -139,13 +140,13 @@ class Addition(SyntheticTask):
         return _batch(digits, np.array([[len(word)] for word in words]))
 
     def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """What `parse` reads, and whether so many numbers were trained on; see `Task`."""
+        """As `parse`; unlike training if the number of numbers is; see `Task`."""
         batch = self.parse(text)
         return batch, unlike_training(len(batch.mask), "numbers", self.length)
 
 
 def _written(classes: Array | Tensor) -> str:
-    """The digits of a sum, without the marks at its end."""
+    """The digits of a sum, without class 10 at its end."""
     return "".join("0123456789*"[int(each)] for each in classes).rstrip("*")
 
 
@@ -155,15 +156,15 @@ def _batch(digits: Array, used: Array) -> Batch:
     time, example, place = np.nonzero(np.arange(places) < used[..., None])
     inputs = np.zeros((*used.shape, 10 * places), dtype=np.float32)
     inputs[time, example, 10 * place + digits[time, example, place]] = 1
-    there = used > 0
-    scored = there.copy()
+    mask = used > 0
+    scored = mask.copy()
     scored[0] = False
     return Batch(
         inputs=inputs,
         targets=_sum_digits(_values(digits, used).cumsum(axis=0), places + 1),
-        mask=there,
+        mask=mask,
         scored=scored,
-        difficulty=(used.sum(axis=0) / there.sum(axis=0)).astype(np.float32),
+        difficulty=(used.sum(axis=0) / mask.sum(axis=0)).astype(np.float32),
     )
 
 

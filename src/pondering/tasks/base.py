@@ -1,22 +1,25 @@
-"""What a task is: it draws examples, scores outputs and describes them, knowing no training.
+"""What a task is: it draws examples, scores outputs and describes both; it knows no training.
 
-A new task is one file beside this one with a class that has the members of `Task`, and one line
-in `tasks/__init__.py`.
+A new task is one file beside this one, with a subclass of `SyntheticTask` or `Task`, and one line
+in `tasks/__init__.py`. Only the members that score outputs import torch.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor
 
 from pondering.project.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 Array = NDArray[Any]
 
@@ -24,127 +27,137 @@ Array = NDArray[Any]
 class Batch(NamedTuple):
     """Examples of one task, as NumPy arrays when drawn and as tensors when used.
 
-    Time comes first, so that a vector task is a sequence of length one. The axes between time
-    and batch (none, or K replicas) are written `...`.
+    Time is the first axis; a vector task is a sequence of length one. The axes between time and
+    batch (none, or K replicas) are written `...`.
     """
 
     inputs: Any  # (T, ..., B, D) float32, or (T, ..., B) integers: one-hot vectors by index
     targets: Any  # (T, ..., B) or (T, ..., B, parts)
-    mask: Any  # (T, ..., B) bool: an input is there; elsewhere no ponder is counted
-    scored: Any  # (T, ..., B) bool: a target is there; elsewhere no loss and no mistake
-    difficulty: Any  # (..., B) float32, in the task's own unit
+    mask: Any  # (T, ..., B) bool: whether there is an input; elsewhere no ponder is counted
+    scored: Any  # (T, ..., B) bool: whether there is a target; elsewhere no loss and no mistake
+    difficulty: Any  # (..., B) float32, in the task's unit
 
     def torch(self, device: torch.device | str = "cpu") -> Batch:
         """The same batch as tensors on `device`."""
+        import torch
+
         return Batch._make(torch.as_tensor(part).to(device) for part in self)
 
     def take(self, rows: Any) -> Batch:
-        """Some examples, chosen by a slice or by indices, of a batch without replica axis."""
+        """Some examples, by a slice or by indices, of a batch without replica axis."""
         return Batch._make([*(part[:, rows] for part in self[:-1]), self.difficulty[rows]])
 
     def replicate(self, count: int) -> Batch:
-        """A batch of tensors (T, B, ...) as `count` replicas see it: views (T, K, B, ...)."""
+        """A batch of tensors (T, B, ...) for `count` replicas: views (T, K, B, ...)."""
         parts = [p.unsqueeze(1).expand(p.shape[0], count, *p.shape[1:]) for p in self[:-1]]
         return Batch._make([*parts, self.difficulty.expand(count, -1)])
 
 
-class Task(Protocol):
-    """The members every task has; T, B, D, C as in `Batch`."""
+class Task(ABC):
+    """The base of the tasks; T, B, D, C as in `Batch`.
+
+    By default the output is one sigmoid where C is 1, else one softmax.
+    """
 
     name: ClassVar[str]
-    block_updates: ClassVar[int]
     title: ClassVar[str]  # a heading on the pages
-    question: ClassVar[str]  # what it asks, a sentence
+    question: ClassVar[str]  # a sentence
     unit: ClassVar[str]  # of an error, the label of an axis
-    worst_error: ClassVar[float]  # of a replica that diverged
+    block_updates: ClassVar[int]  # updates that are drawn together
+    worst_error: ClassVar[float] = 1.0  # of a replica that diverged
 
     def split_name(self, split: str) -> str:
-        """What a split tests on, in words."""
-        ...
+        """The name of a split on the pages."""
+        return split
 
+    @abstractmethod
     def difficulty_label(self, split: str) -> str:
-        """What the difficulties of a split count, the label of an axis."""
-        ...
+        """The unit of the difficulties of a split, the label of an axis."""
 
     @property
+    @abstractmethod
     def summary(self) -> str:
-        """Its size in a few words, for figure titles and data cards."""
-        ...
+        """The size of the task in a few words, for figure titles and data cards."""
 
     @property
     def stand_in(self) -> bool:
-        """Whether the data stand in for those of the paper."""
-        ...
+        """Whether the data replace those of the paper."""
+        return False
 
     @property
+    @abstractmethod
     def origin(self) -> str:
-        """Where its examples come from, in a few words."""
-        ...
+        """The source of the examples, in a few words."""
 
     @property
+    @abstractmethod
     def input_size(self) -> int:
         """D, the size of one input vector."""
-        ...
 
     @property
+    @abstractmethod
     def output_size(self) -> int:
         """C, the size of one output vector."""
-        ...
 
+    @abstractmethod
     def training_block(self, seed: int, block: int, batch: int) -> Batch:
         """Training batches of updates block * block_updates ... of one seed.
 
         Returns:
-            a batch of arrays with `block_updates * batch` examples, in the order of the updates.
-            It depends on (task, seed, block, batch) alone.
+            arrays with `block_updates * batch` examples, in the order of the updates. They depend
+            on (task, seed, block, batch) alone.
         """
-        ...
 
+    @abstractmethod
     def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
-        """Sets to evaluate with: by split, `examples` per difficulty, arrays.
+        """Evaluation sets by split, arrays with `examples` per difficulty.
 
-        Part "test" has the frozen sets; "validation" has others of the same difficulties, from
-        streams and data that neither they nor gradients use: thresholds of exit rules are chosen
-        on them. (Of digits a plateau schedule and early stopping use that data, too.)
+        Part "test" has the frozen sets. Part "validation" has other examples of the same
+        difficulties, for the thresholds of exit rules; neither the test sets nor gradients use
+        them. (Plateau schedule and early stopping use those of digits too.)
         """
-        ...
 
     def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """The loss of each vector in nats, (T, ..., B); zero where nothing is scored.
+        """The cross entropy of each vector in nats, (T, ..., B); zero where nothing is scored.
 
         Args:
             outputs: (T, ..., B, C), logits, with any further axes in front, such as the steps.
         """
-        ...
+        if self.output_size == 1:
+            return where_scored(sigmoid_loss(outputs[..., 0], batch.targets), batch.scored)
+        return where_scored(softmax_loss(outputs, batch.targets), batch.scored)
 
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Whether each sequence is free of any mistake, (..., B) bool."""
-        ...
+        """Whether each sequence is free of mistakes, (..., B) bool."""
+        answers = outputs[..., 0] > 0 if self.output_size == 1 else outputs.argmax(dim=-1)
+        return all_right(answers == batch.targets, batch.scored)
 
     def error(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Each sequence's error, (..., B): 1 for any mistake; for text bits per character."""
-        ...
+        """Each sequence's error, (..., B): 1.0 for any mistake; bits per character for text."""
+        return (~self.correct(outputs, batch)).float()
 
+    @abstractmethod
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One example in words: for each time {"input", "target", "prediction"}.
 
         Args:
-            outputs: (T, B, C); batch: without replica axis; row: which example of B.
+            outputs: (T, B, C).
+            batch: without replica axis.
+            row: index of the example in B.
         """
-        ...
 
+    @abstractmethod
     def parse(self, text: str) -> Batch:
-        """One example of the user's own, arrays with B = 1, from its written form.
+        """One example from the user's text, arrays with B = 1.
 
         Raises:
-            UserError: the text is not an example of this task; says what is.
+            UserError: the text is not an example of this task; the message says what is.
         """
-        ...
 
     def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """The example that `parse` reads, and in what it is unlike those drawn in training.
+        """The example of `parse`, and how it differs from the training examples.
 
-        Nothing that trains or evaluates calls it.
+        Training and evaluation do not call it.
 
         Returns:
             arrays with B = 1; a phrase for each property that no training example has.
@@ -152,77 +165,60 @@ class Task(Protocol):
         Raises:
             UserError: see `parse`.
         """
-        ...
+        return self.parse(text), []
 
 
-@runtime_checkable
-class TextTask(Task, Protocol):
+class TextTask(Task):
     """A task whose inputs are characters; single windows of the text are traced."""
 
+    @abstractmethod
     def traced(self, count: int) -> tuple[Batch, Array]:
-        """`count` windows of a text as arrays, and what each character is, (T, B) words."""
-        ...
+        """`count` windows of a text as arrays, and the kind of each character, (T, B) words."""
 
 
-@runtime_checkable
-class ImageTask(Task, Protocol):
-    """A task whose inputs are images; those that took the most and the fewest steps are traced."""
+class ImageTask(Task):
+    """A task whose inputs are images; the images with the most and fewest steps are traced."""
 
+    @abstractmethod
     def pixels(self, batch: Batch, row: int) -> Array:
         """One image, (side, side) uint8, bright on dark."""
-        ...
 
 
-def random_stream(*names: str | int) -> np.random.Generator:
-    """A counter-based random generator that depends on `names` alone.
+class SyntheticTask(Task):
+    """A task whose examples are drawn by `draw`, not read from files."""
 
-    Equal names give equal streams on every machine; any difference gives an independent one, so
-    that training batches (`task, "train", seed, block`), evaluation sets (`task, "test", ...`) and
-    those on which thresholds are chosen (`task, "validation", ...`) never share numbers.
-    """
-    digest = hashlib.blake2b(repr(names).encode(), digest_size=16).digest()
-    return np.random.Generator(np.random.Philox(key=np.frombuffer(digest, dtype=np.uint64)))
-
-
-@dataclass(frozen=True)
-class SyntheticTask:
-    """A task whose examples are drawn, not read: it needs its
-    name, title, question and what its difficulty counts, and `draw`."""
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    question: ClassVar[str]
-    counts: ClassVar[str]  # what a difficulty counts, with its unit
+    counts: ClassVar[str]  # the unit of the difficulty
     block_updates: ClassVar[int] = 64
     unit: ClassVar[str] = "sequence error rate"
-    worst_error: ClassVar[float] = 1.0
-    stand_in: ClassVar[bool] = False
-    origin: ClassVar[str] = "drawn by this project; training batches online, never stored"
 
-    def split_name(self, split: str) -> str:
-        """Its own name; see `Task`."""
-        return split
+    @property
+    def origin(self) -> str:
+        """The source of the examples; see `Task`."""
+        return "drawn by this project; training batches online, never stored"
 
     def difficulty_label(self, split: str) -> str:
         """The same for every split; see `Task`."""
         return self.counts
 
+    @abstractmethod
     def draw(self, rng: np.random.Generator, count: int, difficulty: float | None = None) -> Batch:
-        """Draw `count` examples, of one difficulty or, if None, as in training."""
-        raise NotImplementedError
-
-    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Whether each sequence is free of any mistake, (..., B) bool."""
-        raise NotImplementedError
-
-    def error(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """1.0 for each sequence with any mistake, (..., B): the papers' sequence error."""
-        return (~self.correct(outputs, batch)).float()
+        """Draw `count` examples of one difficulty; None: as in training."""
 
     def training_block(self, seed: int, block: int, batch: int) -> Batch:
         """Training batches of `block_updates` updates; see `Task`."""
         rng = random_stream(self.name, "train", seed, block)
         return self.draw(rng, self.block_updates * batch)
+
+
+def random_stream(*names: str | int) -> np.random.Generator:
+    """A counter-based random generator that depends on `names` alone.
+
+    Equal names give equal streams on every machine; different names give independent streams. So
+    training batches (`task, "train", seed, block`), evaluation sets (`task, "test", ...`) and the
+    sets for thresholds (`task, "validation", ...`) never share numbers.
+    """
+    digest = hashlib.blake2b(repr(names).encode(), digest_size=16).digest()
+    return np.random.Generator(np.random.Philox(key=np.frombuffer(digest, dtype=np.uint64)))
 
 
 def concatenate(batches: list[Batch]) -> Batch:
@@ -237,15 +233,28 @@ def frozen_set(
 ) -> Batch:
     """`examples` drawn at each difficulty in `levels`, from streams that training never uses.
 
-    Each `part`, "test" or "validation", has streams of its own. The draws are independent; where
-    few inputs exist (one nonzero bit of parity), equal ones come up in both.
+    Each `part`, "test" or "validation", has its streams. The draws are independent. With few
+    possible inputs (one nonzero bit of parity), the same input can be in both parts.
     """
     streams = {level: random_stream(task.name, part, split, level) for level in levels}
     return concatenate([task.draw(rng, examples, level) for level, rng in streams.items()])
 
 
+def load_npz(path: str, names: Iterable[str]) -> dict[str, Array]:
+    """Arrays of the file that the datasets stage writes, by name.
+
+    Raises:
+        UserError: the file is missing or damaged, or lacks an array.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in names}
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile):
+        raise UserError(f"{path}: missing or damaged; run the datasets stage") from None
+
+
 def unlike_training(count: int, what: str, trained: tuple[int, int]) -> list[str]:
-    """A phrase where so many of something were never drawn in training; see `Task.own_input`."""
+    """A phrase if training never has this count of something; see `Task.own_input`."""
     low, high = trained
     return [] if low <= count <= high else [f"{count} {what}, in training {low} to {high}"]
 
@@ -260,8 +269,10 @@ def sigmoid_loss(logits: Tensor, targets: Tensor) -> Tensor:
     Returns:
         shaped as `logits`.
     """
+    from torch.nn.functional import logsigmoid
+
     signs = 2 * targets.to(logits.dtype) - 1
-    return -F.logsigmoid(signs * logits)
+    return -logsigmoid(signs * logits)
 
 
 def softmax_loss(logits: Tensor, classes: Tensor) -> Tensor:
@@ -281,10 +292,10 @@ def softmax_loss(logits: Tensor, classes: Tensor) -> Tensor:
 
 def where_scored(loss: Tensor, scored: Tensor) -> Tensor:
     """`loss`, (T, ..., B), with zeros where nothing is scored."""
-    return torch.where(scored, loss, 0.0)
+    return loss.where(scored, 0.0)
 
 
-def faultless(right: Tensor, scored: Tensor) -> Tensor:
+def all_right(right: Tensor, scored: Tensor) -> Tensor:
     """Whether every scored vector of a sequence is right: (T, ..., B) to (..., B), bool.
 
     `right` may have further axes in front, such as the ponder steps.

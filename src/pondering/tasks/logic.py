@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from torch import Tensor
 
 from pondering.project.errors import UserError
 from pondering.tasks.base import (
@@ -15,12 +14,12 @@ from pondering.tasks.base import (
     SyntheticTask,
     check_span,
     check_whole,
-    faultless,
     frozen_set,
-    sigmoid_loss,
     unlike_training,
-    where_scored,
 )
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # The truth of T(P, Q) for (P, Q) = TT, TF, FT, FF, in the order of Graves 2016, Table 1.
 GATES = {
@@ -36,8 +35,7 @@ GATES = {
     "OR": "TTTF",
 }
 NAMES = tuple(GATES)
-# By gate and 2 P + Q. The row past the gates is T(P, Q) = P: the end of a short list of gates
-# leaves the last bit as it is.
+# By gate and 2 P + Q. The row after the gates is T(P, Q) = P: a place without a gate keeps the bit.
 TRUTH = np.array([[mark == "T" for mark in reversed(row)] for row in (*GATES.values(), "TTFF")])
 NO_GATE = len(NAMES)
 
@@ -46,12 +44,12 @@ NO_GATE = len(NAMES)
 class Logic(SyntheticTask):
     """A sequence of vectors, each two bits b0, b1 and `gates` chunks of ten.
 
-    The first chunks name gates T_1 .. T_B, the rest are zero; b_{i+1} = T_i(b_i, b_{i-1}), the
-    new bit being the gate's P and the one before its Q, and the target is b_{B+1}. After the
-    first vector b0 is the target before and shows as 0. In training the length is uniform over
-    `length` and B uniform over 1 .. `gates` for each vector. For evaluation every sequence has
-    `test_length` vectors of equally many gates: that number is the difficulty (in training the
-    mean over a sequence).
+    The first chunks name gates T_1 .. T_B, the rest are zero. Then b_{i+1} = T_i(b_i, b_{i-1}): P
+    is the newer bit, Q the older one. The target is b_{B+1}. After the first vector b0 is the last
+    target, and the input has 0 in its place. In training the length is uniform over `length` and B
+    uniform over 1 .. `gates` for each vector. In evaluation every sequence has `test_length`
+    vectors of equally many gates. That number is the difficulty; in training it is the mean over a
+    sequence.
 
     Source: Graves 2016, section 3.2, Eq. 21 and Table 1.
     """
@@ -95,25 +93,16 @@ class Logic(SyntheticTask):
             high = self.test_length
             lengths = np.full(count, high)
             used = np.full((high, count), int(difficulty))
-        there = np.arange(high)[:, None] < lengths
-        bits = rng.integers(0, 2, (high, count, 2), dtype=np.uint8) * there[..., None]
+        mask = np.arange(high)[:, None] < lengths
+        bits = rng.integers(0, 2, (high, count, 2), dtype=np.uint8) * mask[..., None]
         bits[1:, :, 0] = 0
         gates = rng.integers(0, len(NAMES), (high, count, self.gates))
-        gates[np.arange(self.gates) >= (used * there)[..., None]] = NO_GATE
-        return _batch(bits, gates, there)
+        gates[np.arange(self.gates) >= (used * mask)[..., None]] = NO_GATE
+        return _batch(bits, gates, mask)
 
     def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         """`examples` sequences for every number of gates."""
         return {"test": frozen_set(self, "test", range(1, self.gates + 1), examples, part)}
-
-    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Binary cross entropy in nats, (T, ..., B); see `Task`."""
-        return where_scored(sigmoid_loss(outputs[..., 0], batch.targets), batch.scored)
-
-    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Whether all bits of a sequence are right, (..., B) bool; see `Task`."""
-        said = outputs[..., 0] > 0
-        return faultless(said == batch.targets, batch.scored)
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One sequence in the notation of `parse`, with the bits wanted and predicted."""
@@ -153,12 +142,12 @@ class Logic(SyntheticTask):
         return _batch(bits, gates, np.ones((len(vectors), 1), dtype=np.bool_))
 
     def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """What `parse` reads, and whether so many vectors were trained on; see `Task`."""
+        """As `parse`; unlike training if the number of vectors is; see `Task`."""
         batch = self.parse(text)
         return batch, unlike_training(len(batch.mask), "vectors", self.length)
 
     def _read(self, time: int, words: list[str]) -> tuple[list[int], list[int]]:
-        """The bits and the gate indices of one written vector."""
+        """The bits and the gate indices of one vector in words."""
         lower = [name.lower() for name in NAMES]
         size = 2 if time == 0 else 1
         bits, names = "".join(words[:1]), [word.lower() for word in words[1:]]
@@ -185,17 +174,17 @@ def _targets(bits: Array, gates: Array) -> Array:
     return targets
 
 
-def _batch(bits: Array, gates: Array, there: Array) -> Batch:
-    """Inputs and targets from shown bits (T, B, 2), gates (T, B, G) and where vectors are."""
+def _batch(bits: Array, gates: Array, mask: Array) -> Batch:
+    """Inputs and targets from shown bits (T, B, 2), gates (T, B, G) and the mask (T, B)."""
     time, example, place = np.nonzero(gates != NO_GATE)
-    inputs = np.zeros((*there.shape, 2 + len(NAMES) * gates.shape[2]), dtype=np.float32)
+    inputs = np.zeros((*mask.shape, 2 + len(NAMES) * gates.shape[2]), dtype=np.float32)
     inputs[..., :2] = bits
     inputs[time, example, 2 + len(NAMES) * place + gates[time, example, place]] = 1
     used = (gates != NO_GATE).sum(axis=2)
     return Batch(
         inputs=inputs,
-        targets=_targets(bits, gates) * there,
-        mask=there,
-        scored=there.copy(),
-        difficulty=(used.sum(axis=0) / there.sum(axis=0)).astype(np.float32),
+        targets=_targets(bits, gates) * mask,
+        mask=mask,
+        scored=mask.copy(),
+        difficulty=(used.sum(axis=0) / mask.sum(axis=0)).astype(np.float32),
     )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from torch import Tensor
 
 from pondering.project.errors import UserError
 from pondering.tasks.base import (
@@ -15,12 +14,12 @@ from pondering.tasks.base import (
     SyntheticTask,
     check_span,
     check_whole,
-    faultless,
     frozen_set,
-    sigmoid_loss,
     unlike_training,
-    where_scored,
 )
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 LAYOUTS = ("leading", "scattered")
 SIGNS = {"+": 1, "-": -1, "0": 0}
@@ -30,12 +29,12 @@ SIGNS = {"+": 1, "-": -1, "0": 0}
 class Parity(SyntheticTask):
     """One vector of `bits` elements, some of them +1 or -1 and the rest 0.
 
-    Difficulty is the number of nonzero elements. In training it is uniform over `train_nonzero`
-    (both ends included); each split of `test_nonzero` has every difficulty of its own range.
-    Which elements are nonzero is the `layout`: the first ones, or any.
+    The difficulty is the number of nonzero elements. In training it is uniform over `train_nonzero`
+    (both ends included). Each split of `test_nonzero` has every difficulty of its range. The
+    `layout` says which elements are nonzero: the first ones (`leading`) or any (`scattered`).
 
-    Source: Graves 2016, section 3.1; Banino et al. 2021, section 4.1.
-    Deviation: none that the texts decide; they leave the layout open.
+    Source: Graves 2016, section 3.1; Banino et al. 2021, section 4.1. Both texts do not say which
+    layout they use.
     """
 
     name: ClassVar[str] = "parity"
@@ -101,15 +100,6 @@ class Parity(SyntheticTask):
             for split, (low, high) in self.test_nonzero.items()
         }
 
-    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Binary cross entropy in nats, (1, ..., B); see `Task`."""
-        return where_scored(sigmoid_loss(outputs[..., 0], batch.targets), batch.scored)
-
-    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Whether the parity is right, (..., B) bool; see `Task`."""
-        said = outputs[..., 0] > 0
-        return faultless(said == batch.targets, batch.scored)
-
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One vector as +, - and 0, its parity, and the parity predicted."""
         marks = {value: mark for mark, value in SIGNS.items()}
@@ -138,7 +128,7 @@ class Parity(SyntheticTask):
         return _batch(elements, np.count_nonzero(elements, axis=1))
 
     def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """What `parse` reads, or bits as in ``10110``: 1 is +1 and 0 is -1; see `Task`.
+        """As `parse`, or from bits as in ``10110``: 1 is +1 and 0 is -1; see `Task`.
 
         Raises:
             UserError: neither signs nor bits, none, or more than `bits`.
@@ -160,7 +150,7 @@ class Parity(SyntheticTask):
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """+1 or -1 by the top bit of a random byte, which is how NumPy draws 8-bit integers below 2."""
+    """+1 or -1 by the top bit of a random byte, as NumPy draws 8-bit integers below 2."""
     positive = np.frombuffer(rng.bytes(shape[0] * shape[1]), dtype=np.int8) < 0
     signs: Array = positive.view(np.int8)
     signs *= 2
@@ -169,14 +159,14 @@ def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def _batch(elements: Array, nonzero: Array) -> Batch:
-    """Label vectors of elements, (B, bits), with so many that are not 0, (B,)."""
-    there = np.ones((1, len(elements)), dtype=np.bool_)
+    """Inputs and targets from elements (B, bits), of which `nonzero`, (B,), are not 0."""
+    present = np.ones((1, len(elements)), dtype=np.bool_)
     inputs = elements.astype(np.float32)
     excess = inputs @ np.ones(inputs.shape[1], dtype=np.float32)  # faster than a sum, and exact
     return Batch(
         inputs=inputs[None],
         targets=((nonzero + excess.astype(np.int64)) // 2 % 2).astype(np.uint8)[None],
-        mask=there,
-        scored=there.copy(),
+        mask=present,
+        scored=present.copy(),
         difficulty=nonzero.astype(np.float32),
     )

@@ -1,12 +1,11 @@
-"""Sort: read numbers one at a time, then name them by position in ascending order."""
+"""Sort: read numbers one at a time, then give their positions in ascending order."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from torch import Tensor
 
 from pondering.project.errors import UserError
 from pondering.tasks.base import (
@@ -14,25 +13,25 @@ from pondering.tasks.base import (
     Batch,
     SyntheticTask,
     check_span,
-    faultless,
     frozen_set,
-    softmax_loss,
     unlike_training,
-    where_scored,
 )
 
-BOUND = 1000.0  # of a value of the user's own; those drawn stay below 7
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BOUND = 1000.0  # of a value that the user gives; drawn values stay below 7
 FAR = 5.0  # one of two million draws is farther from 0
 
 
 @dataclass(frozen=True)
 class Sort(SyntheticTask):
-    """A sequence of L standard normals, then L zero vectors during which the answer is given.
+    """A sequence of L standard normals, then L zero vectors for the answer.
 
     A vector is (value, 1 at the last value else 0). The targets, one per zero vector, are the
-    positions 0 .. L - 1 of the values from the smallest to the largest. L is uniform over
-    `length` in training; it is the difficulty, and evaluation has every L of `length`. All 2 L
-    vectors are pondered, the last L are scored.
+    positions 0 .. L - 1 of the values from the smallest to the largest. L is the difficulty. In
+    training it is uniform over `length`; evaluation has every L of `length`. All 2 L vectors are
+    pondered, the last L are scored.
 
     Source: Graves 2016, section 3.4.
     """
@@ -76,17 +75,8 @@ class Sort(SyntheticTask):
         low, high = self.length
         return {"test": frozen_set(self, "test", range(low, high + 1), examples, part)}
 
-    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Cross entropy in nats, (T, ..., B); see `Task`."""
-        return where_scored(softmax_loss(outputs, batch.targets), batch.scored)
-
-    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Whether the whole order is right, (..., B) bool; see `Task`."""
-        said = outputs.argmax(dim=-1)
-        return faultless(said == batch.targets, batch.scored)
-
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
-        """The values, then the positions (counted from 0) wanted and predicted."""
+        """The values, then the right and the predicted positions, counted from 0."""
         steps = []
         for time in range(int(batch.mask[:, row].sum())):
             scored = bool(batch.scored[time, row])
@@ -119,7 +109,7 @@ class Sort(SyntheticTask):
         return _batch(values.astype(np.float32)[:, None], np.array([len(values)]))
 
     def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """What `parse` reads, and whether such values and so many were drawn; see `Task`."""
+        """As `parse`; unlike training if the count or a value is; see `Task`."""
         batch = self.parse(text)
         unlike = unlike_training(int(batch.difficulty[0]), "numbers", self.length)
         if (abs(batch.inputs[..., 0]) > FAR).any():
@@ -130,13 +120,13 @@ class Sort(SyntheticTask):
 def _batch(values: Array, lengths: Array) -> Batch:
     """Inputs and targets from values (L, B), of which the first `lengths`, (B,), count."""
     longest = len(values)
-    there = np.arange(longest)[:, None] < lengths
-    order = np.where(there, values, np.inf).argsort(axis=0, kind="stable")
+    given = np.arange(longest)[:, None] < lengths
+    order = np.where(given, values, np.inf).argsort(axis=0, kind="stable")
     time = np.arange(2 * longest)[:, None]
     mask = time < 2 * lengths
     scored = mask & (time >= lengths)
     inputs = np.zeros((*mask.shape, 2), dtype=np.float32)
-    inputs[:longest, :, 0] = values * there
+    inputs[:longest, :, 0] = values * given
     inputs[..., 1] = time == lengths - 1
     place = np.clip(time - lengths, 0, longest - 1)
     return Batch(

@@ -5,25 +5,24 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from pondering.project.errors import UserError
 from pondering.tasks.base import (
     Array,
     Batch,
+    ImageTask,
     check_whole,
     concatenate,
-    faultless,
+    load_npz,
     random_stream,
-    softmax_loss,
-    where_scored,
 )
-from pondering.tasks.digits.files import SIDE, SOURCES, load_arrays, prepare, read_picture
+from pondering.tasks.digits.files import PARTS, SIDE, SOURCES, prepare, read_picture
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MEAN, DEVIATION = 0.1307, 0.3081  # of MNIST's training pixels, 0 to 1
 CLASSES = 10
@@ -31,7 +30,7 @@ SHADES = " .:-=+*#%@"
 
 
 def rotate(images: Array, angles: Array) -> Array:
-    """Rotate each image about its centre, bilinearly; what comes from outside is 0.
+    """Rotate each image about its centre, bilinearly; pixels from outside are 0.
 
     Args:
         images: (B, H, W) floats.
@@ -40,15 +39,18 @@ def rotate(images: Array, angles: Array) -> Array:
     Returns:
         (B, H, W) float32.
     """
+    import torch
+    from torch.nn.functional import grid_sample
+
     count, height, width = images.shape
-    turn = torch.deg2rad(torch.as_tensor(angles, dtype=torch.float32))[:, None, None]
-    cos, sin = torch.cos(turn), torch.sin(turn)
+    radians = torch.deg2rad(torch.as_tensor(angles, dtype=torch.float32))[:, None, None]
+    cos, sin = torch.cos(radians), torch.sin(radians)
     right = torch.arange(width) - (width - 1) / 2  # pixels from the centre
     down = torch.arange(height)[:, None] - (height - 1) / 2
-    # Where each pixel of the result comes from, (B, H, W), in grid_sample's -1 to 1.
+    # The source of each pixel of the result, (B, H, W), in grid_sample's -1 to 1.
     from_right = (cos * right - sin * down) / ((width - 1) / 2)
     from_down = (sin * right + cos * down) / ((height - 1) / 2)
-    rotated = functional.grid_sample(
+    rotated = grid_sample(
         torch.as_tensor(images, dtype=torch.float32)[:, None],
         torch.stack((from_right, from_down), dim=-1),
         mode="bilinear",
@@ -62,7 +64,7 @@ def rotate(images: Array, angles: Array) -> Array:
 def _prepared(path: str | None, data: str, validation: int) -> dict[str, Array]:
     """The arrays of `prepare`, read once per process."""
     if path is not None:
-        return load_arrays(path)
+        return load_npz(path, PARTS)
     if data == "sklearn_digits":
         return prepare(data, "", validation)
     raise UserError(
@@ -71,19 +73,19 @@ def _prepared(path: str | None, data: str, validation: int) -> dict[str, Array]:
 
 
 @dataclass(frozen=True)
-class Digits:
-    """Images of digits in one of ten classes; rotated by random angles where the fields say so.
+class Digits(ImageTask):
+    """Images of digits in one of ten classes, upright or rotated by random angles.
 
     Source: the public notebook of PonderNet on MNIST, upright and rotated.
 
     Args:
-        train_rotation: training and validation images are turned by angles uniform within plus
-            and minus so many degrees; 0 leaves them upright.
+        train_rotation: the largest angle of training and validation images, in degrees; angles are
+            uniform between plus and minus this. 0: all are upright.
         test_rotations: for split "range": limits of uniform angles, in degrees.
         test_angles: for split "angle": fixed angles, in degrees.
         data: "mnist", or "sklearn_digits" for the stand-in that needs no download.
         validation: images set apart for validation.
-        path: npz with the arrays of `files.prepare`; None only for the stand-in.
+        path: an npz of the arrays of `files.prepare`; None only for the stand-in.
     """
 
     name: ClassVar[str] = "digits"
@@ -91,7 +93,6 @@ class Digits:
     title: ClassVar[str] = "MNIST"
     question: ClassVar[str] = "Classifying handwritten digits."
     unit: ClassVar[str] = "error rate"
-    worst_error: ClassVar[float] = 1.0
 
     train_rotation: float
     test_rotations: tuple[float, ...]
@@ -121,17 +122,13 @@ class Digits:
 
     @property
     def stand_in(self) -> bool:
-        """Whether these are not the digits that results are published for."""
+        """Whether the digits replace MNIST."""
         return self.data != "mnist"
-
-    def split_name(self, split: str) -> str:
-        """Its own name; see `Task`."""
-        return split
 
     def difficulty_label(self, split: str) -> str:
         """Angles or classes; see `Task`."""
-        turned = {"range": "rotated by up to (degrees)", "angle": "rotated by exactly (degrees)"}
-        return turned.get(split, "class of the digit")
+        rotated = {"range": "rotated by up to (degrees)", "angle": "rotated by exactly (degrees)"}
+        return rotated.get(split, "class of the digit")
 
     @property
     def summary(self) -> str:
@@ -145,7 +142,7 @@ class Digits:
         return SOURCES[self.data].origin
 
     def prepared(self, raw_folder: Path) -> dict[str, Array]:
-        """The arrays that `path` is to hold, read from the downloaded files; see `prepare`."""
+        """The arrays for `path`, from the downloaded files; see `prepare`."""
         return prepare(self.data, raw_folder, self.validation)
 
     def updates_per_epoch(self, batch: int) -> int:
@@ -170,22 +167,22 @@ class Digits:
         return self._drawn("train", np.concatenate(rows), rng)
 
     def validation_batch(self) -> Batch:
-        """All validation images, turned by the same law as in training; always the same."""
+        """All validation images, with random angles as in training; always the same."""
         rows = np.arange(len(self._arrays["validation_labels"]))
         return self._drawn("validation", rows, random_stream(self.name, "validation", "angles"))
 
     def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         """Sets to evaluate with, arrays; `part` as in `Task`.
 
-        Part "validation" has the images that training sets apart, for no others are left: they give
-        no gradient, but the plateau schedule has seen them, turned by angles of other draws.
+        Part "validation" has the validation images, with other angles: no other images are left.
+        They give no gradient, but the plateau schedule uses them.
 
         Args:
-            examples: images per angle or range of angles, the same ones for each; at most all.
+            examples: images per angle or range of angles, the same for each; at most all.
 
         Returns:
             "range" (difficulty: largest angle) and "angle" (difficulty: the angle) if the fields
-            name any; otherwise "test", all images of the part, whose class is the difficulty.
+            name any; otherwise "test", all images of the part (difficulty: the class).
         """
         labels = self._arrays[f"{part}_labels"]
         if not self.test_rotations and not self.test_angles:
@@ -203,31 +200,10 @@ class Digits:
             sets["angle"].append(self._batch(part, rows, angles, angles))
         return {split: concatenate(batches) for split, batches in sets.items() if batches}
 
-    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Cross entropy of each image in nats, (T, ..., B); see `Task`."""
-        return where_scored(softmax_loss(outputs, batch.targets), batch.scored)
-
-    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Whether the likeliest class is the right one, (..., B) bool; see `Task`."""
-        right = outputs.argmax(dim=-1) == batch.targets
-        return faultless(right, batch.scored)
-
-    def error(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """1.0 for each image that is named wrongly, (..., B)."""
-        return (~self.correct(outputs, batch)).float()
-
     def pixels(self, batch: Batch, row: int) -> Array:
-        """One image of a batch as it is seen.
-
-        Args:
-            batch: without replica axis, arrays or tensors.
-            row: which example of B.
-
-        Returns:
-            (28, 28) uint8, bright on dark.
-        """
-        image = torch.as_tensor(batch.inputs[0, row]).cpu().numpy()
-        grey = np.rint((image * DEVIATION + MEAN) * 255).clip(0, 255)
+        """One image of a batch of tensors without replica axis, (28, 28) uint8, bright on dark."""
+        image: Array = batch.inputs[0, row].cpu().numpy()
+        grey: Array = np.rint((image * DEVIATION + MEAN) * 255).clip(0, 255)
         return grey.astype(np.uint8).reshape(SIDE, SIDE)
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
@@ -245,20 +221,16 @@ class Digits:
         ]
 
     def parse(self, text: str) -> Batch:
-        """One image of the user's own, from the path of a picture; its class is not known.
+        """One image from the path of the user's picture; its class is not known.
 
         Raises:
             UserError: there is no picture at this path.
         """
         return _as_batch(read_picture(text)[None].astype(np.float32) / 255, None, np.zeros(1))
 
-    def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """What `parse` reads; of a picture nothing is compared. See `Task`."""
-        return self.parse(text), []
-
     @property
     def _arrays(self) -> dict[str, Array]:
-        """The prepared arrays, read when first needed."""
+        """The prepared arrays, read at the first use."""
         return _prepared(self.path, self.data, self.validation)
 
     def _order(self, seed: int, epoch: int) -> Array:
@@ -267,14 +239,14 @@ class Digits:
         return rng.permutation(len(self._arrays["train_labels"]))
 
     def _drawn(self, part: str, rows: Array, rng: np.random.Generator) -> Batch:
-        """Images turned as in training; difficulty: the angle's size, or the class if upright."""
+        """Images rotated as in training; difficulty: the size of the angle, or the class."""
         limit = self.train_rotation
         angles = rng.uniform(-limit, limit, len(rows)).astype(np.float32)
         labels = self._arrays[f"{part}_labels"][rows]
         return self._batch(part, rows, angles, np.abs(angles) if limit else labels)
 
     def _batch(self, part: str, rows: Array, angles: Array, difficulty: Array) -> Batch:
-        """Some images, turned, as a batch."""
+        """Some images, rotated, as a batch."""
         images = self._arrays[f"{part}_images"][rows].astype(np.float32)
         images /= 255
         if angles.any():

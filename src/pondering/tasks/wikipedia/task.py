@@ -6,24 +6,24 @@ import functools
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
-from zipfile import BadZipFile
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from torch import Tensor
 
 from pondering.project.errors import UserError
 from pondering.tasks.base import (
     Array,
     Batch,
+    TextTask,
     check_whole,
-    faultless,
+    load_npz,
     random_stream,
-    softmax_loss,
     unlike_training,
-    where_scored,
 )
 from pondering.tasks.wikipedia.made_text import KINDS, generate, text_kinds
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SOURCES = {"enwik8": 100_000_000, "enwik8-4000000": 4_000_000, "generated": 1_000_000}
 SUMMARIES = {
@@ -43,17 +43,17 @@ def prepare(source: str, raw_folder: str | Path) -> dict[str, Array]:
         raw_folder: where `enwik8/<source>` lies; not read for "generated".
 
     Returns:
-        "text" and "kinds", (n,) uint8; kinds index `made_text.KINDS`, exact for "generated".
+        "text" and "kinds", (n,) uint8; kinds index `made_text.KINDS`.
 
     Raises:
-        UserError: there is no such source, or its file is missing or not as long as it should be.
+        UserError: an unknown source, or its file is missing or has another size.
     """
     if source not in SOURCES:
         raise UserError(f"task.source: {source!r} is not allowed; {' or '.join(SOURCES)} is")
     size = SOURCES[source]
     if source == "generated":
-        text, kinds = generate(size)
-        return {"text": text, "kinds": kinds}
+        text = generate(size)
+        return {"text": text[:size], "kinds": text_kinds(text)[:size]}
     path = Path(raw_folder) / "enwik8" / source
     if not path.is_file() or path.stat().st_size != size:
         raise UserError(f"{path}: a file of {size} bytes is needed; the download stage writes it")
@@ -63,30 +63,26 @@ def prepare(source: str, raw_folder: str | Path) -> dict[str, Array]:
 
 @functools.lru_cache(maxsize=2)
 def _prepared(path: str | None, source: str) -> dict[str, Array]:
-    """The arrays of `prepare`, read or made once per process."""
+    """The arrays of `prepare`, read or generated once per process."""
     if path is None and source == "generated":
         return prepare(source, "")
     if path is None:
         raise UserError(
             f"task.path: {source!r} needs the file of its bytes; run the datasets stage"
         )
-    try:
-        with np.load(path) as arrays:
-            return {key: arrays[key] for key in ("text", "kinds")}
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile):
-        raise UserError(f"task.path: {path}: no npz of a text; run the datasets stage") from None
+    return load_npz(path, ("text", "kinds"))
 
 
 @dataclass(frozen=True)
-class Wikipedia:
-    """Sequences of `sequence` bytes from random places, each byte's target the next byte.
+class Wikipedia(TextTask):
+    """Sequences of `sequence` bytes from random places; the target of each byte is the next byte.
 
     The state starts at zero in every sequence. The text is cut at `splits` percent into training,
-    validation (not used in training: there is no early stopping) and held-out bytes. Evaluation
-    draws fixed windows of the training part, which the paper reports, and of the held-out part;
-    thresholds of exit rules are chosen on windows of the validation part.
+    validation and held-out bytes. There is no early stopping, so training does not use validation.
+    Evaluation draws fixed windows of the training part, which the paper reports, and of the
+    held-out part. Windows of the validation part set the thresholds of exit rules.
 
-    The bytes come from `path`, an npz of what `prepare` returns; None only for the made text.
+    The bytes come from `path`, an npz of the arrays of `prepare`; None only for "generated".
 
     Source: Graves 2016, section 3.5.
     """
@@ -119,11 +115,11 @@ class Wikipedia:
         object.__setattr__(self, "splits", tuple(splits))
 
     def split_name(self, split: str) -> str:
-        """Which part of the text; see `Task`."""
+        """The part of the text; see `Task`."""
         return {"train": "training text", "heldout": "held-out text"}[split]
 
     def difficulty_label(self, split: str) -> str:
-        """There is one, the text itself; see `Task`."""
+        """One value, the whole text; see `Task`."""
         return "the whole text"
 
     @property
@@ -142,7 +138,7 @@ class Wikipedia:
         return SUMMARIES[self.source]
 
     def prepared(self, raw_folder: Path) -> dict[str, Array]:
-        """What the frozen file must hold besides evaluation sets: the text and its kinds."""
+        """The arrays for `path`, from the downloaded files; see `prepare`."""
         return prepare(self.source, raw_folder)
 
     @property
@@ -157,11 +153,11 @@ class Wikipedia:
 
     @property
     def _arrays(self) -> dict[str, Array]:
-        """The text and its kinds, read when first needed."""
+        """The text and its kinds, read at the first use."""
         return _prepared(self.path, self.source)
 
     def bounds(self, part: str) -> tuple[int, int]:
-        """Where a part of the text ("train", "validation", "heldout") begins and ends."""
+        """Begin and end of a part of the text: "train", "validation" or "heldout"."""
         index = PARTS.index(part)
         size = len(self._arrays["text"])
         first, last = (size * sum(self.splits[:cut]) // 100 for cut in (index, index + 1))
@@ -180,8 +176,8 @@ class Wikipedia:
 
     def _evaluation_windows(self, examples: int, part: str) -> dict[str, Array]:
         """By split, the indices of the fixed windows."""
-        unseen = {"heldout": "validation"}
-        places = {"train": "train", "heldout": "heldout"} if part == "test" else unseen
+        both = {"train": "train", "heldout": "heldout"}
+        places = both if part == "test" else {"heldout": "validation"}
         return {
             split: self._windows(place, random_stream(self.name, part, place, 0), examples)
             for split, place in places.items()
@@ -195,7 +191,7 @@ class Wikipedia:
     def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         """`examples` windows of the training text and of the held-out text.
 
-        For part "validation" there is "heldout" alone, from the validation part of the text.
+        Part "validation" has "heldout" alone, from the validation part of the text.
         """
         text = self._arrays["text"]
         return {
@@ -204,9 +200,9 @@ class Wikipedia:
         }
 
     def traced(self, count: int) -> tuple[Batch, Array]:
-        """Held-out windows to look at closely, and what their inputs are, (T, B) names in `KINDS`.
+        """Held-out windows to trace, and the kind of each input, (T, B) names in `KINDS`.
 
-        Every other one lies about an ID number, which would hardly be met by chance (claim G10).
+        Every other window lies around an ID number, which is rare in random windows (claim G10).
         """
         text, kinds = self._arrays["text"], self._arrays["kinds"]
         rng = random_stream(self.name, "test", "trace")
@@ -221,15 +217,6 @@ class Wikipedia:
             windows[:, 1::2] = np.arange(self.sequence + 1)[:, None] + starts
         return _batch(text[windows]), np.array(KINDS)[kinds[windows[:-1]]]
 
-    def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Cross entropy in nats, (T, ..., B); see `Task`."""
-        return where_scored(softmax_loss(outputs, batch.targets), batch.scored)
-
-    def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
-        """Whether every next byte is right, (..., B) bool; see `Task`."""
-        said = outputs.argmax(dim=-1)
-        return faultless(said == batch.targets, batch.scored)
-
     def error(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Bits per character of each sequence, (..., B)."""
         count: Tensor = batch.scored.sum(dim=0)
@@ -238,20 +225,16 @@ class Wikipedia:
 
     def entropy(self, outputs: Tensor) -> Tensor:
         """Entropy of each prediction in nats: (T, ..., B, C) to (T, ..., B)."""
-        said = outputs.log_softmax(dim=-1)
-        return -(said.exp() * said).sum(dim=-1)
+        log_p = outputs.log_softmax(dim=-1)
+        return -(log_p.exp() * log_p).sum(dim=-1)
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One window, character by character."""
-        said = outputs[:, row].argmax(dim=-1)
-        parts = (batch.inputs[:, row], batch.targets[:, row], said)
+        predicted = outputs[:, row].argmax(dim=-1)
+        parts = (batch.inputs[:, row], batch.targets[:, row], predicted)
         return [
-            {
-                "input": _character(int(shown)),
-                "target": _character(int(wanted)),
-                "prediction": _character(int(best)),
-            }
-            for shown, wanted, best in zip(*parts, strict=True)
+            dict(zip(("input", "target", "prediction"), map(_character, values), strict=True))
+            for values in zip(*(part.tolist() for part in parts), strict=True)
         ]
 
     def parse(self, text: str) -> Batch:
@@ -266,23 +249,23 @@ class Wikipedia:
         return _batch(window[:, None])
 
     def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """What `parse` reads, and whether it is longer than a sequence; see `Task`."""
+        """As `parse`; unlike training if longer than a sequence; see `Task`."""
         batch = self.parse(text)
         return batch, unlike_training(len(batch.mask), "bytes", (1, self.sequence))
 
 
 def _character(byte: int) -> str:
-    """A byte as one character; part of a longer UTF-8 character or a control as a stand-in."""
+    """A byte as one character; a control or a part of a UTF-8 character as U+FFFD."""
     return chr(byte) if 32 <= byte < 127 or byte in b"\n\t" else "\N{REPLACEMENT CHARACTER}"
 
 
 def _batch(windows: Array) -> Batch:
     """Inputs and targets from windows of bytes, (T + 1, B)."""
-    there = np.ones((len(windows) - 1, windows.shape[1]), dtype=np.bool_)
+    mask = np.ones((len(windows) - 1, windows.shape[1]), dtype=np.bool_)
     return Batch(
         inputs=windows[:-1],
         targets=windows[1:],
-        mask=there,
-        scored=there.copy(),
+        mask=mask,
+        scored=mask.copy(),
         difficulty=np.zeros(windows.shape[1], dtype=np.float32),
     )
