@@ -13,11 +13,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-HIDDEN, BITS, BATCH, STEPS = 128, 64, 128, 20  # the papers' parity
-INTEGERS = {"slot", "max_steps", "seeds", "B"}
+HIDDEN = 128
+PARITY = {"T": 1, "D": 64, "W": HIDDEN, "R": 32, "PADDED": 128}  # as in the papers
+LOGIC = {"T": 10, "D": 102, "W": 4 * HIDDEN, "R": 16, "PADDED": 16}
+INTEGERS = {"slot", "max_steps", "moments", "seeds", "B"}
 FLOATS = {"epsilon", "clip", "beta1", "beta2", "tiny"}
 POINTERS = {
-    "todo": "*i32", "places": "*i32", "deepest": "*i32", "reverses": "*i32",
+    "todo": "*i32", "places": "*i32", "deepest": "*i32", "begins": "*i32", "reverses": "*i32",
     "alive": "*u8", "diverged": "*u8", "window": "*fp64", "computed_steps": "*fp64",
 }  # fmt: skip
 
@@ -93,36 +95,44 @@ def loads_behind_stores(ptx: str) -> list[str]:
     return sorted(wrong)
 
 
-def main(capability: int) -> None:
-    """Print, by kernel, what it needs and does."""
-    from pondering.model.paths.kernels import act, adam, gradient, pondernet
-
-    matrices = HIDDEN * (HIDDEN + BITS)
-    vectors = 4 * HIDDEN + 4
-    constants = {
-        "D": BITS, "H": HIDDEN, "R": 32, "TILE": 32, "PADDED": BATCH, "CHUNKS": BATCH // 32,
-        "P": matrices + vectors, "G": matrices, "V": vectors, "BM": 64, "BN": 64, "BP": 1024,
+def constants(task: dict[str, int]) -> dict[str, Any]:
+    """The constants of `kernels.update.Updates` for a task's sizes."""
+    width, size, chunks = task["W"], task["D"], task["PADDED"] // task["R"]
+    matrices, vectors = width * (HIDDEN + size), 2 * width + 2 * HIDDEN + 4
+    return task | {
+        "H": HIDDEN, "CHUNKS": chunks, "PARTS": chunks * task["T"], "P": matrices + vectors,
+        "G": matrices, "V": vectors, "TILE": 32, "BM": 64, "BN": 64, "BP": 1024,
     }  # fmt: skip
+
+
+def main(capability: int, folder: Path | None = None) -> None:
+    """Print, by kernel, what it needs and does; write the PTX into a folder."""
+    from pondering.model.paths.kernels import act, adam, gradient, lstm, pondernet
+
     kernels = {
-        "act": (act.rows, {"ACT": True}, 8),
-        "repeat": (act.rows, {"ACT": False}, 8),
-        "pondernet": (pondernet.rows, {}, 8),
-        "matrices": (gradient.matrices, {}, 4),
-        "adam": (adam.adam, {}, 8),
+        "act": (act.rows, PARITY, {"ACT": True}, 8),
+        "repeat": (act.rows, PARITY, {"ACT": False}, 8),
+        "pondernet": (pondernet.rows, PARITY, {}, 8),
+        "matrices": (gradient.matrices, PARITY, {}, 4),
+        "adam": (adam.adam, PARITY, {}, 8),
+        "lstm": (lstm.rows, LOGIC, {"ACT": True}, 8),
+        "lstm_repeat": (lstm.rows, LOGIC, {"ACT": False}, 8),
+        "lstm_matrices": (gradient.matrices, LOGIC, {}, 4),
+        "lstm_adam": (adam.adam, LOGIC, {}, 8),
     }
     found: dict[str, Any] = {}
-    for name, (kernel, more, warps) in kernels.items():
-        code = compiled(kernel, constants | more, warps, capability)
+    for name, (kernel, task, more, warps) in kernels.items():
+        code = compiled(kernel, constants(task) | more, warps, capability)
         ptx = code.asm["ptx"]
         found[name] = resources(code) | {
             "atomics": re.findall(r"\b(?:atom|red)\.\S+", ptx),
             "barriers": ptx.count("bar.sync"),
             "loads_behind_stores": loads_behind_stores(ptx),
         }
-        if len(sys.argv) > 2:
-            Path(sys.argv[2], f"{name}.ptx").write_text(ptx)
+        if folder:
+            (folder / f"{name}.ptx").write_text(ptx)
     print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *map(Path, sys.argv[2:]))

@@ -39,6 +39,7 @@ def test_act_repeat_and_pondernet_train_by_kernels_on_a_gpu(tmp_path: Path) -> N
         found = shard(tmp_path, mechanism)
         assert found.without_kernels is None
         assert found.path == "compiled"
+    assert shard(tmp_path, network={"cell": "lstm"}).path == "compiled"
     assert shard(tmp_path, path="fast").path == "fast"
 
 
@@ -47,6 +48,11 @@ def test_act_repeat_and_pondernet_train_by_kernels_on_a_gpu(tmp_path: Path) -> N
     [
         ("dact", {}, "no kernels for DACT around TanhRNN"),
         ("act", {"network": {"cell": "gru"}}, "no kernels for ACT around GRU"),
+        ("pondernet", {"network": {"cell": "lstm"}}, "no kernels for PonderNet around LSTM"),
+        ("act", {"network": {"cell": "lstm"}, "halting": {"carry": "last"}},
+         "no kernels for carry: last around LSTM"),
+        ("act", {"network": {"cell": "lstm"}, "halting": {"reads": "state"}},
+         "no kernels for reads: state"),
         ("act", {"network": {"hidden": 24}},
          "no kernels for 24 hidden units; there are for 16, 32, 64, 128"),
         ("act", {"halting": {"first_step_flag": False}},
@@ -61,9 +67,9 @@ def test_what_has_none_trains_as_before(
     assert found.without_kernels == said
 
 
-def test_sequences_have_none(tmp_path: Path) -> None:
+def test_sums_have_none(tmp_path: Path) -> None:
     config = tiny.config_of_sequences(tmp_path)
-    assert kernels.missing(config, "act", GPU) == "no kernels for addition"
+    assert kernels.missing(config, "act", GPU) == "no kernels for addition around TanhRNN"
 
 
 def test_an_old_gpu_and_another_triton_are_told(

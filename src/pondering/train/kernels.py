@@ -8,21 +8,26 @@ from typing import Any
 
 import torch
 
+from pondering.model.cells import LSTM
 from pondering.model.paths import kernels
 from pondering.params.schema import ExperimentConfig
 from pondering.train.batches import Stream
 from pondering.train.build import cell_class, make_halting
 from pondering.train.trainer import Trainer
 
+ONE_SIGMOID = ("parity", "logic")  # tasks that score one sigmoid of every input
+
 
 def missing(config: ExperimentConfig, mechanism: str, device: torch.device) -> str | None:
     """Why an experiment's training has no kernels on this machine; None: it has."""
-    task, network = config.task["name"], config.network
-    if task != "parity" or config.training.validation is not None:  # one vector, one sigmoid
-        return f"no kernels for {task}"
+    task, kind = config.task["name"], cell_class(config.network.cell)
+    if task not in ONE_SIGMOID or (task == "logic" and kind is not LSTM):
+        return f"no kernels for {task} around {kind.__name__}"
+    if config.halting.reads != "h":
+        return f"no kernels for reads: {config.halting.reads}"
     halting = make_halting(config, config.replicas(mechanism)[0])
     flag = config.halting.first_step_flag
-    return kernels.missing(cell_class(network.cell), halting, network.hidden, flag, device)
+    return kernels.missing(kind, halting, config.network.hidden, flag, device)
 
 
 def by_kernels(sweep: Trainer, slots: int | None = None) -> Trainer:
@@ -65,8 +70,21 @@ class KernelTrainer(Trainer):
             Progress(self.alive, self.diverged, self.window, self.computed_steps),
             [seeds.index(each.seed) for each in self.replicas],
             self.schedule.batch,
+            self._times,
             self.slots or SLOTS,
         )  # fmt: skip
+
+    @property
+    def kept(self) -> int:
+        """Numbers of a replica that its kernels keep for the gradient."""
+        rows = self.schedule.batch * int(self.network.cell.hidden)
+        steps, is_lstm = self.network.halting.max_steps, isinstance(self.network.cell, LSTM)
+        return rows * (6 * self._times * (steps + 3) if is_lstm else 2 * (steps + 2))
+
+    @property
+    def _times(self) -> int:
+        """T, inputs of the longest sequence."""
+        return max(getattr(self.task, "length", (1,)))
 
     def _update(self) -> None:
         """As many updates as the slots hold, none behind the next logging point."""
@@ -75,7 +93,7 @@ class KernelTrainer(Trainer):
         last = min(first + self._updates.slots, begin + every, self.schedule.updates)
         numbers = range(first, last)
         drawn = map(self._draws.batch, numbers)
-        batches = ((batch.inputs[0], batch.targets[0]) for batch in drawn)
+        batches = ((batch.inputs, batch.targets, batch.mask) for batch in drawn)
         shares = torch.tensor(list(map(self.schedule.share, numbers)), dtype=torch.float64)
         rates = self.optimiser.learning_rate.double() * shares[:, None].to(self.alive.device)
         self._updates.run(batches, rates, first)

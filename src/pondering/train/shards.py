@@ -223,6 +223,8 @@ def fitting(sweep: Trainer, steps: int) -> int:
     rows = sweep.stream.batch(0).mask.numel()
     hidden = sweep.network.cell.state_sizes[0]
     kept = FLOATS_KEPT * hidden * rows * min(steps, LIKELY_STEPS)
+    if isinstance(sweep, kernels.KernelTrainer):
+        kept = sweep.kept
     return max(1, int(SHARE * free_memory(device) / (4 * (COPIES * numbers + kept))))
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
 from pondering.model.paths.kernels import update
 from pondering.model.stacking import select, stack
+from pondering.params.read import load_params
 from pondering.train import checkpoint
 from pondering.train.adam import StackedAdam
 from pondering.train.kernels import by_kernels
@@ -25,8 +26,10 @@ TRAINING: dict[str, Any] = {
     "updates": UPDATES, "batch": ROWS, "learning_rate": 0.01, "clip": 0.2, "log_points": 2,
     "halting_rate": 0.3, "decay": "linear",
 }  # fmt: skip
+LOGIC = {"name": "logic", "gates": 2, "length": [1, 3], "test_length": 2}
+ACT_OF_TWO = ACT(torch.tensor([0.0, 0.3]), 0.01, MOST, tau_warmup=torch.tensor([0, 4]))
 MIXED: dict[str, Halting] = {
-    "act": ACT(torch.tensor([0.0, 0.3]), 0.01, MOST, tau_warmup=torch.tensor([0, 4])),
+    "act": ACT_OF_TWO,
     "repeat": FixedRepeat(torch.tensor([1.0, 3.0])),
     "pondernet": PonderNet(
         torch.tensor([0.4, 0.0]), torch.tensor([0.5, 0.01]), MOST, kl=("p_prior", "prior_p")
@@ -34,7 +37,10 @@ MIXED: dict[str, Halting] = {
     "pondernet with epsilon": PonderNet(
         torch.tensor([0.2, 0.5]), 0.3, MOST, torch.tensor([0.3, 0.0]), ("prior_p", "p_prior")
     ),
+    "lstm, act": ACT_OF_TWO,
+    "lstm, repeat": FixedRepeat(torch.tensor([1.0, 2.0])),
 }
+"""Two replicas each; those of an LSTM read sequences of logic, the others parity."""
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +49,17 @@ def _smooth(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StackedAdam, "epsilon", 1e-3)
 
 
-def sweep(folder: Path, halting: Halting, **training: Any) -> Trainer:
+def sweep(folder: Path, name: str, **training: Any) -> Trainer:
     """Two replicas of seeds 0 and 7, whose rows halt at all steps from 1 to M."""
-    values = tiny.config(
-        folder, task={"bits": 5, "train_nonzero": [1, 5]}, training=TRAINING | training
-    )
-    first, _, _, last = values.replicas("act")
-    made = tiny.sweep(values, "act", [first, last])
+    values = tiny.document(task={"bits": 5, "train_nonzero": [1, 5]}, training=TRAINING | training)
+    if name.startswith("lstm"):
+        values["tiny"]["common"] |= {"task": LOGIC, "network": {"cell": "lstm"}}
+        values["tiny"]["quick"]["task"] = {}
+    config = load_params(tiny.write(folder, values)).experiment("tiny")
+    first, _, _, last = config.replicas("act")
+    made = tiny.sweep(config, "act", [first, last])
     made.network.path = "readable"
-    made.network.halting = halting
+    made.network.halting = MIXED[name]
     with torch.no_grad():
         made.network.heads.weight *= 6
         made.network.heads.bias[:, -1] = torch.tensor([2.0, -1.0])
@@ -82,8 +90,9 @@ def assert_equal(a: dict[str, Tensor], b: dict[str, Tensor], **tolerance: float)
 @pytest.mark.parametrize("name", MIXED)
 def test_updates_are_those_of_the_readable_loop(tmp_path: Path, name: str) -> None:
     """Penalties that rise, rates that fall, a slower halting unit, a clipped gradient."""
-    slow = ended(sweep(tmp_path, MIXED[name]))
-    fast = ended(by_kernels(sweep(tmp_path, MIXED[name]), slots=3))
+    updates = 2 if name.startswith("lstm") else UPDATES
+    slow = ended(sweep(tmp_path, name), updates)
+    fast = ended(by_kernels(sweep(tmp_path, name), slots=3), updates)
     assert_equal(everything(fast), everything(slow), rtol=1e-5, atol=2e-6)
 
 
@@ -92,8 +101,8 @@ def test_the_gradient_is_that_of_the_readable_network(tmp_path: Path, name: str)
     """Adam's first mean is a tenth of it. Some rows halt at once, some at M."""
     for rows in (1, 40):  # a row alone; two chunks
         given = {"batch": rows, "clip": None, "updates": 1, "log_points": 1}
-        slow = ended(sweep(tmp_path, MIXED[name], **given), 1)
-        fast = ended(by_kernels(sweep(tmp_path, MIXED[name], **given), slots=1), 1)
+        slow = ended(sweep(tmp_path, name, **given), 1)
+        fast = ended(by_kernels(sweep(tmp_path, name, **given), slots=1), 1)
         if name == "act" and rows > 1:
             batch = slow.stream.batch(0)
             steps = slow.network(batch.inputs, batch.mask).ponder_time
@@ -109,8 +118,8 @@ def test_rows_that_all_halt_at_once_or_at_the_last_step(tmp_path: Path) -> None:
         return made
 
     for bias, steps in ((50.0, 1), (-50.0, MOST)):
-        slow = ended(biased(bias, sweep(tmp_path, MIXED["act"])), 2)
-        fast = ended(by_kernels(biased(bias, sweep(tmp_path, MIXED["act"])), slots=2), 2)
+        slow = ended(biased(bias, sweep(tmp_path, "act")), 2)
+        fast = ended(by_kernels(biased(bias, sweep(tmp_path, "act")), slots=2), 2)
         assert (fast.computed_steps == 2 * ROWS * steps).all()
         assert_equal(everything(fast), everything(slow), rtol=1e-5, atol=2e-6)
 
@@ -120,7 +129,7 @@ def test_a_replica_that_diverges_stops_and_changes_no_bit_of_the_other(
     tmp_path: Path, name: str
 ) -> None:
     def trained(poisoned: bool, wrap: Callable[[Trainer], Trainer]) -> dict[str, Tensor]:
-        made = wrap(sweep(tmp_path, MIXED[name]))
+        made = wrap(sweep(tmp_path, name))
         ended(made, 2)
         if poisoned:
             with torch.no_grad():
@@ -140,7 +149,7 @@ def test_a_replica_that_diverges_stops_and_changes_no_bit_of_the_other(
 def test_when_all_have_diverged_training_ends_with_that_update(tmp_path: Path) -> None:
     found = []
     for kernels in (False, True):
-        made = sweep(tmp_path, MIXED["act"], updates=30, log_points=3)
+        made = sweep(tmp_path, "act", updates=30, log_points=3)
         made = by_kernels(made, slots=8) if kernels else made
         with torch.no_grad():
             made.network.cell.flag[:] = torch.inf
@@ -152,11 +161,11 @@ def test_when_all_have_diverged_training_ends_with_that_update(tmp_path: Path) -
 
 def test_it_goes_on_from_a_checkpoint_bit_by_bit(tmp_path: Path) -> None:
     """Stopped within a window, with another number of slots."""
-    whole = ended(by_kernels(sweep(tmp_path, MIXED["act"]), slots=4))
-    begun = ended(by_kernels(sweep(tmp_path, MIXED["act"]), slots=1), 3)
+    whole = ended(by_kernels(sweep(tmp_path, "act"), slots=4))
+    begun = ended(by_kernels(sweep(tmp_path, "act"), slots=1), 3)
     assert begun.update % begun.schedule.log_every
     checkpoint.save(begun, tmp_path / "checkpoint", "key")
-    again = by_kernels(sweep(tmp_path, MIXED["act"]), slots=3)
+    again = by_kernels(sweep(tmp_path, "act"), slots=3)
     checkpoint.load(again, tmp_path / "checkpoint", "key")
     assert_equal(everything(ended(again)), everything(whole), rtol=0, atol=0)
 
@@ -189,9 +198,9 @@ def test_a_graph_may_be_captured_and_replayed(
         return replay
 
     everything_of: list[Callable[[], dict[str, Tensor]]] = []
-    plain = ended(by_kernels(sweep(tmp_path, MIXED["act"]), slots=3))
+    plain = ended(by_kernels(sweep(tmp_path, "act"), slots=3))
     monkeypatch.setattr(update, "graph", captured)
-    made = by_kernels(sweep(tmp_path, MIXED["act"]), slots=3)
+    made = by_kernels(sweep(tmp_path, "act"), slots=3)
     everything_of.append(
         lambda: (
             {n: p.detach().clone() for n, p in made.parameters.items()}
@@ -204,9 +213,9 @@ def test_a_graph_may_be_captured_and_replayed(
 
 def test_a_setting_is_that_of_its_own_replica(tmp_path: Path) -> None:
     """Two replicas in one stack train as each does alone, bit for bit."""
-    both = everything(ended(by_kernels(sweep(tmp_path, MIXED["act"]), slots=3), 3))
-    alone = sweep(tmp_path, MIXED["act"])
-    halting = replace(MIXED["act"], tau=torch.tensor([0.3]), tau_warmup=torch.tensor([4]))  # type: ignore[type-var]
+    both = everything(ended(by_kernels(sweep(tmp_path, "act"), slots=3), 3))
+    alone = sweep(tmp_path, "act")
+    halting = replace(ACT_OF_TWO, tau=torch.tensor([0.3]), tau_warmup=torch.tensor([4]))
     network = stack([select(alone.network, 1, halting)], halting)
     single = Trainer(network, alone.task, alone.replicas[1:], alone.schedule)
     one = everything(ended(by_kernels(single, slots=3), 3))

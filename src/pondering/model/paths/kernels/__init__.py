@@ -1,8 +1,9 @@
 """Kernels that Triton compiles for a GPU: whole updates of a training, see `update.py`.
 
-They compute what the other paths compute, for ACT, fixed repeat and PonderNet around a tanh RNN
-that reads one vector and answers by one sigmoid. A training on a GPU alone uses them. This file
-needs no Triton, the others do.
+They compute what the other paths compute, for networks that answer every input by one sigmoid: ACT,
+fixed repeat and PonderNet around a tanh RNN that reads one vector, ACT and fixed repeat around an
+LSTM that reads a sequence. A training on a GPU alone uses them. This file needs no Triton, the
+others do.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Any
 
 import torch
 
-from pondering.model.cells import TanhRNN
+from pondering.model.cells import LSTM, TanhRNN
 from pondering.model.halting import ACT, FixedRepeat, PonderNet
 
+KNOWN = {TanhRNN: (ACT, FixedRepeat, PonderNet), LSTM: (ACT, FixedRepeat)}
 HIDDEN = (16, 32, 64, 128)  # a program has whole states of its rows; tiles are powers of two
 OLDEST_GPU = (8, 0)  # compute capability: copies to shared memory that need no registers
 TRITON = ("3.6", "3.7")  # what torch's CUDA builds bring; the tests run 3.7
@@ -32,8 +34,10 @@ def missing(
         has_flag: whether step 1 is told by a further input.
         device: where it trains.
     """
-    if kind is not TanhRNN or type(halting) not in (ACT, FixedRepeat, PonderNet):
+    if type(halting) not in KNOWN.get(kind, ()):
         return f"no kernels for {type(halting).__name__} around {kind.__name__}"
+    if kind is LSTM and halting.carry != "mean_field":
+        return f"no kernels for carry: {halting.carry} around LSTM"
     if hidden not in HIDDEN:
         allowed = ", ".join(map(str, HIDDEN))
         return f"no kernels for {hidden} hidden units; there are for {allowed}"

@@ -13,13 +13,31 @@ import triton.language as tl
 from pondering.model.paths.kernels.tiles import embed, sigmoid, softplus, step, step_back
 
 
+@triton.jit
+def weigh(logit, unspent, steps, setting, epsilon, max_steps, ACT: tl.constexpr):
+    """p_n of rows, (R,): h_n before the last step and R at it (Graves Eqs. 5-8, 13).
+
+    Args:
+        logit: of the halting unit; unspent: 1 - sum of p so far, 0 of a row that has halted.
+        steps: n, of a row that is running.
+        setting: rho of a fixed repeat, whose p_n is 1 at n = rho.
+    """
+    if ACT:
+        h = sigmoid(logit)  # Eq. 5
+        goes_on = (h < unspent - epsilon) & (steps < max_steps)  # Eqs. 7, 13
+    else:
+        h = tl.zeros_like(logit)
+        goes_on = (unspent > 0) & (steps < setting)
+    return tl.where(goes_on, h, unspent)  # Eq. 6
+
+
 @triton.jit(do_not_specialize=["slot"])
 def rows(
     slot, todo, alive, inputs, targets, places, settings,
     recurrent, weight, bias, flag, heads, heads_bias,
     d_bias, d_flag, d_heads, d_heads_bias,
     drives, d_drives, states, d_pres, weights, deepest, sums,
-    epsilon, max_steps, seeds, B,
+    epsilon, max_steps, moments, seeds, B,
     D: tl.constexpr, H: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr,
     P: tl.constexpr, V: tl.constexpr, PADDED: tl.constexpr, ACT: tl.constexpr,
 ):  # fmt: skip
@@ -37,10 +55,11 @@ def rows(
         d_bias ... d_heads_bias: (K, chunks, ...), what a chunk adds to the gradient, V floats
             apart. The matrices' gradients are made of `states` and `d_pres` (`gradient.py`).
         drives, d_drives: (K, PADDED, H), W_x x + b, and its gradient.
-        states, d_pres: (K, M, PADDED, H), s_n, and the gradient of what its tanh was taken of.
-        weights: (K, M, PADDED), p_n.
+        states, d_pres: (K, moments, PADDED, H), s_n, and the gradient of what its tanh was taken
+            of; moments is M.
+        weights: (K, moments, PADDED), p_n.
         deepest: (K, chunks), the most steps of a row.
-        sums: (K, chunks, 8), over rows: loss, error, steps, remainder, steps again; three are 0.
+        sums: (K, chunks, 8), over rows: loss, error, steps, remainder, steps again, inputs; 0, 0.
         B: rows with an input; PADDED: the next multiple of R.
         ACT: False: a fixed repeat.
     """
@@ -55,8 +74,8 @@ def rows(
     inputs += batch * PADDED * D
     recurrent, flag = recurrent + k * P, flag + k * P
     drives, d_drives = drives + k * PADDED * H, d_drives + k * PADDED * H
-    states, d_pres = states + k * max_steps * PADDED * H, d_pres + k * max_steps * PADDED * H
-    weights += k * max_steps * PADDED
+    states, d_pres = states + k * moments * PADDED * H, d_pres + k * moments * PADDED * H
+    weights += k * moments * PADDED
     setting = tl.load(settings + slot * tl.num_programs(0) + k)
     output_weight, halting_weight = tl.load(heads + k * P + unit), tl.load(heads + k * P + H + unit)
     output_bias, halting_bias = tl.load(heads_bias + k * P), tl.load(heads_bias + k * P + 1)
@@ -74,13 +93,8 @@ def rows(
         n += 1
         s = step(n, drives, flag, recurrent, states, row, PADDED, H, TILE)  # Graves Eq. 1
         steps += tl.where(unspent > 0, 1.0, 0.0)  # of a row that is running, n
-        if ACT:
-            h = sigmoid(tl.sum(s * halting_weight[None, :], 1) + halting_bias)  # Eq. 5
-            goes_on = (h < unspent - epsilon) & (steps < max_steps)  # Eqs. 7, 13
-        else:
-            h = tl.zeros((R,), tl.float32)
-            goes_on = (unspent > 0) & (steps < setting)
-        p = tl.where(goes_on, h, unspent)  # Eq. 6
+        logit = tl.sum(s * halting_weight[None, :], 1) + halting_bias
+        p = weigh(logit, unspent, steps, setting, epsilon, max_steps, ACT)
         if ACT:
             remainder = tl.where(unspent > 0, p, remainder)  # Eq. 8
         unspent -= p
@@ -143,3 +157,4 @@ def rows(
     tl.store(sums + mine * 8 + 2, taken)
     tl.store(sums + mine * 8 + 3, tl.sum(remainder, 0))
     tl.store(sums + mine * 8 + 4, taken)
+    tl.store(sums + mine * 8 + 5, tl.sum(tl.where(there, 1.0, 0.0), 0))

@@ -11,13 +11,13 @@ import triton.language as tl
 
 
 @triton.jit
-def gradient(i, k, matrices, vectors, chunks, P: tl.constexpr, G: tl.constexpr):
+def gradient(i, k, matrices, vectors, parts, P: tl.constexpr, G: tl.constexpr):
     """The gradient of the parameters i of replica k: a matrix has its own, of a vector each chunk
-    of rows has a part. The sum over chunks has a fixed order."""
+    of rows has a part for each input. The sum over parts has a fixed order."""
     g = tl.load(matrices + k * G + i, mask=i < G, other=0.0)
     inside = (i >= G) & (i < P)
-    for chunk in range(0, chunks):
-        g += tl.load(vectors + (k * chunks + chunk) * (P - G) + i - G, mask=inside, other=0.0)
+    for part in range(0, parts):
+        g += tl.load(vectors + (k * parts + part) * (P - G) + i - G, mask=inside, other=0.0)
     return g
 
 
@@ -31,7 +31,8 @@ def finite(x):
 def adam(
     slot, todo, alive, diverged, parameters, means, squares, matrices, vectors, factors,
     rates, corrections, sums, window, computed_steps, clip, beta1, beta2, tiny, B,
-    P: tl.constexpr, G: tl.constexpr, BP: tl.constexpr, CHUNKS: tl.constexpr,
+    P: tl.constexpr, G: tl.constexpr, BP: tl.constexpr,
+    CHUNKS: tl.constexpr, PARTS: tl.constexpr,
 ):  # fmt: skip
     """End an update.
 
@@ -39,13 +40,14 @@ def adam(
         slot, todo, alive: as in `act.rows`. `alive` and `diverged` (K,) change where loss or norm
             is not finite: such a replica keeps its numbers.
         parameters, means, squares: (K, P), and Adam's moments m and v.
-        matrices: (K, G), gradients; vectors: (K, chunks, P - G), those of the parameters behind.
+        matrices: (K, G), gradients; vectors: (K, parts, P - G), those of the parameters behind.
         factors: (P,), by which the learning rate is multiplied.
         rates: (slots, K), the learning rate / (1 - beta_1^t).
         corrections: (slots,), the root of 1 - beta_2^t.
         sums: (K, chunks, 8), see `act.rows`.
-        window: (K, 5) float64, sums over updates of mean loss, error, ponder and remainder, and
-            the number of updates; computed_steps: (K,) float64, steps of all rows.
+        window: (K, 5) float64, sums over updates of the mean loss and error of sequences, of the
+            mean ponder and remainder of inputs, and the number of updates.
+        computed_steps: (K,) float64, steps of all rows.
         clip: the largest norm; beta1, beta2, tiny: of Adam, tiny its epsilon.
     """
     k = tl.program_id(0).to(tl.int64)
@@ -54,7 +56,7 @@ def adam(
     tile = tl.arange(0, BP)
     square = tl.zeros((BP,), tl.float32)
     for first in range(0, P, BP):
-        g = gradient(first + tile, k, matrices, vectors, CHUNKS, P, G)
+        g = gradient(first + tile, k, matrices, vectors, PARTS, P, G)
         square += g * g
     norm = tl.sqrt(tl.sum(square, 0))
     column = tl.arange(0, 8)
@@ -69,7 +71,7 @@ def adam(
     for first in range(0, P, BP):
         i = first + tile
         inside = i < end
-        g = scale * gradient(i, k, matrices, vectors, CHUNKS, P, G)
+        g = scale * gradient(i, k, matrices, vectors, PARTS, P, G)
         m = tl.load(means + k * P + i, mask=inside, other=0.0)
         v = tl.load(squares + k * P + i, mask=inside, other=0.0)
         m = beta1 * m + (1.0 - beta1) * g
@@ -83,7 +85,8 @@ def adam(
     tl.store(alive + k, lives.to(tl.uint8))
     tl.store(diverged + k, 1 - lives.to(tl.uint8))
     at = window + k * 5 + column
-    share = tl.where(column == 4, 1.0, total / B).to(tl.float64)
+    count = tl.where(column < 2, B, tl.sum(tl.where(column == 5, total, 0.0), 0))
+    share = tl.where(column == 4, 1.0, total / count).to(tl.float64)
     tl.store(at, tl.load(at, mask=column < 5, other=0.0) + share, mask=column < 5)
     steps = computed_steps + k + 0 * column
     tl.store(steps, tl.load(steps) + total.to(tl.float64), mask=column == 4)

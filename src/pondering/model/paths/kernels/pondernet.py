@@ -19,7 +19,7 @@ def rows(
     recurrent, weight, bias, flag, heads, heads_bias,
     d_bias, d_flag, d_heads, d_heads_bias,
     drives, d_drives, states, d_pres, log_weights, outputs, logits, deepest, sums,
-    max_steps, seeds, B,
+    max_steps, moments, seeds, B,
     D: tl.constexpr, H: tl.constexpr, R: tl.constexpr, TILE: tl.constexpr,
     P: tl.constexpr, V: tl.constexpr, PADDED: tl.constexpr,
 ):  # fmt: skip
@@ -30,7 +30,7 @@ def rows(
         betas: (K,), weight of the KL; epsilons: (K,), 0 for a constant N.
         reverses: (K,), 1 where the KL is that of the prior from p, else 0.
         log_weights, outputs, logits: (K, N, PADDED), log p_n, y_n, and that of lambda_n.
-        sums: (K, chunks, 8), over rows: loss, error, expected steps, remainder, steps; three are 0.
+        sums: (K, chunks, 8), over rows: loss, error, expected steps, remainder, steps, inputs.
     """
     k, chunk = tl.program_id(0).to(tl.int64), tl.program_id(1)
     if (slot >= tl.load(todo)) | (tl.load(alive + k) == 0):
@@ -43,8 +43,8 @@ def rows(
     inputs += batch * PADDED * D
     recurrent, flag = recurrent + k * P, flag + k * P
     drives, d_drives = drives + k * PADDED * H, d_drives + k * PADDED * H
-    states, d_pres = states + k * max_steps * PADDED * H, d_pres + k * max_steps * PADDED * H
-    by_step = k * max_steps * PADDED
+    states, d_pres = states + k * moments * PADDED * H, d_pres + k * moments * PADDED * H
+    by_step = k * moments * PADDED
     log_weights, outputs, logits = log_weights + by_step, outputs + by_step, logits + by_step
     log_priors, log_normalisers = log_priors + k * max_steps, log_normalisers + k * max_steps
     beta, epsilon = tl.load(betas + k), tl.load(epsilons + k)
@@ -145,3 +145,4 @@ def rows(
     tl.store(sums + mine * 8 + 2, tl.sum(expected, 0))
     tl.store(sums + mine * 8 + 3, tl.sum(remainder, 0))
     tl.store(sums + mine * 8 + 4, tl.sum(steps, 0))
+    tl.store(sums + mine * 8 + 5, tl.sum(tl.where(there, 1.0, 0.0), 0))

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from pondering.model.cells import LSTM
 from pondering.model.halting import ACT, PonderNet
 from pondering.model.network import Network
-from pondering.model.paths.kernels import act, adam, gradient, pondernet
+from pondering.model.paths.kernels import act, adam, gradient, lstm, pondernet
 
 SLOTS = 64  # updates of a graph, whose launch and reading take the host a millisecond
-ROWS = 32  # of a program of 8 warps: with 64 a program needs more registers than there are
+ROWS = 32  # of a program of 8 warps: with 64 a program needs more registers than there are,
+ROWS_LSTM = 16  # and with more than 16 of an LSTM
 TILE = 32  # columns of a product's operands that wait in shared memory at once
 NO_CLIP = 3e38  # a norm that no finite gradient has
 MATRICES = ("cell.recurrent", "cell.input.weight")
@@ -47,13 +49,14 @@ class Progress(NamedTuple):
 
 
 class Updates:
-    """Updates of K replicas of a tanh RNN that read one vector and answer by one sigmoid.
+    """Updates of K replicas that answer each input by one sigmoid: a tanh RNN, or an LSTM.
 
     Args:
         network: K stacked replicas; its parameters become views of one tensor (K, P).
         optimiser, progress: see there.
         places: which of the S seeds' batches each replica has, from 0.
         batch: B, rows of an update.
+        times: T, inputs of the longest sequence; 1 for a tanh RNN.
         slots: updates that wait on the device at most.
     """
 
@@ -64,19 +67,19 @@ class Updates:
         progress: Progress,
         places: Sequence[int],
         batch: int,
+        times: int,
         slots: int = SLOTS,
     ) -> None:
         halting: Any = network.halting
         self._halting, self._betas, self.slots = halting, optimiser.betas, slots
         parameters = dict(network.named_parameters())
         self._device = parameters[MATRICES[0]].device
-        count, hidden, size = (
-            *parameters[MATRICES[0]].shape[:2],
-            network.cell.input.weight.shape[2],
-        )
-        rows = min(ROWS, -(-batch // 16) * 16)
+        count, width, size = network.cell.input.weight.shape
+        hidden, is_lstm = network.cell.hidden, isinstance(network.cell, LSTM)
+        rows = min(ROWS_LSTM if is_lstm else ROWS, -(-batch // 16) * 16)
         padded = -(-batch // rows) * rows
         seeds, most, chunks = max(places) + 1, halting.max_steps, padded // rows
+        moments = times * (most + 1) + 1 if is_lstm else most
 
         shapes = {name: parameters[name].shape[1:] for name in MATRICES + VECTORS}
         begins, end = _places(shapes)
@@ -91,7 +94,7 @@ class Updates:
         if optimiser.halting_rate is not None:
             for name in ("heads.weight", "heads.bias"):
                 _view(factors, begins[name], shapes[name])[:, -1] = optimiser.halting_rate
-        d_matrices, d_vectors = self._zeros(count, g), self._zeros(count, chunks, end - g)
+        d_matrices, d_vectors = self._zeros(count, g), self._zeros(count, chunks, times, end - g)
 
         self._given = given = {
             "todo": torch.zeros((), dtype=torch.int32, device=self._device),
@@ -99,8 +102,9 @@ class Updates:
             "diverged": progress.diverged.view(torch.uint8),
             "window": progress.window,
             "computed_steps": progress.computed_steps,
-            "inputs": self._zeros(slots, seeds, padded, size),
-            "targets": self._zeros(slots, seeds, padded),
+            "inputs": self._zeros(slots, seeds, times, padded, size),
+            "targets": self._zeros(slots, seeds, times, padded),
+            "present": self._zeros(slots, seeds, times, padded),
             "places": torch.tensor(places, dtype=torch.int32, device=self._device),
             "settings": self._zeros(slots, count),
             "rates": self._zeros(slots, count),
@@ -111,33 +115,38 @@ class Updates:
             "bias": network.cell.input.bias.data, "flag": network.cell.flag.data,
             "heads": network.heads.weight.data, "heads_bias": network.heads.bias.data,
             "d_recurrent": d_matrices, "d_weight": d_matrices[:, begins[MATRICES[1]] :],
-            "drives": self._zeros(count, padded, hidden),
-            "d_drives": self._zeros(count, padded, hidden),
-            "states": self._zeros(count, most, padded, hidden),
-            "d_pres": self._zeros(count, most, padded, hidden),
+            "drives": self._zeros(count, times, padded, width),
+            "d_drives": self._zeros(count, times, padded, width),
+            "states": self._zeros(count, moments, padded, hidden),
+            "d_pres": self._zeros(count, moments, padded, width),
             "deepest": torch.zeros(count, chunks, dtype=torch.int32, device=self._device),
             "sums": self._zeros(count, chunks, 8),
-            "max_steps": most, "seeds": seeds, "B": batch,
+            "max_steps": most, "moments": moments, "seeds": seeds, "B": batch,
             "clip": NO_CLIP if optimiser.clip is None else optimiser.clip,
             "beta1": optimiser.betas[0], "beta2": optimiser.betas[1], "tiny": optimiser.epsilon,
-            "D": size, "H": hidden, "R": rows, "PADDED": padded, "CHUNKS": chunks,
+            "T": times, "D": size, "H": hidden, "W": width, "R": rows, "PADDED": padded,
+            "CHUNKS": chunks, "PARTS": chunks * times,
             "P": end, "G": g, "V": end - g,
             "TILE": min(TILE, hidden), "BM": min(64, hidden), "BN": min(64, hidden), "BP": 1024,
         }  # fmt: skip
         for name, argument in zip(VECTORS, ("bias", "flag", "heads", "heads_bias"), strict=True):
-            given[f"d_{argument}"] = d_vectors[:, :, begins[name] - g :]
-        by_step = (count, most, padded)
+            given[f"d_{argument}"] = d_vectors[..., begins[name] - g :]
+        by_step = (count, moments, padded)
         if isinstance(halting, PonderNet):
             self._rows = pondernet.rows
             given |= self._of_pondernet(halting, count)
             given |= {name: self._zeros(*by_step) for name in ("log_weights", "outputs", "logits")}
         else:
-            self._rows = act.rows
+            self._rows = lstm.rows if is_lstm else act.rows
             given["weights"] = self._zeros(*by_step)
             given["ACT"] = isinstance(halting, ACT)
             given["epsilon"] = halting.epsilon if given["ACT"] else 0.0
+        if is_lstm:
+            given["cells"] = self._zeros(count, moments, padded, hidden)
+            given["outputs"], given["taken"] = (self._zeros(count, times, padded) for _ in range(2))
+            given["begins"] = torch.zeros_like(given["deepest"]).repeat(1, times + 1)
         columns = hidden // given["BN"] + -(-size // given["BN"])
-        self._grids = (count, chunks), (count, hidden // given["BM"], columns), (count,)
+        self._grids = (count, chunks), (count, width // given["BM"], columns), (count,)
         self._all_slots = graph(self._launch, self._device)
 
     def _launch(self) -> None:
@@ -150,18 +159,19 @@ class Updates:
                 kernel[grid](slot, **arguments, num_warps=4 if kernel is gradient.matrices else 8)
 
     @torch.no_grad()
-    def run(self, batches: Iterable[tuple[Tensor, Tensor]], rates: Tensor, first: int) -> None:
+    def run(self, batches: Iterable[Sequence[Tensor]], rates: Tensor, first: int) -> None:
         """Do some updates. Nothing here waits for the device.
 
         Args:
-            batches: of each update inputs (S, B, D) and targets (S, B), by seed.
+            batches: of each update inputs (T', S, B, D), targets and mask (T', S, B), by seed.
             rates: (updates, K) float64, learning rates.
             first: the number of the first update, from 0.
         """
         given, count, batch = self._given, len(rates), self._given["B"]
-        for slot, (inputs, targets) in enumerate(batches):
-            given["inputs"][slot, :, :batch] = inputs
-            given["targets"][slot, :, :batch] = targets
+        for slot, parts in enumerate(batches):
+            for name, part in zip(("inputs", "targets", "present"), parts, strict=True):
+                given[name][slot, :, len(part) :] = 0
+                given[name][slot, :, : len(part), :batch] = part.transpose(0, 1)
         if not isinstance(self._halting, PonderNet):
             settings = [_setting(self._halting, first + slot) for slot in range(count)]
             like = given["settings"][:count]
