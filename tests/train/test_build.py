@@ -92,7 +92,6 @@ def test_what_a_cell_cannot_have_is_refused(
         ({"path": "pondering.model.halting:ACTS"}, "has no attribute 'ACTS'"),
         ({"shares": ("epsilom",)}, "has no attribute 'epsilom'"),
         ({"path": "pondering.model.halting:PonderNet"}, "unexpected keyword argument 'tau'"),
-        ({"path": "types:SimpleNamespace"}, "SimpleNamespace: start, look, step, cuts, "),
     ],
 )
 def test_a_wrong_entry_is_named(

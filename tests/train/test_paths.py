@@ -99,8 +99,8 @@ def refuse(monkeypatch: pytest.MonkeyPatch, problem: Exception) -> None:
     ("problem", "remedy"),
     [
         (ModuleNotFoundError("No module named 'numba'"),
-         r"pip install 'pondering\[compiled\]', or set it to fast"),
-        (OSError("Could not find/load shared object file 'x.so'"), "or set it to fast"),
+         r"pip install 'pondering\[compiled\]', "),
+        (OSError("Could not find/load shared object file 'x.so'"), "or set the path to fast"),
         (RuntimeError("cannot cache function 'tanh': no locator available for file 'x'"),
          "set NUMBA_CACHE_DIR to a folder"),
     ],

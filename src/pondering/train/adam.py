@@ -1,4 +1,4 @@
-"""Adam over stacked replicas: each with its own learning rate, clipping and life."""
+"""Adam over stacked replicas, each with its learning rate and clipping."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ class StackedAdam:
 
     Args:
         parameters: tensors (K, ...).
-        learning_rate: (K,) on the host, before the share that `step` is told: float64 is not
-            known to every device.
-        halting_unit: those of them whose last row is the halting unit's.
-        halting_rate: what the learning rate of that row is multiplied by, as a parameter group of
-            its own would have it; None: 1.
+        learning_rate: (K,) on the host (some devices have no float64); `step` multiplies it by the
+            share of the update.
+        halting_unit: the parameters whose last row belongs to the halting unit.
+        halting_rate: factor of the learning rate of that row; None: 1.
     """
 
     betas = (0.9, 0.999)
@@ -51,11 +50,11 @@ class StackedAdam:
 
     @torch.no_grad()
     def step(self, alive: Tensor | None = None, share: float = 1.0) -> None:
-        """Update every replica; those False in `alive` (K,) stay as they are.
+        """Update every replica that is True in `alive`.
 
         Args:
-            alive: None: all are.
-            share: of its learning rate that each takes.
+            alive: (K,) bool; None: all are.
+            share: factor of each learning rate.
         """
         self.updates += 1
         rates = [rate * share for rate in self.learning_rate.tolist()]
@@ -77,7 +76,7 @@ class StackedAdam:
                     self._fused(values, slopes, means, squares, count, rate * factor)
 
     def _groups(self, tensors: Tensors) -> list[Tensors]:
-        """One replica's tensors; the halting unit's rows apart where they have their own rate."""
+        """One replica's tensors; the halting unit's rows apart if their rate differs."""
         if len(self._factors) == 1:
             return [tensors]
         pairs = list(zip(tensors, self._has_halting_row, strict=True))
@@ -94,7 +93,7 @@ class StackedAdam:
         count: Tensor,
         rate: float,
     ) -> None:
-        """torch's own Adam in one pass over memory, as `torch.optim.Adam(fused=True)` calls it."""
+        """torch's Adam in one pass over memory, as `torch.optim.Adam(fused=True)` calls it."""
         first, second = self.betas
         # A private name of torch. The public `torch.optim.adam.adam(fused=True)` gives the same
         # bits (over 300 updates), but takes 1.4 to 2.4 times as long for stacks.
@@ -113,18 +112,18 @@ class StackedAdam:
                 p.grad.mul_(_spread(scale, p.grad))
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Remove the gradients."""
         for p in self.parameters:
             p.grad = None
 
     def state(self) -> dict[str, Tensor]:
-        """Everything a checkpoint must hold, by name."""
+        """The state for a checkpoint, by name."""
         moments = {f"mean.{i}": m for i, m in enumerate(self.means)}
         moments |= {f"square.{i}": s for i, s in enumerate(self.squares)}
         return moments | {"learning_rate": self.learning_rate}
 
     def restore(self, state: dict[str, Tensor], updates: int) -> None:
-        """Take up the state of a checkpoint after `updates` updates."""
+        """Load the state of a checkpoint after `updates` updates."""
         self.updates = updates
         self.learning_rate.copy_(state["learning_rate"])
         for i, (mean, square) in enumerate(zip(self.means, self.squares, strict=True)):
@@ -139,10 +138,10 @@ def _gradient(parameter: nn.Parameter) -> Tensor:
 
 
 def _pieces(parts: list[Tensor]) -> list[Tensor]:
-    """Tensors (K, ...) as they are, or by replica where a replica's numbers end within a vector.
+    """Tensors (K, ...), split by replica if a replica's numbers end within a vector.
 
-    A CPU's vector units may round the last few numbers of a tensor in another way, and those must
-    not depend on the neighbours.
+    A CPU may round the last few numbers of a tensor differently. They must not depend on the
+    neighbours of a replica.
     """
     whole = [part.is_cuda or part[0].numel() % VECTOR == 0 for part in parts]
     return [

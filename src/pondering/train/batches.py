@@ -1,4 +1,4 @@
-"""Training batches for stacked replicas: drawn by seed, shared by the settings of a seed."""
+"""Training batches for stacked replicas: drawn for each seed, shared by its settings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ AT_ONCE = 8  # updates that are drawn together; with more, the memory of a block
 class Stream:
     """The training batches of K replicas.
 
-    A replica's batch depends on (task, its seed, the update) alone, so that settings are compared
-    on the same examples, and shards, resumed runs and solo runs see what the whole sweep sees.
+    A replica's batch depends on (task, seed, update) alone. So settings are compared on the same
+    examples, and shards, resumed runs and single runs have the batches of the whole sweep.
 
     Args:
-        task: draws the examples.
+        task: the source of the examples.
         seeds: the K replicas' seeds.
         batch: examples per replica and update.
-        device: where batches are wanted.
+        device: the device of the batches.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Stream:
         self._block: int | None = None
         self._blocks: list[Batch] = []  # by seed, as drawn
         self._lengths: list[int] = []  # of each update's sequences
-        self._first: int | None = None  # update of the block that `_joined` begins with
+        self._first: int | None = None  # first update of `_joined`, within the block
         self._joined: Batch | None = None  # some updates of the block, with an axis of seeds
 
     def batch(self, update: int) -> Batch:
@@ -55,7 +55,7 @@ class Stream:
         return Batch._make([*parts, self._replicas(self._joined.difficulty[:, rows], 0)])
 
     def _replicas(self, by_seed: Tensor, axis: int) -> Tensor:
-        """From an axis of seeds to one of replicas, without a copy where they are the same."""
+        """From an axis of seeds to an axis of replicas; no copy if the two are the same."""
         if len(self._seeds) == 1:
             shape = list(by_seed.shape)
             shape[axis] = len(self._index)

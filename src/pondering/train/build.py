@@ -20,7 +20,7 @@ from pondering.model.stacking import stack
 from pondering.params.mechanisms import MECHANISMS, Mechanism
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import Replica
-from pondering.project.errors import UserError, out_of_memory
+from pondering.project.errors import UserError
 from pondering.tasks.base import Task
 from pondering.train.plateau import Plateau
 from pondering.train.trainer import Schedule, Trainer
@@ -37,7 +37,7 @@ def make_trainer(
 
     Args:
         replicas: K of one mechanism.
-        path: by which it trains, see `path_of`.
+        path: see `path_of`.
 
     Raises:
         UserError: values that task, cell or mechanism refuse.
@@ -74,15 +74,14 @@ def make_halting(
     replicas: Sequence[Replica] | Replica,
     device: torch.device | str = "cpu",
 ) -> Halting:
-    """The mechanism as one replica has it, or with the values of K stacked ones.
+    """The mechanism of one replica, or of K stacked replicas.
 
     Args:
-        replicas: K of one mechanism. The setting becomes a tensor (K,), and so does what an option
-            of any of them names; words become a tuple of K.
+        replicas: K of one mechanism. The setting becomes a tensor (K,), and so does an option that
+            any of them has; words become a tuple of K.
 
     Raises:
-        UserError: its entry names no class, or arguments that the class does not take; or the
-            class does not answer the whole contract.
+        UserError: its entry names no class, or arguments that the class does not take.
     """
     one = isinstance(replicas, Replica)
     several = [replicas] if isinstance(replicas, Replica) else replicas
@@ -100,16 +99,11 @@ def make_halting(
         halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | own)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UserError(f"src/pondering/params/mechanisms.py: {mechanism}: {error}") from None
-    contract = (*vars(Halting), *Halting.__annotations__)
-    lacks = [name for name in contract if name[0] != "_" and not hasattr(halting, name)]
-    if lacks:
-        contract_file = "src/pondering/model/halting/contract.py"
-        raise UserError(f"{entry.path}: {', '.join(lacks)}: missing, see {contract_file}")
     return halting
 
 
 def _of_replicas(values: Sequence[Any], device: torch.device | str) -> Any:
-    """An argument that differs between replicas: numbers as (K,), words as a tuple; None is 0."""
+    """The values of an argument of K replicas: numbers as (K,), words as a tuple; None is 0."""
     if isinstance(values[0], str):
         return tuple(values)
     numbers = [value or 0.0 for value in values]
@@ -130,12 +124,12 @@ def make_network(
     """A stacked network, each replica initialised under its own seed alone.
 
     Args:
-        replicas: K of one mechanism. Those of one seed start from the same parameters, but for the
-            halting unit's bias where an option names it.
+        replicas: K of one mechanism. Replicas of one seed start from the same parameters, except
+            for the halting unit's bias if an option sets it.
     """
     halting, usual = make_halting(config, replicas, device), config.halting.halt_bias
     starts = [(each.seed, float(dict(each.options).get("halt_bias", usual))) for each in replicas]
-    learns = MECHANISMS[replicas[0].mechanism].learns  # else it matters to no number what it reads
+    learns = MECHANISMS[replicas[0].mechanism].learns  # else no number depends on what it reads
     reads = config.halting.reads if learns else "h"
     solo = {start: _solo(config, task, halting, reads, *start) for start in starts}
     return stack([solo[start] for start in starts], halting).to(device)
@@ -162,10 +156,10 @@ def _solo(
 
 
 def cell_options(config: ExperimentConfig) -> dict[str, float]:
-    """What a cell is given beyond its size, flag and generator.
+    """The arguments of a cell besides size, flag and generator.
 
     Raises:
-        UserError: there is no such cell, or its class does not take it.
+        UserError: the cell has no forget gate.
     """
     bias, cell = config.network.forget_bias, config.network.cell
     takes = [name for name, kind in CELLS.items() if "forget_bias" in signature(kind).parameters]
@@ -192,32 +186,31 @@ def cell_class(name: str) -> Any:
 
 
 def check_path(wanted: PathName, device: torch.device) -> None:
-    """Refuse `compiled` where it cannot be; a GPU has no use for it.
+    """Refuse `compiled` on a CPU where Numba is missing or cannot store its code.
 
     Raises:
-        UserError: its packages are missing, or its code can be kept nowhere.
+        UserError: see above.
     """
     if wanted != "compiled" or device.type != "cpu":
         return
-    where = "params.yaml: compute.path: compiled"
     try:
         from pondering.model.paths.compiled import operations  # noqa: F401
-    except (ImportError, OSError) as error:
-        if out_of_memory(error):
-            raise
-        remedy = "pip install 'pondering[compiled]', or set it to fast"
-        raise UserError(f"{where}: {error}; {remedy}") from None
-    except RuntimeError as error:  # Numba found no folder to write to
-        if out_of_memory(error):
-            raise
-        said = str(error).partition(" for file")[0]
-        raise UserError(f"{where}: {said}; set NUMBA_CACHE_DIR to a folder for it") from None
+    except (
+        ImportError,
+        OSError,
+        RuntimeError,
+    ) as error:  # the last: no cache folder
+        reason = str(error).partition(" for file")[0]
+        raise UserError(
+            f"params.yaml: compute.path: compiled: {reason}; pip install 'pondering[compiled]', "
+            "set NUMBA_CACHE_DIR to a folder that can be written, or set the path to fast"
+        ) from None
 
 
 def path_of(
     wanted: PathName, config: ExperimentConfig, mechanism: str, device: torch.device
 ) -> PathName:
-    """The path by which an experiment trains: `compiled` only where there are loops for it.
+    """The path of an experiment's training: `compiled` only if there are loops for it.
 
     Raises:
         UserError: see `check_path`.

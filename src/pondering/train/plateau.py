@@ -1,4 +1,4 @@
-"""Plateau schedule and early stopping on validation accuracy, for each replica on its own.
+"""Plateau schedule and early stopping on validation accuracy, for each replica alone.
 
 Source: the public MNIST notebook of PonderNet (torch's ReduceLROnPlateau and early stopping).
 """
@@ -15,13 +15,13 @@ from pondering.tasks.base import Batch
 
 @dataclass
 class Plateau:
-    """Lower a replica's learning rate when its validation accuracy stalls, then stop it.
+    """Lower a replica's learning rate when its validation accuracy stalls, later stop it.
 
     Args:
         batch: the validation set, tensors (1, B, ...), without replica axis.
         every: updates between two validations.
-        factor: what the learning rate is multiplied by.
-        patience: validations without a better accuracy before that.
+        factor: of the learning rate.
+        patience: validations without a better accuracy before the rate is lowered.
         stop_patience: validations without a better accuracy before the replica stops.
         replicas: K.
     """
@@ -44,14 +44,14 @@ class Plateau:
         return update % self.every == 0
 
     def note(self, error: Tensor, rates: Tensor) -> Tensor:
-        """Act on a validation.
+        """Lower rates and stop replicas after a validation.
 
         Args:
-            error: each replica's on the validation set, (K,).
-            rates: the learning rates, (K,), which are changed in place.
+            error: (K,), on the validation set.
+            rates: (K,), the learning rates, changed in place.
 
         Returns:
-            who stops now, (K,) bool.
+            (K,) bool, the replicas that stop.
         """
         accuracy = 1 - error
         better = accuracy > self.best
@@ -65,11 +65,11 @@ class Plateau:
         return stopped
 
     def state(self) -> dict[str, Tensor]:
-        """What a checkpoint must hold."""
+        """The state for a checkpoint."""
         return {"best": self.best, "waited": self.waited, "stalled": self.stalled}
 
     def restore(self, state: dict[str, Tensor]) -> None:
-        """Take up the state of a checkpoint."""
+        """Load the state of a checkpoint."""
         device = self.best.device
         self.best, self.waited, self.stalled = (
             state[name].to(device) for name in ("best", "waited", "stalled")

@@ -25,7 +25,7 @@ COLUMNS = ("loss", "error", "ponder_time", "remainder", "computed_steps")
 
 
 class Schedule(NamedTuple):
-    """How long and how a sweep trains."""
+    """The length of a training, and the values of its updates."""
 
     updates: int
     batch: int
@@ -36,7 +36,7 @@ class Schedule(NamedTuple):
     halting_rate: float | None = None  # the halting unit's, as a multiple of the learning rate
 
     def share(self, update: int) -> float:
-        """What an update 0, 1, ... takes of the learning rate; it falls to 0 after the last one.
+        """The share of the learning rate at update 0, 1, ...; it falls to 0 after the last update.
 
         Source: cosine, Loshchilov and Hutter 2017, Eq. 5, without restarts.
         """
@@ -57,7 +57,7 @@ def forward(
     """One pass over a batch.
 
     Args:
-        update: 0, 1, ..., for the mechanism as it trains then; None: as it is in the end.
+        update: 0, 1, ...: the mechanism of that update; None: that of the end of training.
 
     Returns:
         each sequence's loss with its ponder or KL cost, summed over time, (..., B); the record.
@@ -70,12 +70,12 @@ def forward(
 
 @dataclass
 class Trainer:
-    """Trains a sweep: everything that a checkpoint holds, and the loop over it.
+    """Trains a sweep. It holds the state of a checkpoint and the training loop.
 
     Args:
         network: K stacked replicas.
-        task: what they learn.
-        replicas: which they are.
+        task: the task that they learn.
+        replicas: their settings and seeds.
         schedule: updates, batch, learning rate and its decay, clipping, logging.
         plateau: learning-rate schedule and early stopping, or None.
     """
@@ -86,7 +86,7 @@ class Trainer:
     schedule: Schedule
     plateau: Plateau | None = None
     update: int = 0
-    seconds: float = 0.0  # wall time spent, kept by whoever checkpoints
+    seconds: float = 0.0  # wall time, set by the caller that writes checkpoints
     curves: list[Tensor] = field(default_factory=list)  # per logging point (K, 1 + columns)
 
     def __post_init__(self) -> None:
@@ -113,11 +113,11 @@ class Trainer:
         )
 
     def run(self, on_point: Callable[[Trainer], None], should_stop: Callable[[], bool]) -> None:
-        """Train until finished or told to stop, which is asked before every update.
+        """Train until the end, or until `should_stop`.
 
         Args:
             on_point: called after each logging point.
-            should_stop: True ends the loop with everything consistent.
+            should_stop: called before every update; True ends the loop.
         """
         self.note_deaths()
         while not self.finished and not should_stop():
@@ -170,8 +170,8 @@ class Trainer:
     def _log_point(self) -> None:
         """Close the window: one row of means per replica that was trained in it.
 
-        A replica that stopped before the window has no row (no update number), a diverged one has
-        a row without numbers.
+        A replica that stopped before the window has NaN as update number, so no row. A diverged
+        replica has a row of NaN.
         """
         *sums, trained = self.window.unbind(1)
         update = torch.full_like(trained, self.update)
@@ -182,7 +182,7 @@ class Trainer:
         self.window.zero_()
 
     def note_deaths(self) -> None:
-        """See whether any replica has stopped or diverged."""
+        """Update the flag that some replica has stopped or diverged."""
         self._any_dead = not bool(self.alive.all())
 
     def rows(self, since: int = 0) -> list[Row]:
@@ -195,12 +195,12 @@ class Trainer:
         ]
 
     def status(self) -> list[str]:
-        """Of each replica: finished, diverged or running."""
+        """The status of each replica: finished, diverged or running."""
         rest = "finished" if self.finished else "running"
         return ["diverged" if failed else rest for failed in self.diverged.tolist()]
 
     def summary(self) -> dict[str, float]:
-        """Means over the living replicas at the last logging point, for the progress line."""
+        """Means over the running replicas at the last logging point, for the progress line."""
         if not self.curves:
             return {}
         means = self.curves[-1][:, 1:4].nanmean(0).tolist()
