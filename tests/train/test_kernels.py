@@ -13,6 +13,7 @@ from support import tiny
 from pondering.model.paths import kernels as paths
 from pondering.params.read import load_params
 from pondering.train import kernels, shards
+from pondering.train.batches import Stream
 from pondering.train.shards import News, Shard, train_here
 
 GPU = torch.device("cuda")
@@ -99,3 +100,12 @@ def test_a_run_without_kernels_says_so_in_one_line(
     train_here(cut, News(cut, lambda rows: None))
     said = "tiny dact: no kernels for DACT around TanhRNN; it trains by torch's own calls\n"
     assert capsys.readouterr().out == said
+
+
+def test_blocks_drawn_ahead_are_those_drawn_in_their_turn(tmp_path: Path) -> None:
+    """In order, and from the middle on, as after a checkpoint."""
+    task, seeds = tiny.sweep(tiny.config(tmp_path)).task, [0, 7]
+    plain, ahead = Stream(task, seeds, 8), Stream(kernels.DrawnAhead(task, seeds), seeds, 8)  # type: ignore[arg-type]
+    for update in (0, 63, 64, 65, 200, 5):
+        for want, got in zip(plain.batch(update), ahead.batch(update), strict=True):
+            assert torch.equal(want, got)

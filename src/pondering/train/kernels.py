@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +13,7 @@ import torch
 from pondering.model.cells import LSTM
 from pondering.model.paths import kernels
 from pondering.params.schema import ExperimentConfig
+from pondering.tasks.base import Batch, Task
 from pondering.train.batches import Stream
 from pondering.train.build import cell_class, make_halting
 from pondering.train.trainer import Trainer
@@ -39,6 +42,31 @@ def by_kernels(sweep: Trainer, slots: int | None = None) -> Trainer:
     return KernelTrainer(sweep.network, sweep.task, sweep.replicas, sweep.schedule, slots=slots)
 
 
+class DrawnAhead:
+    """A task for a `Stream`, its blocks drawn by threads while the device works.
+
+    NumPy draws without Python's lock, so that seeds are drawn side by side. A block depends on its
+    seed and number alone, so it is the same as ever.
+    """
+
+    def __init__(self, task: Task, seeds: Sequence[int]) -> None:
+        self.block_updates = task.block_updates
+        self._task, self._seeds = task, seeds
+        self._blocks: dict[int, dict[int, Future[Batch]]] = {}  # by number, by seed
+        self._pool = ThreadPoolExecutor(thread_name_prefix="draws")
+
+    def training_block(self, seed: int, block: int, batch: int) -> Batch:
+        """A block, see `Task`; the next one is begun."""
+        for number in (block, block + 1):
+            if number not in self._blocks:
+                self._blocks[number] = {
+                    each: self._pool.submit(self._task.training_block, each, number, batch)
+                    for each in self._seeds
+                }
+        self._blocks = {number: self._blocks[number] for number in (block, block + 1)}
+        return self._blocks[block][seed].result()
+
+
 @dataclass
 class KernelTrainer(Trainer):
     """A `Trainer` whose updates kernels do, many at once; checkpoints and curves are the same.
@@ -53,7 +81,8 @@ class KernelTrainer(Trainer):
     def _draws(self) -> Stream:
         """Batches by seed: replicas of one seed share them on the device, too."""
         seeds = sorted({each.seed for each in self.replicas})
-        return Stream(self.task, seeds, self.schedule.batch, self.alive.device)
+        drawn: Any = DrawnAhead(self.task, seeds)
+        return Stream(drawn, seeds, self.schedule.batch, self.alive.device)
 
     @cached_property
     def _updates(self) -> Any:

@@ -11,13 +11,21 @@ import triton.language as tl
 
 
 @triton.jit
-def gradient(i, k, matrices, vectors, parts, P: tl.constexpr, G: tl.constexpr):
-    """The gradient of the parameters i of replica k: a matrix has its own, of a vector each chunk
-    of rows has a part for each input. The sum over parts has a fixed order."""
+def gradient(
+    first, k, matrices, vectors, P: tl.constexpr, G: tl.constexpr, BP: tl.constexpr,
+    PARTS: tl.constexpr,
+):  # fmt: skip
+    """The gradient of BP parameters of replica k, from parameter `first` on.
+
+    A matrix has its own; of a vector each chunk of rows has a part for each input. The sum over
+    parts has a fixed order.
+    """
+    i = first + tl.arange(0, BP)
     g = tl.load(matrices + k * G + i, mask=i < G, other=0.0)
-    inside = (i >= G) & (i < P)
-    for part in range(0, parts):
-        g += tl.load(vectors + (k * parts + part) * (P - G) + i - G, mask=inside, other=0.0)
+    if first + BP > G:
+        inside = (i >= G) & (i < P)
+        for part in range(0, PARTS):
+            g += tl.load(vectors + (k * PARTS + part) * (P - G) + i - G, mask=inside, other=0.0)
     return g
 
 
@@ -56,7 +64,7 @@ def adam(
     tile = tl.arange(0, BP)
     square = tl.zeros((BP,), tl.float32)
     for first in range(0, P, BP):
-        g = gradient(first + tile, k, matrices, vectors, PARTS, P, G)
+        g = gradient(first, k, matrices, vectors, P, G, BP, PARTS)
         square += g * g
     norm = tl.sqrt(tl.sum(square, 0))
     column = tl.arange(0, 8)
@@ -71,7 +79,7 @@ def adam(
     for first in range(0, P, BP):
         i = first + tile
         inside = i < end
-        g = scale * gradient(i, k, matrices, vectors, PARTS, P, G)
+        g = scale * gradient(first, k, matrices, vectors, P, G, BP, PARTS)
         m = tl.load(means + k * P + i, mask=inside, other=0.0)
         v = tl.load(squares + k * P + i, mask=inside, other=0.0)
         m = beta1 * m + (1.0 - beta1) * g
