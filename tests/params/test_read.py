@@ -208,7 +208,11 @@ def test_what_an_experiment_does_not_say_its_task_says_and_then_the_defaults(
     assert (halting.halt_bias, halting.carry, halting.reads) == (0.0, "last", "h")
     assert config.network.init == "glorot" and "dact" not in config.mechanisms
     values["defaults"] = {"haltin": {}}
-    assert ".haltin: unknown key; allowed: title, " in refusal(tmp_path, values)
+    assert refusal(tmp_path, values).startswith("defaults.haltin: unknown key; allowed: title, ")
+    values["defaults"] = {"halting": {"reads": "c"}}
+    assert refusal(tmp_path, values | {"tasks": {}}).startswith("defaults.halting.reads: 'c' is")
+    values["tasks"]["parity"]["network"]["init"] = "x"
+    assert refusal(tmp_path, values).startswith("tasks.parity.network.init: 'x' is not allowed")
 
 
 BROKEN = ["a: [1", "a: 1\na: 2", "- 1\n- 2", "", "a: !!python/object:os.system x", "\x00"]

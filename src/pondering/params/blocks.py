@@ -26,11 +26,9 @@ class Block(Model):
     """How an experiment uses a mechanism; its setting and arguments are fields of a subclass."""
 
     entry: ClassVar[Mechanism]
-    learning_rate: Positive | None = Field(None, description="None: the experiment's")
-    updates: Count | None = Field(None, description="None: the experiment's")
-    seeds: Seeds | None = Field(
-        None, description="None: the experiment's; an empty list leaves it out of a profile"
-    )
+    learning_rate: Positive | None = None  # None: the experiment's, as below
+    updates: Count | None = None
+    seeds: Seeds | None = None  # an empty list leaves the mechanism out of a profile
 
     @property
     def settings(self) -> tuple[SettingValue, ...]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from pydantic import Field
-
 from pondering.params.ranges import Count, Model
 
 
@@ -33,8 +31,8 @@ class DataSet(Model):
 
     urls: tuple[str, ...]
     mirror: tuple[str, ...]
-    cut: bool = Field(False, description="as in `Source`")
-    files: dict[str, File] = Field(description="by their paths below data/raw")
+    cut: bool = False  # as in `Source`
+    files: dict[str, File]  # by their paths below data/raw
 
     def sources(self) -> tuple[Source, ...]:
         """Its files, each with its own places."""

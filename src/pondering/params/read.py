@@ -101,15 +101,24 @@ def _finding(error: ValidationError, document: dict[str, Any], profile: str) -> 
     if first["type"] == "unknown":
         keys.append(first["ctx"]["key"])
     if len(keys) > 1 and keys[0] == "experiments":
-        block, rest = document[keys[1]], keys[2:]
-        given = first["type"] == "missing" or _holds(block[profile], rest)
-        keys = [keys[1], profile if given else "common", *rest]
+        keys = [_home(document, keys[1], profile, keys[2:]), *keys[2:]]
     where, message = ".".join(map(str, keys)), first["msg"].removeprefix("Value error, ")
     if first["type"] == "missing":
         return f"{where}: missing"
     if first["type"] == "unknown":
         return f"{where}: {message}"
     return f"{where}: {_shown(first['input'])} is not allowed: {message}"
+
+
+def _home(document: dict[str, Any], name: str, profile: str, keys: list[Any]) -> str:
+    """The part of the file that an experiment has a value from; its profile, if none has it."""
+    block = document[name]
+    task = deep_merge(block["common"], block[profile]).get("task")
+    homes = {f"{name}.{home}": block[home] for home in (profile, "common")}
+    if isinstance(task, dict):
+        homes[f"tasks.{task.get('name')}"] = document["tasks"].get(str(task.get("name")), {})
+    homes["defaults"] = document["defaults"]
+    return next((home for home, values in homes.items() if _holds(values, keys)), next(iter(homes)))
 
 
 def _holds(block: Any, keys: list[Any]) -> bool:

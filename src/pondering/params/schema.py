@@ -19,59 +19,43 @@ PROFILES = ("quick", "reduced", "paper")
 class NetworkConfig(Model):
     """The cell and its size."""
 
-    cell: Annotated[StrictStr, Field(min_length=1)] = Field(
-        description="of `CELLS`, which loads torch: `build.py` looks it up"
-    )
-    hidden: Count = Field(description="units of its state")
-    init: Literal["torch", "glorot"] = Field(
-        "torch", description="initial weights; glorot: Glorot and Bengio 2010, Eq. 16"
-    )
-    forget_bias: Number | None = Field(
-        None, description="an LSTM's, at first; None: drawn; Jozefowicz et al. 2015, Secs. 2-3: 1"
-    )
+    cell: StrictStr  # of `CELLS`, which loads torch: `build.py` looks it up
+    hidden: Count  # units of its state
+    init: Literal["torch", "glorot"] = "torch"  # glorot: Glorot and Bengio 2010, Eq. 16
+    forget_bias: Number | None = None  # an LSTM's, at first; None: drawn
 
 
 class HaltingConfig(Model):
     """What the mechanisms share."""
 
-    max_steps: Count = Field(description="ponder steps of an input at most")
-    epsilon: Number = Field(description="ACT halts at a sum of 1 - epsilon")
-    halt_bias: Number = Field(description="what the halting unit's bias starts with")
-    first_step_flag: StrictBool = Field(description="whether an input says that it is new")
-    reads: Literal["h", "state"] = Field(
-        "h", description="of an LSTM the halting unit reads h or [h; c]; Graves leaves it open"
-    )
-    carry: Literal["mean_field", "last"] = Field(
-        "mean_field", description="the state that crosses to the next input; Graves, Eq. 9"
-    )
+    max_steps: Count  # ponder steps of an input at most
+    epsilon: Number  # ACT halts at a sum of 1 - epsilon
+    halt_bias: Number  # what the halting unit's bias starts with
+    first_step_flag: StrictBool  # whether an input says that it is new
+    reads: Literal["h", "state"] = "h"  # of an LSTM the halting unit reads h or [h; c]
+    carry: Literal["mean_field", "last"] = "mean_field"  # what crosses to the next input
 
 
 class ValidationConfig(Model):
     """Plateau schedule and early stopping on validation accuracy, per replica."""
 
-    per_epoch: Count = Field(description="validations in an epoch")
-    factor: Annotated[float, Field(gt=0, lt=1, strict=True)] = Field(
-        description="what a learning rate is multiplied by when it stalls"
-    )
-    patience: Count = Field(description="validations without a better accuracy before that")
-    stop_patience: Count = Field(description="validations without one before a replica stops")
+    per_epoch: Count  # validations in an epoch
+    factor: Annotated[float, Field(gt=0, lt=1, strict=True)]  # of a learning rate that stalls
+    patience: Count  # validations without a better accuracy before that
+    stop_patience: Count  # validations without one before a replica stops
 
 
 class TrainingConfig(Model):
     """The training loop."""
 
-    updates: Count = Field(description="of the optimiser, each with a batch")
-    batch: Count = Field(description="examples of an update")
-    learning_rate: Positive = Field(description="of Adam")
-    clip: Positive | None = Field(None, description="largest gradient norm; None: any")
-    log_points: Count = Field(200, description="points of a training curve")
-    validation: ValidationConfig | None = Field(None, description="None: no plateau, no stop")
-    decay: Literal["none", "linear", "cosine"] = Field(
-        "none", description="of the rate to 0 at the last update; Loshchilov and Hutter 2017, Eq. 5"
-    )
-    halting_rate: Positive | None = Field(
-        None, description="the halting unit's rate as a multiple; None: 1; ours"
-    )
+    updates: Count  # of the optimiser, each with a batch
+    batch: Count  # examples of an update
+    learning_rate: Positive  # of Adam
+    clip: Positive | None = None  # largest gradient norm; None: any
+    log_points: Count = 200  # of a training curve
+    validation: ValidationConfig | None = None  # None: no plateau, no stop
+    decay: Literal["none", "linear", "cosine"] = "none"  # of the rate, to 0 at the last update
+    halting_rate: Positive | None = None  # of the halting unit, as a multiple; None: 1
 
     @field_validator("decay")
     @classmethod
@@ -84,41 +68,31 @@ class TrainingConfig(Model):
 class TraceConfig(Model):
     """Which example sequences are written out step by step."""
 
-    tau: Number = Field(description="ACT's setting nearest to it is traced")
-    sequences: Count = Field(3, description="how many")
+    tau: Number  # ACT's setting nearest to it is traced
+    sequences: Count = 3
 
 
 class EvaluationConfig(Model):
     """What trained replicas are measured on."""
 
-    examples: Count = Field(description="size of the frozen sets, per difficulty")
+    examples: Count  # of the frozen sets, per difficulty
     trace: TraceConfig
-    stored: Count = Field(
-        200, description="examples per difficulty whose steps are stored; see `evaluate/steps.py`"
-    )
-    publish: Count | None = Field(
-        None,
-        description="of each setting so many networks are published in half precision; "
-        "None: of each mechanism one in full",
-    )
+    stored: Count = 200  # examples per difficulty that exit rules see
+    publish: Count | None = None  # networks of each setting; None: of each mechanism one in full
 
 
 class ExperimentConfig(Model):
     """One experiment in one profile."""
 
-    title: StrictStr | None = Field(None, description="on the pages; None: the task's own")
-    question: StrictStr | None = Field(None, description="what it asks; None: the task's own")
-    task: dict[str, Any] = Field(description="its name and values, which the task itself checks")
+    title: StrictStr | None = None  # on the pages; None: the task's own
+    question: StrictStr | None = None  # what it asks; None: the task's own
+    task: dict[str, Any]  # its name and values, which the task itself checks
     network: NetworkConfig
     halting: HaltingConfig
     training: TrainingConfig
-    seeds: Annotated[Seeds, Field(min_length=1)] = Field(
-        description="each setting trains once with each seed"
-    )
+    seeds: Annotated[Seeds, Field(min_length=1)]  # each setting trains once with each
     evaluation: EvaluationConfig
-    mechanisms: Annotated[dict[str, Block], Field(min_length=1)] = Field(
-        description="those with a block of their own beside `task`, in the order of `MECHANISMS`"
-    )
+    mechanisms: Annotated[dict[str, Block], Field(min_length=1)]  # named beside `task`
 
     @model_validator(mode="before")
     @classmethod
@@ -203,20 +177,14 @@ class ExperimentConfig(Model):
 class ComputeConfig(Model):
     """How, not what: threads and path change a result in its last digits."""
 
-    threads: Count = Field(description="CPU threads of torch")
-    checkpoint_seconds: Positive = Field(description="work that an interruption may cost")
-    insist: StrictBool = Field(description="whether `paper` runs without a GPU")
-    replicas_at_once: Count | Literal["auto"] = Field("auto", description="of a shard")
-    path: Literal["readable", "fast", "compiled"] = Field(
-        "compiled", description="see docs/speed.md"
-    )
-    published: Literal["train", "keep"] = Field(
-        "keep", description="keep: replicas with published results are not trained again"
-    )
-    executor: Literal["local", "ray"] = Field("local", description="where shards train")
-    ray_address: StrictStr | None = Field(
-        None, description="None: that of the environment, else a cluster on this machine"
-    )
+    threads: Count  # CPU threads of torch
+    checkpoint_seconds: Positive  # work that an interruption may cost
+    insist: StrictBool  # whether `paper` runs without a GPU
+    replicas_at_once: Count | Literal["auto"] = "auto"  # of a shard
+    path: Literal["readable", "fast", "compiled"] = "compiled"  # see docs/speed.md
+    published: Literal["train", "keep"] = "keep"  # keep: the published are not trained again
+    executor: Literal["local", "ray"] = "local"  # where shards train
+    ray_address: StrictStr | None = None  # None: the environment's, else a cluster here
 
 
 class Params(Model):
