@@ -69,6 +69,7 @@ WRONG = [
     ("halting.max_steps", 0, "0", "greater than or equal to 1"),
     ("halting.max_steps", True, "True", "valid integer"),
     ("seeds", 0, "0", "at least 1 item"),
+    ("act.seeds", [], "[]", "at least 1 item"),
     ("seeds", {"from": 3}, "{'from': 3}", "valid tuple"),
     ("training.batch", 10**30, str(10**30), "less than or equal to"),
     ("training.learning_rate", 0.0, "0.0", "greater than 0"),
@@ -188,10 +189,8 @@ def test_seeds_are_a_count_a_range_or_a_list(
 ) -> None:
     values = changed("seeds", seeds)
     values["tiny"]["quick"]["act"]["seeds"] = seeds
-    values["tiny"]["quick"]["repeat"] = {"seeds": []}
     config = load_params(tiny.write(tmp_path, values)).experiment("tiny")
     assert config.seeds == config.seeds_of("act") == found
-    assert config.seeds_of("repeat") == ()
 
 
 def test_what_an_experiment_does_not_say_its_task_says_and_then_the_defaults(

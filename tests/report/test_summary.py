@@ -51,7 +51,7 @@ def test_training_is_put_into_words() -> None:
     told = trained_in_words(config)
     assert told.startswith(f"Tanh recurrent network of {config.network.hidden} units; ")
     assert f"{config.training.updates:,} updates of {config.training.batch} examples" in told
-    act = config.mechanisms["act"].model_copy(update={"updates": 500, "own": {"tau_warmup": 7}})
+    act = config.mechanisms["act"].model_copy(update={"updates": 500, "tau_warmup": 7})
     changed = config.model_copy(update={"mechanisms": config.mechanisms | {"act": act}})
     assert "500 for ACT" in trained_in_words(changed)
     assert trained_in_words(changed).endswith("; ACT with tau warmup = 7.")

@@ -28,7 +28,7 @@ class Block(Model):
     entry: ClassVar[Mechanism]
     learning_rate: Positive | None = None  # None: the experiment's, as below
     updates: Count | None = None
-    seeds: Seeds | None = None  # an empty list leaves the mechanism out of a profile
+    seeds: Annotated[Seeds, Field(min_length=1)] | None = None
 
     @property
     def settings(self) -> tuple[SettingValue, ...]:

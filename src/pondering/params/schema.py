@@ -145,7 +145,7 @@ class ExperimentConfig(Model):
         return min(settings, key=lambda each: (abs(each - wanted), each))
 
     def seeds_of(self, mechanism: str) -> tuple[int, ...]:
-        """Seeds of a mechanism; none where a profile leaves it out."""
+        """Seeds of a mechanism."""
         own = self.mechanism(mechanism).seeds
         return self.seeds if own is None else own
 

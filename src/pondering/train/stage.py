@@ -200,7 +200,5 @@ def _record(replicas: ByHash, every: Mapping[str, Finished]) -> dict[str, Any]:
         run["wall_seconds"] = round(run["wall_seconds"], 3)
         if len(runs) > 1:
             run["replicas"] = own_names
-    if not runs:  # a mechanism that the profile leaves out
-        return {"updates": 0, "wall_seconds": 0.0}
     *earlier, last = runs
     return last | ({"earlier": earlier} if earlier else {})

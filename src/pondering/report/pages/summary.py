@@ -108,7 +108,7 @@ def _note(status: pd.Series) -> str:
 
 def trained_in_words(config: ExperimentConfig) -> str:
     """Cell, size, most steps, updates, batch and learning rate, in a sentence."""
-    network, trained = config.network, list(filter(config.seeds_of, config.mechanisms))
+    network, trained = config.network, list(config.mechanisms)
     cell = names.CELLS.get(network.cell, network.cell)
     parts = [
         f"{cell[:1].upper()}{cell[1:]} of {network.hidden} units",

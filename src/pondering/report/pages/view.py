@@ -182,7 +182,7 @@ def _section(
 ) -> Section:
     table, card = results.tables[name], results.cards[name]
     there = {read_variant(each)[0] for each in table["mechanism"].unique()}
-    named = filter(config.seeds_of, config.mechanisms) if config else ()
+    named = config.mechanisms if config else ()
     rows = tuple(summary_rows(table, card, solved_error))
     trained = [each for each in names.TITLES if each in there]
     screens = sorted(layout.screens.glob(f"{name}-*.png"))
