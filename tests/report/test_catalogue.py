@@ -103,17 +103,7 @@ def test_a_few_rows_are_enough_even_of_diverged_replicas(spec: FigureSpec, few: 
     drawn(spec.draw(few))
 
 
-def test_trainings_of_different_length_are_told(results: Results) -> None:
-    curves = {
-        name: frame.assign(
-            update=frame["update"].mask(frame["mechanism"] == "pondernet", frame["update"] / 5)
-        )
-        for name, frame in results.curves.items()
-    }
-    short = dataclasses.replace(results, curves=curves)
-    told = "updates, at most: Fixed repeat 6,000, ACT 6,000, PonderNet 1,200."
-    spec = BY_ID["banino-1a"]
-    assert spec.caption(short) == f"{spec.caption(results)} Not trained equally long here; {told}"
-    assert "PonderNet 1,200; logic Fixed" in BY_ID["beyond-pondernet"].caption(short)
-    for name in ("graves-04", "banino-2b"):  # which do not compare PonderNet with others
-        assert BY_ID[name].caption(short) == BY_ID[name].caption(results)
+def test_a_caption_has_two_sentences_at_most() -> None:
+    for spec in FIGURES:
+        sentences = re.split(r"(?<=[.?!]) (?=[A-Z])", spec.caption)
+        assert len(sentences) <= 2, spec.id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.published import CLAIMS
 
-from pondering.report.figures import FIGURES, paper
+from pondering.report.figures import paper
 
 TOLD = {claim.id: " ".join(claim.paper_value.split()) for claim in CLAIMS}
 
@@ -23,10 +23,3 @@ def test_what_is_drawn_is_what_claims_tell() -> None:
     assert f"About {sort.plain:.0%} error without ACT, about {sort.best:.0%}" in TOLD["G8"]
     solved = paper.SOLVED_AT["parity"]["repeat", 2.0], paper.SOLVED_AT["addition"]["repeat", 5.0]
     assert all(f"{update:,}" in TOLD["F1"] for update in solved)
-
-
-def test_a_caption_names_the_size_of_a_papers_values() -> None:
-    captions = {spec.id: spec.text for spec in FIGURES}
-    size = "64 bits, RNN of 128, 16,000,000 updates"
-    assert captions["graves-04"].endswith(f" Hollow: the paper, {size}.")
-    assert {*paper.SIZES} <= {*captions} and "Hollow" not in captions["graves-06"]

@@ -9,7 +9,7 @@ from support.published import ROOT
 from support.synthetic_results import card_of, made_up_results
 
 from pondering.params.read import load_params
-from pondering.report.pages.summary import summary_rows, trained_in_words
+from pondering.report.pages.summary import summary_rows, trained_in_words, unequal_training
 
 
 def test_a_row_counts_failures_as_errors() -> None:
@@ -55,3 +55,12 @@ def test_training_is_put_into_words() -> None:
     changed = config.model_copy(update={"mechanisms": config.mechanisms | {"act": act}})
     assert "500 for ACT" in trained_in_words(changed)
     assert trained_in_words(changed).endswith("; ACT with tau warmup = 7.")
+
+
+def test_trainings_of_different_length_are_told() -> None:
+    curves = made_up_results().curves["parity"]
+    assert unequal_training(curves, ["repeat", "act", "pondernet"]) == ""
+    ours = curves["mechanism"] == "pondernet"
+    curves["update"] = curves["update"].mask(ours, curves["update"] / 5)
+    told = unequal_training(curves, ["act", "pondernet"])
+    assert told == "Updates of the longest training: ACT 6,000, PonderNet 1,200."

@@ -22,9 +22,9 @@ from pondering.results.tables import evaluated, per_seed
 RANGES = {"interpolation": "trained range", "extrapolation": "beyond it"}
 
 CAPTION = (
-    "Accuracy (above) and steps (below): bars are means over seeds with 95% intervals, points "
-    "seeds. Each method stands at its best setting; over the bars are the seeds with an error "
-    "below 5%."
+    "Each method at its best setting: bars are means over seeds with 95% intervals, points "
+    "are seeds, hollow markers the paper's values. Numbers above the bars count the seeds "
+    "with an error below 5%."
 )
 
 

@@ -23,8 +23,8 @@ from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting, plain, splits_of
 
 CAPTION = (
-    "Final error against mean steps per input, one point a setting, with standard errors both "
-    "ways. Hollow circles are the expectation under PonderNet's halting distribution."
+    "Final error against mean steps, a point a setting, with standard errors both ways. "
+    "Hollow circles are the expectation under PonderNet's halting distribution."
 )
 
 VARIANT_MARKERS = ("*", "h", "p", "d", "<", ">")

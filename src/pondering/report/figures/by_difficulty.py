@@ -11,8 +11,8 @@ from pondering.results.results import Results
 from pondering.results.tables import headline, plain, splits_of
 
 CAPTION = (
-    "Steps per input (above) and error (below) by difficulty, a line a time penalty, dotted the "
-    "plain network. Lines are medians over seeds, in bands between their quartiles."
+    "Steps per input (above) and error (below) by difficulty, a line a time penalty. Lines "
+    "are medians over seeds, in bands between their quartiles."
 )
 
 

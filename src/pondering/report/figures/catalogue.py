@@ -22,7 +22,6 @@ from pondering.report.figures import (
     learning,
     long_prior,
     methods_by_difficulty,
-    paper,
     running_text,
     seeds_by_setting,
     sequences,
@@ -42,7 +41,6 @@ def _figure(
     name: str, source: str, number: str, reads: tuple[str, ...], title: str, family: Family,
     values: dict[str, Any], compared: tuple[str, ...],
 ) -> FigureSpec:  # fmt: skip
-    size = paper.SIZES.get(name)
     return FigureSpec(
         id=name,
         paper=source,
@@ -50,7 +48,7 @@ def _figure(
         experiment=reads,
         title=title,
         panels=family.draw,
-        text=f"{family.CAPTION} Hollow: the paper, {size}." if size else family.CAPTION,
+        caption=family.CAPTION,
         values=values,
         compared=() if family in ALONE else compared,
         most_seeds=MOST_SEEDS.get(family, 0),
@@ -131,8 +129,8 @@ FIGURES = (
     _beyond("extrapolation", (EXTRAPOLATION,),
             "Parity: steps inside and beyond the trained range", methods_by_difficulty,
             experiment=EXTRAPOLATION),
-    _beyond("pondernet", TASKS, "PonderNet on Graves's tasks", across_tasks, experiments=TASKS,
-            about="pondernet"),
+    _beyond("pondernet", ("logic", "parity", "addition", "sort", "wikipedia"),
+            "PonderNet on Graves's tasks", across_tasks, experiments=TASKS, about="pondernet"),
     _beyond("ways", ("comparison",), "One task, every way to halt", across_tasks,
             experiments=("comparison",)),
     _beyond("direction", (INTERPOLATION,), "Parity: which way steps go with difficulty",
@@ -175,7 +173,7 @@ def claim_figure(found: Judgement) -> FigureSpec:
         experiment=claim.experiments,
         title=claim.title,
         panels=decisions.draw,
-        text=decisions.CAPTION,
+        caption=decisions.CAPTION,
         values={
             "estimates": [plain_estimate(each) for each in found.quantities],
             "bounds": bounds,

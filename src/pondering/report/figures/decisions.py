@@ -30,8 +30,8 @@ MOST_ROWS = 30
 """Estimates from which on only those that decide are drawn; the rest stands beside the answer."""
 
 CAPTION = (
-    "Points are estimates, filled where a bound is registered, with 95% intervals over seeds. "
-    "Bounds are met where it is shaded."
+    "Points are estimates with 95% intervals over seeds, filled where a bound is registered. "
+    "The shaded range meets the bound."
 )
 
 

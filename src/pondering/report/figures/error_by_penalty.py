@@ -25,8 +25,8 @@ CROWDED = 15
 """Bars from which on points and labels are thinned."""
 
 CAPTION = (
-    "Mean error over seeds by time penalty τ, with standard errors; points are seeds. Grey is the "
-    "plain network, green a fixed number of steps, which the paper has not."
+    "Mean error over seeds by time penalty τ, with standard errors; points are seeds, hollow "
+    "markers the paper's values. The paper has no fixed number of steps."
 )
 
 

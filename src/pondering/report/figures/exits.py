@@ -31,9 +31,9 @@ MARKERS = ("*", "P", "X", "d", "h", "p")
 """Of the rules without threshold, the oracle's first."""
 POINTS_ON_A_CURVE = 80
 CAPTION = (
-    "Accuracy against mean steps: small rings are settings as they halt by themselves, the rest "
-    "networks under each exit rule. The oracle stops at the first step from which the answer "
-    "stays right."
+    "Accuracy against mean steps: small rings are settings that halt by themselves, the rest "
+    "the same networks under each exit rule. The oracle stops at the first step from which "
+    "the answer stays right."
 )
 
 

@@ -32,8 +32,9 @@ FOJO_SOLVED = 0.02
 """Solved at 98% accuracy. Source: Fojo et al. 2018."""
 
 CAPTION = (
-    "Above: final error against mean steps, with standard errors. Below: the first update with "
-    "98% right in training, points seeds, bars medians, hollow Fojo et al. 2018."
+    "Above, final error against mean steps, with standard errors. Below, the first update "
+    "with 98% right in training: points are seeds, bars medians, hollow markers Fojo et al. "
+    "2018."
 )
 
 

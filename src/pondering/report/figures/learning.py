@@ -26,9 +26,8 @@ MOST_POINTS = 120
 PLAIN = style.MECHANISM_NAME["plain"]
 
 CAPTION = (
-    "Above: error in training, faint lines seeds, bold lines medians. Below: final error against "
-    "mean steps, large points means with ellipses of one standard error, dotted the plain "
-    "network."
+    "Above, error in training: faint lines are seeds, bold lines medians. Below, final error "
+    "against mean steps: large points are means, ellipses one standard error."
 )
 
 

@@ -26,8 +26,8 @@ PAPER_PLACE = 1.55
 COLOUR = style.MECHANISM_COLOUR["pondernet"]
 
 CAPTION = (
-    "Above: expected steps during training, faint lines seeds. Below: sampled steps at evaluation "
-    "beside the mean of the prior, cut at N steps (dashed) and uncut (dotted)."
+    "Above, expected steps in training; faint lines are seeds. Below, sampled steps at "
+    "evaluation beside the mean of the prior, cut at N steps (dashed) and uncut (dotted)."
 )
 
 

@@ -29,9 +29,8 @@ NESTED = (
 """Of three lines that nearly coincide each later one is thinner, so that none hides another."""
 
 CAPTION = (
-    "Accuracy (above) and steps (below): means over seeds with one standard error either side. "
-    "Each method stands at its best setting; the trained range is shaded where inputs go beyond "
-    "it."
+    "Accuracy (above) and steps (below) of each method at its best setting: means over seeds, "
+    "with one standard error either side."
 )
 
 

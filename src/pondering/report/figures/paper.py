@@ -9,19 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SIZES = {
-    "graves-04": "64 bits, RNN of 128, 16,000,000 updates",
-    "graves-08": "up to 10 gates, sequences of 1 to 10, LSTM of 128, 16,000,000 updates",
-    "graves-12": "up to 5 digits, sequences of 1 to 5, LSTM of 512, 16,000,000 updates",
-    "graves-17": "2 to 15 numbers, LSTM of 512, 16,000,000 updates",
-    "banino-1a": "64 elements, RNN of 128",
-    "banino-1b": "96 elements, trained on 1 to 48 of them nonzero, RNN of 128",
-    "banino-2a": "64 elements, RNN of 128",
-    "banino-2b": "64 elements, RNN of 128",
-    "banino-2c": "64 elements, RNN of 128",
-    "beyond-repeat-parity": "64 bits, RNN of 128",
-    "beyond-repeat-addition": "5 numbers of up to 5 digits, LSTM of 512",
+    "parity": "64 bits, RNN of 128, 16,000,000 updates",
+    "logic": "up to 10 gates, sequences of 1 to 10, LSTM of 128, 16,000,000 updates",
+    "addition": "up to 5 digits, sequences of 1 to 5, LSTM of 512, 16,000,000 updates",
+    "sort": "2 to 15 numbers, LSTM of 512, 16,000,000 updates",
+    "parity_interpolation": "64 elements, RNN of 128",
+    "parity_extrapolation": "96 elements, trained on 1 to 48 of them nonzero, RNN of 128",
 }
-"""Figure -> the size at which its paper ran it, of figures with a paper's values."""
+"""Experiment -> the size at which its paper ran it, where figures have the paper's values."""
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ MARKUP = frozenset("<>[]{}|=/&;0123456789")
 
 CAPTION = (
     "Bars are the steps of each seed at each character, lines loss and entropy of the first "
-    "seed's prediction. Under each row stands the text read, over it that seed's guess, purple "
-    "where wrong."
+    "seed's prediction. The text read stands below, that seed's guess above, in purple where "
+    "it is wrong."
 )
 
 

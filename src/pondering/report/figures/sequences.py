@@ -19,9 +19,8 @@ MOST = 3
 """Sequences of one figure."""
 
 CAPTION = (
-    "Steps at each time step of three sequences of one network, inputs below, outputs above, "
-    "purple where wrong. Outputs of sort are the places, counted from 0, of the numbers in their "
-    "order."
+    "Steps at each time step of three sequences of one network, inputs below, outputs above, in "
+    "purple where wrong. Outputs of sort are places in the sorted order, counted from 0."
 )
 
 

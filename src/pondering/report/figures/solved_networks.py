@@ -17,8 +17,9 @@ from pondering.results.statistics import SOLVED_ERROR, Interval, interval
 from pondering.results.tables import REPLICA, headline, splits_of
 
 CAPTION = (
-    "Above: steps by difficulty of networks that solve the task, in colour, with their mean and "
-    "its 95% interval. Below: the steps that each gains from the easiest to the hardest inputs."
+    "Above, steps by difficulty: networks that solve the task in colour, with their mean and "
+    "its 95% interval. Below, the steps that each gains from the easiest to the hardest "
+    "inputs."
 )
 
 

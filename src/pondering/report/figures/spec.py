@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,7 +12,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import style
 from pondering.results.results import Results
 
@@ -42,7 +41,7 @@ class FigureSpec:
         experiment: the experiments it reads.
         title: what it shows, in a few words.
         panels: draws them; see `Family`.
-        text: what is plotted.
+        caption: what is plotted, in two sentences.
         values: what it is told besides the results, for example the experiment.
         compared: the mechanisms that it compares; empty where it compares none.
         most_seeds: how many of the seeds it shows at most; 0 for all.
@@ -54,10 +53,15 @@ class FigureSpec:
     experiment: tuple[str, ...]
     title: str
     panels: Callable[..., Figure | None]
-    text: str
+    caption: str
     values: Mapping[str, Any]
     compared: tuple[str, ...] = ()
     most_seeds: int = 0
+
+    @property
+    def name(self) -> str:
+        """How a text names it: Fig. 4, or by its title where no paper has it."""
+        return self.number or self.title
 
     @property
     def source(self) -> str:
@@ -92,10 +96,6 @@ class FigureSpec:
             )
         return figure
 
-    def caption(self, results: Results) -> str:
-        """What is plotted, and how long each mechanism was trained where that differs."""
-        return f"{self.text} {unequal_training(results, self.experiment, self.compared)}".rstrip()
-
     def _errors(self, results: Results) -> set[str]:
         """What an axis of errors is called, where they are shares."""
         cards = [results.cards[name] for name in self.experiment if name in results.cards]
@@ -118,33 +118,6 @@ class FigureSpec:
 def _with_times(text: str) -> str:
     """A size as figures write it; data cards write 28x28."""
     return re.sub(r"(?<=\d) ?x ?(?=\d)", style.TIMES, text)
-
-
-def unequal_training(results: Results, experiments: Sequence[str], compared: Sequence[str]) -> str:
-    """How many updates each mechanism was trained for, where they differ.
-
-    Args:
-        results: the results of one profile.
-        experiments, compared: the experiments and mechanisms of a figure.
-
-    Returns:
-        A sentence; empty where all were trained equally long. The longest training of each
-        mechanism at any setting counts, for single seeds may have stopped early or diverged.
-    """
-    parts = []
-    for name in (each for each in experiments if each in results.curves):
-        updates = longest_trainings(results.curves[name], compared)
-        if len(set(updates.values())) > 1:
-            told = [f"{MECHANISMS[each].title} {value:,}" for each, value in updates.items()]
-            where = f"{name.replace('_', ' ')} " if len(experiments) > 1 else ""
-            parts.append(f"{where}{', '.join(told)}")
-    return f"Not trained equally long here; updates, at most: {'; '.join(parts)}." if parts else ""
-
-
-def longest_trainings(curves: pd.DataFrame, mechanisms: Sequence[str]) -> dict[str, int]:
-    """The updates of the longest training of each mechanism that has curves."""
-    ends = curves.groupby("mechanism")["update"].max()
-    return {each: int(ends[each]) for each in mechanisms if each in ends}
 
 
 def _seed_count(seeds: pd.Series) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pondering.claims.claims import load_register
-from pondering.params.read import MECHANISMS, ExperimentConfig, load_params
+from pondering.params.read import ExperimentConfig, load_params
 from pondering.project.paths import PUBLISHED, Layout, current
 from pondering.report.pages.site import build, build_index
 from pondering.report.pages.story import what_holds, write_readme
@@ -54,6 +54,4 @@ def _evaluated(record: Path, now: ExperimentConfig) -> ExperimentConfig:
     """The settings that a table was made with, where its record tells: edits come later."""
     if not record.is_file():
         return now
-    values = json.loads(record.read_text(encoding="utf-8"))["config"]
-    blocks = {name: values.pop(name) for name in MECHANISMS if name in values}
-    return ExperimentConfig.model_validate(values | {"mechanisms": blocks})
+    return ExperimentConfig.model_validate(json.loads(record.read_text("utf-8"))["config"])

@@ -130,8 +130,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         keep_trailing_newline=True,
         finalize=None if html else escaped,
     )
-    environment.filters["whole"] = _whole_numbers
-    environment.filters["bold"] = _bold
+    environment.filters["prose"] = _prose
     environment.filters["linked"] = _linked
     environment.filters["spread"] = _interval_apart
     environment.filters["title_of"] = title_of
@@ -152,15 +151,11 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
     return environment
 
 
-def _whole_numbers(text: str) -> Markup:
-    """A text in which no line breaks at the hyphen of 9e-4, or within λp = 0.4."""
+def _prose(text: str) -> Markup:
+    """A text, bold as in Markdown, in which no line breaks at the hyphen of 9e-4 or in λp = 0.4."""
+    bold = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", str(escape(text)))
     number = r"[τλβρε]p? = \d+(?:\.\d+)?(?:e-\d+)?|\d[\d.]*e-\d+"
-    return Markup(re.sub(number, r'<span class="whole">\g<0></span>', str(escape(text))))
-
-
-def _bold(text: Markup) -> Markup:
-    """A text with the bold parts of Markdown."""
-    return Markup(re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text))
+    return Markup(re.sub(number, r'<span class="whole">\g<0></span>', bold))
 
 
 def _linked(text: Markup, judged: Collection[str]) -> Markup:

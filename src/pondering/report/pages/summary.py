@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -120,6 +120,16 @@ def trained_in_words(config: ExperimentConfig) -> str:
     own = {names.TITLES[name]: ", ".join(own_values(config, name)) for name in trained}
     parts += [f"{title} with {values}" for title, values in own.items() if values]
     return "; ".join(parts) + "."
+
+
+def unequal_training(curves: pd.DataFrame, mechanisms: Sequence[str]) -> str:
+    """How many updates the longest training of each mechanism had; empty where all had as many."""
+    ends = curves.groupby("mechanism")["update"].max()
+    updates = {names.TITLES[each]: ends[each] for each in mechanisms if each in ends}
+    if len(set(updates.values())) < 2:
+        return ""
+    told = ", ".join(f"{title} {value:,.0f}" for title, value in updates.items())
+    return f"Updates of the longest training: {told}."
 
 
 def _each(values: Mapping[str, float]) -> str:

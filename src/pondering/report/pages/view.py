@@ -12,10 +12,15 @@ from pondering.claims.verdicts import Judgement
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant
 from pondering.project.paths import Layout
-from pondering.report.figures import FIGURES, FigureSpec, claim_figure
+from pondering.report.figures import FIGURES, FigureSpec, claim_figure, paper
 from pondering.report.pages import names
 from pondering.report.pages.provenance import origins
-from pondering.report.pages.summary import SummaryRow, summary_rows, trained_in_words
+from pondering.report.pages.summary import (
+    SummaryRow,
+    summary_rows,
+    trained_in_words,
+    unequal_training,
+)
 from pondering.results.results import Card, Results
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.units import number_text
@@ -50,7 +55,11 @@ class ClaimView:
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment; `files` are (name, path from the page) of what lies beside it."""
+    """One experiment.
+
+    `elsewhere` are claims of another section that rest on it too, `files` (name, path from the
+    page) of what lies beside it.
+    """
 
     name: str
     card: Card
@@ -58,9 +67,12 @@ class Section:
     rows: tuple[SummaryRow, ...]
     several_splits: bool
     solved_error: float
+    unequal: str
+    paper_size: str
     missing: tuple[str, ...]
     figures: tuple[FigureView, ...]
     claims: tuple[ClaimView, ...]
+    elsewhere: tuple[Claim, ...]
     origins: Mapping[str, str]
     files: tuple[tuple[str, str], ...]
 
@@ -79,7 +91,6 @@ class Page:
     story: tuple[str, ...]
     claims: tuple[ClaimView, ...]
     sections: tuple[Section, ...]
-    across: tuple[FigureView, ...]
     absent: tuple[str, ...]
     stand_ins: tuple[str, ...]
 
@@ -103,7 +114,6 @@ def page_of(
         layout: where the page will lie, and what it links.
     """
     claims = tuple(_claim(each, results, sizes) for each in judgements)
-    figures = [_figure(spec, results, sizes, claims) for spec in FIGURES if spec.id in sizes]
     present = _in_order(results, claims, settings)
     solved = solved_errors([each.claim for each in judgements])
     return Page(
@@ -116,28 +126,40 @@ def page_of(
                 name,
                 results,
                 settings.get(name),
-                tuple(view for view in figures if view.spec.experiment == (name,)),
-                tuple(each for each in claims if each.section == name),
+                _figures(
+                    [each for each in FIGURES if _place(each, results) == name], sizes, claims
+                ),
+                claims,
                 solved.get(name, SOLVED_ERROR),
                 layout,
             )
             for name in present
         ),
-        across=tuple(view for view in figures if len(view.spec.experiment) > 1),
         absent=tuple(name for name in settings if name not in results.tables),
         stand_ins=tuple(dict.fromkeys(results.stand_ins(present))),
     )
 
 
-def _figure(
-    spec: FigureSpec,
-    results: Results,
+def _figures(
+    specs: Sequence[FigureSpec],
     sizes: Mapping[str, tuple[int, int]],
     claims: Sequence[ClaimView] = (),
-) -> FigureView:
+) -> tuple[FigureView, ...]:
+    """Those of a section that could be drawn; what one has explained, the next does not repeat."""
     told = [view.judgement.claim for view in claims if view.section]
-    named = tuple(claim.id for claim in told if spec.id in claim.figures)
-    return FigureView(spec, sizes[spec.id], spec.caption(results), named)
+    views, explained = [], dict[str, str]()
+    for spec in (each for each in specs if each.id in sizes):
+        named = tuple(claim.id for claim in told if spec.id in claim.figures)
+        first = explained.setdefault(spec.caption, spec.name)
+        caption = spec.caption if first == spec.name else f"Drawn as {first}."
+        views.append(FigureView(spec, sizes[spec.id], caption, named))
+    return tuple(views)
+
+
+def _place(of: FigureSpec | Claim, results: Results) -> str | None:
+    """The experiment in whose section a figure or a claim stands: its first that has results."""
+    named = of.experiment if isinstance(of, FigureSpec) else of.experiments
+    return next((each for each in named if each in results.tables), None)
 
 
 def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[str]) -> list[str]:
@@ -162,8 +184,8 @@ def _claim(
     return ClaimView(
         judgement,
         tuple((_value(each), each.label) for each in core[:2]),
-        next((each for each in claim.experiments if each in results.tables), None),
-        _figure(drawn, results, sizes) if drawn and drawn.id in sizes else None,
+        _place(claim, results),
+        next(iter(_figures([drawn], sizes)), None) if drawn else None,
     )
 
 
@@ -180,7 +202,7 @@ def _section(
     solved_error: float,
     layout: Layout,
 ) -> Section:
-    table, card = results.tables[name], results.cards[name]
+    table, card, curves = results.tables[name], results.cards[name], results.curves.get(name)
     there = {read_variant(each)[0] for each in table["mechanism"].unique()}
     named = config.mechanisms if config else ()
     rows = tuple(summary_rows(table, card, solved_error))
@@ -200,9 +222,16 @@ def _section(
         rows=rows,
         several_splits=len({row.split for row in rows}) > 1,
         solved_error=solved_error,
+        unequal=unequal_training(curves, trained) if curves is not None else "",
+        paper_size=paper.SIZES.get(name, ""),
         missing=tuple(names.TITLES[each] for each in named if each not in there),
         figures=figures,
-        claims=claims,
+        claims=tuple(each for each in claims if each.section == name),
+        elsewhere=tuple(
+            each.judgement.claim
+            for each in claims
+            if each.section != name and name in each.judgement.claim.experiments
+        ),
         origins=origins(layout, name, trained),
         files=tuple(
             (what, os.path.relpath(path, layout.report)) for what, path in files if path.exists()
