@@ -26,7 +26,7 @@ CROWDED = 15
 
 CAPTION = (
     "Mean error over seeds by time penalty τ, with standard errors; points are seeds, hollow "
-    "markers the paper's values. The paper has no fixed number of steps."
+    "markers the paper's values."
 )
 
 
