@@ -28,6 +28,7 @@ from pondering.params.replica import Replica
 from pondering.project.machine import name_of, settle
 from pondering.tasks import make_task
 from pondering.tasks.base import Task
+from pondering.train import kernels
 from pondering.train.batches import Stream
 from pondering.train.build import make_halting, make_network, path_of, pick_device
 from pondering.train.trainer import Schedule, Trainer
@@ -110,7 +111,9 @@ def measured(
 
 
 def has_loops(case: Case, config: ExperimentConfig, device: torch.device) -> bool:
-    """Whether compiled loops train this case here."""
+    """Whether compiled loops train this case here, or kernels where there is a GPU."""
+    if device.type == "cuda":
+        return kernels.missing(config, case.mechanism, device) is None
     return path_of("compiled", config, case.mechanism, device) == "compiled"
 
 
@@ -149,6 +152,8 @@ def stacked_run(
     stacked = stack([network] * case.replicas, make_halting(config, members, device))
     stacked.path = path
     trainer = Trainer(stacked, task, members, schedule)
+    if path == "compiled" and device.type == "cuda":
+        trainer = kernels.by_kernels(trainer, UPDATES)
 
     def run() -> None:
         trainer.update = 0  # always the same batches

@@ -24,8 +24,12 @@ ROWS = 32  # of a program of 8 warps: with 64 a program needs more registers tha
 ROWS_LSTM = 16  # and with more than 16 of an LSTM
 TILE = 32  # columns of a product's operands that wait in shared memory at once
 NO_CLIP = 3e38  # a norm that no finite gradient has
-MATRICES = ("cell.recurrent", "cell.input.weight")
-VECTORS = ("cell.input.bias", "cell.flag", "heads.weight", "heads.bias")
+# The arguments that parameters are, in the order in which they lie; their gradients are `d_...`.
+MATRICES = {"cell.recurrent": "recurrent", "cell.input.weight": "weight"}
+VECTORS = {
+    "cell.input.bias": "bias", "cell.flag": "flag",
+    "heads.weight": "heads", "heads.bias": "heads_bias",
+}  # fmt: skip
 
 
 class Optimiser(NamedTuple):
@@ -51,6 +55,9 @@ class Progress(NamedTuple):
 class Updates:
     """Updates of K replicas that answer each input by one sigmoid: a tanh RNN, or an LSTM.
 
+    Every tensor and number that a kernel takes lies in one dictionary, under the name of the
+    argument. No tensor moves later, so that a graph may hold their addresses.
+
     Args:
         network: K stacked replicas; its parameters become views of one tensor (K, P).
         optimiser, progress: see there.
@@ -70,93 +77,113 @@ class Updates:
         times: int,
         slots: int = SLOTS,
     ) -> None:
-        halting: Any = network.halting
-        self._halting, self._betas, self.slots = halting, optimiser.betas, slots
-        parameters = dict(network.named_parameters())
-        self._device = parameters[MATRICES[0]].device
-        count, width, size = network.cell.input.weight.shape
-        hidden, is_lstm = network.cell.hidden, isinstance(network.cell, LSTM)
-        rows = min(ROWS_LSTM if is_lstm else ROWS, -(-batch // 16) * 16)
-        padded = -(-batch // rows) * rows
-        seeds, most, chunks = max(places) + 1, halting.max_steps, padded // rows
-        moments = times * (most + 1) + 1 if is_lstm else most
-
-        shapes = {name: parameters[name].shape[1:] for name in MATRICES + VECTORS}
-        begins, end = _places(shapes)
-        g = begins[VECTORS[0]]
-        flat = [self._zeros(count, end) for _ in range(3)]
-        for numbers, kept in zip(flat[1:], (optimiser.means, optimiser.squares), strict=True):
-            for place, name in enumerate(parameters):
-                kept[place] = _moved(kept[place], numbers, begins[name])
-        for name, parameter in parameters.items():
-            parameter.data = _moved(parameter.detach(), flat[0], begins[name])
-        factors = torch.ones(1, end, device=self._device)
-        if optimiser.halting_rate is not None:
-            for name in ("heads.weight", "heads.bias"):
-                _view(factors, begins[name], shapes[name])[:, -1] = optimiser.halting_rate
-        d_matrices, d_vectors = self._zeros(count, g), self._zeros(count, chunks, times, end - g)
-
-        self._given = given = {
-            "todo": torch.zeros((), dtype=torch.int32, device=self._device),
+        self._halting: Any = network.halting
+        self._betas, self.slots = optimiser.betas, slots
+        self._device, count = network.cell.recurrent.device, len(places)
+        is_lstm = isinstance(network.cell, LSTM)
+        self._given: dict[str, Any] = _sizes(network, batch, times, max(places) + 1)
+        given = self._given
+        given |= self._numbers_of(network, optimiser)
+        given |= self._slots_for(places)
+        given |= {
             "alive": progress.alive.view(torch.uint8),
             "diverged": progress.diverged.view(torch.uint8),
             "window": progress.window,
             "computed_steps": progress.computed_steps,
-            "inputs": self._zeros(slots, seeds, times, padded, size),
-            "targets": self._zeros(slots, seeds, times, padded),
-            "present": self._zeros(slots, seeds, times, padded),
+        }
+        given |= self._tapes(count, is_lstm)
+        if isinstance(self._halting, PonderNet):
+            self._rows = pondernet.rows
+            given |= self._of_pondernet(self._halting, count)
+        else:
+            self._rows = lstm.rows if is_lstm else act.rows
+            given["ACT"] = type(self._halting) is ACT
+            given["epsilon"] = getattr(self._halting, "epsilon", 0.0)
+        columns = given["H"] // given["BN"] + -(-given["D"] // given["BN"])
+        self._grids = (
+            (count, given["CHUNKS"]),
+            (count, given["W"] // given["BM"], columns),
+            (count,),
+        )
+        self._all_slots = graph(self._launch, self._device)
+
+    def _numbers_of(self, network: Network, optimiser: Optimiser) -> dict[str, Any]:
+        """Parameters, moments and gradients, and what Adam needs to know."""
+        given, parameters = self._given, dict(network.named_parameters())
+        count, chunks, times = len(network.cell.recurrent), given["CHUNKS"], given["T"]
+        shapes = {name: parameters[name].shape[1:] for name in (*MATRICES, *VECTORS)}
+        begins, end = _places(shapes)
+        matrices = begins["cell.input.bias"]
+        numbers, means, squares = (self._zeros(count, end) for _ in range(3))
+        for flat, kept in ((means, optimiser.means), (squares, optimiser.squares)):
+            kept[:] = [
+                _moved(values, flat, begins[name])
+                for name, values in zip(parameters, kept, strict=True)
+            ]
+        for name, parameter in parameters.items():
+            parameter.data = _moved(parameter.detach(), numbers, begins[name])
+        factors = torch.ones(1, end, device=self._device)
+        if optimiser.halting_rate is not None:
+            for name in ("heads.weight", "heads.bias"):
+                _view(factors, begins[name], shapes[name])[:, -1] = optimiser.halting_rate
+        d_matrices = self._zeros(count, matrices)
+        d_vectors = self._zeros(count, chunks, times, end - matrices)
+        found: dict[str, Any] = {
+            "parameters": numbers, "means": means, "squares": squares, "factors": factors,
+            "matrices": d_matrices, "vectors": d_vectors,
+            "beta1": optimiser.betas[0], "beta2": optimiser.betas[1], "tiny": optimiser.epsilon,
+            "clip": NO_CLIP if optimiser.clip is None else optimiser.clip,
+            "P": end, "G": matrices, "V": end - matrices,
+        }  # fmt: skip
+        for name, argument in MATRICES.items():
+            found[argument] = parameters[name].data
+            found[f"d_{argument}"] = d_matrices[:, begins[name] :]
+        for name, argument in VECTORS.items():
+            found[argument] = parameters[name].data
+            found[f"d_{argument}"] = d_vectors[..., begins[name] - matrices :]
+        return found
+
+    def _slots_for(self, places: Sequence[int]) -> dict[str, Tensor]:
+        """What the host fills, update by update; a seed's batches are there once."""
+        given, slots, count = self._given, self.slots, len(places)
+        rows = slots, given["seeds"], given["T"], given["PADDED"]
+        return {
+            "todo": torch.zeros((), dtype=torch.int32, device=self._device),
             "places": torch.tensor(places, dtype=torch.int32, device=self._device),
+            "inputs": self._zeros(*rows, given["D"]),
+            "targets": self._zeros(*rows),
+            "present": self._zeros(*rows),
             "settings": self._zeros(slots, count),
             "rates": self._zeros(slots, count),
             "corrections": self._zeros(slots),
-            "parameters": flat[0], "means": flat[1], "squares": flat[2], "factors": factors,
-            "matrices": d_matrices, "vectors": d_vectors,
-            "recurrent": network.cell.recurrent.data, "weight": network.cell.input.weight.data,
-            "bias": network.cell.input.bias.data, "flag": network.cell.flag.data,
-            "heads": network.heads.weight.data, "heads_bias": network.heads.bias.data,
-            "d_recurrent": d_matrices, "d_weight": d_matrices[:, begins[MATRICES[1]] :],
-            "drives": self._zeros(count, times, padded, width),
-            "d_drives": self._zeros(count, times, padded, width),
-            "states": self._zeros(count, moments, padded, hidden),
-            "d_pres": self._zeros(count, moments, padded, width),
-            "deepest": torch.zeros(count, chunks, dtype=torch.int32, device=self._device),
-            "sums": self._zeros(count, chunks, 8),
-            "max_steps": most, "moments": moments, "seeds": seeds, "B": batch,
-            "clip": NO_CLIP if optimiser.clip is None else optimiser.clip,
-            "beta1": optimiser.betas[0], "beta2": optimiser.betas[1], "tiny": optimiser.epsilon,
-            "T": times, "D": size, "H": hidden, "W": width, "R": rows, "PADDED": padded,
-            "CHUNKS": chunks, "PARTS": chunks * times,
-            "P": end, "G": g, "V": end - g,
-            "TILE": min(TILE, hidden), "BM": min(64, hidden), "BN": min(64, hidden), "BP": 1024,
-        }  # fmt: skip
-        for name, argument in zip(VECTORS, ("bias", "flag", "heads", "heads_bias"), strict=True):
-            given[f"d_{argument}"] = d_vectors[..., begins[name] - g :]
-        by_step = (count, moments, padded)
-        if isinstance(halting, PonderNet):
-            self._rows = pondernet.rows
-            given |= self._of_pondernet(halting, count)
-            given |= {name: self._zeros(*by_step) for name in ("log_weights", "outputs", "logits")}
-        else:
-            self._rows = lstm.rows if is_lstm else act.rows
-            given["weights"] = self._zeros(*by_step)
-            given["ACT"] = isinstance(halting, ACT)
-            given["epsilon"] = halting.epsilon if given["ACT"] else 0.0
+        }
+
+    def _tapes(self, count: int, is_lstm: bool) -> dict[str, Tensor]:
+        """What a kernel leaves for itself and for those behind it; of one update."""
+        given = self._given
+        chunks, times, padded = given["CHUNKS"], given["T"], given["PADDED"]
+        by_time, by_moment = (count, times, padded), (count, given["moments"], padded)
+        whole = {name: self._zeros(*by_time, given["W"]) for name in ("drives", "d_drives")}
+        whole |= {"states": self._zeros(*by_moment, given["H"])}
+        whole |= {"d_pres": self._zeros(*by_moment, given["W"]), "weights": self._zeros(*by_moment)}
+        whole |= {"deepest": torch.zeros(count, chunks, dtype=torch.int32, device=self._device)}
+        whole |= {"sums": self._zeros(count, chunks, 8)}
+        if isinstance(self._halting, PonderNet):
+            names = ("log_weights", "outputs", "logits")
+            whole |= {name: self._zeros(*by_moment) for name in names}
         if is_lstm:
-            given["cells"] = self._zeros(count, moments, padded, hidden)
-            given["outputs"], given["taken"] = (self._zeros(count, times, padded) for _ in range(2))
-            given["begins"] = torch.zeros_like(given["deepest"]).repeat(1, times + 1)
-        columns = hidden // given["BN"] + -(-size // given["BN"])
-        self._grids = (count, chunks), (count, width // given["BM"], columns), (count,)
-        self._all_slots = graph(self._launch, self._device)
+            whole |= {name: self._zeros(*by_time) for name in ("outputs", "taken")}
+            whole |= {"cells": self._zeros(*by_moment, given["H"])}
+            whole |= {"begins": whole["deepest"].repeat(1, times + 1)}
+        return whole
 
     def _launch(self) -> None:
         """Three launches for each slot; one that is not to be done leaves everything as it is."""
+        kernels = (self._rows, gradient.matrices, adam.adam)
         for slot in range(self.slots):
-            for kernel, grid in zip(
-                (self._rows, gradient.matrices, adam.adam), self._grids, strict=True
-            ):
+            for kernel, grid, warps in zip(kernels, self._grids, (8, 4, 8), strict=True):
                 arguments = {name: self._given[name] for name in kernel.arg_names[1:]}
-                kernel[grid](slot, **arguments, num_warps=4 if kernel is gradient.matrices else 8)
+                kernel[grid](slot, **arguments, num_warps=warps)
 
     @torch.no_grad()
     def run(self, batches: Iterable[Sequence[Tensor]], rates: Tensor, first: int) -> None:
@@ -174,10 +201,8 @@ class Updates:
                 given[name][slot, :, : len(part), :batch] = part.transpose(0, 1)
         if not isinstance(self._halting, PonderNet):
             settings = [_setting(self._halting, first + slot) for slot in range(count)]
-            like = given["settings"][:count]
-            like.copy_(
-                torch.stack([torch.as_tensor(each).expand(len(like[0])) for each in settings])
-            )
+            by_replica = [torch.as_tensor(each).expand(rates.shape[1]) for each in settings]
+            given["settings"][:count] = torch.stack(by_replica)
         numbers = torch.arange(first + 1, first + count + 1, dtype=torch.float64)
         one, two = (1 - beta**numbers for beta in self._betas)
         given["rates"][:count] = rates.to(torch.float64) / one.to(rates.device)[:, None]
@@ -217,6 +242,22 @@ def graph(work: Callable[[], None], device: torch.device) -> Callable[[], None]:
     with torch.cuda.graph(captured):
         work()
     return captured.replay
+
+
+def _sizes(network: Network, batch: int, times: int, seeds: int) -> dict[str, Any]:
+    """The sizes that kernels are told, and those of their tiles."""
+    cell, most = network.cell, network.halting.max_steps
+    width, size = cell.input.weight.shape[1:]
+    is_lstm = isinstance(cell, LSTM)
+    rows = min(ROWS_LSTM if is_lstm else ROWS, -(-batch // 16) * 16)
+    chunks = -(-batch // rows)
+    return {
+        "B": batch, "PADDED": chunks * rows, "R": rows, "CHUNKS": chunks, "PARTS": chunks * times,
+        "T": times, "D": size, "H": cell.hidden, "W": width, "seeds": seeds,
+        "max_steps": most, "moments": times * (most + 1) + 1 if is_lstm else most,
+        "TILE": min(TILE, cell.hidden), "BM": min(64, cell.hidden), "BN": min(64, cell.hidden),
+        "BP": 1024,
+    }  # fmt: skip
 
 
 def _setting(halting: Any, update: int) -> Any:
