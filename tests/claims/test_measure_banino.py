@@ -26,10 +26,10 @@ from oracle.claim_oracle import (
     over_mean,
     table,
     training,
+    values,
     whole_and_broken,
 )
 from support.claim_tables import results, rows
-from support.claim_values import check_values, values
 
 from pondering.claims.measures.evidence import InsufficientError, NotRunError
 from pondering.results.results import Results
@@ -46,10 +46,7 @@ def pair(gone: Replicas = WHOLE, splits: Sequence[str] = ("test",), name: str = 
             table(name, "pondernet", PRIORS, LEVELS, splits=splits, gone=gone),
             table(name, "act", TAUS, LEVELS, splits=splits, gone=gone),
         ],
-        [
-            training(name, "pondernet", PRIORS),
-            training(name, "act", TAUS, updates=UPDATES[:-2]),
-        ],
+        [training(name, "pondernet", PRIORS), training(name, "act", TAUS, updates=UPDATES[:-2])],
     )
 
 
@@ -58,21 +55,15 @@ def grids(source: Results, split: str = "test", name: str = "pair") -> tuple[Gri
 
 
 def better(ponder: Grid, act: Grid) -> Expected:
-    return over(
-        "accuracy of the better of the two", "share",
-        lambda seeds: 1 - min(ponder.lowest(seeds), act.lowest(seeds)),
-    )  # fmt: skip
+    return over(lambda seeds: 1 - min(ponder.lowest(seeds), act.lowest(seeds)))
 
 
 def gain(ponder: Grid, act: Grid) -> Expected:
-    return over(
-        "accuracy of PonderNet less that of ACT", "points",
-        lambda seeds: act.lowest(seeds) - ponder.lowest(seeds),
-    )  # fmt: skip
+    return over(lambda seeds: act.lowest(seeds) - ponder.lowest(seeds))
 
 
-def accuracy(label: str, grid: Grid) -> Expected:
-    return over(label, "share", lambda seeds: 1 - grid.lowest(seeds))
+def accuracy(grid: Grid) -> Expected:
+    return over(lambda seeds: 1 - grid.lowest(seeds))
 
 
 @whole_and_broken
@@ -83,17 +74,19 @@ def test_best_against_best(gone: Replicas) -> None:
     for grid in (ponder, act):
         assert len({min(grid.settings, key=lambda s, k=k: grid.error[s, k]) for k in SEEDS}) > 1
     places = ponder.best(), act.best()
-    check(measured("best_against_best", source, experiment="pair", split="test"), {
-        "pondernet_accuracy": accuracy("accuracy of PonderNet", ponder),
-        "act_accuracy": accuracy("accuracy of ACT", act),
-        "best_accuracy": better(ponder, act),
-        "accuracy_gain": gain(ponder, act),
-        "steps_difference": over(
-            "steps of PonderNet less those of ACT", "steps",
-            lambda seeds: mean(ponder.steps[places[0], k] for k in seeds)
-            - mean(act.steps[places[1], k] for k in seeds),
+    check(
+        measured("best_against_best", source, experiment="pair", split="test"),
+        pondernet_accuracy=accuracy(ponder),
+        act_accuracy=accuracy(act),
+        best_accuracy=better(ponder, act),
+        accuracy_gain=gain(ponder, act),
+        steps_difference=over(
+            lambda seeds: (
+                mean(ponder.steps[places[0], k] for k in seeds)
+                - mean(act.steps[places[1], k] for k in seeds)
+            )
         ),
-    })  # fmt: skip
+    )
 
 
 @whole_and_broken
@@ -108,22 +101,17 @@ def test_extrapolation(gone: Replicas) -> None:
         for grid, place in zip(beyond, places, strict=True)
     ]
     steps = [{k: grid.steps[places[0], k] for k in SEEDS} for grid in (inside[0], beyond[0])]
-    check(measured("extrapolation", source, experiment="pair"), {
-        "inside_accuracy": accuracy("accuracy of PonderNet in the trained range", inside[0]),
-        "pondernet_accuracy": over_mean(
-            "accuracy of PonderNet beyond the trained range", "share", right[0]
+    check(
+        measured("extrapolation", source, experiment="pair"),
+        inside_accuracy=accuracy(inside[0]),
+        pondernet_accuracy=over_mean(right[0]),
+        act_accuracy=over_mean(right[1]),
+        accuracy_gain=over(lambda seeds: mean(right[0][k] - right[1][k] for k in seeds)),
+        steps_ratio=over(
+            lambda seeds: mean(steps[1][k] for k in seeds) / mean(steps[0][k] for k in seeds)
         ),
-        "act_accuracy": over_mean("accuracy of ACT beyond the trained range", "share", right[1]),
-        "accuracy_gain": over(
-            "accuracy of PonderNet less that of ACT, beyond the trained range", "points",
-            lambda seeds: mean(right[0][k] - right[1][k] for k in seeds),
-        ),
-        "steps_ratio": over(
-            "steps of PonderNet beyond the trained range over those inside", "times",
-            lambda seeds: mean(steps[1][k] for k in seeds) / mean(steps[0][k] for k in seeds),
-        ),
-        "steps_beyond": over_mean("steps of PonderNet beyond the trained range", "steps", steps[1]),
-    })  # fmt: skip
+        steps_beyond=over_mean(steps[1]),
+    )
 
 
 @pytest.mark.parametrize("learned_error", [0.3, 0.1, 0.025])
@@ -163,50 +151,48 @@ def test_computation_in_training(learned_error: float) -> None:
         for each, place in zip(curves, places, strict=True)
     ]
     found = measured(
-        "training_compute", source, experiment="pair", mechanism=variant, split="test",
+        "training_compute",
+        source,
+        experiment="pair",
+        mechanism=variant,
+        split="test",
         learned_error=learned_error,
-    )  # fmt: skip
-    rest = check_values(found, {
-        "compute_to_learn": (
-            "forward passes of PonderNet over those of ACT, until "
-            f"{round(100 * learned_error, 1):g}% training error", "times",
-            until_learned[0] / until_learned[1], 4,
+    )
+    check(
+        found,
+        compute_to_learn=(until_learned[0] / until_learned[1], 4),
+        best_accuracy=better(ponder, act),
+        compute_ratio=over(lambda seeds: computed(0, seeds) / computed(1, seeds)),
+        compute_ratio_highest=over(
+            lambda seeds: computed(0, seeds, highest[0]) / computed(1, seeds, highest[1])
         ),
-    })  # fmt: skip
-    check(rest, {
-        "best_accuracy": better(ponder, act),
-        "compute_ratio": over(
-            "forward passes of PonderNet over those of ACT, same updates", "times",
-            lambda seeds: computed(0, seeds) / computed(1, seeds),
-        ),
-        "compute_ratio_highest": over(
-            "the same, the highest over settings within one standard error of the best", "times",
-            lambda seeds: computed(0, seeds, highest[0]) / computed(1, seeds, highest[1]),
-        ),
-        "sampled_steps": over_mean(
-            "steps of PonderNet at evaluation", "steps",
-            {k: ponder.steps[places[0], k] for k in SEEDS},
-        ),
-        "accuracy_gain": gain(ponder, act),
-    })  # fmt: skip
+        sampled_steps=over_mean({k: ponder.steps[places[0], k] for k in SEEDS}),
+        accuracy_gain=gain(ponder, act),
+    )
 
 
 def test_computation_is_judged_for_the_variant_or_not_at_all() -> None:
     with pytest.raises(NotRunError, match=r"^pair has no runs of pondernet\[epsilon=0.05\]$"):
         measured(
-            "training_compute", pair(), experiment="pair", mechanism="pondernet[epsilon=0.05]",
-            split="test", learned_error=0.1,
-        )  # fmt: skip
+            "training_compute",
+            pair(),
+            experiment="pair",
+            mechanism="pondernet[epsilon=0.05]",
+            split="test",
+            learned_error=0.1,
+        )
 
 
 @whole_and_broken
 def test_robustness_over_settings(gone: Replicas) -> None:
     """B4: the largest prior is among them, and a median at the bound itself solves the task."""
     name, bound = "parity", 0.6875
-    source = results([
-        table(name, "pondernet", PRIORS, LEVELS, exact={0.45: 1 - bound}, gone=gone),
-        table(name, "act", TAUS, LEVELS, exact={0.01: 1 - bound}, gone=gone),
-    ])  # fmt: skip
+    source = results(
+        [
+            table(name, "pondernet", PRIORS, LEVELS, exact={0.45: 1 - bound}, gone=gone),
+            table(name, "act", TAUS, LEVELS, exact={0.01: 1 - bound}, gone=gone),
+        ]
+    )
     ponder, act = grids(source, name=name)
     chosen = {ponder: (0.1, 0.2, 0.45, 0.6), act: TAUS}
 
@@ -222,51 +208,53 @@ def test_robustness_over_settings(gone: Replicas) -> None:
     solved = {grid: len(steady[grid]) / len(rate[grid]) for grid in chosen}
     assert all(0 < share < 1 for share in solved.values())
     found = measured(
-        "robustness", source, experiment=name, split="test", solved_accuracy=bound,
-        lambda_p_at_most=0.6, minimum_settings=4,
-    )  # fmt: skip
-    rest = check_values(found, {
-        "pondernet_solved": (
-            "settings of PonderNet, λp ≤ 0.6, that most seeds solve (accuracy at least 68.75%)",
-            "share",
-            solved[ponder], 4,
+        "robustness",
+        source,
+        experiment=name,
+        split="test",
+        solved_accuracy=bound,
+        lambda_p_at_most=0.6,
+        minimum_settings=4,
+    )
+    check(
+        found,
+        pondernet_solved=(solved[ponder], 4),
+        act_solved=(solved[act], 4),
+        solved_gap=(solved[ponder] - solved[act], 4),
+        best_accuracy=over(
+            lambda seeds: 1 - min(ponder.lowest(seeds, chosen[ponder]), act.lowest(seeds))
         ),
-        "act_solved": (
-            "settings of ACT that most seeds solve (accuracy at least 68.75%): τ "
-            + ", ".join(f"{s:g}" for s in steady[act]), "share",
-            solved[act], 4,
-        ),
-        "solved_gap": (
-            "share of settings solved, PonderNet less ACT", "points", solved[ponder] - solved[act],
-            4,
-        ),
-    })  # fmt: skip
-    check(rest, {
-        "best_accuracy": over(
-            "accuracy of the better of the two", "share",
-            lambda seeds: 1 - min(ponder.lowest(seeds, chosen[ponder]), act.lowest(seeds)),
-        ),
-        "scatter_gap": over(
-            "scatter of accuracy over seeds at settings that most solve, ACT less PonderNet",
-            "points", lambda seeds: scatter(act, seeds) - scatter(ponder, seeds),
-        ),
-    })  # fmt: skip
+        scatter_gap=over(lambda seeds: scatter(act, seeds) - scatter(ponder, seeds)),
+    )
 
 
 def test_scatter_at_chance_does_not_count() -> None:
     """ACT stays about chance with errors that differ; where nothing is solved, nothing scatters."""
 
     def judged(act_error: float) -> dict[str, float]:
-        return values(measured(
-            "robustness",
-            results([
-                rows("pair", "pondernet", PRIORS, lambda s, k, d: 0.02 + 0.01 * (k % 2)),
-                rows("pair", "act", TAUS, lambda s, k, d: act_error + 0.1 * (k % 2)
-                     if s == TAUS[0] else 0.3 + 0.3 * (k % 2)),
-            ]),
-            experiment="pair", split="test", solved_accuracy=0.85, lambda_p_at_most=0.9,
-            minimum_settings=4,
-        ))  # fmt: skip
+        return values(
+            measured(
+                "robustness",
+                results(
+                    [
+                        rows("pair", "pondernet", PRIORS, lambda s, k, d: 0.02 + 0.01 * (k % 2)),
+                        rows(
+                            "pair",
+                            "act",
+                            TAUS,
+                            lambda s, k, d: (
+                                act_error + 0.1 * (k % 2) if s == TAUS[0] else 0.3 + 0.3 * (k % 2)
+                            ),
+                        ),
+                    ]
+                ),
+                experiment="pair",
+                split="test",
+                solved_accuracy=0.85,
+                lambda_p_at_most=0.9,
+                minimum_settings=4,
+            )
+        )
 
     deviation = statistics.stdev([0.0, 1.0] * 10)
     assert judged(0.01)["scatter_gap"] == pytest.approx(0.09 * deviation)
@@ -276,12 +264,19 @@ def test_scatter_at_chance_does_not_count() -> None:
 def test_six_settings_of_each_are_needed() -> None:
     """The priors beyond the claim's largest are counted, but not judged."""
     for priors, taus, lacking in ((6, 5, "ACT"), (5, 6, "PonderNet"), (6, 6, None)):
-        source = results([
-            rows("pair", "pondernet", [0.15 * (n + 1) for n in range(priors)], flat),
-            rows("pair", "act", [0.001 * (n + 1) for n in range(taus)], flat),
-        ])  # fmt: skip
-        arguments = {"experiment": "pair", "split": "test", "solved_accuracy": 0.85,
-                     "lambda_p_at_most": 0.85, "minimum_settings": 6}  # fmt: skip
+        source = results(
+            [
+                rows("pair", "pondernet", [0.15 * (n + 1) for n in range(priors)], flat),
+                rows("pair", "act", [0.001 * (n + 1) for n in range(taus)], flat),
+            ]
+        )
+        arguments = {
+            "experiment": "pair",
+            "split": "test",
+            "solved_accuracy": 0.85,
+            "lambda_p_at_most": 0.85,
+            "minimum_settings": 6,
+        }
         if lacking is None:
             measured("robustness", source, **arguments)
             continue
@@ -311,20 +306,12 @@ def test_settled_steps(lambda_p: float) -> None:
         return abs(mean(last) - mean(third)) / mean(third)
 
     found = measured("settled_steps", source, experiment="pair", split="test", lambda_p=lambda_p)
-    words = f"with λp = {lambda_p}"
     there = [v for v in (ponder.steps[lambda_p, k] for k in SEEDS) if not math.isnan(v)]
     shortest = [v for v in (ponder.steps[PRIORS[-1], k] for k in SEEDS) if not math.isnan(v)]
-    label = f"median steps with λp = {PRIORS[-1]:g}, a prior mean of {1 / PRIORS[-1]:.2g}"
-    rest = check_values(found, {
-        "steps": (f"median steps {words}", "steps", median(there), len(there)),
-        "steps_of_shortest": (label, "steps", median(shortest), len(shortest)),
-    })  # fmt: skip
-    check(rest, {
-        "accuracy": over_mean(
-            f"accuracy {words}", "share", {k: 1 - ponder.error[lambda_p, k] for k in SEEDS}
-        ),
-        "drift": over_mean(
-            "change of steps, up or down, over the last half of training", "change",
-            {k: drift(k) for k in SEEDS},
-        ),
-    })  # fmt: skip
+    check(
+        found,
+        steps=(median(there), len(there)),
+        steps_of_shortest=(median(shortest), len(shortest)),
+        accuracy=over_mean({k: 1 - ponder.error[lambda_p, k] for k in SEEDS}),
+        drift=over_mean({k: drift(k) for k in SEEDS}),
+    )

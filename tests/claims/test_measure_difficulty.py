@@ -26,9 +26,9 @@ from oracle.claim_oracle import (
     plain_error,
     table,
     trend,
+    values,
 )
 from support.claim_tables import results, rows, step, trace
-from support.claim_values import check_values, values
 
 from pondering.claims.measures.evidence import InsufficientError
 
@@ -46,12 +46,14 @@ Pairs = list[list[tuple[int, float]]]
 def test_steps_and_errors_by_bits(gone: Replicas, bound: float, fewest: int) -> None:
     """G3; a network with an error at the bound itself has not solved the task."""
     between = TAUS[1:6]
-    source = results([
-        table("parity", "repeat", [1, 2], LEVELS),
-        table("parity", "act", TAUS, LEVELS, errors=(0, 0.45), exact={0.01: 0.25}, gone=gone),
-        table("apart", "repeat", [1, 2], LEVELS),
-        table("apart", "act", TAUS, LEVELS, errors=(0, 0.45), gone=gone),
-    ])  # fmt: skip
+    source = results(
+        [
+            table("parity", "repeat", [1, 2], LEVELS),
+            table("parity", "act", TAUS, LEVELS, errors=(0, 0.45), exact={0.01: 0.25}, gone=gone),
+            table("apart", "repeat", [1, 2], LEVELS),
+            table("apart", "act", TAUS, LEVELS, errors=(0, 0.45), gone=gone),
+        ]
+    )
     plain, act = Grid(source, "parity", "repeat"), Grid(source, "parity", "act")
     plain_apart, apart = Grid(source, "apart", "repeat"), Grid(source, "apart", "act")
 
@@ -69,58 +71,42 @@ def test_steps_and_errors_by_bits(gone: Replicas, bound: float, fewest: int) -> 
         return mean(errors[4:]) - mean(errors[:2])
 
     found = measured(
-        "ponder_by_bits", source, experiment="parity", scattered="apart", tau_from=0.001,
-        tau_to=0.02, learned_below=bound, minimum_networks=fewest,
-    )  # fmt: skip
+        "ponder_by_bits",
+        source,
+        experiment="parity",
+        scattered="apart",
+        tau_from=0.001,
+        tau_to=0.02,
+        learned_below=bound,
+        minimum_networks=fewest,
+    )
     solved, elsewhere = lines(act, between, bound), lines(apart, TAUS[1:], bound)
     every = lines(act, between, 2.0)
     assert 5 <= len(solved) < 16 <= len(every) == 20
     enough = solved if fewest == 5 else []
     enough_elsewhere = elsewhere if len(elsewhere) >= fewest else []
-    networks = "networks of ACT that solve the task (error below 25%)"
-    gained = "steps gained from easiest to hardest"
-    rest = check_values(found, {
-        "solved_networks": (f"{networks}, 0.001 ≤ τ ≤ 0.02", "networks", len(solved), 20),
-        "rise": (
-            f"{gained}, networks that solve the task", "steps",
-            mean(rise for _, rise, _ in enough), len(enough),
-        ),
-        "linearity": (
-            "R² of a straight line", "number", mean(fit for *_, fit in enough), len(enough)
-        ),
-        "steepness_trend": (
-            "correlation of slope with τ", "correlation",
+    check(
+        found,
+        solved_networks=(len(solved), 20),
+        rise=(mean(rise for _, rise, _ in enough), len(enough)),
+        linearity=(mean(fit for *_, fit in enough), len(enough)),
+        steepness_trend=(
             trend([s for s, *_ in enough], [rise for _, rise, _ in enough]) if enough else NAN,
             len(enough),
         ),
-        "rise_all": (f"{gained}, all networks", "steps", mean(rise for _, rise, _ in every), 20),
-        "scattered_solved": (
-            f"scattered elements: {networks}, τ > 0", "networks", len(elsewhere), 24
-        ),
-        "scattered_rise": (
-            f"scattered elements: {gained}, networks that solve the task", "steps",
-            mean(rise for _, rise, _ in enough_elsewhere), len(enough_elsewhere),
-        ),
-        "scattered_linearity": (
-            "scattered elements: R² of a straight line", "number",
-            mean(fit for *_, fit in enough_elsewhere), len(enough_elsewhere),
-        ),
-        "scattered_steepness_trend": (
-            "scattered elements: correlation of slope with τ", "correlation",
+        rise_all=(mean(rise for _, rise, _ in every), 20),
+        scattered_solved=(len(elsewhere), 24),
+        scattered_rise=(mean(rise for _, rise, _ in enough_elsewhere), len(enough_elsewhere)),
+        scattered_linearity=(mean(fit for *_, fit in enough_elsewhere), len(enough_elsewhere)),
+        scattered_steepness_trend=(
             trend([s for s, *_ in enough_elsewhere], [rise for _, rise, _ in enough_elsewhere])
-            if enough_elsewhere else NAN, len(enough_elsewhere),
+            if enough_elsewhere
+            else NAN,
+            len(enough_elsewhere),
         ),
-    })  # fmt: skip
-    check(rest, {
-        "plain_error_rise": over_mean(
-            "error of the plain network, hardest third less easiest third", "points",
-            {k: harder(k) for k in SEEDS},
-        ),
-        "scattered_plain_error_rise": over_mean(
-            "scattered elements: error of the plain network, hardest third less easiest third",
-            "points", {k: harder(k, plain_apart) for k in SEEDS},
-        ),
-    })  # fmt: skip
+        plain_error_rise=over_mean({k: harder(k) for k in SEEDS}),
+        scattered_plain_error_rise=over_mean({k: harder(k, plain_apart) for k in SEEDS}),
+    )
 
 
 def stalling(setting: float, seed: int, level: float) -> float:
@@ -139,15 +125,27 @@ def test_networks_that_stall_draw_no_line() -> None:
         rows("parity", "repeat", [1], lambda s, k, d: 0.4, levels=LEVELS),
         rows("parity", "act", [0.001, 0.01], stalling, rising, levels=LEVELS),
     ]
-    arguments = {"experiment": "parity", "scattered": "apart", "tau_from": 0.001, "tau_to": 0.02,
-                 "learned_below": 0.05, "minimum_networks": 5}  # fmt: skip
+    arguments = {
+        "experiment": "parity",
+        "scattered": "apart",
+        "tau_from": 0.001,
+        "tau_to": 0.02,
+        "learned_below": 0.05,
+        "minimum_networks": 5,
+    }
     found = values(measured("ponder_by_bits", results(tables), **arguments))
     assert found["solved_networks"] == 28 and found["rise"] == 0.0
     assert found["rise_all"] == pytest.approx(1.1 * 6 / 20)
     assert math.isnan(found["scattered_solved"]) and math.isnan(found["scattered_rise"])
 
-    apart = rows("apart", "act", [0.0, 0.001], lambda s, k, d: 0.01 + 0.1 * (k > 4),
-                 lambda s, k, d: 1 + d * (1 + s), levels=LEVELS)  # fmt: skip
+    apart = rows(
+        "apart",
+        "act",
+        [0.0, 0.001],
+        lambda s, k, d: 0.01 + 0.1 * (k > 4),
+        lambda s, k, d: 1 + d * (1 + s),
+        levels=LEVELS,
+    )
     found = values(measured("ponder_by_bits", results([*tables, apart]), **arguments))
     assert (found["scattered_solved"], found["scattered_rise"]) == pytest.approx((5, 11 * 1.001))
     few = apart[(apart["seed"] != 0) | (apart["setting"] == 0.0)]
@@ -162,10 +160,12 @@ def test_steps_and_errors_by_gates(gone: Replicas, last: int) -> None:
     What lies beyond the last difficulty that is asked for counts for nothing.
     """
     gone = [*gone, *((s, 2) for s in TAUS)] if gone else gone
-    source = results([
-        table("logic_10", "repeat", [1, 2], LEVELS),
-        table("logic_10", "act", TAUS, LEVELS, gone=gone),
-    ])  # fmt: skip
+    source = results(
+        [
+            table("logic_10", "repeat", [1, 2], LEVELS),
+            table("logic_10", "act", TAUS, LEVELS, gone=gone),
+        ]
+    )
     plain, act = Grid(source, "logic_10", "repeat"), Grid(source, "logic_10", "act")
     small = TAUS[1:6]
     steps = {(k, d): mean(act.steps_at[s, k, d] for s in small) for k in SEEDS for d in LEVELS}
@@ -181,27 +181,16 @@ def test_steps_and_errors_by_gates(gone: Replicas, last: int) -> None:
     found = measured(
         "ponder_by_gates", source, experiment="logic_10", tau_at_most=0.02, middle=7, last=last
     )
-    check(found, {
-        "act_error": over(
-            "error of ACT", "share",
-            lambda seeds: mean(act.error[s, k] for s in small for k in seeds),
+    check(
+        found,
+        act_error=over(lambda seeds: mean(act.error[s, k] for s in small for k in seeds)),
+        rise=over_mean({k: steps[k, last] - steps[k, 7] for k in SEEDS}),
+        gradual=over_mean({k: trend(late, [steps[k, d] for d in late]) for k in SEEDS}),
+        easiest_excess=over_mean(
+            {k: steps[k, 1] - min(steps[k, d] for d in (2, 4, 7)) for k in SEEDS}
         ),
-        "rise": over_mean(
-            f"steps gained from 7 to {last}", "steps",
-            {k: steps[k, last] - steps[k, 7] for k in SEEDS},
-        ),
-        "gradual": over_mean(f"correlation of steps with difficulty, 7 to {last}", "correlation", {
-            k: trend(late, [steps[k, d] for d in late]) for k in SEEDS
-        }),
-        "easiest_excess": over_mean(
-            "steps at difficulty 1 less the fewest of 2 to 7", "steps",
-            {k: steps[k, 1] - min(steps[k, d] for d in (2, 4, 7)) for k in SEEDS},
-        ),
-        "plain_jump": over_mean(
-            f"error of the plain network above 7, to {last}, less up to 7", "points",
-            {k: jump(k) for k in SEEDS},
-        ),
-    })  # fmt: skip
+        plain_jump=over_mean({k: jump(k) for k in SEEDS}),
+    )
     if not gone:  # the ends of the ranges make a difference
         assert {1, 7, 8} <= {min((1, 2, 4, 7, 8), key=lambda d: steps[k, d]) for k in SEEDS}
 
@@ -229,8 +218,9 @@ def additions(setting: float, scale: float) -> tuple[list[dict[str, Any]], dict[
                 steps.append(step(str(number), str(total) if place else "", ponder))
             known[seed].append(pairs)
             traces.append(trace("mixed", steps, seed=seed, setting=setting))
-            wrong = [one | {"ponder_time": draw(0, 9, seed, sequence, one["input"])}
-                     for one in steps]  # fmt: skip
+            wrong = [
+                one | {"ponder_time": draw(0, 9, seed, sequence, one["input"])} for one in steps
+            ]
             traces.append(trace("sequence", wrong, seed=seed, setting=setting))
             traces.append(trace("mixed", wrong, "repeat", seed=seed, setting=setting))
     return traces, known
@@ -250,9 +240,14 @@ def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
     """G7; a setting with a mean error at the bound has learned; steps without scatter track 0."""
     traces, known = additions(0.004, scale)
     act = table(
-        "addition", "act", PENALTIES, DIGITS, errors=(0, 0.45),
-        exact={0.01: 0.25, 0.02: 0.5, 0.05: 0.75}, gone=gone,
-    )  # fmt: skip
+        "addition",
+        "act",
+        PENALTIES,
+        DIGITS,
+        errors=(0, 0.45),
+        exact={0.01: 0.25, 0.02: 0.5, 0.05: 0.75},
+        gone=gone,
+    )
     source = results([act], traces={"addition": traces})
     grid = Grid(source, "addition", "act")
     learned = [s for s in PENALTIES if grid.mean_error(s, SEEDS) <= bound]
@@ -264,26 +259,22 @@ def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
         for k in SEEDS
     }
     found = measured(
-        "ponder_by_digits", source, experiment="addition", minimum_levels=4, minimum_numbers=5,
+        "ponder_by_digits",
+        source,
+        experiment="addition",
+        minimum_levels=4,
+        minimum_numbers=5,
         learned_at_most=bound,
-    )  # fmt: skip
+    )
     tracked = {seed: follows(sequences) for seed, sequences in known.items()}
     assert math.isnan(tracked[8])
-    check(found, {
-        "act_error": over("error of ACT at its best τ", "share", grid.lowest),
-        "linearity": over(
-            "R² of a straight line", "number",
-            lambda seeds: mean(lines[s, k][1] for s in learned for k in seeds),
-        ),
-        "highest_slope": over_mean(
-            f"steps per digit at τ = {highest}, the highest that learned", "steps",
-            {k: lines[highest, k][0] for k in SEEDS},
-        ),
-        "tracking": over_mean(
-            "correlation of steps with the digits summed, within sequences", "correlation",
-            {k: tracked.get(k, 0.0) for k in SEEDS},
-        ),
-    })  # fmt: skip
+    check(
+        found,
+        act_error=over(grid.lowest),
+        linearity=over(lambda seeds: mean(lines[s, k][1] for s in learned for k in seeds)),
+        highest_slope=over_mean({k: lines[highest, k][0] for k in SEEDS}),
+        tracking=over_mean({k: tracked.get(k, 0.0) for k in SEEDS}),
+    )
 
 
 def test_what_has_not_learned_has_no_line_and_tracks_nothing() -> None:
@@ -294,11 +285,15 @@ def test_what_has_not_learned_has_no_line_and_tracks_nothing() -> None:
         source = results([act], traces={"addition": kept})
         for bound, names in ((0.1, ["linearity", "highest_slope", "tracking"]), (-1.0, [])):
             found = measured(
-                "ponder_by_digits", source, experiment="addition", minimum_levels=4,
-                minimum_numbers=5, learned_at_most=bound,
-            )  # fmt: skip
-            assert [quantity.name for quantity in found] == ["act_error", *names]
-            assert not names or math.isnan(found[-1].value)
+                "ponder_by_digits",
+                source,
+                experiment="addition",
+                minimum_levels=4,
+                minimum_numbers=5,
+                learned_at_most=bound,
+            )
+            assert [*found] == ["act_error", *names]
+            assert not names or math.isnan(found["tracking"].estimate)
 
 
 def test_sums_of_too_few_numbers_are_not_judged() -> None:
@@ -309,23 +304,35 @@ def test_sums_of_too_few_numbers_are_not_judged() -> None:
     )
     with pytest.raises(InsufficientError, match=r"^5 numbers of a sum were run, 6 are needed$"):
         measured(
-            "ponder_by_digits", source, experiment="addition", minimum_levels=4,
-            minimum_numbers=6, learned_at_most=0.25,
-        )  # fmt: skip
+            "ponder_by_digits",
+            source,
+            experiment="addition",
+            minimum_levels=4,
+            minimum_numbers=6,
+            learned_at_most=0.25,
+        )
 
 
 def test_steps_follow_the_digits_of_both_numbers() -> None:
     """The longer summand has four digits each time: it is the other one that they follow."""
-    steps = [step("1000", "", 1.0), step("1", "1001", 2.0), step("22", "1023", 3.0),
-             step("333", "1356", 4.0)]  # fmt: skip
+    steps = [
+        step("1000", "", 1.0),
+        step("1", "1001", 2.0),
+        step("22", "1023", 3.0),
+        step("333", "1356", 4.0),
+    ]
     source = results(
         [table("addition", "act", [0.004], DIGITS, errors=(0, 0.1))],
         traces={"addition": [trace("mixed", steps, seed=k, setting=0.004) for k in SEEDS]},
     )
     found = measured(
-        "ponder_by_digits", source, experiment="addition", minimum_levels=4, minimum_numbers=3,
+        "ponder_by_digits",
+        source,
+        experiment="addition",
+        minimum_levels=4,
+        minimum_numbers=3,
         learned_at_most=0.25,
-    )  # fmt: skip
+    )
     assert values(found)["tracking"] == pytest.approx(1.0)
 
 
@@ -375,31 +382,19 @@ def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
         logarithms = [math.log(act.steps_at[best, seed, d]) for d in LENGTHS]
         return line([math.log(d) for d in LENGTHS], logarithms)[0]
 
-    check(measured("sorting", source, experiment="sort"), {
-        "plain_error": plain_error(plain),
-        "best_error": over("error of ACT at its best τ", "share", act.lowest),
-        "gain": over(
-            "error without ACT less error at the best τ", "points",
-            lambda seeds: plain.mean_error(1, seeds) - act.lowest(seeds),
+    check(
+        measured("sorting", source, experiment="sort"),
+        plain_error=plain_error(plain),
+        best_error=over(act.lowest),
+        gain=over(lambda seeds: plain.mean_error(1, seeds) - act.lowest(seeds)),
+        relative_gain=over(lambda seeds: 1 - act.lowest(seeds) / plain.mean_error(1, seeds)),
+        computation=over_mean({k: act.steps[best, k] for k in SEEDS}),
+        error_trend=over_mean(
+            {k: trend(LENGTHS, [act.error_at[best, k, d] for d in LENGTHS]) for k in SEEDS}
         ),
-        "relative_gain": over(
-            "share of the plain network's error that the best τ takes away", "part",
-            lambda seeds: 1 - act.lowest(seeds) / plain.mean_error(1, seeds),
-        ),
-        "computation": over_mean(
-            "computation at the best τ", "times", {k: act.steps[best, k] for k in SEEDS}
-        ),
-        "error_trend": over_mean("correlation of error with length at the best τ", "correlation", {
-            k: trend(LENGTHS, [act.error_at[best, k, d] for d in LENGTHS]) for k in SEEDS
-        }),
-        "growth": over_mean(
-            "power of length that steps grow with", "number",
-            {k: power(k) for k in SEEDS},
-        ),
-        "end_spike": over_mean(
-            "steps at the last two inputs, above the other inputs", "steps", spikes
-        ),
-    })  # fmt: skip
+        growth=over_mean({k: power(k) for k in SEEDS}),
+        end_spike=over_mean(spikes),
+    )
 
 
 def test_more_steps_on_inputs_than_on_outputs_are_no_spike() -> None:

@@ -13,7 +13,7 @@ from oracle.claim_oracle import (
     mean,
     measured,
     over,
-    over_apart,
+    over_both,
     over_mean,
     table,
     trend,
@@ -26,10 +26,12 @@ PRIORS = (0.1, 0.2, 0.45)
 
 def digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Replicas = ()) -> None:
     """M1: every image weighs the same, so a class weighs by its size."""
-    source = results([
-        table("mnist", "pondernet", PRIORS, range(10), seeds=ponder_seeds, gone=gone),
-        table("mnist", "repeat", [1, 2], range(10), seeds=plain_seeds),
-    ])  # fmt: skip
+    source = results(
+        [
+            table("mnist", "pondernet", PRIORS, range(10), seeds=ponder_seeds, gone=gone),
+            table("mnist", "repeat", [1, 2], range(10), seeds=plain_seeds),
+        ]
+    )
     rows = source.tables["mnist"].to_dict("records")
     images = {row["difficulty"]: row["examples"] for row in rows}
     ponder, plain = (Grid(source, "mnist", name) for name in ("pondernet", "repeat"))
@@ -42,23 +44,19 @@ def digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Replic
         }
 
     with_ponder, without = right(ponder, 0.2), right(plain, 1)
-    expected = {
-        "pondernet_accuracy": over_mean("accuracy of PonderNet", "share", with_ponder),
-        "plain_accuracy": over_mean("accuracy of the plain network", "share", without),
-    }
-    label = "accuracy of PonderNet less that of the plain network"
+    expected = {"pondernet_accuracy": over_mean(with_ponder), "plain_accuracy": over_mean(without)}
     if ponder_seeds == plain_seeds:
         expected["against_plain"] = over(
-            label, "points", lambda seeds: mean(with_ponder[k] - without[k] for k in seeds),
-            ponder_seeds,
-        )  # fmt: skip
+            lambda seeds: mean(with_ponder[k] - without[k] for k in seeds), ponder_seeds
+        )
     else:
-        expected["against_plain"] = over_apart(
-            label, "points",
-            lambda some, others: mean(with_ponder[k] for k in some)
-            - mean(without[k] for k in others),
-            ponder_seeds, plain_seeds,
-        )  # fmt: skip
+        expected["against_plain"] = over_both(
+            lambda some, others: (
+                mean(with_ponder[k] for k in some) - mean(without[k] for k in others)
+            ),
+            ponder_seeds,
+            plain_seeds,
+        )
     check(measured("digit_accuracy", source, experiment="mnist", lambda_p=0.2), expected)
 
 
@@ -79,10 +77,12 @@ def test_accuracy_on_digits_with_other_seeds(ponder: Sequence[int], plain: Seque
 def test_rotated_digits(gone: Replicas) -> None:
     """M2: a turn to the left is as far as one to the right."""
     name, turns = "mnist_rotated", (-75, -30, 0, 10, 30, 50)
-    source = results([
-        table(name, "pondernet", PRIORS, (10, 22.5, 45, 90, 120), splits=("range",), gone=gone),
-        table(name, "pondernet", PRIORS, turns, splits=("angle",), gone=gone),
-    ])  # fmt: skip
+    source = results(
+        [
+            table(name, "pondernet", PRIORS, (10, 22.5, 45, 90, 120), splits=("range",), gone=gone),
+            table(name, "pondernet", PRIORS, turns, splits=("angle",), gone=gone),
+        ]
+    )
     ranges, angles = (Grid(source, name, "pondernet", split) for split in ("range", "angle"))
     error, steps = (
         {(k, d): values[0.2, k, d] for k in SEEDS for d in (22.5, 90)}
@@ -91,20 +91,15 @@ def test_rotated_digits(gone: Replicas) -> None:
     found = measured(
         "rotated_digits", source, experiment=name, lambda_p=0.2, trained=22.5, farthest=90
     )
-    check(found, {
-        "trained_accuracy": over_mean(
-            "accuracy up to 22.5°", "share", {k: 1 - error[k, 22.5] for k in SEEDS}
+    check(
+        found,
+        trained_accuracy=over_mean({k: 1 - error[k, 22.5] for k in SEEDS}),
+        accuracy_fall=over_mean({k: error[k, 90] - error[k, 22.5] for k in SEEDS}),
+        steps_change=over_mean({k: steps[k, 90] - steps[k, 22.5] for k in SEEDS}),
+        angle_trend=over_mean(
+            {
+                k: trend([abs(d) for d in turns], [angles.steps_at[0.2, k, d] for d in turns])
+                for k in SEEDS
+            }
         ),
-        "accuracy_fall": over_mean(
-            "accuracy lost from 22.5° to 90°", "points",
-            {k: error[k, 90] - error[k, 22.5] for k in SEEDS},
-        ),
-        "steps_change": over_mean(
-            "change of steps from 22.5° to 90°", "steps",
-            {k: steps[k, 90] - steps[k, 22.5] for k in SEEDS},
-        ),
-        "angle_trend": over_mean("correlation of steps with the angle", "correlation", {
-            k: trend([abs(d) for d in turns], [angles.steps_at[0.2, k, d] for d in turns])
-            for k in SEEDS
-        }),
-    })  # fmt: skip
+    )

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 from oracle.claim_oracle import (
     SEEDS,
+    Expected,
     Grid,
     Replicas,
     Training,
@@ -21,9 +23,9 @@ from oracle.claim_oracle import (
     whole_and_broken,
 )
 from support.claim_tables import results
-from support.claim_values import check_values
 
-from pondering.claims.measures.ratios import ratio_of_soonest
+from pondering.claims.measures.intervals import ratio_of_soonest
+from pondering.results.statistics import Interval
 
 TAUS = (0.0, 0.001, 0.004, 0.01)
 REPEATS = (1, 2, 3, 5)
@@ -44,19 +46,19 @@ def test_a_fixed_repeat_against_act(gone: Replicas, solved: float) -> None:
             frame["error"] = (32 * frame["error"] + 0.6).round() / 32  # many at the bound
             curves.append(frame)
     source = results(tables, curves)
-    expected = {}
+    expected: dict[str, Expected] = {}
     for which, name in (("first", "parity"), ("second", "addition")):
         repeat, act = (Grid(source, name, mechanism) for mechanism in ("repeat", "act"))
         expected[f"{which}_best"] = over(
-            f"{name}: accuracy of the better of the two", "share",
-            lambda seeds, repeat=repeat, act=act: 1
-            - min(repeat.lowest(seeds, REPEATS[1:]), act.lowest(seeds)),
-        )  # fmt: skip
+            lambda seeds, repeat=repeat, act=act: (
+                1 - min(repeat.lowest(seeds, REPEATS[1:]), act.lowest(seeds))
+            )
+        )
         expected[f"{which}_gap"] = over(
-            f"{name}: error of the best repeat less that of the best ACT", "points",
-            lambda seeds, repeat=repeat, act=act: repeat.lowest(seeds, REPEATS[1:])
-            - act.lowest(seeds),
-        )  # fmt: skip
+            lambda seeds, repeat=repeat, act=act: (
+                repeat.lowest(seeds, REPEATS[1:]) - act.lowest(seeds)
+            )
+        )
 
     known = {mechanism: Training(source, "parity", mechanism) for mechanism in ("repeat", "act")}
     soonest = [
@@ -66,13 +68,7 @@ def test_a_fixed_repeat_against_act(gone: Replicas, solved: float) -> None:
     found = measured(
         "repeat_against_act", source, first="parity", second="addition", solved_error=solved
     )
-    rest = check_values(found, {
-        "first_speed": (
-            f"parity: updates to {100 * solved:g}% training error, best repeat over best ACT",
-            "times", soonest[0] / soonest[1], 4,
-        ),
-    })  # fmt: skip
-    check(rest, expected)
+    check(found, first_speed=(soonest[0] / soonest[1], 4), **expected)
 
 
 NEVER = math.inf
@@ -95,16 +91,17 @@ def test_a_ratio_of_medians_lies_between_the_ends_of_both(
 
     A second setting that takes longer changes nothing.
     """
-    first, second = (np.array([each, each]).T * [1, 3] for each in (repeats, penalties))
-    found = ratio_of_soonest("any", "", first, second)
-    assert (found.value, found.low, found.high) == pytest.approx((value, low, high))
-    assert found.seeds == 20
+    first, second = (
+        pd.DataFrame({1: each, 3: 3 * np.array(each)}) for each in (repeats, penalties)
+    )
+    found = ratio_of_soonest(first, second)
+    assert (found.estimate, found.low, found.high) == pytest.approx((value, low, high))
+    assert found.count == 20
 
 
 def test_too_few_seeds_bound_no_ratio_and_never_over_never_is_none() -> None:
-    few = ratio_of_soonest("any", "", np.full((5, 1), 10.0), np.full((20, 1), 20.0))
-    assert (few.value, few.low, few.high, few.seeds) == (0.5, 0.0, NEVER, 5)
-    few = ratio_of_soonest("any", "", np.full((20, 1), 10.0), np.full((5, 1), 20.0))
-    assert (few.value, few.low, few.high, few.seeds) == (0.5, 0.0, NEVER, 5)
-    never = np.full((20, 1), NEVER)
-    assert math.isnan(ratio_of_soonest("any", "", never, never).value)
+    for few, many in ((5, 20), (20, 5)):
+        first, second = pd.DataFrame([10.0] * few), pd.DataFrame([20.0] * many)
+        assert ratio_of_soonest(first, second) == Interval(0.5, 0.0, NEVER, 5)
+    never = pd.DataFrame([NEVER] * 20)
+    assert math.isnan(ratio_of_soonest(never, never).estimate)

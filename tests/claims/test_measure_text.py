@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -32,12 +32,31 @@ from pondering.claims.measures.evidence import InsufficientError
 
 TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.05)
 PIECES = (
-    ("The", "letter"), (" ", "space"), ("wolf", "letter"), (",", "comma"), (" ", "space"),
-    ("it", "letter"), (" ", "space"), ("ate", "letter"), (" ", "space"), ("12", "other"),
-    (".", "stop"), (" ", "space"), ("<", "bracket"), ("id>", "tag"), ("4071", "id"),
-    ("<", "bracket"), ("/id>", "tag"), (";\n", "layout"), ("So", "letter"), (" ", "space"),
-    ("on", "letter"), (".", "stop"), ("<", "bracket"), ("p>", "tag"),
-)  # fmt: skip
+    ("The", "letter"),
+    (" ", "space"),
+    ("wolf", "letter"),
+    (",", "comma"),
+    (" ", "space"),
+    ("it", "letter"),
+    (" ", "space"),
+    ("ate", "letter"),
+    (" ", "space"),
+    ("12", "other"),
+    (".", "stop"),
+    (" ", "space"),
+    ("<", "bracket"),
+    ("id>", "tag"),
+    ("4071", "id"),
+    ("<", "bracket"),
+    ("/id>", "tag"),
+    (";\n", "layout"),
+    ("So", "letter"),
+    (" ", "space"),
+    ("on", "letter"),
+    (".", "stop"),
+    ("<", "bracket"),
+    ("p>", "tag"),
+)
 """A text and the kind of each of its pieces, as the task names them."""
 WINDOWS = [
     [(character, kind) for text, kind in PIECES[: len(PIECES) - cut] for character in text]
@@ -53,14 +72,15 @@ def test_bits_per_character(gone: Replicas) -> None:
     source = results(
         [
             table("wikipedia", "repeat", [1, 2], (0,), splits=("train", "test"), errors=(1, 4)),
-            table("wikipedia", "act", TAUS, (0,), splits=("train", "test"), errors=(1, 4),
-                  gone=gone),
+            table(
+                "wikipedia", "act", TAUS, (0,), splits=("train", "test"), errors=(1, 4), gone=gone
+            ),
         ],
         [
             training("wikipedia", "repeat", [1, 2], updates=UPDATES[:-2]),
             training("wikipedia", "act", TAUS, gone=gone),
         ],
-    )  # fmt: skip
+    )
     plain, act = (Grid(source, "wikipedia", name, "train") for name in ("repeat", "act"))
     slow, fast = (Training(source, "wikipedia", name, 6000) for name in ("repeat", "act"))
 
@@ -69,27 +89,23 @@ def test_bits_per_character(gone: Replicas) -> None:
         return max(bits) - min(bits)
 
     found = measured("bits_per_character", source, experiment="wikipedia", split="train")
-    check(found, {
-        "plain_bits": over_mean(
-            "bits per character of the plain network", "bits",
-            {k: plain.error[1, k] for k in SEEDS},
+    check(
+        found,
+        plain_bits=over_mean({k: plain.error[1, k] for k in SEEDS}),
+        difference=over(
+            lambda seeds: (
+                mean(act.error[s, k] for s in TAUS for k in seeds) - plain.mean_error(1, seeds)
+            )
         ),
-        "difference": over(
-            "bits per character of ACT less the plain network", "bits",
-            lambda seeds: mean(act.error[s, k] for s in TAUS for k in seeds)
-            - plain.mean_error(1, seeds),
+        range_over_tau=over(over_tau),
+        ponder=over(lambda seeds: mean(act.steps[s, k] for s in TAUS for k in seeds)),
+        learning_difference=over(
+            lambda seeds: (
+                mean(fast.area[s, k] for s in TAUS for k in seeds)
+                - mean(slow.area[1, k] for k in seeds)
+            )
         ),
-        "range_over_tau": over("largest less smallest over τ", "bits", over_tau),
-        "ponder": over(
-            "steps per character of ACT", "steps",
-            lambda seeds: mean(act.steps[s, k] for s in TAUS for k in seeds),
-        ),
-        "learning_difference": over(
-            "bits averaged over training, ACT less the plain network", "bits",
-            lambda seeds: mean(fast.area[s, k] for s in TAUS for k in seeds)
-            - mean(slow.area[1, k] for k in seeds),
-        ),
-    })  # fmt: skip
+    )
 
 
 def window(seed: int, place: int) -> Read:
@@ -139,13 +155,16 @@ def test_steps_by_character() -> None:
     def spread(some: Sequence[int], few: Sequence[int]) -> float:
         return statistics.pstdev(one["ponder_time"] for each in chosen(some, few) for one in each)
 
-    def above(label: str, unit: str, what: str, kinds: Sequence[str], against: str) -> Expected:
-        return over_both(
-            label, unit,
-            lambda some, few: by_kind(chosen(some, few), kinds, what)
-            - by_kind(chosen(some, few), [against], what),
-            places, seeds,
-        )  # fmt: skip
+    def above(what: str, kinds: Sequence[str], against: str) -> Expected:
+        return both(
+            lambda some, few: (
+                by_kind(chosen(some, few), kinds, what)
+                - by_kind(chosen(some, few), [against], what)
+            )
+        )
+
+    def both(statistic: Callable[[Sequence[int], Sequence[int]], float]) -> Expected:
+        return over_both(statistic, places, seeds, len(seeds) - 1)  # of the smaller count
 
     def digit_loss(some: Sequence[int], few: Sequence[int]) -> float:
         """At 4, 0 and 7 of 4071, which another digit follows."""
@@ -158,30 +177,16 @@ def test_steps_by_character() -> None:
 
     found = measured("ponder_by_character", source, experiment="wikipedia", minimum_characters=24)
     steps, letter = "ponder_time", "letter"
-    check(found, {
-        "ponder_spread": over_both(
-            "deviation of steps over the text", "steps", spread, places, seeds
-        ),
-        "space_peak": above(
-            "steps at spaces above letters", "deviations", steps, ["space"], letter
-        ),
-        "punctuation_peak": above(
-            "steps at 6 commas and 9 full stops above spaces", "deviations", steps,
-            ["comma", "stop"], "space",
-        ),
-        "bracket_peak": above(
-            "steps at opening brackets above letters", "deviations", steps, ["bracket"], letter
-        ),
-        "id_rise": above(
-            "steps at random digits above letters", "deviations", steps, ["id"], letter
-        ),
-        "digit_loss": over_both(
-            "loss at a random digit after another", "nats", digit_loss, places, seeds
-        ),
-        "id_loss": above("loss at random digits above letters", "nats", "loss", ["id"], letter),
-        "id_entropy": above(
-            "entropy at random digits above letters", "nats", "entropy", ["id"], letter
-        ),
-    })  # fmt: skip
+    check(
+        found,
+        ponder_spread=both(spread),
+        space_peak=above(steps, ["space"], letter),
+        punctuation_peak=above(steps, ["comma", "stop"], "space"),
+        bracket_peak=above(steps, ["bracket"], letter),
+        id_rise=above(steps, ["id"], letter),
+        digit_loss=both(digit_loss),
+        id_loss=above("loss", ["id"], letter),
+        id_entropy=above("entropy", ["id"], letter),
+    )
     with pytest.raises(InsufficientError, match="24 characters of kind 'id', 25 are needed"):
         measured("ponder_by_character", source, experiment="wikipedia", minimum_characters=25)

@@ -1,24 +1,22 @@
-"""Quantities: intervals of every kind, cut to their units, and numbers as people write them."""
+"""Intervals of rates, settings and texts, cut to their units; numbers as people write them."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from pondering.claims.measures.quantities import (
-    Quantity,
-    mean_over_seeds,
-    median_over_seeds,
+from pondering.claims.measures.intervals import (
     over_items_and_seeds,
-    over_seeds,
-    quantity_text,
     rate,
     rate_gap,
     solved_settings,
     solved_settings_gap,
 )
+from pondering.claims.measures.quantities import Quantity, quantities_of, quantity_text
+from pondering.results.statistics import Interval, mean_interval, median_interval
 from pondering.results.units import Unit, number_text
 
 T15, T5 = 2.131450, 2.570582
@@ -34,10 +32,8 @@ def mean(counted: np.ndarray) -> np.ndarray:
 
 def width(sample: np.ndarray) -> float:
     """Of the interval of the mean over [items, seeds]."""
-    counted = np.stack([np.ones_like(sample), sample], axis=-1)
-    found = over_items_and_seeds("any", "", "steps", mean, counted)
-    assert found.low is not None and found.high is not None
-    assert found.low < found.value < found.high and found.seeds == sample.shape[1]
+    found = over_items_and_seeds(mean, np.stack([np.ones_like(sample), sample], axis=-1))
+    assert found.low < found.estimate < found.high and found.count == sample.shape[1]
     return found.high - found.low
 
 
@@ -53,86 +49,76 @@ def test_seeds_that_read_alike_are_no_further_evidence_and_seeds_that_differ_wid
     assert width(drawn[:, :1] + np.array([0, 0, 0, 0, 0, 9])) > 2 * alike
 
 
-def test_a_single_item_has_no_interval() -> None:
-    found = over_items_and_seeds("any", "", "steps", mean, np.array([[(1.0, 2.0)] * 3]))
-    assert (found.value, found.low, found.high, found.seeds) == (2.0, None, None, 3)
+@pytest.mark.parametrize(
+    ("sample", "value"),
+    [([[(1.0, 2.0)] * 3], 2.0), ([[(0.0, 0.0)] * 2, [(1.0, 1.0), (1.0, 2.0)]], 1.5)],
+)
+def test_an_item_that_cannot_be_left_out_gives_no_interval(sample: object, value: float) -> None:
+    found = over_items_and_seeds(mean, np.array(sample))
+    assert found.estimate == value and math.isnan(found.low) and math.isnan(found.high)
 
 
-def test_an_item_that_cannot_be_left_out_gives_no_interval() -> None:
-    sample = np.array([[(0.0, 0.0), (0.0, 0.0)], [(1.0, 1.0), (1.0, 2.0)]])
-    found = over_items_and_seeds("any", "", "steps", mean, sample)
-    assert (found.value, found.low, found.high) == (1.5, None, None)
+def quantity(found: Interval, unit: Unit = "steps") -> Quantity:
+    return quantities_of({"any": found}, {"any": (unit, "")}, {})[0]
 
 
 @pytest.mark.parametrize(
     ("unit", "least", "most"), [("share", 0, 1), ("points", -1, 1), ("correlation", -1, 1)]
 )
 def test_bounds_are_cut_to_what_a_unit_can_be(unit: Unit, least: int, most: int) -> None:
-    per_seed = np.array([least, most, most], dtype=float)
-    for found in (
-        mean_over_seeds("any", "", unit, per_seed),
-        over_seeds("any", "", unit, np.mean, per_seed),
-        median_over_seeds("any", "", unit, per_seed),
-    ):
-        assert (found.low, found.high) == (least, most)
-    free = mean_over_seeds("any", "", "steps", per_seed)
-    assert free.low is not None and free.low < least
-    assert free.high is not None and free.high > most
+    for found in (mean_interval([least, most, most]), median_interval([least, most, most])):
+        cut = quantity(found, unit)
+        assert (cut.low, cut.high) == (least, most)
+    change = quantity(mean_interval([0.1, 0.1, 4.0]), "change")
+    assert change.low == 0 and change.high is not None and change.high > 4
 
 
-def test_one_seed_has_no_interval() -> None:
-    found = over_seeds("any", "", "share", np.mean, np.array([0.5]))
-    assert (found.value, found.low, found.high, found.seeds) == (0.5, None, None, 1)
+def test_what_is_not_measured_or_of_one_seed_has_no_interval() -> None:
+    for found in (mean_interval([0.5]), rate([])):
+        assert (quantity(found).low, quantity(found).high) == (None, None)
+    assert quantity_text(quantity(rate([]), "share")) == "not measured"
 
 
-def test_the_median_of_updates_may_be_never() -> None:
-    found = median_over_seeds("any", "", "updates", [math.inf, 300, 100, math.inf, 200, 400])
-    assert quantity_text(found) == "350 updates (100 to never)"
-    few = median_over_seeds("any", "", "updates", [300, 100, math.nan])
-    assert quantity_text(few) == "200 updates (no bound)" and few.seeds == 2
+def test_labels_take_arguments_and_texts_of_their_part_and_what_a_star_stands_for() -> None:
+    one = Interval(1.0, 0.5, 2.0, 3)
+    found = {"a": one, "b_8_of_16": one, "b_x, Sort": one, "x, Sort": "the x", "a, Sort": one,
+             "w": "1", "w, Sort": "2"}  # fmt: skip
+    texts: dict[str, tuple[Unit, str]] = {"a": ("steps", "a of {size:.0%}, {w}"),
+                                          "b_*": ("steps", "b at *")}  # fmt: skip
+    labels = {
+        (each.name, each.part): each.label for each in quantities_of(found, texts, {"size": 0.5})
+    }
+    assert labels == {("a", ""): "a of 50%, 1", ("b_8_of_16", ""): "b at 8 of 16",
+                      ("b_x", "Sort"): "b at the x", ("a", "Sort"): "a of 50%, 2"}  # fmt: skip
 
 
 def test_the_difference_of_two_rates() -> None:
     """9 of 10 and 3 of 10: Newcombe's bounds."""
     first, second = np.arange(10) < 9, np.arange(10) < 3
-    gap = rate_gap("any", "", first, second)
-    assert (gap.unit, gap.value, gap.seeds) == ("points", pytest.approx(0.6), 10)
+    gap = rate_gap(first, second)
+    assert (gap.estimate, gap.count) == (pytest.approx(0.6), 10)
     assert (gap.low, gap.high) == pytest.approx((0.1705, 0.8090), abs=1e-4)
-    assert rate_gap("any", "", first, second[:7]).seeds == 7
-
-
-def test_a_relative_change_has_no_upper_limit() -> None:
-    found = mean_over_seeds("any", "", "change", [0.1, 0.1, 4.0])
-    assert found.low == 0 and found.high is not None and found.high > 4
-    assert quantity_text(found).startswith("140.0% (0.0 to ")
+    assert rate_gap(first, second[:7]).count == 7
 
 
 def test_settings_that_most_seeds_solve() -> None:
     """Wilson's lower bound is above one half from 9 of 10, its upper one from 2 of 10, 1 of 7."""
-    counts = (10, 9, 8, 6, 5, 2, 1, 0)
-    solved = np.arange(10)[:, None] < np.array(counts)
-    found = solved_settings("any", "", solved)
-    assert (found.unit, found.value, found.seeds) == ("share", 4 / 8, 10)
-    assert (found.low, found.high) == (2 / 8, 6 / 8)
-    gap = solved_settings_gap("any", "", solved, solved[:7, 4:])  # 5, 2, 1 and 0 of seven
-    assert (gap.unit, gap.value, gap.seeds) == ("points", 4 / 8 - 1 / 4, 7)
-    for none in (
-        solved_settings("any", "", solved[:0]),
-        solved_settings_gap("any", "", solved, solved[:0]),
-    ):
-        assert math.isnan(none.value) and (none.low, none.high, none.seeds) == (None, None, 0)
+    solved = pd.DataFrame(np.arange(10)[:, None] < np.array((10, 9, 8, 6, 5, 2, 1, 0)))
+    assert solved_settings(solved) == Interval(4 / 8, 2 / 8, 6 / 8, 10)
+    gap = solved_settings_gap(solved, solved.iloc[:7, 4:])  # 5, 2, 1 and 0 of seven
+    assert (gap.estimate, gap.count) == (4 / 8 - 1 / 4, 7)
+    for none in (solved_settings(solved[:0]), solved_settings_gap(solved, solved[:0])):
+        assert math.isnan(none.estimate) and none.count == 0
 
 
 def test_the_gap_of_solved_settings_moves_with_the_seeds_that_are_drawn() -> None:
     """One setting that six of ten seeds solve: most do in a draw by a binomial of ten and 0.6."""
-    solved = np.arange(10)[:, None] < np.array([10, 10, 6, 0])
-    never = np.zeros((10, 4), dtype=bool)
-    gap = solved_settings_gap("any", "", solved, never)
-    assert (gap.value, gap.low, gap.high) == (0.75, 0.5, 0.75)
-    same = solved_settings_gap("any", "", solved, solved)  # of the same seeds in every draw
-    assert (same.value, same.low, same.high) == (0, 0, 0)
-    sure = solved_settings_gap("any", "", solved[:, :2], never[:, :2])
-    assert (sure.value, sure.low, sure.high) == (1, 1, 1)
+    solved = pd.DataFrame(np.arange(10)[:, None] < np.array([10, 10, 6, 0]))
+    never = pd.DataFrame(np.zeros((10, 4), dtype=bool))
+    assert solved_settings_gap(solved, never) == Interval(0.75, 0.5, 0.75, 10)
+    same = solved_settings_gap(solved, solved)  # of the same seeds in every draw
+    assert same == Interval(0, 0, 0, 10)
+    assert solved_settings_gap(solved[[0, 1]], never[[0, 1]]) == Interval(1, 1, 1, 10)
 
 
 @pytest.mark.parametrize(
@@ -157,13 +143,4 @@ def test_the_gap_of_solved_settings_moves_with_the_seeds_that_are_drawn() -> Non
 )
 def test_numbers_are_printed_as_people_write_them(quantity: Quantity, text: str) -> None:
     assert quantity_text(quantity) == text
-
-
-def test_nothing_is_written_with_the_decimals_of_its_unit() -> None:
     assert number_text(0.0, "share") == "0.0%"
-
-
-def test_a_share_of_no_network_has_no_interval() -> None:
-    none = rate("back", "back", [])
-    assert math.isnan(none.value) and (none.low, none.high) == (None, None)
-    assert quantity_text(none) == "not measured"

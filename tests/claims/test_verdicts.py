@@ -17,10 +17,10 @@ from support.nothing_learned import AS_LARGE_AS_THE_PAPERS, SMALLER, nothing_lea
 
 from pondering.claims.claims import Criterion, Remark, load_register
 from pondering.claims.measures import MEASURES
-from pondering.claims.measures.quantities import Quantity
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import ANSWERS, MEANINGS, VERDICTS, Judgement, judge, judge_all
 from pondering.results.results import Results
+from pondering.results.statistics import Interval
 
 OPEN = "too small to tell"
 REGISTER = load_register(Path(__file__).parents[2] / "claims.yaml")
@@ -267,7 +267,7 @@ def test_diverged_runs_count_as_failures(count: int, verdict: str) -> None:
 def test_the_reason_names_what_decided(
     values: dict[str, float], verdict: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [Quantity(name, f"the {name}", "steps", v, None, None, 3) for name, v in values.items()]
+    found = {name: Interval(v, math.nan, math.nan, 3) for name, v in values.items()}
     judgement = judged(found, (CORE, SIDE), monkeypatch)
     reason = reason.replace("<", "steps, where at least 1.00 steps is needed")
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
@@ -279,11 +279,12 @@ def test_the_reason_names_what_decided(
 
 
 def judged(
-    found: list[Quantity], criteria: tuple[Criterion, ...], monkeypatch: pytest.MonkeyPatch
+    found: dict[str, Interval], criteria: tuple[Criterion, ...], monkeypatch: pytest.MonkeyPatch
 ) -> Judgement:
     """G2 with these quantities and criteria, without preconditions."""
     monkeypatch.setitem(MEASURES, "trends_with_tau", lambda evidence, **_: found)
-    free = {"criteria": criteria, "preconditions": (), "minimum_seeds": 0}
+    texts = {name: ("steps", f"the {name}") for name in "ab"}
+    free = {"quantities": texts, "criteria": criteria, "preconditions": (), "minimum_seeds": 0}
     return judge(CLAIMS["G2"].model_copy(update=free), results([]))
 
 
@@ -302,7 +303,7 @@ def test_what_an_interval_does_not_settle_is_nearly_so_or_undecided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     sure = CORE.model_copy(update={"by": "interval"})
-    judgement = judged([Quantity("a", "the a", "steps", value, low, high, 3)], (sure,), monkeypatch)
+    judgement = judged({"a": Interval(value, low, high, 3)}, (sure,), monkeypatch)
     assert judgement.verdict == verdict and judgement.reason.startswith(begins)
 
 

@@ -21,8 +21,8 @@ from support.synthetic_results import card_of
 
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence
-from pondering.claims.measures.quantities import Quantity
 from pondering.results.results import Results
+from pondering.results.statistics import Interval
 
 SEEDS = (2, 3, 5, 8)
 UPDATES = (400, 1000, 1500, 2500, 4000, 5000, 6000, 7000, 8000)
@@ -211,23 +211,18 @@ def median(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Expected:
-    """A quantity as it should be, with the ends of its interval if it has one."""
+    """A quantity as it should be, with the ends of its interval, NaN without one."""
 
-    label: str
-    unit: str
     value: float
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     seeds: int
 
 
-def ends(
-    unit: str, value: float, *without: Sequence[float], freedom: float = NAN
-) -> tuple[float, float] | tuple[None, None]:
+def ends(value: float, *without: Sequence[float], freedom: float = NAN) -> tuple[float, float]:
     """Student's t on Tukey's pseudo-values, of which each source of chance has its own.
 
     Args:
-        unit: says where the ends must lie.
         value: the statistic of everything.
         without: for each source, the statistic without each seed of it.
         freedom: degrees of freedom; NaN for Welch's.
@@ -235,7 +230,7 @@ def ends(
     found = [(len(each), [len(each) * value - (len(each) - 1) * v for v in each])
              for each in without]  # fmt: skip
     if min(map(len, without)) < 2 or not all(math.isfinite(v) for _, p in found for v in p):
-        return None, None
+        return NAN, NAN
     squares = [statistics.variance(pseudo) / count for count, pseudo in found]
     whole = math.fsum(squares)
     if math.isnan(freedom) and whole:
@@ -243,13 +238,7 @@ def ends(
             square**2 / (count - 1) for square, (count, _) in zip(squares, found, strict=True)
         )
     half = float(stats.t.ppf(0.975, freedom)) * math.sqrt(whole) if whole else 0.0
-    least, most = {
-        "share": (0, 1),
-        "change": (0, math.inf),
-        "points": (-1, 1),
-        "correlation": (-1, 1),
-    }.get(unit, (-math.inf, math.inf))
-    return max(value - half, least), min(value + half, most)
+    return value - half, value + half
 
 
 def leaving_one(places: Sequence[int]) -> list[list[int]]:
@@ -257,72 +246,61 @@ def leaving_one(places: Sequence[int]) -> list[list[int]]:
     return [[other for other in places if other != place] for place in places]
 
 
-def over(
-    label: str, unit: str, statistic: Callable[[Sequence[int]], float], seeds: Sequence[int] = SEEDS
-) -> Expected:
+def over(statistic: Callable[[Sequence[int]], float], seeds: Sequence[int] = SEEDS) -> Expected:
     """A statistic of the seeds with the jackknife's interval."""
-    value, low, high = statistic(seeds), None, None
+    value, low, high = statistic(seeds), NAN, NAN
     if len(seeds) > 1:
-        low, high = ends(unit, value, [statistic(few) for few in leaving_one(seeds)])
-    return Expected(label, unit, value, low, high, len(seeds))
-
-
-def over_apart(
-    label: str, unit: str, statistic: Callable[[Sequence[int], Sequence[int]], float],
-    first: Sequence[int], second: Sequence[int],
-) -> Expected:  # fmt: skip
-    """A statistic of two samples that share no seeds."""
-    value = statistic(first, second)
-    low, high = ends(
-        unit,
-        value,
-        [statistic(few, second) for few in leaving_one(first)],
-        [statistic(first, few) for few in leaving_one(second)],
-    )
-    return Expected(label, unit, value, low, high, min(len(first), len(second)))
+        low, high = ends(value, [statistic(few) for few in leaving_one(seeds)])
+    return Expected(value, low, high, len(seeds))
 
 
 def over_both(
-    label: str, unit: str, statistic: Callable[[Sequence[int], Sequence[int]], float],
-    items: Sequence[int], seeds: Sequence[int],
+    statistic: Callable[[Sequence[int], Sequence[int]], float],
+    first: Sequence[int], second: Sequence[int], freedom: float = NAN,
 ) -> Expected:  # fmt: skip
-    """A statistic of items that every seed has met, the smaller count less one for freedom."""
-    value = statistic(items, seeds)
+    """A statistic of two samples, each of which is a source of chance of its own."""
+    value = statistic(first, second)
     low, high = ends(
-        unit,
         value,
-        [statistic(few, seeds) for few in leaving_one(items)],
-        [statistic(items, few) for few in leaving_one(seeds)],
-        freedom=min(len(items), len(seeds)) - 1,
+        [statistic(few, second) for few in leaving_one(first)],
+        [statistic(first, few) for few in leaving_one(second)],
+        freedom=freedom,
     )
-    return Expected(label, unit, value, low, high, len(seeds))
+    return Expected(value, low, high, min(len(first), len(second)))
 
 
-def over_mean(label: str, unit: str, per_seed: Mapping[int, float]) -> Expected:
+def over_mean(per_seed: Mapping[int, float]) -> Expected:
     """The mean over the seeds that have a number."""
     present = [seed for seed, value in per_seed.items() if not math.isnan(value)]
-    return over(label, unit, lambda seeds: mean(per_seed[k] for k in seeds), present)
+    return over(lambda seeds: mean(per_seed[k] for k in seeds), present)
 
 
 def plain_error(plain: Grid) -> Expected:
-    values = {k: plain.error[1, k] for k in plain.seeds}
-    return over_mean("error of the plain network", "share", values)
+    return over_mean({k: plain.error[1, k] for k in plain.seeds})
 
 
-def measured(measure: str, source: Results, **arguments: Any) -> list[Quantity]:
-    return MEASURES[measure](Evidence(source), **arguments)
+def measured(measure: str, source: Results, **arguments: Any) -> dict[str, Interval]:
+    """The intervals that a measure finds, without its texts."""
+    found = MEASURES[measure](Evidence(source), **arguments)
+    return {name: each for name, each in found.items() if isinstance(each, Interval)}
 
 
-def check(found: Sequence[Quantity], expected: Mapping[str, Expected]) -> None:
-    """Every quantity is there, with its words, its unit, its value and its interval."""
-    assert sorted(quantity.name for quantity in found) == sorted(expected)
-    for quantity in found:
-        name, wanted = quantity.name, expected[quantity.name]
-        words = (quantity.label, quantity.unit, quantity.seeds)
-        assert words == (wanted.label, wanted.unit, wanted.seeds), name
-        assert quantity.value == pytest.approx(wanted.value, rel=1e-9, nan_ok=True), name
-        if wanted.low is None:
-            assert (quantity.low, quantity.high) == (None, None), name
-        else:
-            bounds = (quantity.low, quantity.high)
-            assert bounds == pytest.approx((wanted.low, wanted.high), rel=1e-9), name
+def check(found: Mapping[str, Interval], **expected: Expected | tuple[float, int]) -> None:
+    """Every quantity is there, with its value, its seeds and its interval.
+
+    Of a pair of value and seeds the interval is tried elsewhere.
+    """
+    assert sorted(found) == sorted(expected)
+    for name, wanted in expected.items():
+        each, bounds = found[name], None
+        if isinstance(wanted, Expected):
+            bounds = wanted.low, wanted.high
+            wanted = wanted.value, wanted.seeds
+        assert each.count == wanted[1], name
+        assert each.estimate == pytest.approx(wanted[0], rel=1e-9, nan_ok=True), name
+        if bounds and not math.isnan(wanted[0]):
+            assert (each.low, each.high) == pytest.approx(bounds, rel=1e-9, nan_ok=True), name
+
+
+def values(found: Mapping[str, Interval]) -> dict[str, float]:
+    return {name: each.estimate for name, each in found.items()}

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pondering.claims.measures import MEASURES
-from pondering.claims.measures.quantities import Quantity
+from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.quantities import Quantity, quantities_of
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError
 from pondering.results.units import Unit, number_text
@@ -177,6 +178,7 @@ class Claim(Entry):
         paper, figure, paper_value: where it was published, and with what numbers.
         measure, arguments: the function of `MEASURES` that gives its quantities.
         measured: how it does, in words.
+        quantities: unit and label of each, by name; see `quantities_of`.
         judged_at: the profiles at which it can be judged, from the smallest; `scale_reason` says
             why.
         minimum_seeds: fewest of a setting.
@@ -199,6 +201,7 @@ class Claim(Entry):
     measured: Text
     measure: str
     arguments: dict[str, str | int | float | tuple[str | int | float, ...]]
+    quantities: dict[str, tuple[Unit, Text]]
     criteria: tuple[Criterion, ...] = Field(min_length=1)
     preconditions: tuple[Precondition, ...] = ()
     judged_at: tuple[Profile, ...] = ("reduced", "paper")
@@ -229,6 +232,15 @@ class Claim(Entry):
             if name not in self.experiments:
                 raise ValueError(f"paper_size: {name!r} is no experiment of the arguments")
         return self
+
+    def measured_in(self, evidence: Evidence) -> tuple[Quantity, ...]:
+        """Its quantities in the results of a profile.
+
+        Raises:
+            NotRunError, InsufficientError: they cannot be measured.
+        """
+        found = MEASURES[self.measure](evidence, **self.arguments)
+        return quantities_of(found, self.quantities, self.arguments)
 
     @property
     def own(self) -> bool:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from pondering.claims.claims import Claim
 from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.frames import best, by, near_best
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.results import Results
@@ -49,12 +50,11 @@ def choices(claim: Claim, results: Results) -> Iterator[Choice]:
     split = str(claim.arguments.get("split", "test"))
     split = "interpolation" if claim.measure == "extrapolation" else split
     for experiment, mechanism in product(claim.paper_size, CHOOSES.get(claim.measure, ())):
-        cube = Evidence(results).cube(experiment, mechanism, split)
-        if mechanism == "repeat":
-            cube = cube.where(lambda rho: rho > 1, "rho > 1")
-        for at in cube.near_best():
-            if at != cube.best():
-                yield Choice(experiment, mechanism, float(cube.settings[at]))
+        rows = Evidence(results).rows(experiment, mechanism, split)
+        errors = by(rows[rows["setting"] > 1] if mechanism == "repeat" else rows, "error")
+        for setting in near_best(errors):
+            if setting != best(errors):
+                yield Choice(experiment, mechanism, setting)
 
 
 def at_setting(results: Results, choice: Choice) -> Results:

@@ -17,7 +17,6 @@ from typing import get_args
 import pandas as pd
 
 from pondering.claims.claims import Claim, Criterion, Outcome, PaperSize, Verdict
-from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import Quantity, quantity_text
 from pondering.claims.stability import at_setting, choices
@@ -209,7 +208,7 @@ def _judged(claim: Claim, results: Results) -> Judgement:
     quantities: tuple[Quantity, ...] = ()
     findings: tuple[Finding, ...] = ()
     try:
-        quantities = tuple(MEASURES[claim.measure](evidence, **claim.arguments))
+        quantities = claim.measured_in(evidence)
     except NotRunError as problem:
         parts = dict.fromkeys(claim.parts, _found("undecided", str(problem)))
     except InsufficientError as problem:
@@ -388,7 +387,7 @@ def _updates(sizes: dict[str, PaperSize], evidence: Evidence) -> dict[str, float
     runs = [run.partition("-") for run in evidence.runs]
     return {
         experiment: evidence.common_updates(
-            experiment, *(mechanism for name, _, mechanism in runs if name == experiment)
+            experiment, [mechanism for name, _, mechanism in runs if name == experiment]
         )
         for experiment in sizes
     }

@@ -1,8 +1,8 @@
-"""One function per kind of claim: results in, named quantities with intervals out.
+"""One function per kind of claim: results in, intervals by name out.
 
 `claims.yaml` names the measure of each claim and gives it its arguments; every threshold lies
-there, none here. Of all measures `evidence` is the results of a profile, `experiment` the task or
-the data that the claim is about, and `split` that of its evaluation.
+there, and what each quantity is called. Of all measures `evidence` is the results of a profile,
+`experiment` the task or the data that the claim is about, and `split` that of its evaluation.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pondering.claims.measures import (
     repeat,
     text,
 )
-from pondering.claims.measures.quantities import Quantity
+from pondering.claims.measures.quantities import Measured
 
-Measure = Callable[..., list[Quantity]]
+Measure = Callable[..., Measured]
 
 MEASURES: dict[str, Measure] = {
     measure.__name__: measure

@@ -5,161 +5,111 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pandas as pd
 
-from pondering.claims.measures.arrays import (
+from pondering.claims.measures.evidence import Evidence, InsufficientError, at_prior, require
+from pondering.claims.measures.frames import (
     Array,
     accuracy_gain,
     average,
+    best,
     best_accuracy,
     better_accuracy,
-    deviations,
+    by,
+    computed,
     difference,
-    present,
+    near_best,
+    reached,
 )
-from pondering.claims.measures.evidence import Cube, Curves, Evidence, require
-from pondering.claims.measures.quantities import (
-    Quantity,
-    mean_over_seeds,
-    median_over_seeds,
+from pondering.claims.measures.intervals import (
     over_seeds,
+    ratio_of_soonest,
     solved_settings,
     solved_settings_gap,
 )
-from pondering.claims.measures.ratios import ratio_of_soonest
+from pondering.claims.measures.quantities import Measured
+from pondering.results.statistics import mean_interval, median_interval
 
 
-def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
-    """PonderNet against ACT, each at the setting with the best mean accuracy (B1).
-
-    Returns:
-        pondernet_accuracy, act_accuracy, best_accuracy, accuracy_gain, steps_difference.
-    """
-    ponder, act = (evidence.sweep(experiment, name, split) for name in ("pondernet", "act"))
-    errors = ponder.seed_error(), act.seed_error()
-    steps = ponder.seed_ponder()[:, ponder.best()], act.seed_ponder()[:, act.best()]
-    return [
-        over_seeds(
-            "pondernet_accuracy", "accuracy of PonderNet", "share", best_accuracy, errors[0]
-        ),
-        over_seeds("act_accuracy", "accuracy of ACT", "share", best_accuracy, errors[1]),
-        _better(*errors),
-        _gain(*errors),
-        over_seeds(
-            "steps_difference", "steps of PonderNet less those of ACT", "steps", difference, *steps
-        ),
-    ]
+def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> Measured:
+    """PonderNet against ACT, each at the setting with the best mean accuracy (B1)."""
+    sweeps = [evidence.sweep(experiment, name, split) for name in ("pondernet", "act")]
+    errors = [by(each, "error") for each in sweeps]
+    steps = [by(rows, "ponder_time")[best(e)] for rows, e in zip(sweeps, errors, strict=True)]
+    return {
+        "pondernet_accuracy": over_seeds(best_accuracy, errors[0]),
+        "act_accuracy": over_seeds(best_accuracy, errors[1]),
+        "best_accuracy": over_seeds(better_accuracy, *errors),
+        "accuracy_gain": over_seeds(accuracy_gain, *errors),
+        "steps_difference": over_seeds(difference, *steps),
+    }
 
 
-def extrapolation(evidence: Evidence, *, experiment: str) -> list[Quantity]:
+def extrapolation(evidence: Evidence, *, experiment: str) -> Measured:
     """Accuracy and steps beyond the trained range; settings chosen inside it (B2).
 
     Args:
         experiment: has the splits "interpolation" and "extrapolation".
-
-    Returns:
-        inside_accuracy, pondernet_accuracy, act_accuracy, accuracy_gain, steps_ratio, steps_beyond.
     """
-    ponder, act = (
+    (inside, beyond), act = (
         [evidence.sweep(experiment, name, split) for split in ("interpolation", "extrapolation")]
         for name in ("pondernet", "act")
     )
-    accuracy = [1 - beyond.seed_error()[:, inside.best()] for inside, beyond in (ponder, act)]
-    steps = [split.seed_ponder()[:, ponder[0].best()] for split in ponder]
-    return [
-        over_seeds(
-            "inside_accuracy",
-            "accuracy of PonderNet in the trained range",
-            "share",
-            best_accuracy,
-            ponder[0].seed_error(),
-        ),
-        mean_over_seeds(
-            "pondernet_accuracy",
-            "accuracy of PonderNet beyond the trained range",
-            "share",
-            accuracy[0],
-        ),
-        mean_over_seeds(
-            "act_accuracy", "accuracy of ACT beyond the trained range", "share", accuracy[1]
-        ),
-        over_seeds(
-            "accuracy_gain",
-            "accuracy of PonderNet less that of ACT, beyond the trained range",
-            "points",
-            difference,
-            *accuracy,
-        ),
-        over_seeds(
-            "steps_ratio",
-            "steps of PonderNet beyond the trained range over those inside",
-            "times",
-            lambda a, b: average(b) / average(a),
-            *steps,
-        ),
-        mean_over_seeds(
-            "steps_beyond", "steps of PonderNet beyond the trained range", "steps", steps[1]
-        ),
-    ]
+    chosen, act_chosen = best(by(inside, "error")), best(by(act[0], "error"))
+    accuracy = [1 - by(beyond, "error")[chosen], 1 - by(act[1], "error")[act_chosen]]
+    steps = [by(each, "ponder_time")[chosen] for each in (inside, beyond)]
+    return {
+        "inside_accuracy": over_seeds(best_accuracy, by(inside, "error")),
+        "pondernet_accuracy": mean_interval(accuracy[0]),
+        "act_accuracy": mean_interval(accuracy[1]),
+        "accuracy_gain": over_seeds(difference, *accuracy),
+        "steps_ratio": over_seeds(lambda a, b: average(b) / average(a), *steps),
+        "steps_beyond": mean_interval(steps[1]),
+    }
 
 
 def training_compute(
     evidence: Evidence, *, experiment: str, mechanism: str, split: str, learned_error: float
-) -> list[Quantity]:
+) -> Measured:
     """Forward passes spent in training by PonderNet and ACT, each at its best setting (B3).
+
+    compute_ratio_highest is the highest ratio over settings of both whose mean error is within one
+    standard error of the best.
 
     Args:
         mechanism: PonderNet as the tables write it; with a constant N it computes N steps for every
             example, whatever it has learned.
         split: the evaluation split that chooses the settings.
         learned_error: the training error whose first crossing is compared.
-
-    Returns:
-        best_accuracy, compute_ratio, compute_to_learn, sampled_steps, accuracy_gain; and
-        compute_ratio_highest, the highest ratio over settings of both whose mean error is within
-        one standard error of the best.
     """
-    sweeps = {name: evidence.sweep(experiment, name, split) for name in (mechanism, "act")}
-    until = evidence.common_updates(experiment, *sweeps)
-    curves = {name: evidence.curves(experiment, name, until) for name in sweeps}
-    at = {name: _same_setting(curves[name], sweeps[name]) for name in sweeps}
-    total = [curves[name].steps[:, at[name]] for name in sweeps]
-    near = [_near_best(curves[name], sweeps[name]) for name in sweeps]
-    highest = max(product(*near), key=lambda each: _ratio(*each))
+    names = (mechanism, "act")
+    sweeps = [evidence.sweep(experiment, name, split) for name in names]
+    until = evidence.common_updates(experiment, names)
+    curves = [evidence.curves(experiment, name, until) for name in names]
+    errors = [by(each, "error") for each in sweeps]
+    chosen = [best(each) for each in errors]
+    passes = [
+        computed(each).reindex(columns=error.columns)
+        for each, error in zip(curves, errors, strict=True)
+    ]
     learned = [
-        curves[name].reached(learned_error, "computed_steps")[:, [at[name]]] for name in sweeps
+        reached(each, learned_error, "computed_steps").reindex(columns=[setting])
+        for each, setting in zip(curves, chosen, strict=True)
     ]
-    errors = [sweep.seed_error() for sweep in sweeps.values()]
-    ponder = sweeps[mechanism]
-    return [
-        _better(*errors),
-        over_seeds(
-            "compute_ratio",
-            "forward passes of PonderNet over those of ACT, same updates",
-            "times",
-            _ratio,
-            *total,
-        ),
-        over_seeds(
-            "compute_ratio_highest",
-            "the same, the highest over settings within one standard error of the best",
-            "times",
-            _ratio,
-            *highest,
-        ),
-        ratio_of_soonest(
-            "compute_to_learn",
-            "forward passes of PonderNet over those of ACT, "
-            f"until {100 * learned_error:g}% training error",
-            *learned,
-        ),
-        mean_over_seeds(
-            "sampled_steps",
-            "steps of PonderNet at evaluation",
-            "steps",
-            ponder.seed_ponder()[:, ponder.best()],
-        ),
-        _gain(*errors),
-    ]
+
+    def at(settings: tuple[float, ...]) -> list[pd.Series[float]]:
+        return [each[setting] for each, setting in zip(passes, settings, strict=True)]
+
+    near = product(*(near_best(each) for each in errors))
+    highest = max(near, key=lambda each: _ratio(*at(each)))
+    return {
+        "best_accuracy": over_seeds(better_accuracy, *errors),
+        "compute_ratio": over_seeds(_ratio, *at((chosen[0], chosen[1]))),
+        "compute_ratio_highest": over_seeds(_ratio, *at(highest)),
+        "compute_to_learn": ratio_of_soonest(*learned),
+        "sampled_steps": mean_interval(by(sweeps[0], "ponder_time")[chosen[0]]),
+        "accuracy_gain": over_seeds(accuracy_gain, *errors),
+    }
 
 
 def robustness(
@@ -170,110 +120,56 @@ def robustness(
     solved_accuracy: float,
     lambda_p_at_most: float,
     minimum_settings: int,
-) -> list[Quantity]:
+) -> Measured:
     """Over how many settings each method solves the task, and how seeds scatter (B4).
+
+    scatter_gap is over the settings that most seeds solve, NaN where a method has none.
 
     Args:
         solved_accuracy: accuracy from which a network has solved the task.
         lambda_p_at_most: the largest prior the claim includes.
         minimum_settings: fewer settings of either method than this tell nothing.
-
-    Returns:
-        best_accuracy, pondernet_solved, act_solved, solved_gap; scatter_gap over the settings that
-        most seeds solve, NaN where a method has none.
     """
-    act = evidence.sweep(experiment, "act", split).whole()
-    every = evidence.sweep(experiment, "pondernet", split).whole()
-    require(len(act.settings), minimum_settings, "settings of ACT")
-    require(len(every.settings), minimum_settings, "settings of PonderNet")
-    words = f"λp ≤ {lambda_p_at_most:g}"
-    ponder = every.where(lambda prior: prior <= lambda_p_at_most + 1e-9, words)
-
-    errors = ponder.seed_error(), act.seed_error()
+    act, ponder = (
+        by(evidence.sweep(experiment, name, split), "error").dropna()
+        for name in ("act", "pondernet")
+    )
+    require(act.shape[1], minimum_settings, "settings of ACT")
+    require(ponder.shape[1], minimum_settings, "settings of PonderNet")
+    errors = [ponder.loc[:, : lambda_p_at_most + 1e-9], act]
+    if errors[0].empty:
+        raise InsufficientError(f"no setting with λp ≤ {lambda_p_at_most:g} was run")
     solved = [1 - each >= solved_accuracy for each in errors]
-    steady = [each[:, right.mean(axis=0) > 0.5] for each, right in zip(errors, solved, strict=True)]
-    enough = f"most seeds solve (accuracy at least {100 * solved_accuracy:g}%)"
-    right = act.settings[solved[1].mean(axis=0) > 0.5]
-    which = f": τ {', '.join(f'{tau:g}' for tau in right)}" if right.size else ""
-    return [
-        _better(*errors),
-        solved_settings(
-            "pondernet_solved", f"settings of PonderNet, {words}, that {enough}", solved[0]
-        ),
-        solved_settings("act_solved", f"settings of ACT that {enough}{which}", solved[1]),
-        solved_settings_gap("solved_gap", "share of settings solved, PonderNet less ACT", *solved),
-        over_seeds(
-            "scatter_gap",
-            "scatter of accuracy over seeds at settings that most solve, ACT less PonderNet",
-            "points",
-            _scatter_gap,
-            *steady,
-        ),
-    ]
+    most = [each.columns[each.mean() > 0.5] for each in solved]
+    steady = [each[settings] for each, settings in zip(errors, most, strict=True)]
+    return {
+        "best_accuracy": over_seeds(better_accuracy, *errors),
+        "pondernet_solved": solved_settings(solved[0]),
+        "act_solved": solved_settings(solved[1]),
+        "penalties": f": τ {', '.join(f'{tau:g}' for tau in most[1])}" if len(most[1]) else "",
+        "solved_gap": solved_settings_gap(*solved),
+        "scatter_gap": over_seeds(_scatter_gap, *steady),
+    }
 
 
-def settled_steps(
-    evidence: Evidence, *, experiment: str, split: str, lambda_p: float
-) -> list[Quantity]:
-    """Steps with a prior that asks for many more (B5).
+def settled_steps(evidence: Evidence, *, experiment: str, split: str, lambda_p: float) -> Measured:
+    """Steps with a prior that asks for many more, and with the shortest prior there is (B5).
 
     Args:
         lambda_p: the prior of the claim.
-
-    Returns:
-        accuracy, steps (median over seeds), drift (last quarter of training against the third);
-        beside them steps_of_shortest, the median with the shortest prior there is.
     """
-    words = f"λp = {lambda_p:g}"
     every = evidence.sweep(experiment, "pondernet", split)
-    sweep, shortest = every.at_prior(lambda_p), float(every.settings[-1])
+    own, shortest = at_prior(every, lambda_p), float(every["setting"].max())
     curves = evidence.curves(experiment, "pondernet")
-    place = int(np.argmin(abs(curves.settings - lambda_p)))
-    drifts = [
-        _drift(frame["ponder_time"], frame["update"])
-        for (_, setting), frame in sorted(curves.frames.items())
-        if setting == place
-    ]
-    return [
-        mean_over_seeds(
-            "accuracy", f"accuracy with {words}", "share", 1 - sweep.seed_error()[:, 0]
-        ),
-        median_over_seeds(
-            "steps",
-            f"median steps with {words}",
-            "steps",
-            present(sweep.seed_ponder()[:, 0]),
-        ),
-        median_over_seeds(
-            "steps_of_shortest",
-            f"median steps with λp = {shortest:g}, a prior mean of {1 / shortest:.2g}",
-            "steps",
-            present(every.seed_ponder()[:, -1]),
-        ),
-        mean_over_seeds(
-            "drift", "change of steps, up or down, over the last half of training", "change", drifts
-        ),
-    ]
-
-
-def _gain(ponder: Array, act: Array) -> Quantity:
-    label = "accuracy of PonderNet less that of ACT"
-    return over_seeds("accuracy_gain", label, "points", accuracy_gain, ponder, act)
-
-
-def _better(ponder: Array, act: Array) -> Quantity:
-    label = "accuracy of the better of the two"
-    return over_seeds("best_accuracy", label, "share", better_accuracy, ponder, act)
-
-
-def _same_setting(curves: Curves, sweep: Cube) -> int:
-    return int(np.argmin(abs(curves.settings - sweep.settings[sweep.best()])))
-
-
-def _near_best(curves: Curves, sweep: Cube) -> list[Array]:
-    """[K] forward passes an update, of each setting within one standard error of the best."""
-    near = sweep.settings[sweep.near_best()]
-    return [curves.steps[:, np.argmin(abs(curves.settings - setting))] for setting in near]
+    curves = curves[np.isclose(curves["setting"].astype(float), lambda_p)]
+    return {
+        "accuracy": mean_interval(1 - by(own, "error")),
+        "steps": median_interval(by(own, "ponder_time")),
+        "steps_of_shortest": median_interval(by(every, "ponder_time")[shortest]),
+        "shortest": f"{shortest:g}",
+        "prior_mean": f"{1 / shortest:.2g}",
+        "drift": mean_interval([_drift(each) for _, each in curves.groupby("seed")]),
+    }
 
 
 def _ratio(first: Array, second: Array) -> float:
@@ -282,13 +178,14 @@ def _ratio(first: Array, second: Array) -> float:
 
 def _scatter_gap(ponder: Array, act: Array) -> float:
     """Scatter of accuracy over seeds, which is that of errors: ACT's less PonderNet's."""
-    return float(average(deviations(act)) - average(deviations(ponder)))
+    scatter = [average(pd.DataFrame(each).std()) for each in (act, ponder)]
+    return float(scatter[0] - scatter[1])
 
 
-def _drift(steps: Array, updates: Array) -> float:
+def _drift(curve: pd.DataFrame) -> float:
     """Change of the mean steps, up or down, from the third to the last quarter, as a share."""
-    share = updates / updates.max()
-    third, last = steps[(share > 0.5) & (share <= 0.75)], steps[share > 0.75]
-    if not third.size or not last.size:
-        return float("nan")
-    return float(abs(last.mean() - third.mean()) / third.mean())
+    share, steps = curve["update"] / curve["update"].max(), curve["ponder_time"]
+    third, last = (
+        steps[part].mean(skipna=False) for part in ((share > 0.5) & (share <= 0.75), share > 0.75)
+    )
+    return float(abs(last - third) / third)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.arrays import Array, average
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError, require
+from pondering.claims.measures.frames import Array
 from pondering.claims.measures.networks import of_each
-from pondering.claims.measures.quantities import Quantity
+from pondering.claims.measures.quantities import Measured
 from pondering.params.mechanisms import MECHANISMS
 from pondering.results.exits import at_best_settings, errors_at, with_curve
-from pondering.results.statistics import interval
+from pondering.results.statistics import Interval, interval
+from pondering.results.tables import per_seed
 
 FEWEST_THRESHOLDS = 8
 LARGEST_ERROR = 0.25
@@ -30,25 +29,22 @@ def rules_and_mechanisms(
     experiments: Sequence[str],
     beside: Sequence[str],
     steps: Sequence[float],
-) -> list[Quantity]:
+) -> Measured:
     """Accuracy at equal mean steps: how it varies by rule and by mechanism (Q4).
 
-    Mechanisms without options are compared at their best settings, of those whose mean error there
-    is at most LARGEST_ERROR, by every rule that all of them have with eight thresholds at least in
-    each network. Mean steps that some rule does not reach are left out.
+    variance_ratio is the sum of squares between rules over that between mechanisms, both summed
+    over the mean steps. Mechanisms without options are compared at their best settings, of those
+    whose mean error there is at most LARGEST_ERROR, by every rule that all of them have with eight
+    thresholds at least in each network. Mean steps that some rule does not reach are left out.
+    variance_ratio_at_any_depth takes in mechanisms too whose error is as low at N steps alone.
 
     Args:
         experiments: the tasks that are asked about.
         beside: others, whose quantities are NAME_beside.
         steps: mean steps.
-
-    Returns:
-        by task: variance_ratio, the sum of squares between rules over that between mechanisms,
-        both summed over the mean steps; beside it variance_ratio_at_any_depth, with mechanisms too
-        whose error is as low at N steps alone, where there are any.
     """
 
-    def of(experiment: str) -> list[Quantity]:
+    def of(experiment: str) -> Measured:
         table, rows = evidence.table(experiment), evidence.results.exits.get(experiment)
         if rows is None:
             raise evidence.not_run(f"{experiment} has no table of exit rules")
@@ -57,24 +53,26 @@ def rules_and_mechanisms(
         for mechanism, own in at_best_settings(rows, table).items():
             at, split = float(own["setting"].iloc[0]), own["split"].iloc[0]
             sweep = evidence.sweep(experiment, mechanism, split, partial(np.isclose, at))
-            if float(average(sweep.seed_error())) <= LARGEST_ERROR:
+            if per_seed(sweep)["error"].mean() <= LARGEST_ERROR:
                 best[mechanism] = own
             elif mechanism in forced and forced[mechanism]["depth"].mean() <= LARGEST_ERROR:
                 deep[mechanism] = own
         require(len(best), 2, "mechanisms with exit rules that learned the task")
-        found = [_ratio(best, rows, steps)]
+        ratio, rules, at_steps = _ratio(best, rows, steps)
+        found: Measured = {"variance_ratio": ratio, "rules": rules, "depths": at_steps}
+        found["mechanisms"] = _listed(best)
         if deep:
             with suppress(InsufficientError):  # it decides nothing
-                ratio = _ratio(best | deep, rows, steps)
-                more = f"the same with {_listed(deep)} too"
-                found.append(replace(ratio, name="variance_ratio_at_any_depth", label=more))
+                found["variance_ratio_at_any_depth"] = _ratio(best | deep, rows, steps)[0]
+                found["deep"] = _listed(deep)
         return found
 
     decides = of_each(evidence, experiments, of)
     with suppress(NotRunError):
-        decides += [
-            replace(each, name=f"{each.name}_beside") for each in of_each(evidence, beside, of)
-        ]
+        for key, each in of_each(evidence, beside, of).items():
+            name, _, part = key.partition(", ")
+            beside_it = f"{name}_beside" if isinstance(each, Interval) else name
+            decides[f"{beside_it}, {part}"] = each
     return decides
 
 
@@ -86,8 +84,8 @@ def _fine(own: pd.DataFrame, rule: str) -> bool:
 
 def _ratio(
     best: Mapping[str, pd.DataFrame], rows: pd.DataFrame, steps: Sequence[float]
-) -> Quantity:
-    """Its interval is that of its logarithm."""
+) -> tuple[Interval, str, str]:
+    """The ratio, whose interval is that of its logarithm, with the rules and mean steps in it."""
     rules = [rule for rule in with_curve(rows) if all(_fine(own, rule) for own in best.values())]
     require(len(rules), 2, "rules with eight thresholds in every network")
     accuracy = _accuracies(best, rules, steps)
@@ -95,14 +93,9 @@ def _ratio(
     require(int(reached.sum()), 1, "mean steps that every rule reaches")
     found = interval(log_ratio, accuracy[..., reached])
     with np.errstate(over="ignore"):
-        value, *ends = np.exp([found.estimate, found.low, found.high]).tolist()
+        ratio, low, high = np.exp([found.estimate, found.low, found.high]).tolist()
     at = ", ".join(f"{each:g}" for each in np.asarray(steps)[reached])
-    label = (
-        f"variance of accuracy between rules ({', '.join(rules)}) over that between "
-        f"{_listed(best)}, at {at} mean steps"
-    )
-    low, high = (None if math.isnan(each) else each for each in ends)
-    return Quantity("variance_ratio", label, "times", value, low, high, found.count)
+    return Interval(ratio, low, high, found.count), ", ".join(rules), at
 
 
 def _listed(mechanisms: Iterable[str]) -> str:

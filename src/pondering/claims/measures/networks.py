@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.arrays import Array, average, trend
-from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
-from pondering.claims.measures.quantities import Quantity, over_seeds
-from pondering.params.replica import read_variant
-from pondering.results.statistics import SOLVED_ERROR
-from pondering.results.tables import splits_of
-from pondering.results.units import Unit
+from pondering.claims.measures import intervals
+from pondering.claims.measures.evidence import Evidence, InsufficientError, Keep, NotRunError
+from pondering.claims.measures.frames import average, by_difficulty, trend
+from pondering.claims.measures.intervals import over_seeds
+from pondering.claims.measures.quantities import Measured
+from pondering.params.replica import options_listed, read_variant
+from pondering.results.statistics import SOLVED_ERROR, Interval
+from pondering.results.tables import per_seed, splits_of
 
 
 def variants(evidence: Evidence, experiment: str, mechanism: str) -> list[str]:
@@ -31,11 +30,16 @@ def variants(evidence: Evidence, experiment: str, mechanism: str) -> list[str]:
     return found
 
 
+def options_text(variant: str) -> str:
+    """The options of a variant: "beta 0.1, kl prior_p"; "" without any."""
+    return ", ".join(options_listed(read_variant(variant)[1]))
+
+
 def networks(
     evidence: Evidence,
     experiment: str,
     names: Iterable[str],
-    keep: Callable[[Array], Any] | None = None,
+    keep: Keep | None = None,
     words: str = "",
 ) -> pd.DataFrame:
     """A row for each network, on the split that counts.
@@ -47,52 +51,37 @@ def networks(
         keep, words: as of `Evidence.sweep`.
 
     Returns:
-        mechanism, setting, seed, error, steps (difficulties weigh alike), solved, and trend,
+        mechanism, setting, seed, error, ponder_time (difficulties weigh alike), solved, and trend,
         Spearman's correlation of steps with difficulty, 0 where all steps are the same.
 
     Raises:
         NotRunError, InsufficientError: as of `Evidence.sweep`.
     """
-    rows: list[dict[str, Any]] = []
+    every = []
     split = splits_of(evidence.table(experiment))[0]
     for name in names:
-        cube = evidence.sweep(experiment, name, split, keep, words)
-        errors, steps = cube.seed_error(), cube.seed_ponder()
-        for k, s in np.argwhere(cube.status != ""):
-            known = {"mechanism": name, "setting": cube.settings[s], "seed": int(cube.seeds[k])}
-            found = {"error": errors[k, s], "steps": steps[k, s]}
-            (rises,) = trend(cube.difficulties, cube.ponder[k, s][None])
-            rows.append(known | found | {"solved": errors[k, s] < SOLVED_ERROR, "trend": rises})
-    return pd.DataFrame(rows)
+        rows = evidence.sweep(experiment, name, split, keep, words)
+        steps = by_difficulty(rows, "ponder_time")
+        trends = pd.Series(trend(steps), steps.index, name="trend")
+        every.append(per_seed(rows).join(trends, on=["seed", "setting"]))
+    found = pd.concat(every, ignore_index=True)
+    return found.assign(solved=found["error"] < SOLVED_ERROR)
 
 
-def by_seed(frame: pd.DataFrame, column: str, seeds: Sequence[int] | None = None) -> Array:
-    """A column of networks as [seeds, networks of a seed], NaN where there is none.
-
-    Args:
-        seeds: a row each, in this order; None: those that there are.
-    """
-    table = frame.pivot(index="seed", columns=["mechanism", "setting"], values=column)
-    table = table if seeds is None else table.reindex(seeds)
-    return np.asarray(table.to_numpy(float), dtype=np.float64)
-
-
-def mean_over_networks(
-    name: str, label: str, unit: Unit, frame: pd.DataFrame, column: str
-) -> Quantity:
+def mean_over_networks(frame: pd.DataFrame, column: str) -> Interval:
     """The mean of a column over networks, with the jackknife over seeds; NaN without a network.
 
     Args:
-        name, label, unit: as of `mean_over_seeds`.
         frame: what `networks` gives, or some of its rows.
+        column: one of its columns.
     """
-    values = by_seed(frame, column) if len(frame) else np.empty((0, 1))
-    return over_seeds(name, label, unit, average, values)
+    table = frame.pivot(index="seed", columns=["mechanism", "setting"], values=column)
+    return over_seeds(average, table if len(frame) else np.empty((0, 1)))
 
 
-def count_of(name: str, label: str, frame: pd.DataFrame) -> Quantity:
+def count_of(frame: pd.DataFrame) -> Interval:
     """How many networks there are."""
-    return Quantity(name, label, "networks", float(len(frame)), None, None, frame["seed"].nunique())
+    return intervals.count(len(frame), frame["seed"].nunique())
 
 
 def audit(evidence: Evidence, experiment: str, column: str) -> pd.DataFrame:
@@ -111,9 +100,18 @@ def audit(evidence: Evidence, experiment: str, column: str) -> pd.DataFrame:
     return rows[rows["split"] == split]
 
 
+def parted(found: Measured, *parts: str) -> Measured:
+    """The same, of a part: the title of a task, and what comes of the task itself."""
+    named: Measured = {}
+    for key, each in found.items():
+        name, *more = key.split(", ", 1)
+        named[", ".join(filter(None, (name, *parts, *more)))] = each
+    return named
+
+
 def of_each(
-    evidence: Evidence, experiments: Iterable[str], measure: Callable[[str], list[Quantity]]
-) -> list[Quantity]:
+    evidence: Evidence, experiments: Iterable[str], measure: Callable[[str], Measured]
+) -> Measured:
     """What is measured of each experiment, whose title comes before the parts that it has itself.
 
     What cannot be measured is left out, and the evidence remembers it.
@@ -121,17 +119,14 @@ def of_each(
     Raises:
         NotRunError: none can be measured.
     """
-    every: list[Quantity] = []
+    every: Measured = {}
     for experiment in experiments:
         try:
-            found = measure(experiment)
+            every |= parted(measure(experiment), evidence.results.title(experiment))
         except NotRunError:
             continue
         except InsufficientError as problem:
             evidence.not_run(f"{experiment}: {problem}")
-            continue
-        title = evidence.results.title(experiment)
-        every += [replace(q, part=", ".join(filter(None, (title, q.part)))) for q in found]
     if not every:
         raise NotRunError("; ".join(dict.fromkeys(evidence.missing)))
     return every

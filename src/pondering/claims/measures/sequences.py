@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from pondering.claims.measures.arrays import Array, average
-from pondering.claims.measures.evidence import Cube, Evidence, Reading, Steps, require
-from pondering.claims.measures.quantities import Quantity, mean_over_seeds
+from pondering.claims.measures.evidence import Evidence, require
+from pondering.claims.measures.frames import Array, average
+from pondering.results.statistics import Interval, mean_interval
 
 NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})
 """How a trace may write that a step has no target."""
+Steps = Sequence[Mapping[str, Any]]
 
 
-def tracking(evidence: Evidence, experiment: str, learned: Cube, minimum_numbers: int) -> Quantity:
+def tracking(
+    evidence: Evidence, experiment: str, learned: pd.DataFrame, minimum_numbers: int
+) -> Interval:
     """Correlation, within sequences, of steps with the digits of both numbers that are summed.
 
     Digits and steps are taken from their means in the sequence first, so that a seed or a sequence
@@ -26,8 +30,8 @@ def tracking(evidence: Evidence, experiment: str, learned: Cube, minimum_numbers
     Args:
         evidence: the results of a profile.
         experiment: addition.
-        learned: ACT at the time penalties that have learned the task; traces of others are left
-            out.
+        learned: [seeds, settings] of ACT at the time penalties that have learned the task; traces
+            of others are left out.
         minimum_numbers: what the longest traced sequence must have.
 
     Returns:
@@ -38,24 +42,20 @@ def tracking(evidence: Evidence, experiment: str, learned: Cube, minimum_numbers
 
     Source: Graves 2016, figure 15, counts the digits of both numbers.
     """
-    by_seed = _by_seed(evidence, experiment, summed)
-    sums = [len(each.value) for read in by_seed.values() for each in read]
+    traces = evidence.traces(experiment, "act", "mixed")
+    sums = {seed: [summed(each["steps"]) for each in own] for seed, own in traces.items()}
     if sums:
-        require(1 + max(sums), minimum_numbers, "numbers of a sum")
+        longest = max(len(each) for own in sums.values() for each in own)
+        require(1 + longest, minimum_numbers, "numbers of a sum")
     found = {
-        seed: within([each.value for each in read])
-        for seed, read in by_seed.items()
-        if np.isclose(read[0].setting, learned.settings).any()
+        seed: within(own)
+        for seed, own in sums.items()
+        if np.isclose(traces[seed][0]["setting"], learned.columns).any()
     }
-    return mean_over_seeds(
-        "tracking",
-        "correlation of steps with the digits summed, within sequences",
-        "correlation",
-        [found.get(int(seed), 0.0) for seed in learned.seeds] if found else [],
-    )
+    return mean_interval([found.get(seed, 0.0) for seed in learned.index] if found else [])
 
 
-def end_spike(evidence: Evidence, experiment: str) -> Quantity:
+def end_spike(evidence: Evidence, experiment: str) -> Interval:
     """Steps at the last two inputs, above those at the other inputs.
 
     Args:
@@ -65,14 +65,9 @@ def end_spike(evidence: Evidence, experiment: str) -> Quantity:
     Returns:
         The mean over seeds of the mean over sequences; NaN where there are none.
     """
-    return mean_over_seeds(
-        "end_spike",
-        "steps at the last two inputs, above the other inputs",
-        "steps",
-        [
-            average([each.value for each in read])
-            for read in _by_seed(evidence, experiment, excess_at_end).values()
-        ],
+    traces = evidence.traces(experiment, "act", "mixed").values()
+    return mean_interval(
+        [average([excess_at_end(each["steps"]) for each in own]) for own in traces]
     )
 
 
@@ -123,16 +118,4 @@ def excess_at_end(steps: Steps) -> float:
     ponder = [
         float(step["ponder_time"]) for step in steps if str(step["target"]).strip() in NO_TARGET
     ]
-    if len(ponder) < 3:
-        return float("nan")
-    return float(np.mean(ponder[-2:]) - np.mean(ponder[:-2]))
-
-
-def _by_seed(
-    evidence: Evidence, experiment: str, reckon: Callable[[Steps], Any]
-) -> dict[int, list[Reading]]:
-    """Of the sequences of mixed difficulty that ACT was traced on; all are of one setting."""
-    found: dict[int, list[Reading]] = {}
-    for each in evidence.traces(experiment, "act", "mixed", reckon):
-        found.setdefault(each.seed, []).append(each)
-    return found
+    return float(np.mean(ponder[-2:]) - np.mean(ponder[:-2])) if len(ponder) > 2 else float("nan")

@@ -8,82 +8,53 @@ from typing import Any
 
 import numpy as np
 
-from pondering.claims.measures.arrays import Array, average, difference
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
-from pondering.claims.measures.quantities import (
-    Quantity,
-    mean_over_seeds,
-    over_items_and_seeds,
-    over_seeds,
-)
-from pondering.results.units import Unit
+from pondering.claims.measures.frames import Array, average, by, difference, mean_error
+from pondering.claims.measures.intervals import over_items_and_seeds, over_seeds
+from pondering.claims.measures.quantities import Measured
+from pondering.results.statistics import mean_interval
 
 KINDS = ("letter", "space", "comma", "stop", "bracket", "id")
 """The kinds of characters claim G10 speaks of; every other character is "other"."""
 
-CONTRASTS: tuple[tuple[str, str, Unit, tuple[str, ...], str, int], ...] = (
-    ("space_peak", "steps at spaces above letters", "deviations", ("space",), "letter", 0),
-    ("punctuation_peak", "steps at {comma} commas and {stop} full stops above spaces", "deviations",
-     ("comma", "stop"), "space", 0),
-    ("bracket_peak", "steps at opening brackets above letters", "deviations",
-     ("bracket",), "letter", 0),
-    ("id_rise", "steps at random digits above letters", "deviations", ("id",), "letter", 0),
-    ("id_loss", "loss at random digits above letters", "nats", ("id",), "letter", 1),
-    ("id_entropy", "entropy at random digits above letters", "nats", ("id",), "letter", 2),
-)  # fmt: skip
-"""Quantity, label, unit, kinds, the kind they are compared with, column of `totals`."""
+CONTRASTS: dict[str, tuple[tuple[str, ...], str, int]] = {
+    "space_peak": (("space",), "letter", 0),
+    "punctuation_peak": (("comma", "stop"), "space", 0),
+    "bracket_peak": (("bracket",), "letter", 0),
+    "id_rise": (("id",), "letter", 0),
+    "id_loss": (("id",), "letter", 1),
+    "id_entropy": (("id",), "letter", 2),
+}
+"""Quantity -> kinds, the kind they are compared with, column of `totals`."""
 
 DIGIT = len(KINDS) + 1
 """Place in `totals` of the random digits after which another digit comes."""
 
 
-def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> list[Quantity]:
+def bits_per_character(evidence: Evidence, *, experiment: str, split: str) -> Measured:
     """Bits per character with and without ACT, ponder, and speed of learning (G9).
 
     Args:
         split: "train" as in the paper, or "heldout".
-
-    Returns:
-        plain_bits, difference, range_over_tau, ponder, learning_difference.
     """
     act = evidence.sweep(experiment, "act", split)
-    plain = evidence.plain(experiment, split).seed_error()[:, 0]
-    until = evidence.common_updates(experiment, "act", "repeat")
-    curves = evidence.curves(experiment, "act", until)
-    without = evidence.curves(experiment, "repeat", until)
-    slow = without.mean_error[:, without.settings == 1]
-    return [
-        mean_over_seeds("plain_bits", "bits per character of the plain network", "bits", plain),
-        over_seeds(
-            "difference",
-            "bits per character of ACT less the plain network",
-            "bits",
-            difference,
-            act.seed_error(),
-            plain,
-        ),
-        over_seeds(
-            "range_over_tau",
-            "largest less smallest over τ",
-            "bits",
-            lambda rows: np.ptp(average(rows, axis=0)),
-            act.seed_error(),
-        ),
-        over_seeds("ponder", "steps per character of ACT", "steps", average, act.seed_ponder()),
-        over_seeds(
-            "learning_difference",
-            "bits averaged over training, ACT less the plain network",
-            "bits",
-            difference,
-            curves.mean_error,
-            slow,
-        ),
-    ]
+    bits, plain = by(act, "error"), by(evidence.plain(experiment, split), "error")
+    until = evidence.common_updates(experiment, ("act", "repeat"))
+    curves, slow = (
+        mean_error(evidence.curves(experiment, name, until)) for name in ("act", "repeat")
+    )
+    return {
+        "plain_bits": mean_interval(plain),
+        "difference": over_seeds(difference, bits, plain),
+        "range_over_tau": over_seeds(lambda rows: np.ptp(average(rows, axis=0)), bits),
+        "ponder": over_seeds(average, by(act, "ponder_time")),
+        "learning_difference": over_seeds(difference, curves, slow.loc[:, slow.columns == 1]),
+    }
 
 
 def ponder_by_character(
     evidence: Evidence, *, experiment: str, minimum_characters: int
-) -> list[Quantity]:
+) -> Measured:
     """Steps at boundaries of a text against steps inside words and inside random numbers (G10).
 
     Steps are counted in deviations of the trace's own ponder, so that networks that ponder much
@@ -95,23 +66,17 @@ def ponder_by_character(
         minimum_characters: least number of letters, of spaces and of random digits, which the
             claim stands by; of the other kinds any number will do.
 
-    Returns:
-        ponder_spread, space_peak, punctuation_peak, bracket_peak, id_rise, id_loss, id_entropy, and
-        digit_loss: what a random digit after another costs, which is at best ln 10 nats.
-
     Raises:
         NotRunError: no trace of ACT on a text exists.
         InsufficientError: too few characters of a kind.
     """
     evidence.sweep(experiment, "act", "train")
-    readings = evidence.traces(experiment, "act", "text", totals)
-    if not readings:
+    traces = evidence.traces(experiment, "act", "text")
+    if not traces:
         raise NotRunError(f"{experiment} has no trace of ACT on a text")
-    by_seed: dict[int, list[Array]] = {}
-    for each in readings:
-        by_seed.setdefault(each.seed, []).append(each.value)
+    read = [[totals(each["steps"]) for each in own] for own in traces.values()]
     # [windows, seeds, kinds, columns, (count, sum)]
-    windows = np.stack([np.stack(read) for read in zip(*by_seed.values(), strict=False)])
+    windows = np.stack([np.stack(each) for each in zip(*read, strict=False)])
     counts = dict(zip(KINDS, windows[:, 0, :, 0, 0].sum(axis=0), strict=False))  # of one seed
     for kind in ("letter", "space", "id"):
         if counts[kind] < minimum_characters:
@@ -119,20 +84,15 @@ def ponder_by_character(
                 f"the traced text has {counts[kind]:.0f} characters of kind {kind!r}, "
                 f"{minimum_characters} are needed"
             )
-    spread, digit = "deviation of steps over the text", "loss at a random digit after another"
-    return [
-        over_items_and_seeds("ponder_spread", spread, "steps", _spread, windows),
-        over_items_and_seeds("digit_loss", digit, "nats", _digit_loss, windows),
-    ] + [
-        over_items_and_seeds(
-            name,
-            label.format_map({each: f"{count:.0f}" for each, count in counts.items()}),
-            unit,
-            partial(_contrast, kinds, against, column),
-            windows,
-        )
-        for name, label, unit, kinds, against, column in CONTRASTS
-    ]
+    return {
+        "ponder_spread": over_items_and_seeds(_spread, windows),
+        "digit_loss": over_items_and_seeds(_digit_loss, windows),
+        **{
+            name: over_items_and_seeds(partial(_contrast, *each), windows)
+            for name, each in CONTRASTS.items()
+        },
+        **{kind: f"{number:.0f}" for kind, number in counts.items()},
+    }
 
 
 def totals(steps: Sequence[Mapping[str, Any]]) -> Array:

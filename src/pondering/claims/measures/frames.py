@@ -1,0 +1,157 @@
+"""From tidy rows to a frame of a row a seed, and what is reckoned from such frames.
+
+A replica that failed has no steps: NaN. A setting that was not trained with a seed is NaN too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from pondering.results.statistics import spearman
+
+Array = NDArray[np.float64]
+
+
+def by(rows: pd.DataFrame, column: str, across: str = "setting") -> pd.DataFrame:
+    """A column of tidy rows as [seeds, settings], means over difficulties with equal weight.
+
+    Args:
+        rows: as `Evidence.sweep` gives them.
+        column: error or ponder_time.
+        across: setting, or difficulty: then the means are over settings.
+    """
+    return rows.groupby(["seed", across])[column].mean().unstack()
+
+
+def by_difficulty(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """A column of tidy rows as [networks, difficulties]; networks are (seed, setting)."""
+    return rows.pivot(index=["seed", "setting"], columns="difficulty", values=column)
+
+
+def average(values: ArrayLike, axis: int | None = None) -> Array:
+    """The mean leaving NaN out, NaN where nothing is left, without NumPy's warning."""
+    array = np.asarray(values, dtype=np.float64)
+    there = ~np.isnan(array)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = np.where(there, array, 0.0).sum(axis=axis) / there.sum(axis=axis)
+    return np.asarray(total, dtype=np.float64)
+
+
+def difference(first: Array, second: Array) -> float:
+    """The mean of one array less that of another, NaN left out."""
+    return float(average(first) - average(second))
+
+
+def best(errors: pd.DataFrame) -> float:
+    """The setting with the lowest mean error over seeds; of equals the smallest."""
+    return float(errors.mean().idxmin())
+
+
+def near_best(errors: pd.DataFrame) -> list[float]:
+    """The settings whose mean error is within one standard error of the lowest.
+
+    The standard error is that of the best setting over its seeds. Of one seed the best alone.
+    """
+    mean, error = errors.mean(), errors[best(errors)].sem()
+    most = mean.min() + (0.0 if math.isnan(error) else error)
+    return [float(each) for each in mean.index[mean <= most]]
+
+
+def lowest_error(errors: Array) -> float:
+    """Error at the setting with the lowest mean over seeds, of [seeds, settings]."""
+    return float(average(errors, axis=0).min())
+
+
+def best_accuracy(errors: Array) -> float:
+    """Accuracy at the setting with the lowest mean error over seeds."""
+    return 1 - lowest_error(errors)
+
+
+def better_accuracy(first: Array, second: Array) -> float:
+    """The better of two methods' best accuracies."""
+    return max(best_accuracy(first), best_accuracy(second))
+
+
+def accuracy_gain(first: Array, second: Array) -> float:
+    """What the first method's best accuracy has above the second's."""
+    return best_accuracy(first) - best_accuracy(second)
+
+
+def trend(frame: pd.DataFrame) -> Array:
+    """Spearman's correlation of each row with the columns' numbers.
+
+    Args:
+        frame: [rows, points]; points of NaN (failed replicas) are left out.
+
+    Returns:
+        [rows] correlations; a constant row, or one of NaN alone, has no relation: 0.
+    """
+    x = frame.columns.to_numpy(float)
+    return np.nan_to_num([spearman(x, row) for row in frame.to_numpy(float)], nan=0.0)
+
+
+def lines(frame: pd.DataFrame) -> pd.DataFrame:
+    """A straight line through each row, against the columns' numbers.
+
+    Args:
+        frame: [rows, points], of at least two different points.
+
+    Returns:
+        Columns slope, and explained, R squared in 0..1. Both are 0 in a row with NaN (a failed
+        replica); explained is 0 in a constant one.
+    """
+    x = frame.columns.to_numpy(float)
+    centred, rows = x - x.mean(), np.ascontiguousarray(frame.to_numpy(float))
+    deviations = rows - rows.mean(axis=-1, keepdims=True)
+    slope = deviations @ centred / (centred @ centred)
+    total = (deviations**2).sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        explained = np.where(total > 1e-18, slope**2 * (centred @ centred) / total, 0.0)
+    found = {"slope": np.nan_to_num(slope, nan=0.0), "explained": explained}
+    return pd.DataFrame(found, index=frame.index)
+
+
+REPLICA = ["seed", "setting"]
+
+
+def reached(curves: pd.DataFrame, error: float, column: str = "update") -> pd.DataFrame:
+    """[seeds, settings] value of a column when the training error first falls to `error`.
+
+    Infinite where it never does.
+
+    Args:
+        curves: as `Evidence.curves` gives them.
+        error: the training error.
+        column: update, or computed_steps.
+    """
+    every = curves.groupby(REPLICA).size().index
+    hits = curves[curves["error"] <= error].groupby(REPLICA)[column].first()
+    return hits.reindex(every, fill_value=math.inf).unstack()
+
+
+def mean_error(curves: pd.DataFrame) -> pd.DataFrame:
+    """[seeds, settings] error averaged over training, by straight lines between logged updates."""
+    return _each(curves, _area)
+
+
+def computed(curves: pd.DataFrame) -> pd.DataFrame:
+    """[seeds, settings] forward passes of the step function per update; NaN where it diverged."""
+    return _each(curves, lambda own: (own["computed_steps"] / own["update"]).iloc[-1])
+
+
+def _each(curves: pd.DataFrame, reckon: Any) -> pd.DataFrame:
+    found = {replica: float(reckon(own)) for replica, own in curves.groupby(REPLICA)}
+    index = pd.MultiIndex.from_tuples(found, names=REPLICA)
+    return pd.Series(found.values(), index, dtype=float).unstack()
+
+
+def _area(own: pd.DataFrame) -> Any:
+    updates, error = (own[name].to_numpy(float) for name in ("update", "error"))
+    if len(own) < 2 or updates[-1] == updates[0]:
+        return error.mean()
+    return np.trapezoid(error, updates) / (updates[-1] - updates[0])
