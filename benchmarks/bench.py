@@ -181,10 +181,11 @@ def plain_run(
 
 def plain_mechanism(case: Case, config: ExperimentConfig) -> plain.Ponder:
     """The plain loop's mechanism, with the configuration's values."""
-    shared, own = config.halting, config.mechanism("pondernet").own
+    shared = config.halting
     if case.mechanism == "act":
         values = {"epsilon": shared.epsilon, "max_steps": shared.max_steps}
         return functools.partial(plain.act, tau=TAU, **values)
+    own = config.mechanism("pondernet").own
     values = {"beta": own["beta"], "max_steps": own["max_steps"]}
     return functools.partial(plain.pondernet, lambda_p=LAMBDA_P, **values)
 
