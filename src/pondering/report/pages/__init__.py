@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pondering.claims.claims import load_register
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig, load_params
 from pondering.project.paths import PUBLISHED, Layout, current
 from pondering.report.pages.site import build, build_index
@@ -54,4 +55,7 @@ def _evaluated(record: Path, now: ExperimentConfig) -> ExperimentConfig:
     """The settings that a table was made with, where its record tells: edits come later."""
     if not record.is_file():
         return now
-    return ExperimentConfig.model_validate(json.loads(record.read_text("utf-8"))["config"])
+    values = json.loads(record.read_text("utf-8"))["config"]
+    for name in (each for each in MECHANISMS if values.get(each, {}).get("seeds") == []):
+        del values[name]  # so older records leave a mechanism out
+    return ExperimentConfig.model_validate(values)
