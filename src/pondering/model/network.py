@@ -171,13 +171,14 @@ class Network(nn.Module):
             record = paths.ponder(
                 path, self.cell, self.heads, halting, drive, state, present, crosses
             )
-            there, before = present.unsqueeze(-1), state
+            is_present, before = present.unsqueeze(-1), state
             state = tuple(
-                torch.where(there, new, old) for new, old in zip(record.state, state, strict=True)
+                torch.where(is_present, new, old)
+                for new, old in zip(record.state, state, strict=True)
             )
             features = state[0]
             if halting.carry == "last":  # the heads read the mean, the next input reads s_N
-                features = torch.where(there, record.features, before[0])
+                features = torch.where(is_present, record.features, before[0])
             records.append(record._replace(features=features))
         gathered = self._gather(records)
         return gathered._replace(state=state) if keep_state else gathered

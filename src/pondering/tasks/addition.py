@@ -59,7 +59,6 @@ class Addition(SyntheticTask):
 
     @property
     def summary(self) -> str:
-        """Its size in a few words; see `Task`."""
         return f"up to {self.digits} digits, sequences of {self.length[0]} to {self.length[1]}"
 
     @property

@@ -205,7 +205,6 @@ class SyntheticTask(Task):
         """Draw `count` examples of one difficulty; None: as in training."""
 
     def training_block(self, seed: int, block: int, batch: int) -> Batch:
-        """Training batches of `block_updates` updates; see `Task`."""
         rng = random_stream(self.name, "train", seed, block)
         return self.draw(rng, self.block_updates * batch)
 

@@ -70,7 +70,6 @@ class Logic(SyntheticTask):
 
     @property
     def summary(self) -> str:
-        """Its size in a few words; see `Task`."""
         return f"up to {self.gates} gates, sequences of {self.length[0]} to {self.length[1]}"
 
     @property

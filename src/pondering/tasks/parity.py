@@ -67,7 +67,6 @@ class Parity(SyntheticTask):
 
     @property
     def summary(self) -> str:
-        """Its size in a few words; see `Task`."""
         return f"{self.bits} elements, {self.layout}"
 
     @property

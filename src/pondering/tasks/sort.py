@@ -48,7 +48,6 @@ class Sort(SyntheticTask):
 
     @property
     def summary(self) -> str:
-        """Its size in a few words; see `Task`."""
         return f"{self.length[0]} to {self.length[1]} numbers"
 
     @property

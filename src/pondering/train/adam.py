@@ -42,9 +42,9 @@ class StackedAdam:
         self.updates = 0
         self.means = [torch.zeros_like(p) for p in self.parameters]
         self.squares = [torch.zeros_like(p) for p in self.parameters]
-        kept = ([p.detach() for p in self.parameters], self.means, self.squares)
-        self._all = [_pieces(parts) for parts in kept]
-        views = ([part.unbind() for part in parts] for parts in kept)
+        states = ([p.detach() for p in self.parameters], self.means, self.squares)
+        self._all = [_pieces(parts) for parts in states]
+        views = ([part.unbind() for part in parts] for parts in states)
         solo = zip(*(zip(*parts, strict=True) for parts in views), strict=True)
         self._solo = [tuple(map(self._groups, kinds)) for kinds in solo]
 
@@ -58,22 +58,23 @@ class StackedAdam:
         """
         self.updates += 1
         rates = [rate * share for rate in self.learning_rate.tolist()]
-        lives = [True] * len(rates) if alive is None else alive.tolist()
+        alive_by_replica = [True] * len(rates) if alive is None else alive.tolist()
         gradients = [_gradient(p) for p in self.parameters]
         count = torch.tensor(float(self.updates), device=self.parameters[0].device)
         alike = len(self._factors) == 1 and len(set(rates)) == 1
-        if all(lives) and alike:  # the same bits in one call
+        if all(alive_by_replica) and alike:  # the same bits in one call
             parameters, means, squares = self._all
             self._fused(parameters, _pieces(gradients), means, squares, count, rates[0])
             return
-        each = zip(*(part.unbind() for part in gradients), strict=True)
-        for kept, own, rate, lives_on in zip(self._solo, each, rates, lives, strict=True):
-            if lives_on:
-                groups = zip(*kept, self._groups(own), strict=True)
-                for (values, means, squares, slopes), factor in zip(
-                    groups, self._factors, strict=True
-                ):
-                    self._fused(values, slopes, means, squares, count, rate * factor)
+        by_replica = zip(*(part.unbind() for part in gradients), strict=True)
+        for states, slopes, rate, is_alive in zip(
+            self._solo, by_replica, rates, alive_by_replica, strict=True
+        ):
+            if not is_alive:
+                continue
+            groups = zip(*states, self._groups(slopes), self._factors, strict=True)
+            for values, means, squares, gradient, factor in groups:
+                self._fused(values, gradient, means, squares, count, rate * factor)
 
     def _groups(self, tensors: Tensors) -> list[Tensors]:
         """One replica's tensors; the halting unit's rows apart if their rate differs."""

@@ -89,14 +89,14 @@ def make_halting(
     entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
     settings = [each.setting for each in several]
     setting = torch.tensor(settings[0] if one else settings, dtype=torch.float32, device=device)
-    own = {name: value for name, value in block.own.items() if value is not None}
+    arguments = {name: value for name, value in block.own.items() if value is not None}
     named = {name for each in several for name, _ in each.options if name in entry.own}
     for name in sorted(named):
-        values = [dict(each.options).get(name, own.get(name)) for each in several]
-        own[name] = values[0] if one else _of_replicas(values, device)
+        values = [dict(each.options).get(name, arguments.get(name)) for each in several]
+        arguments[name] = values[0] if one else _of_replicas(values, device)
     try:
         shared = {name: getattr(config.halting, name) for name in entry.shares}
-        halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | own)
+        halting: Halting = _class_of(entry)(**{entry.setting: setting} | shared | arguments)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UserError(f"src/pondering/params/mechanisms.py: {mechanism}: {error}") from None
     return halting

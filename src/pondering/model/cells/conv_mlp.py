@@ -20,8 +20,7 @@ class ConvMLP(nn.Module):
     Args:
         inputs: pixels of an image, 784.
         hidden: H, of the embedding, of the state and of the MLP.
-        first_step_flag: whether a further input is 1 at step 1 and 0 later.
-        generator: source of the initial values.
+        first_step_flag, generator: as in `Recurrent`.
 
     Raises:
         ValueError: `inputs` is not 784.

@@ -13,11 +13,7 @@ from pondering.model.cells.base import Recurrent, State, uniform
 class GRU(Recurrent):
     """Gated recurrent unit, gates in torch's order r, z, n; the candidate has a recurrent bias.
 
-    Args:
-        inputs: D.
-        hidden: H.
-        first_step_flag: whether a further input is 1 at step 1 and 0 later.
-        generator: source of the initial values.
+    Args: as in `Recurrent`.
 
     Source: public parity implementations of Banino 2021, in place of the plain RNN.
     """

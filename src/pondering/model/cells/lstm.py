@@ -12,10 +12,7 @@ class LSTM(Recurrent):
     """Long short-term memory. Its state is the pair (h, c); ACT averages both.
 
     Args:
-        inputs: D.
-        hidden: H.
-        first_step_flag: whether a further input is 1 at step 1 and 0 later.
-        generator: source of the initial values.
+        inputs, hidden, first_step_flag, generator: as in `Recurrent`.
         forget_bias: initial bias of the forget gate; None: drawn like the other biases.
             Jozefowicz et al. 2015, Secs. 2 and 3: 1.
 

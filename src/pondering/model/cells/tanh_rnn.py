@@ -11,11 +11,7 @@ from pondering.model.cells.base import Recurrent, State
 class TanhRNN(Recurrent):
     """s' = tanh(W_x [x; flag] + W_s s + b).
 
-    Args:
-        inputs: D.
-        hidden: H.
-        first_step_flag: whether a further input is 1 at step 1 and 0 later.
-        generator: source of the initial values.
+    Args: as in `Recurrent`.
 
     Source: Graves 2016, Eq. 1 and Sec. 3.1 (parity); Banino 2021, Sec. 3.1.
     """

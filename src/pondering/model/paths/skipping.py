@@ -94,9 +94,9 @@ def repack(
     most = torch.tensor(counts, device=running.device)
     inside = running | (halted & (rank <= most.unsqueeze(1)))
     chosen = inside.flatten()
-    kept = rows.pick(chosen).nonzero().squeeze(1)
+    indices = rows.pick(chosen).nonzero().squeeze(1)
     places, ends = chosen.nonzero().squeeze(1), most.cumsum(0, dtype=torch.int32)
-    return rows._replace(inside=inside, places=places, ends=ends, counts=counts), kept
+    return rows._replace(inside=inside, places=places, ends=ends, counts=counts), indices
 
 
 def products(rows: Rows, x: Tensor, weights: Tensor) -> Tensor:
@@ -193,9 +193,9 @@ def ponder(
         fewer = repack(n, rows, halting_state.running, active, work)
         if fewer is not None:
             home = _put(rows, home, totals)
-            rows, kept = fewer
-            drive, *state = (_pick(part, kept, replicas) for part in (drive, *state))
-            totals = [_pick(part, kept, replicas) for part in totals]
+            rows, indices = fewer
+            drive, *state = (_pick(part, indices, replicas) for part in (drive, *state))
+            totals = [_pick(part, indices, replicas) for part in totals]
         n += 1
         computed += sum(rows.counts)
         state = cell.step(drive, tuple(state), n == 1)
@@ -251,6 +251,6 @@ def _put(rows: Rows, home: list[Tensor], totals: list[Tensor]) -> list[Tensor]:
     return [rows.put(all_of, part.flatten(0, 1)) for all_of, part in pairs]
 
 
-def _pick(part: Tensor, kept: Tensor, replicas: int) -> Tensor:
-    """The kept rows of (K, n, ...), as many of every replica."""
-    return part.flatten(0, 1).index_select(0, kept).view(replicas, -1, part.shape[2])
+def _pick(part: Tensor, indices: Tensor, replicas: int) -> Tensor:
+    """Rows of (K, n, ...) by their indices, as many of every replica."""
+    return part.flatten(0, 1).index_select(0, indices).view(replicas, -1, part.shape[2])

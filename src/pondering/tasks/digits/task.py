@@ -133,8 +133,8 @@ class Digits(ImageTask):
     @property
     def summary(self) -> str:
         """The data and the task in a few words."""
-        turned = f"turned by up to {self.train_rotation:g} degrees" if self.train_rotation else ""
-        return f"{SOURCES[self.data].what}, {turned or 'upright'}"
+        angle = f"turned by up to {self.train_rotation:g} degrees" if self.train_rotation else ""
+        return f"{SOURCES[self.data].what}, {angle or 'upright'}"
 
     @property
     def origin(self) -> str:

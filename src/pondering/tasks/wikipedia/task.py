@@ -124,7 +124,6 @@ class Wikipedia(TextTask):
 
     @property
     def summary(self) -> str:
-        """Its size in a few words; see `Task`."""
         return f"{SUMMARIES[self.source]}, sequences of {self.sequence} bytes"
 
     @property
@@ -174,17 +173,7 @@ class Wikipedia(TextTask):
         starts = rng.integers(first, last - self.sequence, count)
         return np.arange(self.sequence + 1)[:, None] + starts
 
-    def _evaluation_windows(self, examples: int, part: str) -> dict[str, Array]:
-        """By split, the indices of the fixed windows."""
-        both = {"train": "train", "heldout": "heldout"}
-        places = both if part == "test" else {"heldout": "validation"}
-        return {
-            split: self._windows(place, random_stream(self.name, part, place, 0), examples)
-            for split, place in places.items()
-        }
-
     def training_block(self, seed: int, block: int, batch: int) -> Batch:
-        """Training batches of `block_updates` updates; see `Task`."""
         rng = random_stream(self.name, "train", seed, block)
         return _batch(self._arrays["text"][self._windows("train", rng, self.block_updates * batch)])
 
@@ -193,10 +182,12 @@ class Wikipedia(TextTask):
 
         Part "validation" has "heldout" alone, from the validation part of the text.
         """
-        text = self._arrays["text"]
+        both = {"train": "train", "heldout": "heldout"}
+        places = both if part == "test" else {"heldout": "validation"}
+        streams = {place: random_stream(self.name, part, place, 0) for place in places.values()}
         return {
-            split: _batch(text[windows])
-            for split, windows in self._evaluation_windows(examples, part).items()
+            split: _batch(self._arrays["text"][self._windows(place, streams[place], examples)])
+            for split, place in places.items()
         }
 
     def traced(self, count: int) -> tuple[Batch, Array]:

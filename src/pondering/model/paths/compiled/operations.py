@@ -39,8 +39,8 @@ class _Ponder(torch.autograd.Function):
     """(drives, flag, recurrent, halt weight and bias) -> a `SequenceRecord`."""
 
     @staticmethod
-    def forward(ctx: Any, what: Any, *inputs: Any) -> tuple[Any, ...]:
-        lstm, halting, mask = what
+    def forward(ctx: Any, settings: Any, *inputs: Any) -> tuple[Any, ...]:
+        lstm, halting, mask = settings
         drives, flag, recurrent, weight, bias = inputs
         times, replicas, size, width = drives.shape
         hidden = recurrent.shape[2]

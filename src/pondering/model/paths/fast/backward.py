@@ -48,11 +48,11 @@ class Backward:
                 zeros = [torch.zeros_like(part) for part in d_state]
                 d_totals = zeros if self.d_features is None else [late, *zeros[1:]]
                 d_ends = d_crossing
-            there = None
+            present = None
             if not tape.complete[time]:
-                there = tape.job.mask[time].reshape(-1, 1)
-                d_totals = [torch.where(there, part, 0.0) for part in d_totals]
-                d_ends = [torch.where(there, part, 0.0) for part in d_ends]
+                present = tape.job.mask[time].reshape(-1, 1)
+                d_totals = [torch.where(present, part, 0.0) for part in d_totals]
+                d_ends = [torch.where(present, part, 0.0) for part in d_ends]
             d_drive, d_first, d_old = self._input(time, d_totals, d_ends)
             if d_drive is None:
                 d_drive = self.zeros(self.count, tape.width)
@@ -60,8 +60,10 @@ class Backward:
             if tape.flag is not None and d_first is not None:
                 share = d_first.view(self.shape).sum(1)
                 self.d_flag = share if self.d_flag is None else self.d_flag + share
-            if there is not None:  # without an input the state did not change
-                d_old = [torch.where(there, old, d) for old, d in zip(d_old, d_state, strict=True)]
+            if present is not None:  # without an input the state did not change
+                d_old = [
+                    torch.where(present, old, d) for old, d in zip(d_old, d_state, strict=True)
+                ]
             d_state = d_old
         return (
             stacked(d_drives[::-1]),
@@ -97,9 +99,9 @@ class Backward:
                 # Rows that were left out return; later steps gave them no gradient.
                 rows, units = event.before, event.units
                 totals = [rows.pick(part) for part in d_totals]
-                d_state = [_widened(part, rows, event.kept) for part in d_state]
-                d_drive = None if d_drive is None else _widened(d_drive, rows, event.kept)
-                d_pre = None if d_pre is None else _widened(d_pre, rows, event.kept)
+                d_state = [_widened(part, rows, event.indices) for part in d_state]
+                d_drive = None if d_drive is None else _widened(d_drive, rows, event.indices)
+                d_pre = None if d_pre is None else _widened(d_pre, rows, event.indices)
                 continue
             column = event.weight.unsqueeze(1)
             if d_state:
@@ -164,6 +166,6 @@ class Backward:
         return rows.put(last, final)
 
 
-def _widened(part: Tensor, rows: Rows, kept: Tensor) -> Tensor:
-    """Gradients (n', F) of the rows `kept` as gradients (n, F) of all `rows`, zero elsewhere."""
-    return part.new_zeros(sum(rows.counts), part.shape[1]).index_copy_(0, kept, part)
+def _widened(part: Tensor, rows: Rows, indices: Tensor) -> Tensor:
+    """Gradients (n', F) of the rows `indices` as gradients (n, F) of all `rows`, zero elsewhere."""
+    return part.new_zeros(sum(rows.counts), part.shape[1]).index_copy_(0, indices, part)

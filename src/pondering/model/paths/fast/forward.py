@@ -39,7 +39,7 @@ class Repack(NamedTuple):
 
     before: Rows  # the rows before
     units: Tensor  # their halting units' weights
-    kept: Tensor  # (n',) the indices of the rows that stay
+    indices: Tensor  # (n',) the indices of the rows that stay
 
 
 class InputTape(NamedTuple):
@@ -108,10 +108,10 @@ class Forward:
             if self.complete[time]:
                 state = crossing
             else:
-                there = self.job.mask[time].reshape(rows, 1)
-                mean = torch.where(there, mean, state[0])
+                present = self.job.mask[time].reshape(rows, 1)
+                mean = torch.where(present, mean, state[0])
                 state = tuple(
-                    torch.where(there, a, b) for a, b in zip(crossing, state, strict=True)
+                    torch.where(present, a, b) for a, b in zip(crossing, state, strict=True)
                 )
             features.append(mean)
             records.append((end.steps, end.remainder, end.cost, end.expected_steps))
@@ -144,12 +144,12 @@ class Forward:
             if fewer is not None:
                 home = _put(rows, home, totals)
                 events.append(Repack(rows, units, fewer[1]))
-                rows, kept = fewer
-                state = tuple(part.index_select(0, kept) for part in state)
-                totals = [part.index_select(0, kept) for part in totals]
-                units = units.index_select(0, kept)
-                first = first.index_select(0, kept) if n == 0 else first
-                drive = drive.index_select(0, kept)
+                rows, indices = fewer
+                state = tuple(part.index_select(0, indices) for part in state)
+                totals = [part.index_select(0, indices) for part in totals]
+                units = units.index_select(0, indices)
+                first = first.index_select(0, indices) if n == 0 else first
+                drive = drive.index_select(0, indices)
             n += 1
             begins = n == 1 and time == 0  # the state is zero, and so is W_s s
             hidden = None if begins else state[0]
@@ -169,9 +169,9 @@ class Forward:
             for total, part in zip(totals[:parts], state, strict=True):
                 total.addcmul_(column, part)
             if running is not None:
-                there = running.unsqueeze(1)
+                going = running.unsqueeze(1)
                 ends = zip(state, totals[parts:], strict=True)
-                totals[parts:] = [torch.where(there, part, end) for part, end in ends]
+                totals[parts:] = [torch.where(going, part, end) for part, end in ends]
             events.append(Step(hidden, saved, state, share, goes_on, active))
             self.computed += sum(rows.counts)
             active = [] if n == halting.max_steps else halting_state.running.sum(1).tolist()

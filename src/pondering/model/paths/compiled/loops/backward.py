@@ -181,8 +181,8 @@ def backward(
                 later_h, later_c = d_hidden, d_cell
             end_input(tape, used, n, later_h, d_h)
             end_input(tape, used, n, later_c, d_c)
-            begun = used + n if t == 0 else used  # before its first step the state was zero
-        if begun < bottom:
-            product(tape.gates[begun:bottom].T, tape.h_before[begun:bottom], d_recurrent[k])
+            low_entry = used + n if t == 0 else used  # before its first step the state was zero
+        if low_entry < bottom:
+            product(tape.gates[low_entry:bottom].T, tape.h_before[low_entry:bottom], d_recurrent[k])
         else:
             zero_rows(d_recurrent[k], 0, len(d_recurrent[k]))
