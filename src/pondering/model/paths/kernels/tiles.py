@@ -2,8 +2,9 @@
 
 A program has R rows of one replica and all H columns of their states. A state is too large to wait
 in registers until the next step multiplies it: it goes through memory, and comes back in tiles of
-`TILE` columns. Whoever reads back what other threads of the program have written needs a barrier
-before it. Every loop here therefore has one barrier, at its top, then its loads, then its stores.
+`TILE` columns. A thread that reads back what others of its program have written needs a barrier
+before it, and Triton sets none. So no load follows a store without a barrier between them; a test
+walks all ways through the compiled code to see it.
 
 Products are of float32 (`input_precision="ieee"`): TF32 would round halting sums by 3e-4.
 """
