@@ -9,7 +9,6 @@ import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -53,9 +52,7 @@ def by_the_pipeline(profile: str, name: str) -> tuple[Network, Replica, int]:
     folder = Layout(ROOT, profile, PUBLISHED).run(experiment, mechanism)
     record = json.loads((folder / "run.json").read_text())
     config, evaluation = record["config"], params().experiment(experiment)
-    blocks: dict[str, Any] = {"mechanisms": {mechanism: config.pop(mechanism)}}
-    blocks["evaluation"] = evaluation.evaluation
-    whole = ExperimentConfig.model_validate(config | blocks)
+    whole = ExperimentConfig.model_validate(config | {"evaluation": evaluation.evaluation})
     replicas = [Replica.of_record(mechanism, each) for each in record["replicas"]]
     index = json.loads((folder.parent / "index.json").read_text())[mechanism]
     (k,) = (n for n, each in enumerate(replicas) if each.record().items() <= index.items())
