@@ -43,7 +43,7 @@ def test_extrapolation_keeps_the_settings_chosen_inside_the_trained_range() -> N
     figure = drawn(accuracy_and_steps.draw(only(name, tables={name: table}), name, splits))
     heights = bar_heights(figure.axes[0])
     assert len(heights) == 6 and heights[3] == 0.5
-    assert "τ = 1e-3" in figure.axes[1].get_xticklabels()[1].get_text()
+    assert "τ = 0.001" in figure.axes[1].get_xticklabels()[1].get_text()
 
 
 def test_the_papers_points_are_hollow() -> None:

@@ -48,5 +48,5 @@ def test_a_long_grid_is_thinned_evenly_and_says_so() -> None:
     legend = figure.legends[0]
     assert legend.get_title().get_text() == "7 of 37 settings"
     names = [text.get_text() for text in legend.get_texts()]
-    assert names[0] == "τ = 1e-3" and names[6] == "τ = 0.037"
+    assert names[0] == "τ = 0.001" and names[6] == "τ = 0.037"
     assert len(bar_heights(drawn(error_by_penalty.draw(results, "parity")).axes[0])) == 38

@@ -27,7 +27,7 @@ def test_error_bars_are_means_with_standard_errors(results: Results) -> None:
     np.testing.assert_allclose(half, [np.std(e, ddof=1) / math.sqrt(3) for e in errors])
     points = np.concatenate([c.get_offsets()[:, 1] for c in axes.collections[:-1]])
     assert sorted(points) == pytest.approx(sorted(np.concatenate(errors)))
-    assert [t.get_text() for t in axes.get_xticklabels()][:4] == ["plain", "1e-3", "0.01", "0.1"]
+    assert [t.get_text() for t in axes.get_xticklabels()][:4] == ["plain", "0.001", "0.01", "0.1"]
 
 
 def test_text_levels_read_the_training_split_and_diamonds_the_other() -> None:

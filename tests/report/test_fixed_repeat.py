@@ -21,7 +21,7 @@ def hollow(axes: Axes) -> list[tuple[float, float]]:
 def test_fixed_repeats_are_named_too(results: Results) -> None:
     upper, lower = drawn(fixed_repeat.draw(results, "addition")).axes
     names = {text.get_text() for text in upper.texts}
-    assert {f"{style.TIMES}2", f"{style.TIMES}3", "τ 1e-3", "τ 0.1"} <= names
+    assert {f"{style.TIMES}2", f"{style.TIMES}3", "τ 0.001", "τ 0.1"} <= names
     assert "seeds not within 6k updates" in [text.get_text() for text in lower.texts]
     assert max(lower.get_yticks()) < lower.patches[0].get_y(), "no tick in the strip"
 
@@ -56,9 +56,9 @@ def test_fojos_updates_are_hollow_and_what_never_solved_it_lies_in_the_strip() -
     part = only("parity", tables={"parity": table}, curves={"parity": curves})
     lower = drawn(fixed_repeat.draw(part, "parity")).axes[1]
     labels = [text.get_text() for text in lower.get_xticklabels()]
-    assert labels[0] == "plain" and "τ 3e-3" in labels, "ours and theirs on one axis"
+    assert labels[0] == "plain" and "τ 0.003" in labels, "ours and theirs on one axis"
     shown = {labels[round(x)]: y for x, y in hollow(lower)}
-    assert shown[f"{style.TIMES}2"] == 22_000 and shown["τ 5e-3"] == 356_000
-    assert "τ 3e-3" not in shown
+    assert shown[f"{style.TIMES}2"] == 22_000 and shown["τ 0.005"] == 356_000
+    assert "τ 0.003" not in shown
     strip = lower.patches[0].get_y()
     assert shown["plain"] > strip > 356_000 and shown["τ 0.1"] > strip

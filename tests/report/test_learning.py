@@ -64,4 +64,4 @@ def test_a_panel_without_data_says_so(results: Results) -> None:
     upper, lower = figure.axes
     assert [text.get_text() for text in upper.texts] == ["no data"] and not lower.texts
     names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names == ["τ = 1e-3", "τ = 0.01", "τ = 0.1", learning.PLAIN]
+    assert names == ["τ = 0.001", "τ = 0.01", "τ = 0.1", learning.PLAIN]

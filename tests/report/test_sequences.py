@@ -28,7 +28,7 @@ def test_traces_are_acts_of_the_first_seed(results: Results) -> None:
     changed = dataclasses.replace(results, traces={"addition": pool})
     figure = drawn(sequences.draw(changed, "addition"))
     assert len(figure.axes) == 1
-    assert figure.legends[0].get_title().get_text() == "τ = 1e-4, seed 1"
+    assert figure.legends[0].get_title().get_text() == "τ = 0.0001, seed 1"
 
 
 def test_what_is_asked_is_parted_from_what_is_read(results: Results) -> None:

@@ -41,9 +41,7 @@ def test_shares_are_written_in_percent(results: Results) -> None:
     assert not any("%" in each.get_text() for each in text.axes[0].get_yticklabels())
 
 
-def test_numbers_are_written_as_the_papers_do() -> None:
-    written = [style.number(v) for v in (0, 1e-4, 9e-4, 2.5e-3, 0.01, 0.3, 1, 10)]
-    assert written == ["0", "1e-4", "9e-4", "2.5e-3", "0.01", "0.3", "1", "10"]
+def test_large_counts_are_short_and_an_even_choice_has_both_ends() -> None:
     assert [scales.count(v) for v in (0, 500, 1500, 2e6, 3e9)] == ["0", "500", "1.5k", "2M", "3bn"]
     assert style.spread([5, 1, 4, 2, 3], 3) == [1, 3, 5]
 

@@ -17,7 +17,7 @@ def test_a_row_counts_failures_as_errors() -> None:
     gone = (table["mechanism"] == "act") & (table["seed"] == 3)
     table.loc[gone, ["status", "error", "ponder_time"]] = ["diverged", 1.0, math.nan]
     found = {row.setting: row for row in summary_rows(table, card_of("parity"))}
-    act = found["τ = 1e-3"]
+    act = found["τ = 0.001"]
     assert (act.note, act.solved) == ("1 diverged", "3 of 4")
     mean, interval = act.error.split("% (")
     assert float(mean) > 25 and interval.endswith("100.0)")  # cut to what an error can be
@@ -33,7 +33,7 @@ def test_the_best_setting_of_each_method_is_marked_and_options_are_methods_of_th
     other = table[act].assign(mechanism="act[halt_bias=-3]")
     rows = summary_rows(pd.concat([table, other]), card_of("parity"))
     best = [(row.method, row.setting) for row in rows if row.best]
-    lowest = f"τ = {table.loc[act, 'setting'].min():.0e}".replace("e-0", "e-")
+    lowest = f"τ = {table.loc[act, 'setting'].min():g}"
     assert ("ACT", lowest) in best and ("ACT, halt_bias -3", lowest) in best
     assert len({method for method, _ in best}) == len(best)
 

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from pondering.params.ranges import setting_text
 from pondering.report.figures import layout, paper, scales, style
 from pondering.report.figures.methods import ENOUGH_FOR_A_BOX
 from pondering.results.results import Card, Results
@@ -107,7 +108,7 @@ def _bars(means: pd.DataFrame) -> list[Bar]:
     x = 0.5
     for name, rows in groups.items():
         for row in rows.sort_values("setting").itertuples():
-            label = style.number(row.setting)
+            label = setting_text(row.setting)
             label = {"plain": "plain", "act": label, "repeat": f"{style.TIMES}{label}"}[name]
             bars.append(Bar(x, name, label, row.mechanism, row.setting, row.error, row.error_se))
             x += 2 if len(means) > CROWDED and name != "act" else 1  # or their labels would touch

@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from pondering.params.mechanisms import is_plain
+from pondering.params.ranges import setting_text
 from pondering.report.figures import layout, paper, scales, style
 from pondering.report.figures.methods import (
     Method,
@@ -160,7 +161,7 @@ def _solved_at(
 
 
 def _in_short(mechanism: str, setting: float) -> str:
-    """A setting beside a point: τ 1e-3, times 3, plain."""
+    """A setting beside a point: τ 0.001, times 3, plain."""
     if mechanism != "repeat":
-        return f"{style.SYMBOL[mechanism]} {style.number(setting)}"
-    return "plain" if is_plain(mechanism, setting) else f"{style.TIMES}{style.number(setting)}"
+        return f"{style.SYMBOL[mechanism]} {setting_text(setting)}"
+    return "plain" if is_plain(mechanism, setting) else f"{style.TIMES}{setting_text(setting)}"

@@ -128,7 +128,7 @@ def steps_unrolled(curves: pd.DataFrame | None) -> int | None:
 
 def _prior_lines(upper: Axes, lower: Axes, setting: float, unrolled: int | None) -> list[Line2D]:
     """Lines at the prior's mean, cut at N and uncut, in both panels; their legend entries."""
-    means = {f"1/λp = {style.number(1 / setting)}, its mean without the cut": 1 / setting}
+    means = {f"1/λp = {1 / setting:.3g}, its mean without the cut": 1 / setting}
     looks: list[dict[str, Any]] = [{"color": style.GREY, "ls": ":", "lw": 1.0}]
     if unrolled is not None:
         cut = prior_mean(setting, unrolled)

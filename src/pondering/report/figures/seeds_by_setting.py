@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from pondering.params.ranges import setting_text
 from pondering.report.figures import layout, paper, style
 from pondering.report.figures.methods import ENOUGH_FOR_A_BOX, boxes
 from pondering.results.results import Results
@@ -58,7 +59,7 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
     lowest = min(0.4, 1 - float(seeds["error"].max()))
     upper.set(ylabel="accuracy", ylim=(lowest - 0.03, 1.03))
     lower.set(ylabel="share with\nerror < 5%", xlabel=LABELS[mechanism], ylim=(-0.06, 1.06))
-    labels = [style.number(s) for s in settings]
+    labels = [setting_text(s) for s in settings]
     lower.set_xticks(range(len(settings)), labels)
     if len(settings) > 9:
         lower.tick_params(axis="x", rotation=90)

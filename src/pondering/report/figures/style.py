@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.colors import to_hex
 
 from pondering.params.mechanisms import MECHANISMS
+from pondering.params.ranges import setting_text
 from pondering.params.replica import read_variant
 
 # Okabe and Ito's colours; their yellow is too faint on white and is left out
@@ -116,14 +117,6 @@ def line_styles(settings: Sequence[float]) -> dict[float, dict[str, Any]]:
     }
 
 
-def number(value: float) -> str:
-    """A setting as the papers write it: 0.03, 1e-3, 0, 5."""
-    if value == 0 or abs(value) >= 0.01:
-        return f"{value:.3g}"
-    digits, exponent = f"{value:.2e}".split("e")
-    return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
-
-
 def setting_symbol(mechanism: str, setting: float) -> str:
-    """A setting with its symbol: τ = 1e-3, λp = 0.2, ρ = 3."""  # noqa: RUF002
-    return f"{SYMBOL[read_variant(mechanism)[0]]} = {number(setting)}"
+    """A setting with its symbol: τ = 0.001, λp = 0.2, ρ = 3."""  # noqa: RUF002
+    return f"{SYMBOL[read_variant(mechanism)[0]]} = {setting_text(setting)}"
