@@ -157,12 +157,12 @@ def test_a_package_is_the_matter_of_one_room(package: str) -> None:
 
 
 def test_no_file_of_the_package_is_imported_by_a_string() -> None:
-    """Two need it: the public names and the commands, which are loaded where they are first used.
+    """The public names need it, which are loaded where they are first used.
 
     A mechanism's class is named in its entry, which must not load torch.
     """
     users = {name for name, path in FILES.items() if ("importlib", "") in imports_of(path)}
-    assert users <= {"", "cli.main", "train.build"}
+    assert users <= {"", "train.build"}
 
 
 def test_the_rooms_of_tables_and_pages_run_without_torch() -> None:
@@ -191,10 +191,10 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import contextlib, io, json, sys\n"
-        "from pondering.cli.main import COMMANDS, main\n"
+        "from pondering.cli.main import main\n"
         "with contextlib.redirect_stdout(io.StringIO()) as said:\n"
         "    main(['--help'], standalone_mode=False)\n"
-        "missing = [name for name in COMMANDS if name not in said.getvalue()]\n"
+        "missing = [name for name in main.commands if name not in said.getvalue()]\n"
         f"print(json.dumps(missing + [m for m in {HEAVY!r} if m in sys.modules]))"
     )
     assert in_fresh_process(code) == []

@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 from click.testing import CliRunner, Result
 
-from pondering.cli.main import COMMANDS, main
+from pondering.cli.main import main
 
 PIPELINE = Path(__file__).parents[2] / "pipeline"
-EVERY = [*COMMANDS, *sorted(path.name for path in PIPELINE.glob("*.py"))]
+EVERY = [*main.commands, *sorted(path.name for path in PIPELINE.glob("*.py"))]
 
 
 @cache

@@ -13,7 +13,7 @@ from pondering.project.errors import UserError
 from pondering.project.paths import current
 
 
-@click.command("claims")
+@click.command("claims", short_help="Judge every claim of the papers.")
 @click.argument("ids", nargs=-1)
 @options.published
 @options.root

@@ -32,7 +32,7 @@ LEGEND = (
 )
 
 
-@click.command("exits")
+@click.command("exits", short_help="Compare exit rules at equal mean steps.")
 @click.argument("experiment")
 @options.profile
 @options.root

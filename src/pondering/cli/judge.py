@@ -10,7 +10,7 @@ from pondering.cli import options
 from pondering.project.errors import UserError
 
 
-@click.command("judge")
+@click.command("judge", short_help="Judge the claims by tables of your own.")
 @click.argument(
     "paths",
     nargs=-1,

@@ -10,7 +10,7 @@ from pondering.params.read import load_params
 from pondering.project.paths import PUBLISHED, Layout
 
 
-@click.command("publish")
+@click.command("publish", short_help="Copy results into git.")
 @click.argument("profile", required=False)
 def publish_command(profile: str | None) -> None:
     """Copy results, page and a few networks of PROFILE (the active one) to reports/PROFILE.

@@ -11,7 +11,7 @@ from pondering.params.read import load_params
 from pondering.project.paths import current
 
 
-@click.command()
+@click.command(short_help="Draw the report again from its tables.")
 @options.profile
 def report(profile: str | None) -> None:
     """Draw the report again from the tables there are, finished or not."""

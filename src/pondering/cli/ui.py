@@ -21,7 +21,7 @@ FIRST = (
 )
 
 
-@click.command("ui")
+@click.command("ui", short_help="Open MLflow's own pages.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", type=click.IntRange(1, 65535), default=5000, show_default=True)
 @click.option("--allowed-hosts", metavar="NAMES", help="Passed to MLflow: host names, by commas.")

@@ -26,7 +26,7 @@ ERROR, STEPS = 0.15, 1.5
 machine training amplifies the last bit of a float, so single runs differ, sweeps do not."""
 
 
-@click.command()
+@click.command(short_help="Compare tables with the committed ones.")
 def verify() -> None:
     """Run the active profile of the last commit in a temporary clone, and compare.
 
