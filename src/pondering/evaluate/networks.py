@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from pondering.model.cells import CELLS
 from pondering.model.halting import Halting
 from pondering.model.network import Network
-from pondering.project.paths import PUBLISHED, Layout
 
 REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
 
@@ -106,39 +105,6 @@ def from_pretrained(
     return load(place, place.parents[2], place.name, setting, seed, usual)
 
 
-def find(
-    root: Path,
-    profile: str,
-    experiment: str,
-    variant: str,
-    setting: float | None = None,
-    seed: int | None = None,
-) -> Pretrained:
-    """A network of the user's own results, else of the published ones.
-
-    Args:
-        root: the project's folder.
-        variant: a mechanism, with options as tables write them: act[halt_bias=-3].
-        setting: None: that with the lowest mean error over all seeds of the table.
-        seed: None: the first that has finished.
-
-    Raises:
-        FileNotFoundError: the mechanism has no networks here.
-        ValueError: there is no such network among them; a file is damaged.
-    """
-    from pondering.results.results import read_table
-    from pondering.results.tables import best_setting, headline, per_seed
-
-    for layout in (Layout(root, profile), Layout(root, profile, PUBLISHED)):
-        place = layout.run(experiment, variant.partition("[")[0])
-        if (place / "run.json").is_file():
-            table, usual = layout.table(experiment), None
-            if table.is_file():
-                usual = best_setting(per_seed(headline(read_table(table))), variant)
-            return load(place, layout.report, variant, setting, seed, usual)
-    raise FileNotFoundError(f"{experiment} {variant}: no network here in profile {profile}")
-
-
 def load(
     place: Path,
     report: Path,
@@ -156,22 +122,17 @@ def load(
         usual: the setting to take where none is asked for, if it is there.
 
     Raises:
-        ValueError: there is no such network; a file is damaged.
+        ValueError: there is no such network.
     """
     try:
-        from safetensors import SafetensorError
         from safetensors.torch import load_file
     except ImportError:
         raise ImportError("from_pretrained needs safetensors: pip install safetensors") from None
 
     experiment, mechanism = place.parts[-2:]
-    path = place / "parameters.safetensors"
-    try:
-        record = json.loads((place / "run.json").read_text(encoding="utf-8"))
-        replicas, config = record["replicas"], record["config"]
-        tensors = load_file(path)
-    except (OSError, ValueError, LookupError, TypeError, SafetensorError) as error:
-        raise ValueError(f"{path}: damaged ({' '.join(str(error).split())})") from None
+    record = json.loads((place / "run.json").read_text(encoding="utf-8"))
+    replicas, config = record["replicas"], record["config"]
+    tensors = load_file(place / "parameters.safetensors")
     k = _choice(f"{experiment}/{variant}", replicas, mechanism, setting, seed, usual)
     replica, parameters = replicas[k], {name: each[k].float() for name, each in tensors.items()}
     network = _network(config, _halting(config, mechanism, replica), experiment)

@@ -29,6 +29,7 @@ from pondering.tasks.base import (
 Trace = dict[str, Any]
 GALLERY = 8  # images of either kind
 MIXED = 30  # sequences that are traced in short, by every seed
+SHORT = ("input", "target", "ponder_time")  # small in a file, however many there are
 
 
 def of_mechanism(
@@ -83,7 +84,10 @@ def _sequences(
         batch = mixed(task).torch(batch.mask.device)
         picked = longer(batch, count)
         if trained.mechanism == "act":
-            short = in_short(network, task, batch, replicas, shown)
+            every = sequences(network, task, batch, replicas, shown)
+            short = [{name: each[name] for name in each if name != "difficulty"} for each in every]
+            for each in short:
+                each["steps"] = [{name: step[name] for name in SHORT} for step in each["steps"]]
     full = sequences(network, task, batch.take(picked), replicas, shown[:1])
     return [
         {"mechanism": trained.mechanism, "kind": kind} | trace
@@ -188,39 +192,6 @@ def longer(batch: Batch, count: int) -> Tensor:
     first = min(size // 2, size - count)
     shown: Tensor = order[torch.linspace(first, size - 1, count).long()]
     return shown
-
-
-@torch.no_grad()
-def in_short(
-    network: Network,
-    task: Task,
-    batch: Batch,
-    replicas: Sequence[Replica],
-    chosen: Sequence[int],
-) -> list[Trace]:
-    """Steps alone at every input of every example: small in a file, however many there are.
-
-    Args:
-        network, task, batch, replicas, chosen: as of `sequences`.
-
-    Returns:
-        one trace per chosen replica and example; a step has input, target and ponder_time.
-    """
-    every = batch.replicate(len(replicas))
-    pondered = network(every.inputs, every.mask)
-    outputs = network.halting.predict(pondered)
-    time_of = network.halting.ponder_time(pondered)
-    traces = []
-    for k in chosen:
-        for row in range(len(batch.difficulty)):
-            words = task.describe(outputs[:, k], batch, row)
-            steps = [
-                {name: word[name] for name in ("input", "target")}
-                | {"ponder_time": _short(time_of[t, k, row])}
-                for t, word in enumerate(words)
-            ]
-            traces.append(replicas[k].row() | {"steps": steps})
-    return traces
 
 
 def _short(value: Tensor) -> float | None:

@@ -11,11 +11,12 @@ import click
 from pondering.params.read import MECHANISMS, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout, to_run
+from pondering.project.paths import PUBLISHED, RESULTS, Layout, to_run
 from pondering.results.units import number_text
 
 if TYPE_CHECKING:  # torch is loaded when a network is: help comes at once
-    from pondering.evaluate.networks import Card
+    from pondering.evaluate.networks import Card, Pretrained
+    from pondering.params.read import Params
     from pondering.show.steps import Pondering
     from pondering.tasks.base import Batch, Task
 
@@ -26,7 +27,7 @@ MEANING = {  # what a halting probability does, where it does not weigh the step
 }
 
 
-@click.command()
+@click.command(short_help="Show how a trained network ponders.")
 @click.argument("experiment", required=False)
 @click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.")
 @click.option("--mechanism", metavar="M", default="act", show_default=True,
@@ -64,17 +65,10 @@ def show(
         allowed = ", ".join(config.mechanisms)
         raise UserError(f"--mechanism: {mechanism!r} is unknown; allowed: {allowed}")
 
-    from pondering.evaluate.networks import find
     from pondering.show.steps import ponder
     from pondering.tasks import make_task
 
-    try:
-        network, card = find(Path(), params.profile, experiment, variant.variant, setting, seed)
-    except FileNotFoundError as error:
-        todo = to_run("train", params.profile, experiment)
-        raise UserError(f"{error}; {todo}, or choose another --profile or --mechanism") from None
-    except ValueError as error:
-        raise UserError(str(error)) from None
+    network, card = _find(params, experiment, variant, setting, seed)
     if card.status == "diverged":
         raise UserError(f"{_name(card).text()}: diverged; choose another --setting or --seed")
     frozen = Layout(Path(), params.profile).frozen(experiment)
@@ -95,6 +89,36 @@ def show(
         click.echo(line)
     if variant.mechanism in MEANING:
         click.echo(MEANING[variant.mechanism])
+
+
+def _find(
+    params: Params, experiment: str, variant: Replica, setting: float | None, seed: int | None
+) -> Pretrained:
+    """A network of the user's own results, else of the published ones.
+
+    Raises:
+        UserError: there is none.
+    """
+    from pondering.evaluate.networks import load
+    from pondering.results.results import read_table
+    from pondering.results.tables import best_setting, headline, per_seed
+
+    for top in (RESULTS, PUBLISHED):
+        layout = Layout(Path(), params.profile, top)
+        place, table = layout.run(experiment, variant.mechanism), layout.table(experiment)
+        if not (place / "run.json").is_file():
+            continue
+        usual = None
+        if table.is_file():
+            usual = best_setting(per_seed(headline(read_table(table))), variant.variant)
+        try:
+            return load(place, layout.report, variant.variant, setting, seed, usual)
+        except ValueError as error:
+            raise UserError(str(error)) from None
+    raise UserError(
+        f"{experiment} {variant.variant}: no network here in profile {params.profile}; "
+        f"{to_run('train', params.profile, experiment)}, or choose another --profile or --mechanism"
+    )
 
 
 def one_of_the_test_set(task: Task) -> Batch:
