@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pondering.project.progress import ProgressBar, duration
+from pondering.project.progress import duration, progress_bar
 
 
 def test_a_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with ProgressBar("quick parity act", 1000) as bar:
-        bar.resumed(300)
-        bar._bar.mininterval = bar._bar.delay = 0
-        bar.show(400, {"loss": 0.51234, "ponder": 2.0})
+    with progress_bar("quick parity act", 1000) as bar:
+        bar.mininterval = bar.delay = 0
+        bar.set_postfix({"loss": "0.512"}, refresh=False)
+        bar.update(400)
     last = capsys.readouterr().out.strip().rpartition("\n")[2]
     assert last.strip().startswith("quick parity act: 400 of 1000 updates, ")
-    assert last.endswith(" left, loss=0.512, ponder=2")
+    assert last.endswith(" left, loss=0.512")
 
 
 @pytest.mark.parametrize(

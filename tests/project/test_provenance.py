@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from support.repository import commit
 
-from pondering.project.errors import UserError
 from pondering.project.provenance import git_commit
 
 
@@ -37,15 +36,3 @@ def test_without_a_commit_it_is_unknown(tmp_path: Path, monkeypatch: pytest.Monk
     assert git_commit(tmp_path) == "unknown"
     monkeypatch.setenv("PATH", "")
     assert git_commit(tmp_path) == "unknown"
-
-
-def test_a_folder_that_git_refuses_is_one_line_with_gits_way_out(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As of another user's folder."""
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    with pytest.raises(
-        UserError, match=r"^git: fatal: detected dubious ownership [^\n]*"
-    ) as caught:
-        git_commit(project)
-    assert f"git config --global --add safe.directory {project}" in str(caught.value)

@@ -3,49 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from typing import Any
 
 from tqdm import tqdm
 
 LINE = "{desc}: {n_fmt} of {total_fmt} updates, {remaining} left{postfix}\n"
 
 
-class ProgressBar:
-    """A bar with the time left and the latest numbers.
+def progress_bar(label: str, total: int) -> Any:
+    """Tqdm's bar with the time left.
 
     Args:
         label: what is being worked on.
         total: how many updates there are.
     """
-
-    def __init__(self, label: str, total: int) -> None:
-        terminal = sys.stderr.isatty()
-        self._bar = tqdm(
-            total=total,
-            desc=label,
-            unit=" updates",
-            leave=not terminal,
-            file=sys.stderr if terminal else sys.stdout,
-            mininterval=1 if terminal else 30,
-            miniters=1,
-            delay=1,
-            bar_format=None if terminal else LINE,
-        )
-
-    def resumed(self, done: int) -> None:
-        """So many more updates were done before this work: they say nothing of its pace."""
-        self._bar.initial += done
-
-    def show(self, done: int, numbers: Mapping[str, float]) -> None:
-        """Say where the work stands, with new numbers."""
-        self._bar.set_postfix({k: f"{v:.3g}" for k, v in numbers.items()}, refresh=False)
-        self._bar.update(done - self._bar.n)
-
-    def __enter__(self) -> ProgressBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
+    terminal = sys.stderr.isatty()
+    return tqdm(
+        total=total,
+        desc=label,
+        unit=" updates",
+        leave=not terminal,
+        file=sys.stderr if terminal else sys.stdout,
+        mininterval=1 if terminal else 30,
+        miniters=1,
+        delay=1,
+        bar_format=None if terminal else LINE,
+    )
 
 
 def duration(seconds: float) -> str:

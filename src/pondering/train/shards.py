@@ -37,7 +37,7 @@ from pondering.project import machine, provenance
 from pondering.project.command import stage
 from pondering.project.errors import Interrupted, UserError
 from pondering.project.paths import Layout
-from pondering.project.progress import ProgressBar, duration
+from pondering.project.progress import duration, progress_bar
 from pondering.tasks import make_task
 from pondering.train import checkpoint, kernels
 from pondering.train.build import make_trainer, path_of, pick_device
@@ -275,17 +275,18 @@ class News:
         self._shards, self._listen = shards, listen
         self._updates: dict[int, int] = {}
         self._label = f"{shards[0].params.profile} {shards[0].experiment}"
-        self.bar = ProgressBar(self._label, sum(shard.updates for shard in shards))
+        self.bar = progress_bar(self._label, sum(shard.updates for shard in shards))
 
     def tell(self, shard: int, update: int, rows: list[Row], numbers: dict[str, float]) -> None:
         """A shard has come to an update, with new curve rows and its latest numbers."""
         one = self._shards[shard]
         if shard not in self._updates and update:
             print(f"{self._label} {one.mechanism}: going on from update {update:,}", flush=True)
-            self.bar.resumed(update)
+            self.bar.initial += update  # done before, so they say nothing of the pace
         self._updates[shard] = update
         self._listen([{"experiment": one.experiment} | row for row in rows])
-        self.bar.show(sum(self._updates.values()), numbers)
+        self.bar.set_postfix({k: f"{v:.3g}" for k, v in numbers.items()}, refresh=False)
+        self.bar.update(sum(self._updates.values()) - self.bar.n)
 
 
 def train(
