@@ -140,14 +140,6 @@ def test_environment_wins_over_the_parameter(monkeypatch: pytest.MonkeyPatch) ->
     assert chosen_mirror("/from/params") == "/from/params"
 
 
-def test_a_proxy_of_the_environment_is_asked(
-    server: Any, raw: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTP_PROXY", server.url)
-    fetch_all([source("http://data.example.org/gz")], raw, None)
-    assert server.asked == ["gz"] and landed(raw) == ["set/letters"]
-
-
 def test_cut_takes_the_beginning_alone(server: Any, raw: Path) -> None:
     start = CONTENT[:70_000]
     digest = hashlib.sha256(start).hexdigest()
@@ -178,14 +170,6 @@ def test_wrong_bytes_never_land_and_the_next_url_is_tried(
     assert landed(raw.parent) == []
     fetch_all([source(f"{server.url}/{fault}", f"{server.url}/gz")], raw, None)
     assert (raw / "set/letters").read_bytes() == CONTENT
-
-
-def test_a_url_is_tried_again(server: Any, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "RETRIES", 1)
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    with pytest.raises(UserError):
-        fetch_all([source(f"{server.url}/truncated")], raw, None)
-    assert server.asked == ["truncated", "truncated"]
 
 
 def test_no_network_and_no_mirror_in_one_line(raw: Path, server: Any) -> None:

@@ -13,21 +13,6 @@ import pandas as pd
 REPLICA = ["mechanism", "setting", "seed"]
 
 
-def replica_means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Error and steps of every replica: means over the difficulties with equal weight.
-
-    Args:
-        rows: evaluation rows of one split and one way to predict.
-
-    Returns:
-        Columns error and ponder_time, by (mechanism, setting, seed) in the order of the rows.
-
-    Source: Graves 2016, section 3: the papers' error rate, over all difficulties alike.
-    """
-    means: pd.DataFrame = rows.groupby(REPLICA, sort=False)[["error", "ponder_time"]].mean()
-    return means
-
-
 def headline(table: pd.DataFrame) -> pd.DataFrame:
     """The rows behind the one number of a replica: first split, predicted as its paper does.
 
@@ -71,10 +56,12 @@ def per_seed(rows: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Columns mechanism, setting, seed, error, ponder_time, status, one row per replica, sorted.
+
+    Source: Graves 2016, section 3: the papers' error rate, over all difficulties alike.
     """
-    means = replica_means(rows)
-    means["status"] = rows.groupby(REPLICA, sort=False)["status"].first()
-    return means.sort_index().reset_index()
+    grouped = rows.groupby(REPLICA, sort=False)  # sort=True gives other last bits
+    means: pd.DataFrame = grouped[["error", "ponder_time"]].mean()
+    return means.assign(status=grouped["status"].first()).sort_index().reset_index()
 
 
 def per_setting(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:

@@ -30,18 +30,6 @@ class Finished:
     experiment: str
     mechanisms: tuple[str, ...]
 
-    def files(self) -> list[Path]:
-        """All that MLflow gets something of."""
-        layout, experiment = self.layout, self.experiment
-        found = [layout.card(experiment), layout.table(experiment)]
-        for mechanism in self.mechanisms:
-            found += [
-                layout.curves(experiment, mechanism),
-                layout.provenance(experiment, mechanism),
-            ]
-        found += [*sorted(self.networks().rglob("*.*")), *self.figures()]
-        return [path for path in found if path.is_file()]
-
     def networks(self) -> Path:
         """The folder of its published networks, which are few and small."""
         layout = self.layout
@@ -53,19 +41,21 @@ class Finished:
         if not claims.is_file():
             return []
         own = {f"{self.experiment}-{mechanism}" for mechanism in self.mechanisms}
-        names = {
-            name
-            for claim in json.loads(claims.read_text())["claims"]
-            if own & set(claim["runs"])
-            for name in claim["figures"]
-        }
+        decided = (
+            claim for claim in json.loads(claims.read_text())["claims"] if own & set(claim["runs"])
+        )
+        names = {name for claim in decided for name in claim["figures"]}
         files = (self.layout.report / "figures" / f"{name}.png" for name in sorted(names))
         return [path for path in files if path.is_file()]
 
     def digest(self) -> str:
-        """Of all files."""
+        """Of all files that MLflow gets something of."""
+        layout, name = self.layout, self.experiment
+        files = [layout.card(name), layout.table(name), *self.networks().rglob("*.*")]
+        for mechanism in self.mechanisms:
+            files += [layout.curves(name, mechanism), layout.provenance(name, mechanism)]
         found = hashlib.sha256()
-        for path in self.files():
+        for path in sorted(each for each in [*files, *self.figures()] if each.is_file()):
             found.update(path.name.encode() + path.read_bytes())
         return found.hexdigest()
 
