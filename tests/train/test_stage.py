@@ -119,7 +119,7 @@ def test_names_that_do_not_exist(copy: Path) -> None:
     line = refused(copy, "train", "--profile", "quik", *QUICK[2:], "--mechanism", "act")
     assert line == "params.yaml: profile: 'quik' is unknown; allowed: quick, reduced, paper"
     line = refused(copy, "evaluate", "--profile", "quick", "--experiment", "tinny")
-    assert line == "params.yaml: experiments: 'tinny' is unknown; allowed: tiny"
+    assert line == "params.yaml: 'tinny' is no experiment; allowed: tiny"
 
 
 def test_paper_without_a_gpu_needs_insistence(copy: Path) -> None:
