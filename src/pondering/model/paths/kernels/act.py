@@ -127,11 +127,9 @@ def rows(
         p = tl.load(weights + (m - 1) * PADDED + row)
         score = d_output * tl.sum(s * output_weight[None, :], 1)  # dL/dp_m
         last = tl.where(m == steps, score, last)
-        d_logit = tl.where(
-            m < steps, (score - last - d_remainder) * p * (1.0 - p), 0.0
-        )  # Eqs. 14-20
-        if not ACT:
-            d_logit = tl.zeros((R,), tl.float32)
+        d_logit = tl.zeros((R,), tl.float32)
+        if ACT:  # Eqs. 14-20
+            d_logit = tl.where(m < steps, (score - last - d_remainder) * p * (1.0 - p), 0.0)
         d_y = p * d_output
         d_s += d_y[:, None] * output_weight[None, :] + d_logit[:, None] * halting_weight[None, :]
         d_pre = tl.where((m <= steps)[:, None], d_s * (1.0 - s * s), 0.0)
