@@ -31,7 +31,6 @@ FIRST = (
     "params/test_profiles.py",
     "report/test_site.py",
     "evaluate/test_kept.py",
-    "report/test_current.py",
     "evaluate/test_stages.py",
     "train/test_processes.py",
     "train/test_neighbours.py",

@@ -57,7 +57,9 @@ def judged(text: str) -> tuple[dict[str, str], dict[str, str]]:
     return {each.split()[0]: each for each in blocks}, {each.split()[0]: each for each in lines}
 
 
-def test_a_committed_folder_has_the_words_of_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_committed_folder_has_the_verdicts_that_are_published(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(ROOT)
     words = ("--profile", "reduced")
     status, text, warned = done("judge", "reports/reduced", *words)
@@ -65,13 +67,13 @@ def test_a_committed_folder_has_the_words_of_its_claims(monkeypatch: pytest.Monk
     blocks, missing = judged(text)
     assert sorted([*blocks, *missing]) == sorted(IDS)
     assert text.startswith(f"{len(blocks)} of {len(IDS)} claims can be judged from ")
-    _, published, _ = done("claims", *IDS, *words)
-    told = {each.split()[0]: each.strip("\n") for each in published.split("\n\n")[1:]}
-    for name in ("G1", "G4", "B1", "M1"):  # the rest says causes, which are of this repository
-        assert blocks[name].splitlines()[0] == told[name].splitlines()[0]
+    published = json.loads(Path("reports/reduced/claims.json").read_text())["claims"]
+    for each in published:
+        if each["id"] in ("G1", "G4", "B1", "M1"):
+            assert re.match(rf"{each['id']} +{each['verdict']} ", blocks[each["id"]])
 
 
-@pytest.mark.parametrize("name", ["G1", "G3", "B1", "M2"])
+@pytest.mark.parametrize("name", ["G1", "M2"])
 def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> None:
     source = CASES[name][0]
     status, text, warned = done("judge", *written(project, source))
@@ -98,14 +100,6 @@ def test_the_document_says_which_claims_a_table_is_not_enough_for() -> None:
         ).verdict == "undecided"
     ]  # fmt: skip
     assert said and sorted(said.groups()) == sorted(undecided)
-
-
-def test_a_stand_in_is_told_from_the_card(project: Path) -> None:
-    words = written(project, CASES["M2"][0])
-    card = json.loads((project / "mnist_rotated.json").read_text()) | {"stand_in": True}
-    (project / "mnist_rotated.json").write_text(json.dumps(card))
-    blocks, _ = judged(done("judge", *words)[1])
-    assert "The data are a stand-in" in " ".join(blocks["M2"].split())
 
 
 @pytest.mark.parametrize(

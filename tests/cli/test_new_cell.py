@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import torch
 from support import tiny
 from torch import Tensor, nn
 
-from pondering.data.frozen import card, freeze
 from pondering.model.cells import CELLS, Linear
 from pondering.params.read import MECHANISMS
 from pondering.project.errors import UserError
@@ -58,14 +56,6 @@ def test_a_class_and_its_name_are_enough_to_train(
     losses = torch.stack(sweep.curves)[..., 1]
     assert losses.isfinite().all() and (not learns or (losses[-1] < losses[0]).all())
     assert trained_in_words(config).startswith("Residual of 16 units; ")
-
-
-def test_its_data_card_names_it(tmp_path: Path) -> None:
-    config = tiny.config(tmp_path, network={"cell": "residual"})
-    task, frozen = make_task(config.task, "tiny"), tmp_path / "frozen.npz"
-    freeze(task, tmp_path, frozen, 1)
-    card(task, config, frozen, tmp_path / "card.json")
-    assert "; residual of 16" in json.loads((tmp_path / "card.json").read_text())["what"]
 
 
 def test_an_unknown_cell_is_named_with_those_there_are(tmp_path: Path) -> None:

@@ -23,16 +23,9 @@ def script(name: str) -> click.Command:
     return command
 
 
-def command(name: str) -> click.Command:
-    """A subcommand, or a stage script by its file name."""
-    found = script(name) if name.endswith(".py") else main.get_command(click.Context(main), name)
-    assert found is not None
-    return found
-
-
 def run(*words: str, charset: str = "utf-8") -> Result:
     """`pondering WORDS`; where the first is a file name, that stage script."""
-    if words and words[0] in EVERY and words[0].endswith(".py"):
+    if words[0].endswith(".py"):
         return CliRunner().invoke(script(words[0]), list(words[1:]))
     return CliRunner(charset=charset).invoke(main, list(words))
 
