@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 
 STEPS = 4  # moments to die at while one file is written, see `die_at`
@@ -52,16 +51,3 @@ def refuse_writes(number: int, files: int) -> None:
         fsync(handle)
 
     os.fsync = failing_fsync  # type: ignore[assignment]
-
-
-def little_memory(mebibytes: int) -> None:
-    """No more address space than this process has and so much more."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
-    limit = used + (mebibytes << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-
-def small_files(size: int) -> None:
-    """No file longer than so many bytes."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))

@@ -33,7 +33,7 @@ SERVER = multiprocessing.get_context("forkserver")
 ROOMS = ("data.fetch", "data.frozen", "evaluate.exits", "evaluate.stage", "train.stage")
 ROOMS += ("model.paths.compiled.operations", "model.paths.compiled.warm")
 PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS)]
-PATIENCE = 60.0  # seconds; for a loaded machine, far from what anything here takes
+PATIENCE = 300.0  # seconds; for a loaded machine, far from what anything here takes
 
 
 @dataclass

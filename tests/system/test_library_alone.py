@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import venv
-from email.parser import Parser
 from importlib.metadata import version
 from pathlib import Path
 from zipfile import ZipFile
@@ -94,17 +93,6 @@ def test_the_command_says_what_is_missing(python: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
-def test_the_description_has_no_link_that_leads_nowhere(wheel: Path) -> None:
-    with ZipFile(wheel) as parts:
-        (name,) = (each for each in parts.namelist() if each.endswith(".dist-info/METADATA"))
-        said = Parser().parsestr(parts.read(name).decode()).get_payload()
-    assert isinstance(said, str)
-    assert said.startswith("# Pondering\n") and "## As a library" in said
-    assert "docs/library.md goes on" in said
-    for link in re.findall(r"\]\(([^)]*)\)", said):
-        assert link.startswith("https://"), link
-
-
 def test_the_wheel_has_what_is_no_python(wheel: Path) -> None:
     root = ROOT / "src"
     wanted = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
@@ -112,13 +100,3 @@ def test_the_wheel_has_what_is_no_python(wheel: Path) -> None:
         held = set(parts.namelist())
     there = {name for name in wanted if "__pycache__" not in name and "egg-info" not in name}
     assert there <= held
-
-
-def test_published_networks_ask_for_safetensors_in_a_line(python: Path) -> None:
-    folder = ROOT / "reports/reduced/models"
-    call = f"from_pretrained('parity/act', folder={str(folder)!r})"
-    code = f"from pondering import from_pretrained; {call}"
-    done = run(python, "-c", code)
-    assert done.stderr.endswith(
-        "ImportError: from_pretrained needs safetensors: pip install safetensors\n"
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from playwright.sync_api import Browser, Page
-from safetensors.numpy import load_file, save_file
 from support.published import ROOT
 
 from pondering import from_pretrained
@@ -24,8 +21,6 @@ from pondering.data.encoding import encodings
 from pondering.model.halting import ACT
 from pondering.report.pages import build_index
 from pondering.report.pages.playable import GAMES, MECHANISMS, PROFILES, playable
-from pondering.results.results import read_table
-from pondering.results.tables import headline, per_seed
 from pondering.tasks import make_task
 from pondering.tasks.addition import CLASSES
 from pondering.tasks.base import Batch, Task, concatenate
@@ -224,7 +219,7 @@ def test_the_page_thinks_what_the_library_thinks(opened: Opener, profile: str, g
                 assert said["truth"] == right["truth"]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (768, "dark"), (1440, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1440, "dark")])
 @pytest.mark.parametrize("at", ["#--00+000-000", *(f"#{game}" for game in LATER)])
 def test_nothing_is_cut_off_and_what_one_taps_is_large(
     opened: Opener, at: str, width: int, scheme: str
@@ -268,63 +263,6 @@ def test_a_tap_changes_the_address_and_the_sentence_and_the_address_restores_bot
     assert sentence.text_content() == seen[0]
     again = opened(width=1000, at="#%2B-%2B%2B00000000")
     assert again.locator("#play-parity .summary").text_content() == seen[0]
-
-
-@pytest.mark.parametrize("signs", ["+++++--+-+++", "--00+000-000"])  # ACT errs; it does not
-def test_the_page_says_who_is_right_and_where_each_stops(opened: Opener, signs: str) -> None:
-    page = opened(at=f"#{signs}")
-    _, card = from_pretrained(f"{GAMES['parity']}/act")
-    batch = make_task(dict(card.task), "parity").parse(signs).torch()  # type: ignore[attr-defined]
-    truth = ("even", "odd")[signs.count("+") % 2]
-    sentence = page.locator("#play-parity .summary").text_content() or ""
-    assert f"so the truth is {truth}. " in sentence
-    for mechanism, title in zip(MECHANISMS, ("ACT", "PonderNet"), strict=True):
-        ((wanted,),) = by_python("parity", mechanism, batch)
-        stop = wanted["stop"]
-        said = wanted["text"][stop - 1]
-        judged = "right" if said == truth else "wrong"
-        stops = {
-            "pondernet": f"takes {wanted['expected']:.1f} steps on average, most likely {stop},",
-            "act": f"stops after {stop} steps"
-            if stop < 20
-            else "is stopped after 20 steps, the most it may take,",
-        }[mechanism]
-        assert f"{title} {stops} and says {said}: {judged}." in sentence
-        part = page.locator(f"#play-parity-{mechanism}")
-        assert part.locator(".answer").text_content() == said + judged
-        stopped = part.locator("tr.stop")
-        assert stopped.locator("th").text_content() == f"{stop}, stops here"
-        bar, whole = (stopped.locator(each).bounding_box() for each in (".bar span", ".bar"))
-        assert bar and whole
-        assert bar["width"] / whole["width"] == pytest.approx(wanted["p"][stop - 1], abs=0.02)
-
-
-def test_a_game_is_loaded_when_it_is_opened_and_not_before(opened: Opener) -> None:
-    page, asked = opened(), []
-    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
-    assert page.evaluate("document.querySelectorAll('script[src]').length") == 0
-    for game, title in (("logic", "A chain of logic gates"), ("addition", "A sum of numbers")):
-        asked.clear()
-        page.get_by_text(title).focus()
-        page.keyboard.press("Enter")
-        assert shown(page, game)
-        files = [
-            each["file"]
-            for k in range(2)
-            for each in page.evaluate(f"PLAY.{game}.networks[{k}].runs")
-        ]
-        assert asked == [f"{game}.js", *(f"{file}.js" for file in files)]
-        page.wait_for_function("game => location.hash.startsWith(`#${game}?input=`)", arg=game)
-
-
-def test_a_game_whose_files_are_not_there_says_so(
-    browser: Browser, site: Callable[..., Path], tmp_path: Path
-) -> None:
-    shutil.copy(site(*PROFILES) / "index.html", tmp_path)
-    page = browser.new_page()
-    page.goto((tmp_path / "index.html").as_uri() + "#logic")
-    page.get_by_text("files in the folder play beside this page").wait_for()
-    page.close()
 
 
 @pytest.mark.parametrize("game", LATER)
@@ -379,9 +317,7 @@ def test_a_digit_is_drawn_with_the_mouse(opened: Opener) -> None:
     ink = page.evaluate("PLAY.digits.task.inputs(PLAY.digits.input)[0]")
     picture = np.reshape(ink, (SIDE, SIDE)) * DEVIATION + MEAN
     assert picture[7:21, 14] == pytest.approx(1, abs=1e-6)
-    assert picture[:, :11] == pytest.approx(0, abs=1e-6) and picture[:4] == pytest.approx(
-        0, abs=1e-6
-    )
+    assert picture[:, :11] == pytest.approx(0, abs=1e-6)
     assert "says 1" in shown(page, "digits")
 
 
@@ -392,9 +328,6 @@ def test_a_digit_is_drawn_with_the_mouse(opened: Opener) -> None:
         ("#logic?input=01 OR" + "; 1 OR" * 5, "in training sequences had 1 to 5 vectors"),
         ("#addition?input=1 2 3", "in training 1 to 2 numbers were added"),
         ("#wikipedia?input=zoo", "in training “z” was never read"),
-        ("#wikipedia?input=L世界", "in training “世” was never read"),
-        (f"#wikipedia?input={'a' * 41}", "in training sequences had 40 bytes, this one has 41"),
-        ("#digits?input=ff" + "0" * 782 + ".0.", "in training digits lay in the middle"),
         ("#digits?input=" + "5" * 784 + ".23.", "in training digits were turned by at most 22.5"),
     ],
 )
@@ -404,14 +337,6 @@ def test_an_input_unlike_training_is_said_to_be(opened: Opener, at: str, why: st
     note = page.locator(f"#play-{game if game in LATER else 'parity'} [role='status'] .note")
     assert f"Neither network was trained on this: {why}" in (note.text_content() or "")
     assert note.is_visible()
-
-
-@pytest.mark.parametrize("place", ["0", "2", "two"])
-def test_a_place_that_an_input_does_not_have_is_said_and_mended(opened: Opener, place: str) -> None:
-    page = opened(at=f"#+00000000000?at={place}")
-    said = page.locator("#play-parity").text_content() or ""
-    assert f"The address asked for at “{place}”, which this game does not know" in said
-    assert page.evaluate("PLAY.parity.at") == 0
 
 
 @pytest.mark.parametrize("at", ["#+00000000000", *(f"#{game}" for game in LATER)])
@@ -439,77 +364,32 @@ def test_the_keyboard_reaches_everything(opened: Opener) -> None:
     assert (page.evaluate(label) or "").startswith("Square 12 of 12")
 
 
-def several(folder: Path, experiment: str) -> None:
-    """Of each network four runs in half precision: its numbers halved, those, doubled, none."""
-    for mechanism in MECHANISMS:
-        place = folder / "models" / experiment / mechanism
-        told = json.loads((place / "run.json").read_text())
-        index = json.loads((place.parent / "index.json").read_text())[mechanism]
-        (k,) = (n for n, each in enumerate(told["replicas"]) if each.items() <= index.items())
-        own = told["replicas"][k]
-        told["replicas"] = [
-            own | {"setting": 0.125, "seed": 3},
-            own,
-            own | {"seed": 3},
-            own | {"options": {"epsilon": 0.05}},
-        ]
-        (place / "run.json").write_text(json.dumps(told))
-        file = place / "parameters.safetensors"
-        one = {name: stacked[k : k + 1] for name, stacked in load_file(file).items()}
-        stacks = {n: np.concatenate([x / 2, x, 2 * x, 0 * x]) for n, x in one.items()}
-        save_file({name: each.astype(np.float16) for name, each in stacks.items()}, file)
-        table = folder / "tables" / f"{experiment}.csv"
-        rows = read_table(table)
-        mine = rows[(rows["mechanism"] == mechanism) & (rows["seed"] == own["seed"])]
-        mine = mine[mine["setting"] == own["setting"]]
-        rows = rows.drop(rows[(rows["mechanism"] == mechanism) & (rows["seed"] == 3)].index)
-        added = [mine.assign(setting=0.125, seed=3), mine.assign(seed=3)]
-        pd.concat([rows, *added]).to_csv(table, index=False)
+def test_every_run_that_is_published_can_be_chosen(opened: Opener) -> None:
+    """Here the last setting and the last seed; the address brings them back."""
+    page = opened("reduced", at="#+-+0-0000000")
+    task = make_task(dict(from_pretrained(f"{GAMES['parity']}/act").card.task), "parity")
+    inputs, batch = drawn("parity", task)
+    for k, (mechanism, name) in enumerate(zip(MECHANISMS, ("tau", "lambda_p"), strict=True)):
+        for each in (name, "seed"):
+            page.locator(f"#play-parity-{mechanism}").get_by_label(f"{each} =").press("End")
+        wait = "(k) => Object.hasOwn(PARAMETERS, PLAY.parity.runs[k].file)"
+        page.wait_for_function(wait, arg=k)
+        run = page.evaluate(f"PLAY.parity.runs[{k}]")
+        which = {"profile": "reduced", "setting": run["setting"], "seed": run["seed"]}
+        wanted = by_python("parity", mechanism, batch, **which)
+        there = page.evaluate(
+            "([k, texts]) => texts.map((text) => thought(PLAY.parity, k, text))", [k, inputs]
+        )
+        for own, right in zip(chain(*there), chain(*wanted), strict=True):
+            assert [step["p"] for step in own["steps"]] == pytest.approx(right["p"], abs=1e-4)
+    runs = page.evaluate("PLAY.parity.runs")
+    again = opened("reduced", at=page.evaluate("location.hash"))
+    again.wait_for_function("file => PLAY.parity.runs[0].file === file", arg=runs[0]["file"])
+    assert again.evaluate("PLAY.parity.runs") == runs
 
 
-@pytest.mark.parametrize("game", ["parity", "logic"])
-def test_every_run_that_is_published_can_be_chosen_and_thinks_what_the_library_thinks(
-    opened: Opener, site: Callable[..., Path], tmp_path: Path, game: str
-) -> None:
-    several(shutil.copytree(site("reduced") / "reduced", tmp_path / "reduced"), GAMES[game])
-    build_index(tmp_path, ENCODINGS())
-    page, folder = opened(folder=tmp_path, at=f"#{game}"), tmp_path / "reduced/models"
-    task = make_task(dict(from_pretrained(f"{GAMES[game]}/act").card.task), game)
-    inputs, batch = drawn(game, task)
-    shown(page, game)
-    for k, mechanism in enumerate(MECHANISMS):
-        usual = from_pretrained(f"{GAMES[game]}/{mechanism}", folder).card
-        ((name, value),) = usual.setting.items()
-        at = page.locator(f"#play-{game}-{mechanism}")
-        setting, seed = (at.get_by_label(each) for each in (name, "seed"))
-        assert [setting.get_attribute("max"), seed.get_attribute("max")] == ["1", "1"]
-        low = "ArrowLeft" if value > 0.125 else "ArrowRight"
-        for press, chosen in ((None, (value, 0)), (seed, (value, 3)), (setting, (0.125, 3))):
-            if press:
-                press.press(low if press is setting else "ArrowRight")
-                page.wait_for_function(
-                    "([game, k, file]) => PLAY[game].runs[k].file === file && PARAMETERS[file]",
-                    arg=[game, k, f"{GAMES[game]}-{mechanism}-{chosen[0]:g}-{chosen[1]}"],
-                )
-            there = page.evaluate(
-                "([game, k, texts]) => texts.map((text) => thought(PLAY[game], k, text))",
-                [game, k, inputs],
-            )
-            wanted = by_python(
-                game, mechanism, batch, folder=folder, setting=chosen[0], seed=chosen[1]
-            )
-            for own, right in zip(chain(*there), chain(*wanted), strict=True):
-                assert [step["p"] for step in own["steps"]] == pytest.approx(right["p"], abs=1e-4)
-                assert [step["text"] for step in own["steps"]] == right["text"]
-        assert setting.get_attribute("aria-valuetext") == "0.125" and not seed.is_visible()
-    page.wait_for_function("location.hash.includes('0.125')")
-    again = opened(folder=tmp_path, at=page.evaluate("location.hash"))
-    assert shown(again, game) == shown(page, game)
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_a_finger_plays_as_a_mouse_does(opened: Opener, width: int) -> None:
-    page = opened(at="#000000000000", width=width, has_touch=True)
+def test_a_finger_plays_as_a_mouse_does(opened: Opener) -> None:
+    page = opened(at="#000000000000", width=360, has_touch=True)
     square = page.locator("#play-parity .squares button").nth(4)
     for sign in "+-0":
         square.tap()
@@ -538,99 +418,10 @@ def test_a_finger_plays_as_a_mouse_does(opened: Opener, width: int) -> None:
     assert "says 1" in shown(page, "digits")
 
 
-def test_the_sliders_say_what_they_choose_and_stay_where_they_are(opened: Opener) -> None:
-    page = opened("reduced")
-    table = read_table(ROOT / "reports/reduced/tables" / f"{GAMES['parity']}.csv")
-    tested = per_seed(headline(table)).set_index(["mechanism", "setting", "seed"])
-    met = headline(table)["seen"].mean()
-    assert 0 < met < 1
-    lefts = set()
-    for k, (mechanism, name) in enumerate(zip(MECHANISMS, ("tau", "lambda_p"), strict=True)):
-        part = page.locator(f"#play-parity-{mechanism}")
-        start = part.bounding_box()
-        assert start
-        for press in ("", "End", "Home"):
-            if press:
-                part.get_by_label(f"{name} =").press(press)
-            run = page.evaluate(f"PLAY.parity.runs[{k}]")
-            wait = "([k, file]) => PARAMETERS[file] && PLAY.parity.runs[k].file === file"
-            page.wait_for_function(wait, arg=[k, run["file"]])
-            wanted = tested.loc[(mechanism, run["setting"], run["seed"])]
-            told = f"{wanted['ponder_time']:.3g} steps on average, {100 * wanted['error']:.3g}%"
-            drawn = f"Tested on inputs drawn anew, {met:.0%} of which training had met"
-            part.get_by_text(f"{drawn}: {told} of answers wrong.").wait_for()
-            for each in (name, "seed"):
-                box = part.get_by_label(f"{each} =").bounding_box()
-                assert box
-                lefts.add(round(box["x"] - start["x"]))
-    assert len(lefts) == 1
-
-
-@pytest.mark.parametrize(
-    ("written", "why"),
-    [
-        ("1 + abc", "“abc” is not a number."),
-        ("12345 + 99999 + 7", "12345 is too long: the networks read numbers of 1 to 2 digits."),
-        (" ".join("1" * 11), "These are 11 numbers; at most 10 can be added here."),
-    ],
-)
-def test_a_sum_that_cannot_be_read_is_told_and_gets_no_answers(
-    opened: Opener, written: str, why: str
-) -> None:
-    page = opened(at="#addition?input=1 2 3")
-    part = page.locator("#play-addition")
-    part.get_by_label("Numbers to add").fill(written)
-    assert part.locator(".summary").text_content() == why
-    assert part.locator(".answer:visible, .note:visible").count() == 0
-    part.get_by_label("Numbers to add").fill("12 + 7")
-    assert "After number 2 the sum is 19." in (part.locator(".summary").text_content() or "")
-    assert part.locator(".answer:visible").count() == 2
-
-
-def test_without_a_stroke_or_a_letter_there_are_no_answers(opened: Opener) -> None:
-    page = opened(at="#digits")
-    part = page.locator("#play-digits")
-    part.get_by_role("button", name="Clear").click()
-    assert part.locator(".summary").text_content() == "Nothing drawn yet."
-    assert part.locator(".answer:visible, .note:visible").count() == 0
-    again = opened(at="#wikipedia")
-    part = again.locator("#play-wikipedia")
-    part.get_by_label("Write here").fill("")
-    assert part.locator(".summary").text_content() == "Nothing written yet."
-    assert part.locator(".answer:visible").count() == 0
-
-
-def test_a_text_shows_its_own_characters_and_says_how_long_it_may_be(opened: Opener) -> None:
-    page = opened(at="#wikipedia?input=né世&at=1")
-    part = page.locator("#play-wikipedia")
-    cells = part.locator(".strip").first.locator("button")
-    assert cells.all_text_contents() == ["n", "é", "·", "世", "·", "·"]
-    assert (cells.nth(2).get_attribute("aria-label") or "").startswith("byte 2 of 2 of “é”: ")
-    assert "After “n” comes byte 1 of 2 of “é”." in shown(page, "wikipedia")
-    part.get_by_text("3 of 120 characters.").wait_for()
-    part.get_by_label("Write here").fill("é" * 150)
-    part.get_by_text("120 of 120 characters: more are not read.").wait_for()
-    assert "Your text ends with “éééé" in shown(page, "wikipedia")
-
-
-def test_the_strongest_tint_is_the_most_steps_taken(opened: Opener) -> None:
-    page = opened(at="#logic")
-    steps = page.evaluate("[0, 1].map((k) => thought(PLAY.logic, k, PLAY.logic.input).map((each)"
-                          " => taken(PLAY.logic.networks[k], each)))")  # fmt: skip
-    most = max(map(max, steps))
-    for k, mechanism in enumerate(MECHANISMS):
-        own = page.locator(f"#play-logic-{mechanism}")
-        assert own.locator(".most").text_content() == f"{most:.1f}".removesuffix(".0") + " steps"
-        for cell, taken in zip(own.locator(".strip button").all(), steps[k], strict=True):
-            level = int((cell.get_attribute("class") or "l")[1:])
-            assert level == pytest.approx(10 * (taken - 1) / (most - 1), abs=0.51)
-
-
 @pytest.mark.parametrize(
     ("at", "wrong", "mended"),
     [
         ("#logic?input=zzz", "input “zzz”", r"#logic\?input=01\+XOR.*"),
-        ("#parity?input=hello", "input “hello”", r"#[-+0]{12}"),
         ("#hello", "input “hello”", r"#[-+0]{12}"),
         ("#+-0+00-+0-+0?act=7,0", "act “7,0”", r"#\+-0\+00-\+0-\+0"),
     ],
@@ -647,21 +438,6 @@ def test_an_address_that_cannot_be_followed_is_told_and_mended(
     page.wait_for_function(f"/^{mended}$/.test(location.hash)")
     part.locator(".controls button").first.click()
     note.wait_for(state="hidden")
-
-
-def test_the_first_game_can_be_asked_for_by_its_name(opened: Opener) -> None:
-    page = opened("reduced", at="#parity?input=+++")
-    page.wait_for_function("PLAY.parity?.input === '+++000000000'")
-    assert page.locator(".note:visible").count() == 0
-
-
-def test_a_tap_on_a_phone_shows_the_first_bars(opened: Opener) -> None:
-    page = opened("reduced", width=390, height=844, has_touch=True)
-    page.locator(".squares button").nth(2).tap()
-    page.wait_for_function("location.hash !== ''")
-    second = page.locator("#play-parity .bar").nth(1).bounding_box()
-    assert second and second["y"] + second["height"] <= 844
-    assert page.evaluate("scrollY") == 0
 
 
 def test_without_a_script_the_page_says_what_it_lacks(opened: Opener) -> None:

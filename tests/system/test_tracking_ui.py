@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import socket
 import subprocess
@@ -18,7 +17,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 from support import tiny
 from support import tracked_stage as stage
-from support.argv import refused
 from support.tracked_stage import until
 
 UI = "from pondering.cli.main import main; main(['ui', *__import__('sys').argv[1:]])"
@@ -105,31 +103,6 @@ def test_the_ui_lists_runs_and_draws_their_curves(
     expect(points.first).to_be_visible(timeout=30_000)
     assert points.count() % stage.POINTS == 0 and points.count() >= 2 * stage.POINTS
     page.close()
-
-
-def test_outside_of_a_project_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "params.yaml" in refused("ui")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_port_that_is_taken_is_one_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(project)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        assert re.search("--port", refused("ui", "--port", str(taken.getsockname()[1])))
-    assert not (project / "mlflow.db").exists()
-
-
-def test_a_database_of_another_program_is_one_line(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(project)
-    (project / "mlflow.db").write_bytes(b"not a database " * 1000)
-    assert "move the file away" in refused("ui", "--port", "5999")
 
 
 def listening(port: int) -> set[str]:
