@@ -13,8 +13,6 @@ from safetensors.torch import load_file
 from support import stages, tiny
 from torch import Tensor
 
-from pondering.evaluate.stage import plan as plan_evaluation
-from pondering.evaluate.stage import run as evaluate
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.params.schema import Params
@@ -94,12 +92,6 @@ def entry(folder: Path, pair: tuple[float, int]) -> dict[str, Any]:
 ALL = [(tau, seed) for tau in (0.01, 0.1) for seed in (0, 7)]
 
 
-def test_a_list_names_each_replicas_hash(project: Path) -> None:
-    params = load_params(project / "params.yaml")
-    wanted = replica.hashes(params, "tiny", "act")
-    assert [each["key"] for each in entries(project)] == list(wanted.values())
-
-
 def test_more_seeds_and_settings_train_alone(project: Path) -> None:
     before = stages.finished_project()
     new = trained(project, seeds=[7, 3, 0], act={"tau": [0.1, 0.05, 0.01]})
@@ -114,19 +106,6 @@ def test_more_seeds_and_settings_train_alone(project: Path) -> None:
     place = {pair: number for number, pair in enumerate(wanted)}
     assert points == sorted(points, key=lambda row: (row[0], place[row[1:]]))
     assert not missing(project, seeds=[7, 3, 0], act={"tau": [0.1, 0.05, 0.01]})
-
-
-def test_what_trains_alone_is_what_it_would_be_in_the_whole(tmp_path: Path, project: Path) -> None:
-    trained(project, **tiny.EXACT)
-    whole = shutil.copytree(project, tmp_path / "whole")
-    shutil.rmtree(whole / "data/replicas")
-    assert len(trained(whole, seeds=[0, 7, 3], **tiny.EXACT)) == 6
-    assert len(trained(project, seeds=[0, 7, 3], **tiny.EXACT)) == 2
-    part, all_of_it = parameters(project), parameters(whole)
-    for pair, tensors in all_of_it.items():
-        for name, tensor in tensors.items():
-            assert part[pair][name].equal(tensor)
-    assert [each["key"] for each in entries(project)] == [each["key"] for each in entries(whole)]
 
 
 def test_a_replica_is_kept_where_its_option_becomes_that_of_the_block(project: Path) -> None:
@@ -150,9 +129,6 @@ def test_dropped_seeds_and_settings_train_nothing(project: Path) -> None:
     assert [(each["setting"], each["seed"]) for each in entries(project)] == [(0.1, 7)]
     assert set(lines(project)) == {("0.1", "7")}
     kept(before, project, [(0.1, 7)])
-    again = [(project / each).read_bytes() for each in (CURVES, ORIGIN, RUN / "run.json")]
-    assert trained(project, seeds=[7], act={"tau": [0.1]}) == []
-    assert [(project / each).read_bytes() for each in (CURVES, ORIGIN, RUN / "run.json")] == again
 
 
 def test_going_back_is_editing_back(project: Path) -> None:
@@ -218,13 +194,3 @@ def test_published_replicas_count_as_trained_without_their_networks(
     wanted = {each: one for one, each in replica.hashes(params, "tiny", "act").items()}
     assert len(missing_of(params, "tiny", clone, {"act": wanted})) == 4
     assert len(missing(clone, training={"learning_rate": 0.02})) == 4, "of other values"
-
-
-def test_replicas_of_several_trainings_are_evaluated_as_one(project: Path) -> None:
-    trained(project, seeds=[0, 7, 3])
-    params = load_params(project / "params.yaml")
-    for name in ("repeat", "pondernet"):
-        run(params, "tiny", project, (name,))
-    evaluate(plan_evaluation(params, "tiny", project))
-    table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
-    assert set(table[table["mechanism"] == "act"]["seed"]) == {0, 7, 3}
