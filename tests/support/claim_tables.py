@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from support.synthetic_results import card_of
 
-from pondering.results.results import Results
+from pondering.results.results import Card, Results
 
 SEEDS = range(20)
 Rule = Callable[[float, int, float], float]
@@ -27,8 +26,16 @@ def rows(
     split: str = "test",
     seeds: Sequence[int] = SEEDS,
     status: Callable[[float, int], str] = lambda setting, seed: "finished",
+    wrong: float | None = 0.77,
+    **more: Any,
 ) -> pd.DataFrame:
-    """Evaluation rows of one mechanism; PonderNet gets a wrong second prediction as well."""
+    """Evaluation rows of one mechanism.
+
+    Args:
+        error, ponder: of (setting, seed, difficulty).
+        wrong: the error of PonderNet's second prediction, which no claim reads; None: the first's.
+        more: further columns.
+    """
     predictions = ("sampled", "expected") if mechanism.startswith("pondernet") else ("mixture",)
     return pd.DataFrame(
         [
@@ -36,9 +43,10 @@ def rows(
                 "experiment": experiment, "mechanism": mechanism, "setting": float(setting),
                 "seed": seed, "split": split, "difficulty": float(level),
                 "prediction": prediction, "examples": 1000,
-                "error": 0.77 if prediction == "expected" else error(setting, seed, level),
+                "error": wrong if wrong is not None and prediction == "expected"
+                else error(setting, seed, level),
                 "loss": 0.1, "ponder_time": ponder(setting, seed, level), "ponder_sd": 0.0,
-                "remainder": 0.0, "status": status(setting, seed),
+                "remainder": 0.0, "status": status(setting, seed), **more,
             }
             for setting in settings
             for seed in seeds
@@ -56,21 +64,45 @@ def curve(
     ponder: Callable[[float, float], float] = lambda setting, share: 2.0,
     *,
     updates: int = 10_000,
+    points: int = 20,
     seeds: Sequence[int] = SEEDS,
 ) -> pd.DataFrame:
-    """Training curves; `error` and `ponder` take the share of training done, 0.05 to 1."""
-    share = np.linspace(0.05, 1, 20)
+    """Training curves; `error` and `ponder` take the share of training done, up to 1."""
+    share = np.linspace(1 / points, 1, points)
     runs = [(setting, seed) for setting in settings for seed in seeds]
     steps = np.array([[ponder(setting, each) for each in share] for setting, _ in runs])
     return pd.DataFrame({
         "experiment": experiment, "mechanism": mechanism,
         "setting": np.repeat([float(setting) for setting, _ in runs], len(share)),
         "seed": np.repeat([seed for _, seed in runs], len(share)),
-        "update": np.tile(share * updates, len(runs)), "loss": 0.1,
+        "update": np.tile((share * updates).round(), len(runs)), "loss": 0.1,
         "error": [error(*each, done) for each in runs for done in share],
         "ponder_time": steps.ravel(), "remainder": 0.1,
         "computed_steps": 1000 * steps.cumsum(axis=1).ravel(),
     })  # fmt: skip
+
+
+def card_of(experiment: str) -> Card:
+    """A data card; the digits stand in for MNIST."""
+    title = experiment.replace("_", " ").capitalize()
+    what, stand_in = f"{experiment}: 16 elements, 1,000 examples at each difficulty", False
+    if experiment.startswith("mnist"):
+        what, stand_in = "scikit-learn's handwritten digits, 8 x 8 pixels", True
+    if experiment == "wikipedia":
+        what, stand_in = "a wiki-like text made by the project itself", True
+    text = experiment == "wikipedia"
+    splits = ("test", "train", "heldout", "interpolation", "extrapolation", "range", "angle")
+    return Card(
+        what=what,
+        stand_in=stand_in,
+        title=title,
+        question=f"What is {title}?",
+        unit="bits per character" if text else "sequence error rate",
+        worst_error=8.0 if text else 1.0,
+        splits=dict(zip(splits, splits, strict=True)) | {"heldout": "held-out text"},
+        difficulty=dict.fromkeys(splits, "elements"),
+        source="made up",
+    )
 
 
 def results(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 from oracle import oracle
-from support.pinned import MECHANISMS, model_of, score_against
+from support.classes import rows_of
+from support.pinned import MECHANISMS, score_against
 from torch import Tensor
 
 from pondering.model.halting import ACT, Halting, PonderNet, PonderRecord
@@ -25,18 +26,7 @@ def oracle_rows(
     mask: Tensor | None = None,
     forced: list[Any] | None = None,
 ) -> list[list[oracle.Pondering | None]]:
-    model = model_of(cell, values)
-    rule = MECHANISMS[name][1]
-    return [
-        oracle.unroll(
-            model,
-            rule,
-            inputs[:, b].numpy(),
-            None if mask is None else mask[:, b].numpy(),
-            forced[b] if forced else None,
-        )
-        for b in range(inputs.shape[1])
-    ]
+    return rows_of(cell, MECHANISMS[name][1], values, inputs, mask, forced)
 
 
 def oracle_loss(

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from support.claim_tables import card_of, curve, rows, step
 
-from pondering.results.results import Card, Results
+from pondering.results.results import Results
+
+Replica = tuple[str, float, int]
+Luck = dict[tuple[float, int], float]
 
 DIFFICULTIES: dict[str, Sequence[float]] = {
     "parity": range(1, 17),
@@ -70,81 +74,80 @@ def ponder_of(mechanism: str, setting: float, difficulty: float) -> float:
 
 def rows_of(
     experiment: str, split: str, difficulties: Iterable[float],
-    settings: dict[str, list[float]], seeds: int, diverged: tuple[str, float, int] | None = None,
-) -> list[dict[str, Any]]:  # fmt: skip
+    settings: dict[str, list[float]], seeds: int, diverged: Replica | None = None,
+) -> pd.DataFrame:  # fmt: skip
     """Evaluation rows of one split, as the evaluate stage writes them."""
     generator = np.random.default_rng([len(experiment), len(split), seeds])
-    rows = []
-    text = experiment == "wikipedia"
-    for mechanism, values in settings.items():
-        predictions = ["sampled", "expected"] if mechanism == "pondernet" else ["mixture"]
-        for setting in values:
-            for seed in range(seeds):
-                luck = float(generator.normal())
-                gone = diverged == (mechanism, setting, seed)
-                for difficulty in difficulties:
-                    for prediction in predictions:
-                        error = error_of(mechanism, setting, difficulty) * (1 + 0.25 * luck)
-                        error = 1.6 + 0.02 * luck if text else float(np.clip(error, 0, 1))
-                        steps = ponder_of(mechanism, setting, difficulty)
-                        steps = max(1.0, steps * (1 + (0.1 * luck if mechanism != "repeat" else 0)))
-                        rows.append({
-                            "experiment": experiment, "mechanism": mechanism, "setting": setting,
-                            "seed": seed, "split": split, "difficulty": float(difficulty),
-                            "prediction": prediction, "examples": 1000,
-                            "seen": 0.25, "error": (8.0 if text else 1.0) if gone else error,
-                            "error_seen": 0.0, "error_unseen": error,
-                            "loss": error, "ponder_time": float("nan") if gone else steps,
-                            "ponder_sd": 0.3, "remainder": 0.4,
-                            "status": "diverged" if gone else "finished",
-                        })  # fmt: skip
-    return rows
+    text, parts = experiment == "wikipedia", []
+    for name, values in settings.items():
+        luck = {(s, k): float(generator.normal()) for s in values for k in range(seeds)}
+
+        def error(s: float, k: int, d: float, name: str = name, luck: Luck = luck) -> float:
+            found = error_of(name, s, d) * (1 + 0.25 * luck[s, k])
+            return 1.6 + 0.02 * luck[s, k] if text else float(np.clip(found, 0, 1))
+
+        def steps(s: float, k: int, d: float, name: str = name, luck: Luck = luck) -> float:
+            return max(1.0, ponder_of(name, s, d) * (1 + 0.1 * luck[s, k] * (name != "repeat")))
+
+        more: dict[str, Any] = {"split": split, "seeds": range(seeds), "wrong": None, "seen": 0.25}
+        part = rows(experiment, name, values, error, steps, levels=[*difficulties], **more)
+        measured = {"error_unseen": part["error"], "loss": part["error"], "error_seen": 0.0}
+        parts.append(part.assign(**measured, ponder_sd=0.3, remainder=0.4))
+    table = pd.concat(parts, ignore_index=True)
+    gone = of_replica(table, diverged)
+    table.loc[gone, ["error", "ponder_time", "status"]] = [8.0 if text else 1.0, np.nan, "diverged"]
+    return table
+
+
+def of_replica(table: pd.DataFrame, which: Replica | None) -> pd.Series:
+    """Which rows are of a replica: mechanism, setting, seed."""
+    mechanism, setting, seed = which or ("", 0.0, 0)
+    own = (table["mechanism"] == mechanism) & (table["setting"] == setting)
+    return own & (table["seed"] == seed)
 
 
 def table_of(
-    experiment: str, settings: dict[str, list[float]], seeds: int,
-    diverged: tuple[str, float, int] | None = None,
-) -> pd.DataFrame:  # fmt: skip
+    experiment: str, settings: dict[str, list[float]], seeds: int, diverged: Replica | None = None
+) -> pd.DataFrame:
     """All evaluation rows of one experiment."""
     splits = {
         "parity_extrapolation": {"interpolation": range(1, 9), "extrapolation": range(9, 17)},
         "wikipedia": {"train": [0], "heldout": [0]},
         "mnist_rotated": {"range": [22.5, 45, 67.5, 90], "angle": range(0, 91, 5)},
     }.get(experiment) or {"test": DIFFICULTIES[experiment]}
-    rows = []
-    for split, difficulties in splits.items():
-        rows += rows_of(experiment, split, difficulties, settings, seeds, diverged)
-    return pd.DataFrame(rows)
+    parts = [rows_of(experiment, name, d, settings, seeds, diverged) for name, d in splits.items()]
+    return pd.concat(parts, ignore_index=True)
 
 
 def curves_of(
     experiment: str, settings: dict[str, list[float]], seeds: int, points: int = 60,
-    diverged: tuple[str, float, int] | None = None,
+    diverged: Replica | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """Training curves of one experiment; a diverged replica is NaN from half of them on."""
-    generator = np.random.default_rng(len(experiment))
-    updates = np.linspace(100, 6000, points).round()
+    generator, scale = np.random.default_rng(len(experiment)), 4 if experiment == "wikipedia" else 1
     parts = []
-    for mechanism, values in settings.items():
-        for setting in values:
-            for seed in range(seeds):
-                final = error_of(mechanism, setting, 8)
-                pace = 1500 * float(np.exp(0.3 * generator.normal()))
-                error = final + (0.5 - final) * np.exp(-updates / pace)
-                steps = ponder_of(mechanism, setting, 8) * (1 - 0.5 * np.exp(-updates / 2000))
-                frame = pd.DataFrame({
-                    "experiment": experiment, "mechanism": mechanism, "setting": setting,
-                    "seed": seed, "update": updates, "loss": error,
-                    "error": error * (4 if experiment == "wikipedia" else 1),
-                    "ponder_time": np.maximum(1, steps), "remainder": 0.4,
-                    "computed_steps": 64 * updates * (20 if mechanism == "pondernet" else
-                                                      np.maximum(1, steps)),
-                })  # fmt: skip
-                if diverged == (mechanism, setting, seed):
-                    measured = ["loss", "error", "ponder_time", "remainder", "computed_steps"]
-                    frame.loc[points // 2 :, measured] = float("nan")
-                parts.append(frame)
-    return pd.concat(parts, ignore_index=True)
+    for name, values in settings.items():
+        pace = {(s, k): np.exp(0.3 * generator.normal()) / 4 for s in values for k in range(seeds)}
+
+        def error(s: float, k: int, share: float, name: str = name, pace: Luck = pace) -> float:
+            final = error_of(name, s, 8)
+            return scale * float(final + (0.5 - final) * np.exp(-share / pace[s, k]))
+
+        def steps(s: float, share: float, name: str = name) -> float:
+            return max(1.0, ponder_of(name, s, 8) * (1 - 0.5 * float(np.exp(-3 * share))))
+
+        more: dict[str, Any] = {"updates": 6000, "points": points, "seeds": range(seeds)}
+        part = curve(experiment, name, values, error, steps, **more)
+        unrolled = 20 if name == "pondernet" else part["ponder_time"]
+        steps_done = 64 * part["update"] * unrolled
+        parts.append(
+            part.assign(loss=part["error"] / scale, remainder=0.4, computed_steps=steps_done)
+        )
+    table = pd.concat(parts, ignore_index=True)
+    gone = of_replica(table, diverged) & (table["update"] > 3000)
+    measured = ["loss", "error", "ponder_time", "remainder", "computed_steps"]
+    table.loc[gone, measured] = np.nan
+    return table
 
 
 def exits_of(experiment: str, settings: dict[str, list[float]], seeds: int) -> pd.DataFrame:
@@ -172,29 +175,19 @@ def exits_of(experiment: str, settings: dict[str, list[float]], seeds: int) -> p
     return pd.DataFrame(rows)
 
 
-def step_of(
-    read: str, target: str, prediction: str, ponder_time: float, loss: float
-) -> dict[str, Any]:
-    """One time step of a trace."""
-    return {
-        "input": read, "target": target, "prediction": prediction, "ponder_time": ponder_time,
-        "remainder": 0.3, "loss": loss, "entropy": loss * 0.8, "halting": [0.5, 0.5],
-    }  # fmt: skip
-
-
 def traces_of(experiment: str) -> list[dict[str, Any]]:
     """Traces of one experiment, of the kind it has."""
     replica = {"mechanism": "act", "setting": 1e-3, "seed": 0}
     generator = np.random.default_rng(3)
     if experiment == "addition":
-        steps = [step_of(r, t, p, 1.0 + len(r) + len(p), 0.1) for r, t, p in ADDITION]
+        steps = [step(r, t, 1.0 + len(r) + len(p), prediction=p) for r, t, p in ADDITION]
         return [{**replica, "kind": "sequence", "steps": steps} for _ in range(4)]
     if experiment == "sort":
         values = generator.normal(size=10)
         order = [str(i) for i in np.argsort(values)]
         guess = [*order[:4], order[5], order[4], *order[6:]]
-        steps = [step_of(f"{v:.2f}", "", "", 2.0 + (i > 7), 0.0) for i, v in enumerate(values)]
-        steps += [step_of("0", t, p, 3.0 + i % 3, 0.2)
+        steps = [step(f"{v:.2f}", "", 2.0 + (i > 7), 0.0) for i, v in enumerate(values)]
+        steps += [step("0", t, 3.0 + i % 3, 0.2, prediction=p)
                   for i, (t, p) in enumerate(zip(order, guess, strict=True))]  # fmt: skip
         return [{**replica, "kind": "sequence", "steps": steps} for _ in range(3)]
     if experiment == "wikipedia":
@@ -202,7 +195,9 @@ def traces_of(experiment: str) -> list[dict[str, Any]]:
         for read, target in pairwise(TEXT):
             ponder = 1.2 + 2 * (read in " ,.<") + 0.2 * float(generator.random())
             guess = target if generator.random() < 0.6 else "e"
-            steps.append(step_of(read, target, guess, ponder, float(generator.exponential())))
+            steps.append(
+                step(read, target, ponder, float(generator.exponential()), prediction=guess)
+            )
         return [{**replica, "setting": 6e-3, "kind": "text", "steps": steps}]
     if experiment == "mnist":
         traces = []
@@ -210,35 +205,13 @@ def traces_of(experiment: str) -> list[dict[str, Any]]:
             pixels = np.clip(generator.normal(60, 60, size=(8, 8)), 0, 255).astype(int).tolist()
             which = "most" if index < 6 else "fewest"
             label = index % 10
-            step = step_of("", str(label), str(label if index != 2 else 7), 9.0 - index / 2, 0.1)
+            guess = str(label if index != 2 else 7)
             traces.append({"mechanism": "pondernet", "setting": 0.3, "seed": 0, "kind": "image",
                            "which": which, "label": label, "pixels": pixels,
-                           "steps": [step]})  # fmt: skip
+                           "steps": [step("", str(label), 9 - index / 2, prediction=guess)],
+                           })  # fmt: skip
         return traces
     return []
-
-
-def card_of(experiment: str) -> Card:
-    """A data card; the digits stand in for MNIST."""
-    title = experiment.replace("_", " ").capitalize()
-    what, stand_in = f"{experiment}: 16 elements, 1,000 examples at each difficulty", False
-    if experiment.startswith("mnist"):
-        what, stand_in = "scikit-learn's handwritten digits, 8 x 8 pixels", True
-    if experiment == "wikipedia":
-        what, stand_in = "a wiki-like text made by the project itself", True
-    text = experiment == "wikipedia"
-    splits = ("test", "train", "heldout", "interpolation", "extrapolation", "range", "angle")
-    return Card(
-        what=what,
-        stand_in=stand_in,
-        title=title,
-        question=f"What is {title}?",
-        unit="bits per character" if text else "sequence error rate",
-        worst_error=8.0 if text else 1.0,
-        splits=dict(zip(splits, splits, strict=True)) | {"heldout": "held-out text"},
-        difficulty=dict.fromkeys(splits, "elements"),
-        source="made up",
-    )
 
 
 def only(*names: str, profile: str = "quick", **parts: Any) -> Results:
@@ -248,7 +221,7 @@ def only(*names: str, profile: str = "quick", **parts: Any) -> Results:
 
 def made_up_results(
     settings: dict[str, list[float]] | None = None, seeds: int = 3,
-    diverged: tuple[str, float, int] | None = ("act", 1e-1, 1), points: int = 60,
+    diverged: Replica | None = ("act", 1e-1, 1), points: int = 60,
     names: Sequence[str] = (*DIFFICULTIES, "parity_extrapolation", "mnist_rotated"),
 ) -> Results:  # fmt: skip
     """Results of every experiment, or of these alone."""
