@@ -8,16 +8,15 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
-from support import stages
 from support.repros import edit, environment, new, results, shell
+from support.tracked_stage import until
 
 SAME = "Data and pipelines are up to date."
 EDIT = {"pondernet": {"lambda_p": [0.5, 0.9]}}
-SECONDS = 60.0
+SECONDS = 300.0
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,6 @@ def replicas(folder: Path) -> set[str]:
 
 def test_a_second_run_has_nothing_to_do(project: Path) -> None:
     assert SAME in shell(project, "dvc repro")
-    assert SAME in shell(project, "dvc status")
     assert shell(project, "git status --porcelain") == ""
 
 
@@ -56,27 +54,22 @@ def test_an_edit_is_told_by_dvc_and_can_be_taken_back(project: Path) -> None:
     changed = shell(project, "dvc metrics diff")
     assert re.search(r"reports/quick/metrics/tiny\.json +pondernet", changed)
     assert "act" not in changed and "plain" not in changed
+    metrics = shell(project, "dvc metrics show")
+    assert max(map(len, metrics.splitlines())) <= 120
+    for kind, x in (("tables", "difficulty"), ("curves", "update")):
+        targets = f"--targets data/results/quick/{kind}"
+        spec = json.loads(shell(project, f"dvc plots diff {targets} --show-vega"))
+        rows = spec["data"]["values"]
+        assert {each["rev"] for each in rows} == {"HEAD", "workspace"}
+        drawn = spec["spec"]["encoding"]
+        assert (drawn["x"]["field"], drawn["y"]["field"]) == (x, "error")
+        assert {each["field"] for each in drawn.values()} <= set(rows[0])
     assert {*results(project)} == {*before}
     edit(project)
     back = shell(project, "dvc repro")
     assert "Stage 'evaluate@quick-tiny' is cached - skipping run" in back
     assert results(project) == before
     assert shell(project, "git status --porcelain") == ""
-
-
-def test_plots_and_metrics_are_shown_and_compared(project: Path) -> None:
-    edit(project, **EDIT)
-    shell(project, "dvc repro")
-    metrics = shell(project, "dvc metrics show")
-    assert max(map(len, metrics.splitlines())) <= 120
-    tables = "data/results/quick/tables"
-    for command, revisions in (
-        (f"show {tables}", {"workspace"}),
-        (f"diff --targets {tables}", {"HEAD", "workspace"}),
-    ):
-        spec = json.loads(shell(project, f"dvc plots {command} --show-vega"))
-        assert {each["rev"] for each in spec["data"]["values"]} == revisions
-        assert shell(project, f"dvc plots {command}").strip().endswith("index.html")
 
 
 def test_experiments_try_a_value(project: Path) -> None:
@@ -101,14 +94,13 @@ def test_comments_and_docstrings_train_nothing(project: Path) -> None:
 
 
 def test_verify_runs_the_commit_again_and_compares(project: Path) -> None:
-    assert "byte for byte" in shell(project, "pondering verify")
     table = project / "data/results/quick/tables/tiny.csv"
     table.write_text(table.read_text().replace("0.5", "0.6", 1))
     metrics = project / "reports/quick/metrics/tiny.json"
     metrics.write_text(json.dumps(json.loads(metrics.read_text()) | {"act": 0.9}))
     shell(project, "git commit --quiet --all --message 'Numbers of another run'")
     said = shell(project, "pondering verify", status=2)
-    assert "tables/tiny.csv: here " in said
+    assert "tables/tiny.csv: here " in said and said.count(": here ") == 1
     assert "reports/quick/metrics/tiny.json: act was 0.9 and is " in said
 
 
@@ -136,39 +128,16 @@ def test_published_results_are_kept_in_a_clone_without_networks(
     assert len(replicas(clone)) == 6, "six settings, one new seed"
 
 
-def test_a_download_by_hand_survives(project: Path) -> None:
-    path = project / "data/raw/quick/words/all.txt"
-    path.parent.mkdir(parents=True)
-    path.write_text("by hand")
-    shell(project, "dvc repro --force download@quick")
-    assert path.read_text() == "by hand"
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_stopped_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
     folder = new(tmp_path / "project")
     edit(folder, training={"updates": 3000})
     process = subprocess.Popen(
         ["dvc", "repro"], cwd=folder, env=environment(folder), start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    until(lambda: any((folder / ".checkpoints").rglob("*.safetensors")))
-    os.killpg(process.pid, number)
+    until(lambda: any((folder / ".checkpoints").rglob("*.safetensors")), SECONDS)
+    os.killpg(process.pid, signal.SIGKILL)
     process.wait(SECONDS)
     (folder / ".dvc/tmp/rwlock").unlink(missing_ok=True)  # a killed dvc leaves it cut off
     assert "going on from update" in shell(folder, "dvc repro")
     assert SAME in shell(folder, "dvc status")
-
-
-def until(condition: object) -> None:
-    """Wait for a condition, fail where it does not come."""
-    assert callable(condition)
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
-
-
-def test_the_projects_own_files_are_what_is_tried(run: Path) -> None:
-    for name in ("Makefile", ".gitignore"):
-        assert (run / name).read_bytes() == (stages.ROOT / name).read_bytes()
