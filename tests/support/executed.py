@@ -98,7 +98,7 @@ def main(folder: Path) -> None:
     from pondering.project import machine
     from pondering.tasks import make_task
     from pondering.train.replica import hashes
-    from pondering.train.shards import Shard
+    from pondering.train.shard import Shard
 
     with (folder / "params.yaml").open("w") as file:
         YAML().dump(document(), file)

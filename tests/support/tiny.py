@@ -14,7 +14,7 @@ from pondering.tasks import make_task
 from pondering.train.build import make_network
 from pondering.train.plateau import Plateau
 from pondering.train.replica import hashes
-from pondering.train.shards import Shard
+from pondering.train.shard import Shard
 from pondering.train.trainer import Schedule, Trainer
 
 BLOCK: dict[str, Any] = {
@@ -70,7 +70,7 @@ def document(**quick: dict[str, Any]) -> dict[str, Any]:
 
 
 EXACT: dict[str, Any] = {"network": {"hidden": 32}, "training": {"batch": 32}}
-"""Sizes at which a part of a sweep trains as the whole, bit for bit (`train.shards.LANES`)."""
+"""Sizes at which a part of a sweep trains as the whole, bit for bit (`train.shard.LANES`)."""
 BEYOND: dict[str, Any] = {
     "correctness": {"weight": [0.5, 1.0]},
     "certainty": {"theta": [0.5, 1.0]},

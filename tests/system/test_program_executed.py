@@ -20,7 +20,7 @@ OUTSIDE = {
     "params/*.py": "what comes of them is in the hash, as values",
     "project/paths.py": "where files lie",
     "tasks/__init__.py": "calls the class of a task with its values",
-    "train/shards.py": "calls `make_trainer` with the values",
+    "train/shard.py": "calls `make_trainer` with the values",
 }
 """Run through, and not listed: why a change there reaches no number."""
 

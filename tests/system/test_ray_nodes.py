@@ -23,9 +23,7 @@ def cluster() -> Iterator[Cluster]:
     found.shutdown()
 
 
-def test_a_node_that_dies_costs_nothing_but_time(
-    cluster: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_node_that_dies_costs_nothing_but_time(cluster: Cluster, tmp_path: Path) -> None:
     """The second node is killed in the middle of its shard; the first takes it over."""
     second = cluster.add_node(num_cpus=1)
     here, plan = tmp_path / "away", {"updates": 1000, "log_points": 10}
@@ -43,7 +41,6 @@ def test_a_node_that_dies_costs_nothing_but_time(
     away, rows = trained(here, cluster.address, **plan)
     killer.join()
     assert len(folders) == 2, "both shards were at work when the node died"
-    assert capfd.readouterr().out.count(" of 2: ") == 1, "one of them died with it"
     local, told = trained(tmp_path / "local", **plan)
     assert results(away) == results(local)
     points = {(row["setting"], row["seed"], row["update"]) for row in rows}

@@ -140,6 +140,13 @@ def test_going_back_is_editing_back(project: Path) -> None:
     assert {name: after[name] for name in before} == before
 
 
+def test_other_values_of_the_evaluation_train_nothing_and_reach_dvc(project: Path) -> None:
+    """Its evaluate stage depends on the networks alone."""
+    before = (project / RUN / "run.json").read_bytes()
+    assert trained(project, evaluation={"stored": 3}) == []
+    assert (project / RUN / "run.json").read_bytes() != before
+
+
 def test_a_diverged_replica_counts_as_trained(project: Path) -> None:
     folder = project / "data/replicas"
     sha256 = entries(project)[1]["key"]

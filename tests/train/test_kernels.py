@@ -12,9 +12,10 @@ from support import tiny
 
 from pondering.model.paths import kernels as paths
 from pondering.params.read import load_params
-from pondering.train import kernels, shards
+from pondering.train import kernels, processes
 from pondering.train.batches import Stream
-from pondering.train.shards import News, Shard, train_here
+from pondering.train.processes import News, train_here
+from pondering.train.shard import Shard
 
 GPU = torch.device("cuda")
 
@@ -94,8 +95,8 @@ def test_an_old_gpu_and_another_triton_are_told(
 def test_a_run_without_kernels_says_so_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(shards, "train", lambda *_: None)
-    monkeypatch.setattr(shards, "finish", lambda *_: None)
+    monkeypatch.setattr(processes, "train", lambda *_: None)
+    monkeypatch.setattr(processes, "finish", lambda *_: None)
     cut = [shard(tmp_path, "dact"), shard(tmp_path, "dact"), shard(tmp_path, "act")]
     train_here(cut, News(cut, lambda rows: None))
     said = "tiny dact: no kernels for DACT around TanhRNN; it trains by torch's own calls\n"

@@ -14,7 +14,7 @@ from support import tiny
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import load_params
 from pondering.params.schema import ExperimentConfig
-from pondering.train.shards import LANES
+from pondering.train.shard import LANES
 
 CUTS = ((0, 1), (1, 3), (3, 6))
 OF_ONE_CLASS = ("certainty", "dact")  # sums are several softmaxes

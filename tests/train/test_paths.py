@@ -24,7 +24,7 @@ from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.train.build import check_path, path_of
-from pondering.train.shards import Shard
+from pondering.train.shard import Shard
 from pondering.train.stage import run
 
 
@@ -32,7 +32,7 @@ from pondering.train.stage import run
 def project(tmp_path: Path) -> Path:
     folder = stages.new_project(tmp_path / "project")
     tiny.write(folder, tiny.document())
-    assert stages.run(folder, "datasets", *stages.QUICK).status == 0
+    assert stages.run(folder, "datasets", *stages.PROFILE).status == 0
     return folder
 
 

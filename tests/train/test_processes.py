@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from support import stages, tiny
 
-from pondering.params.read import load_params
 from pondering.project import machine
-from pondering.train import shards
+from pondering.train import processes
+from pondering.train.shard import Shard
 
 TRAIN = ("train", *stages.QUICK, "--mechanism", "act")
 SIZES: dict[str, dict[str, Any]] = {
@@ -40,33 +40,33 @@ def one() -> None:
 
 def second_fails() -> None:
     two()
-    real = shards.train
+    real = processes.train
 
-    def refuse(shard: shards.Shard, *rest: Any) -> Any:
+    def refuse(shard: Shard, *rest: Any) -> Any:
         if all(each.setting > 0.01 for each in shard.replicas.values()):
             raise MemoryError
         return real(shard, *rest)
 
-    shards.train = refuse
+    processes.train = refuse
 
 
 def slow_to_begin() -> None:
     """In processes whose first second passes before they handle any signal themselves."""
     two()
-    real = shards.train
+    real = processes.train
 
     def train(*given: Any) -> Any:
         time.sleep(1)
         return real(*given)
 
-    shards.train = train
+    processes.train = train
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = stages.new_project(tmp_path_factory.mktemp("local") / "project")
     tiny.write(folder, tiny.document(**SIZES))
-    assert stages.run(folder, "datasets", *stages.QUICK).status == 0
+    assert stages.run(folder, "datasets", *stages.PROFILE).status == 0
     return folder
 
 
@@ -138,22 +138,3 @@ def test_one_that_fails_ends_the_stage_and_says_why(
     assert "error: out of memory" in done.err and "Traceback" not in done.err
     assert stages.run(project, *TRAIN, before=two).status == 0
     check_finished(project, undisturbed)
-
-
-def sizes(folder: Path, mechanism: str, **quick: Any) -> list[int]:
-    """Of the shards into which a mechanism's replicas are cut."""
-    shard = tiny.shard(folder, load_params(tiny.write(folder, tiny.document(**quick))), mechanism)
-    return [len(each.replicas) for each in shards.cut(shard, list(shard.replicas))]
-
-
-def test_there_are_as_many_shards_as_processes_where_a_cut_changes_no_digit(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(machine, "processes", lambda threads: 3)
-    assert sizes(project, "act", **SIZES) == [2, 2]
-    monkeypatch.setattr(shards, "EVERY_STEP", 3)
-    ten = sizes(project, "pondernet", **SIZES, seeds=[0, 1, 2, 3, 4])
-    assert ten == [2] * 5, "four would take longer"
-    for block, key in (("network", "hidden"), ("training", "batch")):
-        odd = SIZES | {block: SIZES[block] | {key: shards.LANES["fast"] + 1}}
-        assert sizes(project, "act", **odd) == [4]

@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import socket
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,11 @@ from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.train import checkpoint
+from pondering.train.processes import SECONDS_BETWEEN_LOOKS, News
 from pondering.train.replica import hashes
-from pondering.train.shards import SECONDS_BETWEEN_LOOKS, News, Shard, finish, train
+from pondering.train.shard import Shard, finish, train
 
-ATTEMPTS = 3  # of a shard
+ATTEMPTS = 3  # of a shard, by Ray
 
 
 class Home:
@@ -73,42 +74,6 @@ def train_away(shard: Shard, number: int, frozen: bytes, home: Any) -> None:
         train(here, lambda *news: home.tell.remote(number, *news), saved=saved)
 
 
-@dataclass
-class _Gathering:
-    """The shards at work: which task is which, how often each was tried, which were given up."""
-
-    start: Callable[[int], Any]
-    count: int
-    running: dict[Any, int] = field(default_factory=dict)
-    tries: dict[int, int] = field(default_factory=dict)
-    failures: dict[int, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for number in range(self.count):
-            self._try(number)
-
-    def _try(self, number: int) -> None:
-        self.tries[number] = self.tries.get(number, 0) + 1
-        self.running[self.start(number)] = number
-
-    def look(self) -> None:
-        """Wait a moment; take what has ended, try again what has failed."""
-        import ray
-
-        done, _ = ray.wait(list(self.running), timeout=SECONDS_BETWEEN_LOOKS)
-        for task in done:
-            number = self.running.pop(task)
-            try:
-                ray.get(task)
-            except ray.exceptions.RayError as error:
-                reason = str(getattr(error, "cause", None) or error).strip().splitlines()[-1]
-                print(f"shard {number + 1} of {self.count}: {reason}", flush=True)
-                if self.tries[number] < ATTEMPTS:
-                    self._try(number)
-                else:
-                    self.failures[number] = reason
-
-
 def train_on_cluster(shards: Sequence[Shard], news: News) -> None:
     """Train every shard on the cluster of `compute.ray_address`, else of the environment, else one
     on this machine.
@@ -124,30 +89,43 @@ def train_on_cluster(shards: Sequence[Shard], news: News) -> None:
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
     paths = [str(shard.checkpoint.absolute()) for shard in shards]
     home = ray.remote(Home).options(num_cpus=0, scheduling_strategy=here).remote(paths)
-    away = [replace(s, params=params.model_copy(update={"device": device.type})) for s in shards]
     frozen = Layout(shards[0].root, params.profile).frozen(shards[0].experiment).read_bytes()
-    cpus = params.compute.threads
-    task = ray.remote(train_away).options(num_cpus=cpus, num_gpus=gpus, max_retries=0)
-    gathering = _Gathering(
-        lambda number: task.remote(away[number], number, frozen, home), len(shards)
+    away = params.model_copy(update={"device": device.type})
+    task = ray.remote(train_away).options(
+        num_cpus=params.compute.threads,
+        num_gpus=gpus,
+        max_retries=ATTEMPTS - 1,
+        retry_exceptions=True,
     )
+    running = {
+        task.remote(replace(shard, params=away), number, frozen, home): number
+        for number, shard in enumerate(shards)
+    }
+    failures: dict[int, str] = {}
     try:
         with news.bar:
-            while gathering.running:
-                gathering.look()
+            while running:
+                done, _ = ray.wait(list(running), timeout=SECONDS_BETWEEN_LOOKS)
+                for each in done:
+                    number = running.pop(each)
+                    try:
+                        ray.get(each)
+                    except ray.exceptions.RayError as error:
+                        reason = str(getattr(error, "cause", None) or error)
+                        failures[number] = reason.strip().splitlines()[-1]
                 for each in ray.get(home.news.remote()):
                     news.tell(*each)
     finally:
         ray.shutdown()
     for number, shard in enumerate(shards):
-        if number not in gathering.failures:
+        if number not in failures:
             trained = shard.trainer()
             checkpoint.load(trained, shard.checkpoint, shard.key)
             finish(shard, trained)
-    if gathering.failures:
-        number, reason = next(iter(gathering.failures.items()))
+    if failures:
+        number, reason = next(iter(failures.items()))
         raise UserError(
-            f"{len(gathering.failures)} of {len(shards)} shards failed {ATTEMPTS} times, shard "
+            f"{len(failures)} of {len(shards)} shards failed {ATTEMPTS} times, shard "
             f"{number + 1} with: {reason}; the rest is kept, the same command goes on"
         )
 

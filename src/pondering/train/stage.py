@@ -17,6 +17,7 @@ from safetensors.numpy import save
 from pondering.params.replica import Replica
 from pondering.params.schema import Params
 from pondering.project.atomic import json_text, write_together
+from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.project.provenance import hash_values
 from pondering.train.published import finished, published, row_of
@@ -76,20 +77,23 @@ def _train(
 ) -> None:
     """Train some of the wanted replicas, and write a file for each."""
     from pondering.project import machine
-    from pondering.train import ray, shards  # torch takes seconds
+    from pondering.train import cut, processes, ray, shard  # torch takes seconds
 
     machine.settle(params.compute.threads)
-    origin = shards.origin_of(params, experiment, root)
-    work: list[shards.Shard] = []
-    for mechanism, replicas in wanted.items():
-        whole = shards.Shard(params, experiment, mechanism, root, replicas, origin)
-        work += shards.cut(whole, [each for each in replicas if each in missing])
-    if not any(shard.checkpoint.is_file() for shard in work):
-        shards.refuse_hopeless(work)
+    origin = shard.origin_of(params, experiment, root)
+    sweeps = [
+        shard.Shard(params, experiment, mechanism, root, replicas, origin)
+        for mechanism, replicas in wanted.items()
+    ]
+    if params.profile == "paper" and sweeps[0].device.type == "cpu" and not params.compute.insist:
+        raise UserError(
+            "params.yaml: profile: paper has the papers' own sizes, which take a CPU years; use a "
+            "GPU, choose reduced or quick, or insist with compute.insist: true"
+        )
+    work = cut.cut(sweeps, missing)
     on_cluster = params.compute.executor == "ray"
-    execute = ray.train_on_cluster if on_cluster else shards.train_here
-    execute(work, shards.News(work, listen))
-    shards.prune(work[0].folder)
+    execute = ray.train_on_cluster if on_cluster else processes.train_here
+    execute(work, processes.News(work, listen))
 
 
 @contextmanager
@@ -138,6 +142,7 @@ def write_out(
         name: np.stack([each.parameters[name] for each in here.values()])
         for name in (next(iter(here.values())).parameters if here else ())
     }
+    evaluation = config.evaluation.model_dump(mode="json")  # for DVC: a change evaluates again
     content = save(stacked, {"replicas": str(len(here))})
     values = config.of_mechanism(mechanism)
     records = [
@@ -156,7 +161,9 @@ def write_out(
             run / "parameters.safetensors": content,
             layout.curves(experiment, mechanism): _curves(experiment, replicas, every),
             layout.provenance(experiment, mechanism): json_text(origin | _record(replicas, every)),
-            run / "run.json": json_text({"config": values, "replicas": records}),
+            run / "run.json": json_text(
+                {"config": values, "evaluation": evaluation, "replicas": records}
+            ),
         }
     )
 

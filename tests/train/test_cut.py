@@ -1,9 +1,8 @@
-"""A sweep in shards: the cuts, and results that do not depend on them."""
+"""Sweeps in shards: the cuts, and results that do not depend on them."""
 
 from __future__ import annotations
 
 import itertools
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from pondering.project import machine
 from pondering.project.errors import Interrupted, UserError
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
-from pondering.train import shards
-from pondering.train.shards import Shard, cut, fitting
+from pondering.train import cut, shard
+from pondering.train.shard import LANES, Shard
 
 PARAMETERS = "data/results/quick/networks/tiny/{}/parameters.safetensors"
 CURVES = "data/results/quick/curves/tiny/{}.csv"
@@ -30,7 +29,7 @@ def project(folder: Path, quick: dict[str, Any] | None = None, **compute: object
     values = tiny.document(**quick or {})
     values["compute"] |= compute
     tiny.write(folder, values)
-    assert stages.run(folder, "datasets", *stages.QUICK).status == 0
+    assert stages.run(folder, "datasets", *stages.PROFILE).status == 0
     return folder
 
 
@@ -45,9 +44,9 @@ def whole(folder: Path) -> Shard:
 
 def cuts(folder: Path, missing: list[str] | None = None) -> list[list[int]]:
     """The places of the replicas in each shard."""
-    shard = whole(folder)
-    order = list(shard.replicas)
-    found = cut(shard, order if missing is None else missing)
+    sweep = whole(folder)
+    order = list(sweep.replicas)
+    found = cut.cut([sweep], order if missing is None else missing)
     assert len({each.checkpoint for each in found}) == len(found)
     return [[order.index(sha256) for sha256 in each.replicas] for each in found]
 
@@ -91,19 +90,48 @@ def test_settings_with_options_keep_their_places_in_shards(tmp_path: Path) -> No
     pd.testing.assert_frame_equal(*found)
 
 
+def shares(folder: Path, **quick: Any) -> list[tuple[str, int]]:
+    """Mechanism and size of each shard of an experiment, that with most work first."""
+    params = load_params(tiny.write(folder, tiny.document(**quick)))
+    sweeps = [tiny.shard(folder, params, each) for each in params.experiment("tiny").mechanisms]
+    found = cut.cut(sweeps, {sha256 for each in sweeps for sha256 in each.replicas})
+    return [(each.mechanism, len(each.replicas)) for each in found]
+
+
+def test_a_sweep_is_cut_if_it_is_more_than_a_cores_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a cut changes no digit; of three sweeps none has half of the work."""
+    folder = project(tmp_path / "project")
+    whole = [("act", 4), ("pondernet", 4), ("repeat", 4)]
+    monkeypatch.setattr(machine, "processes", lambda threads: 2)
+    assert shares(folder, **tiny.EXACT) == whole
+    much = {"act": {"tau": [0.1, 0.2, 0.3, 0.4]}}
+    assert shares(folder, **tiny.EXACT, **much) == [("act", 4)] * 2 + whole[1:]
+    for block, key in (("network", "hidden"), ("training", "batch")):
+        odd = tiny.EXACT | {block: tiny.EXACT[block] | {key: LANES["fast"] + 1}}
+        assert shares(folder, **odd, **much) == [("act", 8), *whole[1:]]
+    monkeypatch.setattr(machine, "processes", lambda threads: 8)
+    fine = [*[("act", 1)] * 4, *[("pondernet", 1)] * 4, *[("repeat", 2)] * 2]
+    assert sorted(shares(folder, **tiny.EXACT)) == fine
+    monkeypatch.setattr(machine, "processes", lambda threads: 1)
+    monkeypatch.setattr(cut, "EVERY_STEP", 3)
+    assert sorted(shares(folder, **tiny.EXACT)) == [whole[0], *[("pondernet", 2)] * 2, whole[2]]
+
+
 def test_what_has_begun_goes_on_as_it_was_cut(tmp_path: Path) -> None:
     """Where a replica of a checkpoint is wanted no more, the others begin anew."""
     folder = project(tmp_path / "project")
     order = list(whole(folder).replicas)
     begun = whole(folder).part(order[1:3])
     with pytest.raises(Interrupted, match="stopped at update 0 of 30"):
-        shards.train(begun, lambda *news: None, lambda: True)
+        shard.train(begun, lambda *news: None, lambda: True)
     assert begun.checkpoint.is_file()
     assert cuts(folder) == [[1, 2], [0, 3]]
     assert cuts(folder, order[:2]) == [[1, 2], [0]], "one of them is trained elsewhere"
     assert cuts(folder, order[3:]) == [[3]]
     tiny.write(folder, tiny.document(seeds=[0, 7, 9]))
-    assert cuts(folder) == [[1, 3], [0, 2, 4, 5]]
+    assert cuts(folder) == [[0, 2, 4, 5], [1, 3]], "that with most work comes first"
     tiny.write(folder, tiny.document(seeds=[0]))
     assert cuts(folder) == [[0, 1]]
     begun.checkpoint.write_bytes(b"damaged")
@@ -115,17 +143,17 @@ def test_what_fits_is_found_from_one_replica(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = project(tmp_path / "project")
-    shard = whole(folder)
-    one = shard.part([next(iter(shard.replicas))]).trainer()
-    plenty = fitting(one, 4)
+    sweep = whole(folder)
+    one = sweep.part([next(iter(sweep.replicas))]).trainer()
+    plenty = cut.fitting(one, 4)
     monkeypatch.setattr(machine, "processes", lambda threads: 1)
     assert plenty > 1000 and len(cuts(folder)) == 1
     numbers = sum(parameter.numel() for parameter in one.parameters.values())
     need = 4 * (6 * numbers + 14 * 16 * 8 * 4)  # floats: parameters, and steps of 8 rows, 16 units
-    monkeypatch.setattr("pondering.train.shards.free_memory", lambda device: 2 * 2 * need)
-    assert fitting(one, 4) == 2 and len(cuts(folder)) == 2
-    monkeypatch.setattr("pondering.train.shards.free_memory", lambda device: 1)
-    assert fitting(one, 4) == 1, "one is tried in any case"
+    monkeypatch.setattr("pondering.train.cut.free_memory", lambda device: 2 * 2 * need)
+    assert cut.fitting(one, 4) == 2 and len(cuts(folder)) == 2
+    monkeypatch.setattr("pondering.train.cut.free_memory", lambda device: 1)
+    assert cut.fitting(one, 4) == 1, "one is tried in any case"
 
 
 def test_a_shard_trains_by_its_recipe(tmp_path: Path) -> None:
@@ -140,18 +168,6 @@ def test_a_shard_trains_by_its_recipe(tmp_path: Path) -> None:
     assert sweep.network.halting.tau_warmup == 5  # type: ignore[attr-defined]
 
 
-def test_a_finished_training_keeps_few_checkpoints_of_others(tmp_path: Path) -> None:
-    folder = project(tmp_path / "project")
-    for age in range(shards.OLD + 3):
-        path = folder / f".checkpoints/quick/tiny/{age:016}/checkpoint.safetensors"
-        path.parent.mkdir(parents=True)
-        path.touch()
-        os.utime(path, (age, age))
-    assert train(folder, "act").status == 0
-    left = sorted(path.parent.name for path in folder.glob(".checkpoints/**/*.safetensors"))
-    assert left == [f"{age:016}" for age in range(3, shards.OLD + 3)]
-
-
 @pytest.mark.parametrize("mechanism", ["certainty", "dact"])
 def test_a_mechanism_that_the_loss_does_not_fit_is_refused_in_a_line(
     tmp_path: Path, mechanism: str
@@ -161,4 +177,4 @@ def test_a_mechanism_that_the_loss_does_not_fit_is_refused_in_a_line(
     frozen = Layout(tmp_path, "quick").frozen("tiny")
     freeze(make_task(config.task, "tiny"), tmp_path, frozen, 1)
     with pytest.raises(UserError, match=r"^addition: .* is not allowed; the cross entropy of one"):
-        shards.train(tiny.shard(tmp_path, params, mechanism), lambda *news: None)
+        shard.train(tiny.shard(tmp_path, params, mechanism), lambda *news: None)

@@ -1,0 +1,118 @@
+"""How the sweeps of an experiment are cut into shards that keep every core at work."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import psutil
+import torch
+
+from pondering.params.mechanisms import MECHANISMS
+from pondering.project import machine
+from pondering.train import checkpoint
+from pondering.train.kernels import KernelTrainer
+from pondering.train.shard import LANES, NAME, Shard
+from pondering.train.trainer import Trainer
+
+FLOATS_KEPT = 14  # about so many numbers per hidden unit and ponder step are kept for the gradient
+COPIES = 6  # of the parameters: gradient, two moments of Adam, and temporary ones
+AWAY = 16  # replicas at most in a shard for another machine, so that many machines get one
+EVERY_STEP = 16  # and where every step is kept: 64 leave the cache and take 1.2 times as long
+LIKELY_STEPS = 20  # ponder steps of an input vector; few reach a cap of 100
+SHARE = 0.5  # of the free memory
+
+
+def cut(sweeps: Sequence[Shard], missing: Collection[str]) -> list[Shard]:
+    """The shards that train what is missing, those with most work first.
+
+    Shards that have begun go on as they were cut. Of the others a sweep stays whole unless it has
+    more work than a core's share of all: a small one costs nearly as much as a part of it.
+
+    Args:
+        sweeps: all replicas of each mechanism.
+        missing: the hashes of those that are to be trained.
+    """
+    shards, rest = list[Shard](), list[Shard]()
+    for sweep in sweeps:
+        begun = _begun(sweep, missing)
+        taken = {each for shard in begun for each in shard.replicas}
+        left = [each for each in sweep.replicas if each in missing and each not in taken]
+        shards += begun
+        rest += [sweep.part(left)] if left else []
+    total = sum(map(_work, rest))
+    for sweep in rest:
+        number = math.ceil(len(sweep.replicas) / _size(sweep, _work(sweep) / total))
+        shards += [sweep.part(part.tolist()) for part in np.array_split([*sweep.replicas], number)]
+    return sorted(shards, key=_work, reverse=True)
+
+
+def _begun(sweep: Shard, missing: Collection[str]) -> list[Shard]:
+    """The shards of a sweep that have a checkpoint, if all their replicas are wanted."""
+    found, taken = list[Shard](), set[str]()
+    for path in sorted(sweep.folder.glob(f"*/{NAME}")):
+        hashes = checkpoint.replicas_of(path)
+        if hashes & {*missing} and sweep.replicas.keys() >= hashes and not taken & hashes:
+            begun = sweep.part([each for each in sweep.replicas if each in hashes])
+            if begun.checkpoint == path:
+                found.append(begun)
+                taken |= hashes
+    return found
+
+
+def _work(shard: Shard) -> float:
+    """A guess of its work beside that of the experiment's other shards: updates times steps."""
+    most = shard.config.mechanism(shard.mechanism).own.get("max_steps")
+    steps = min(most or shard.config.halting.max_steps, LIKELY_STEPS)
+    fixed = shard.mechanism == "repeat"
+    every = sum(each.setting if fixed else steps for each in shard.replicas.values())
+    return shard.updates * every
+
+
+def _size(sweep: Shard, share: float) -> int:
+    """How many replicas a shard has at most of a sweep that has this share of all work."""
+    compute = sweep.params.compute
+    if compute.replicas_at_once != "auto":
+        return compute.replicas_at_once
+    config, lanes, first = sweep.config, LANES[sweep.path], next(iter(sweep.replicas))
+    size = fitting(sweep.part([first]).trainer(), config.halting.max_steps)
+    if compute.executor == "ray":
+        return min(size, AWAY)
+    at_once = processes(sweep)
+    size //= at_once
+    if config.training.batch % lanes == config.network.hidden % lanes == 0:  # a cut changes no bit
+        size = min(size, math.ceil(len(sweep.replicas) / math.ceil(at_once * share)))
+    if MECHANISMS[sweep.mechanism].ways == ("every_step",) and sweep.device.type == "cpu":
+        size = min(size, EVERY_STEP)
+    return max(1, size)
+
+
+def processes(shard: Shard) -> int:
+    """How many shards train at once on this machine; one on a GPU."""
+    alone = shard.device.type == "cpu" and sys.platform == "linux"
+    return machine.processes(shard.params.compute.threads) if alone else 1
+
+
+def fitting(sweep: Trainer, steps: int) -> int:
+    """How many replicas fit into the memory that is free, judged by a sweep of one.
+
+    Args:
+        sweep: untrained, one replica.
+        steps: ponder steps that an input vector may take.
+    """
+    device = next(iter(sweep.parameters.values())).device
+    numbers = sum(parameter.numel() for parameter in sweep.parameters.values())
+    rows = sweep.stream.batch(0).mask.numel()
+    hidden = sweep.network.cell.state_sizes[0]
+    kept = FLOATS_KEPT * hidden * rows * min(steps, LIKELY_STEPS)
+    if isinstance(sweep, KernelTrainer):
+        kept = sweep.kept
+    return max(1, int(SHARE * free_memory(device) / (4 * (COPIES * numbers + kept))))
+
+
+def free_memory(device: torch.device) -> int:
+    """Bytes that can be had; on a CPU with those that the system holds as a cache."""
+    on_gpu = device.type == "cuda"
+    return torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available

@@ -1,0 +1,114 @@
+"""Shards that train side by side on this machine, in processes forked from this one."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from multiprocessing import connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from pondering.project.command import stage
+from pondering.project.errors import Interrupted
+from pondering.project.progress import progress_bar
+from pondering.train.cut import processes
+from pondering.train.shard import Shard, finish, stop_signals, train
+from pondering.train.trainer import Row
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+class News:
+    """What shards tell while they train: to a bar or lines, and to a listener."""
+
+    def __init__(self, shards: Sequence[Shard], listen: Callable[[list[Row]], None]) -> None:
+        self._shards, self._listen = shards, listen
+        self._updates: dict[int, int] = {}
+        self._label = f"{shards[0].params.profile} {shards[0].experiment}"
+        self.bar = progress_bar(self._label, sum(shard.updates for shard in shards))
+
+    def tell(self, shard: int, update: int, rows: list[Row], numbers: dict[str, float]) -> None:
+        """A shard has come to an update, with new curve rows and its latest numbers."""
+        one = self._shards[shard]
+        if shard not in self._updates and update:
+            print(f"{self._label} {one.mechanism}: going on from update {update:,}", flush=True)
+            self.bar.initial += update  # done before, so they say nothing of the pace
+        self._updates[shard] = update
+        self._listen([{"experiment": one.experiment} | row for row in rows])
+        self.bar.set_postfix({k: f"{v:.3g}" for k, v in numbers.items()}, refresh=False)
+        self.bar.update(sum(self._updates.values()) - self.bar.n)
+
+
+def train_here(shards: Sequence[Shard], news: News) -> None:
+    """Train every shard on this machine, as many at once as it has processes.
+
+    Raises:
+        Interrupted: told to stop; the checkpoints are written.
+        SystemExit: a process has failed, with its status; it has said why.
+    """
+    at_once = min(len(shards), processes(shards[0]))
+    for shard in {each.mechanism: each for each in shards}.values():
+        if shard.wants_kernels and shard.without_kernels:
+            said = f"{shard.experiment} {shard.mechanism}: {shard.without_kernels}"
+            print(f"{said}; it trains by torch's own calls", flush=True)
+    with news.bar:
+        if at_once > 1:
+            _side_by_side(shards, at_once, news)
+            return
+        for number, shard in enumerate(shards):
+            finish(shard, train(shard, functools.partial(news.tell, number)))
+
+
+def _side_by_side(shards: Sequence[Shard], at_once: int, news: News) -> None:
+    """Train each shard in a process of its own, with a pipe for its news.
+
+    A forked process has at once what takes others seconds to import.
+    """
+    context = multiprocessing.get_context("fork")
+    waiting = list(enumerate(shards))
+    at_work: dict[Any, BaseProcess] = {}
+    with stop_signals() as stopped:
+        try:
+            while (waiting or at_work) and not stopped():
+                while waiting and len(at_work) < at_once:
+                    ours, theirs = context.Pipe(duplex=False)
+                    work = (*waiting.pop(0), theirs, os.getpid(), stopped)
+                    at_work[ours] = context.Process(target=_work, args=work)
+                    at_work[ours].start()
+                    theirs.close()
+                told: list[Any] = connection.wait(list(at_work), SECONDS_BETWEEN_LOOKS)
+                for pipe in told:
+                    try:
+                        news.tell(*pipe.recv())
+                    except EOFError:  # its process has ended
+                        process = at_work.pop(pipe)
+                        process.join()
+                        if process.exitcode:
+                            raise SystemExit(abs(process.exitcode)) from None
+        finally:
+            for process in at_work.values():
+                process.terminate()
+            for process in at_work.values():
+                process.join()
+    if stopped():
+        raise Interrupted("stopped; the same command goes on from the checkpoints")
+
+
+def _work(number: int, shard: Shard, pipe: Any, parent: int, stopped: Callable[[], bool]) -> None:
+    """In a process of its own, which ends when its parent does.
+
+    Args:
+        stopped: of the parent, which a signal sets here as long as the training has none yet.
+    """
+
+    def wants_end() -> bool:
+        return stopped() or os.getppid() != parent
+
+    def tell(*news: Any) -> None:
+        if not wants_end():
+            pipe.send((number, *news))
+
+    with stage():
+        finish(shard, train(shard, tell, wants_end))

@@ -1,0 +1,225 @@
+"""A shard: replicas of one mechanism that train as one stack, with a checkpoint of their own.
+
+A replica's batches depend on its seed alone and its gradient on itself alone, so shards train as
+the whole sweep does: bit for bit on a CPU where batch and hidden size are multiples of `LANES`,
+else up to rounding.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pondering.model.halting.readout import LossRefusedError
+from pondering.model.paths import PathName
+from pondering.params.replica import Replica
+from pondering.params.schema import ExperimentConfig, Params
+from pondering.project import machine, provenance
+from pondering.project.errors import Interrupted, UserError
+from pondering.project.paths import Layout
+from pondering.tasks import make_task
+from pondering.train import checkpoint, kernels
+from pondering.train.build import make_trainer, path_of, pick_device
+from pondering.train.replica import Finished, data_hash, store, write
+from pondering.train.trainer import Row, Trainer
+
+NAME = "checkpoint.safetensors"
+LANES = {"readable": 16, "compiled": 16, "fast": 32}  # floats that a path's functions take at once
+
+Tell = Callable[[int, list[Row], dict[str, float]], None]
+"""Gets a shard's update, its new curve rows and its latest numbers."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Replicas of one mechanism that train as one stack.
+
+    Args:
+        params: the checked parameters; experiment, mechanism: names in them.
+        root: the project's folder.
+        replicas: which, by their hashes.
+        origin: where their numbers will come from, for their records.
+    """
+
+    params: Params
+    experiment: str
+    mechanism: str
+    root: Path
+    replicas: Mapping[str, Replica]
+    origin: Mapping[str, Any]
+
+    @property
+    def config(self) -> ExperimentConfig:
+        """The experiment's values."""
+        return self.params.experiment(self.experiment)
+
+    @property
+    def updates(self) -> int:
+        """How many it takes."""
+        return self.config.updates(self.mechanism)
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where it trains."""
+        return pick_device(self.params.device)
+
+    @cached_property
+    def path(self) -> PathName:
+        """By which numerical path; on a GPU `compiled` stands for kernels."""
+        if self.wants_kernels and self.without_kernels is None:
+            return "compiled"
+        return path_of(self.params.compute.path, self.config, self.mechanism, self.device)
+
+    @property
+    def wants_kernels(self) -> bool:
+        """Whether it is to train by kernels where there are some."""
+        return self.params.compute.path == "compiled" and self.device.type == "cuda"
+
+    @cached_property
+    def without_kernels(self) -> str | None:
+        """Why there are no kernels for it; None: there are."""
+        return kernels.missing(self.config, self.mechanism, self.device)
+
+    @property
+    def folder(self) -> Path:
+        """Where the checkpoints of its experiment lie, a folder each."""
+        return Layout(self.root, self.params.profile).checkpoints(self.experiment)
+
+    @property
+    def key(self) -> str:
+        """What its checkpoint is of."""
+        return json.dumps([self.device.type, self.path, *self.replicas])
+
+    @property
+    def checkpoint(self) -> Path:
+        """Its checkpoint."""
+        return self.folder / hashlib.sha256(self.key.encode()).hexdigest()[:16] / NAME
+
+    def part(self, hashes: Iterable[str]) -> Shard:
+        """Some of its replicas."""
+        return replace(self, replicas={each: self.replicas[each] for each in hashes})
+
+    def trainer(self) -> Trainer:
+        """It, untrained.
+
+        Raises:
+            UserError: values that task, cell or mechanism refuse, or no frozen data.
+        """
+        frozen = Layout(self.root, self.params.profile).frozen(self.experiment)
+        if not frozen.is_file():
+            stage = f"datasets@{self.params.profile}"
+            raise UserError(f"{frozen}: no such file; run `dvc repro {stage}` first")
+        task = make_task(self.config.task, self.experiment, frozen)
+        replicas = list(self.replicas.values())
+        trainer = make_trainer(self.config, task, replicas, self.device, self.path)
+        by_kernels = self.wants_kernels and self.path == "compiled"
+        return kernels.by_kernels(trainer) if by_kernels else trainer
+
+
+def origin_of(params: Params, experiment: str, root: Path) -> dict[str, Any]:
+    """Where the numbers of a training that begins now come from."""
+    whole = provenance.record(
+        root,
+        None,
+        data_hash(params, params.experiment(experiment)),
+        machine.name_of(pick_device(params.device)),
+        torch.get_num_threads(),
+        f"dvc repro {params.training(experiment)}",
+    )
+    return {name: each for name, each in whole.items() if name not in ("config", "params_hash")}
+
+
+def train(
+    shard: Shard,
+    tell: Tell,
+    wants_end: Callable[[], bool] = lambda: False,
+    saved: Callable[[Path], None] = lambda path: None,
+) -> Trainer:
+    """Train a shard to its end, from its last checkpoint if there is one.
+
+    Args:
+        tell: called at the start and at each logging point.
+        wants_end: whether to stop at a checkpoint before another update.
+        saved: called after each checkpoint.
+
+    Raises:
+        Interrupted: told to stop by a signal or by `wants_end`; the checkpoint is written.
+        UserError: a damaged checkpoint; a mechanism that the task's loss does not fit.
+        OSError: a checkpoint cannot be written; the last one is intact.
+    """
+    sweep, path = shard.trainer(), shard.checkpoint
+    if path.is_file():
+        checkpoint.load(sweep, path, shard.key)
+    tell(sweep.update, sweep.rows(), sweep.summary())
+    told, began = len(sweep.curves), time.monotonic()
+
+    def on_point(sweep: Trainer) -> None:
+        nonlocal told
+        tell(sweep.update, sweep.rows(told), sweep.summary())
+        told = len(sweep.curves)
+
+    def save() -> None:
+        nonlocal began
+        now = time.monotonic()
+        sweep.seconds += now - began
+        began = now
+        path.parent.mkdir(parents=True, exist_ok=True)
+        checkpoint.save(sweep, path, shard.key)
+        saved(path)
+
+    def should_stop() -> bool:
+        if time.monotonic() - began > shard.params.compute.checkpoint_seconds:
+            save()
+        return stopped() or wants_end()
+
+    if not sweep.finished:
+        try:
+            with stop_signals() as stopped:
+                sweep.run(on_point, should_stop)
+                save()
+        except LossRefusedError as error:
+            raise UserError(f"{sweep.task.name}: {error}") from None
+    if not sweep.finished:
+        raise Interrupted(
+            f"stopped at update {sweep.update:,} of {sweep.schedule.updates:,}; "
+            "the same command goes on from there"
+        )
+    return sweep
+
+
+def finish(shard: Shard, sweep: Trainer) -> None:
+    """Write a file for each replica of a finished shard; its checkpoint is of no more use."""
+    folder, curves = store(shard.root), torch.stack(sweep.curves).numpy()
+    record = dict(shard.origin) | {"path": shard.path, "updates": sweep.update}
+    record["wall_seconds"] = round(sweep.seconds / len(shard.replicas), 3)  # its share
+    parameters = {name: each.detach().cpu().numpy() for name, each in sweep.parameters.items()}
+    for k, (sha256, status) in enumerate(zip(shard.replicas, sweep.status(), strict=True)):
+        own = {name: each[k].copy() for name, each in parameters.items()}
+        curve = curves[:, k]
+        curve = curve[curve[:, 0] == curve[:, 0]]  # one that stopped has no rows any more
+        write(folder, sha256, Finished(own, curve, status, record))
+    shutil.rmtree(shard.checkpoint.parent, ignore_errors=True)
+
+
+@contextmanager
+def stop_signals() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C or a termination has come, which meanwhile break no update in two."""
+    told: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: told.append(number)) for number in signals]
+    try:
+        yield lambda: bool(told)
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
