@@ -1,4 +1,4 @@
-"""Stage `datasets`: freeze an experiment's evaluation sets and prepared data, with a data card."""
+"""Stage `datasets`: freeze the evaluation sets and prepared data of a profile, each with a card."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pondering.project.command import stage
 
 @click.command()
 @click.option("--profile", required=True, help="quick, reduced or paper.")
-@click.option("--experiment", required=True, help="A name in params.yaml.")
-def main(profile: str, experiment: str) -> None:
-    """Write data/tasks/PROFILE/EXPERIMENT.npz and its card."""
+def main(profile: str) -> None:
+    """Write data/tasks/PROFILE/EXPERIMENT.npz and the card of every experiment."""
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering.data.frozen import card, freeze
         from pondering.params.read import load_params
@@ -21,15 +20,16 @@ def main(profile: str, experiment: str) -> None:
         from pondering.tasks import make_task
         from pondering.train.fit import check_fit
 
-        params = load_params(Path("params.yaml"), profile)
-        config = params.experiment(experiment)
-        layout = Layout(Path(), profile)
-        frozen = layout.frozen(experiment)
-        task = make_task(config.task, experiment, frozen)
-        check_fit(f"{experiment}.{profile}", config, task)
-        freeze(task, layout.raw, frozen, config.evaluation.examples)
-        card(task, config, frozen, layout.card(experiment))
-        click.echo(f"datasets: {frozen} holds the frozen evaluation sets of {experiment}")
+        params, layout = load_params(Path("params.yaml"), profile), Layout(Path(), profile)
+        tasks = {}
+        for name, config in params.experiments.items():  # all are checked before one is written
+            tasks[name] = make_task(config.task, name, layout.frozen(name))
+            check_fit(f"{name}.{profile}", config, tasks[name])
+        for name, config in params.experiments.items():
+            frozen = layout.frozen(name)
+            click.echo(f"datasets: {name} to {frozen}")
+            freeze(tasks[name], layout.raw, frozen, config.evaluation.examples)
+            card(tasks[name], config, frozen, layout.card(name))
 
 
 if __name__ == "__main__":

@@ -11,18 +11,20 @@ from pondering.project.command import stage
 
 @click.command()
 @click.option("--profile", required=True, help="quick, reduced or paper.")
-@click.option("--experiment", required=True, help="A name in params.yaml.")
-def main(profile: str, experiment: str) -> None:
-    """Write the table of every rule at each of its thresholds."""
+@click.argument("experiments", nargs=-1, required=True)
+def main(profile: str, experiments: tuple[str, ...]) -> None:
+    """Write the table of every rule at each of its thresholds, for EXPERIMENTS of params.yaml."""
     with stage():  # imports take seconds: Ctrl-C may come among them
         from pondering.evaluate import exits
         from pondering.evaluate.stage import plan
         from pondering.params.read import load_params
         from pondering.project import machine
 
-        work = plan(load_params(Path("params.yaml"), profile), experiment, Path())
-        machine.settle(work.params.compute.threads)
-        exits.run(work)
+        params = load_params(Path("params.yaml"), profile)
+        machine.settle(params.compute.threads)
+        for experiment in experiments:
+            exits.run(plan(params, experiment, Path()))
+            click.echo(f"exits: {experiment}")
 
 
 if __name__ == "__main__":

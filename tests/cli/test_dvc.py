@@ -15,13 +15,9 @@ from pondering.project.paths import RESULTS, Layout
 
 ROOT = Path(__file__).parents[2]
 FILE: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
-STAGES: dict[str, Any] = {name: each.get("do", each) for name, each in FILE["stages"].items()}
+STAGES: dict[str, Any] = FILE["stages"]
 ORDER = ("download", "datasets", "train", "evaluate", "exits", "report")
-ITEM = {
-    "${item.profile}": "P",
-    "${profile}": "P",
-    "${item.experiment}": "E",
-}
+ITEM = {"${item.profile}": "P", "${item.experiment}": "E"}
 
 
 def paths(stage: str, *kinds: str) -> set[str]:
@@ -41,17 +37,21 @@ def test_stages_hand_their_files_to_the_next() -> None:
     layout = Layout(Path(), "P")
     frozen, networks = str(layout.frozen("E")), str(layout.networks("E"))
     assert paths("download", "outs") == {str(layout.raw)} <= paths("datasets", "deps")
-    assert paths("datasets", "outs") == {frozen, str(layout.card("E"))}
+    cards, sets = layout.card("E").parent, layout.frozen("E").parent
+    assert paths("datasets", "outs") == {str(cards), str(sets)}
     assert frozen in paths("train", "deps")
     curves, records = layout.curves("E", "act").parent, layout.provenance("E", "act").parent
     assert paths("train", "outs") == {networks, str(curves), str(records)}
-    assert {frozen, networks} <= paths("evaluate", "deps") & paths("exits", "deps")
+    assert {frozen, networks} <= paths("evaluate", "deps")
     found = {layout.table("E"), layout.traces("E"), layout.provenance("E")}
     assert paths("evaluate", "outs") == {*map(str, found)}
     assert paths("evaluate", "metrics") == {str(layout.metrics("E"))}
-    assert paths("exits", "outs") == {str(layout.exits("E"))}
-    read = {*found, layout.card("E"), curves, layout.exits("E"), records}
-    assert {str(each.parent) for each in read} | {"claims.yaml"} <= paths("report", "deps")
+    exits = layout.exits("E").parent
+    named = STAGES["exits"]["cmd"].split()[4:]
+    assert {str(sets), *(str(layout.networks(each)) for each in named)} <= paths("exits", "deps")
+    assert paths("exits", "outs") == {str(exits)}
+    read = {*(str(each.parent) for each in (*found, curves, records)), str(cards), str(exits)}
+    assert read | {"claims.yaml"} <= paths("report", "deps")
 
 
 def test_dvc_keeps_copies_of_results_and_git_the_metrics() -> None:
@@ -66,22 +66,6 @@ def test_dvc_keeps_copies_of_results_and_git_the_metrics() -> None:
     assert FILE["plots"][0].keys() == {f"{RESULTS}/${{profile}}/curves"}
     (raw,) = STAGES["download"]["outs"]
     assert next(iter(raw.values())) == {"persist": True}, "a download by hand would be deleted"
-
-
-def test_every_experiment_is_there_with_the_files_of_its_task_and_cell() -> None:
-    items = FILE["stages"]["train"]["foreach"]
-    for stage in ("datasets", "evaluate"):
-        assert FILE["stages"][stage]["foreach"] == items
-    named = [each["experiment"] for each in items.values()]
-    assert named == list(load_params(ROOT / "params.yaml").experiments)
-    for profile in PROFILES:
-        params = load_params(ROOT / "params.yaml", profile)
-        for name, item in items.items():
-            config = params.experiment(item["experiment"])
-            assert name == f"${{profile}}-{item['experiment']}"
-            assert item["task"].removesuffix(".py") == config.task["name"]
-            assert item["cell"] == config.network.cell
-            assert (ROOT / "src/pondering/tasks" / item["task"]).exists()
 
 
 @pytest.mark.parametrize("stage", ORDER)
@@ -106,11 +90,10 @@ def test_dvc_itself_sees_these_stages(tmp_path: Path) -> None:
         (copy / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
         with Repo(str(copy)) as repo:
             stages = {str(stage.name): stage for stage in repo.index.stages}
-        wanted = {f"download@{profile}", f"report@{profile}"}
+        wanted = {f"{each}@{profile}" for each in ("download", "datasets", "exits", "report")}
         for each in load_params(ROOT / "params.yaml").experiments:
-            wanted |= {f"{stage}@{profile}-{each}" for stage in ("datasets", "train", "evaluate")}
-        exits = FILE["stages"]["exits"]["matrix"]["experiment"]
-        assert set(stages) == wanted | {f"exits@{profile}-{each}" for each in exits}
+            wanted |= {f"{stage}@{profile}-{each}" for stage in ("train", "evaluate")}
+        assert set(stages) == wanted
         for name in {n for stage in stages.values() for p in stage.params for n in p.params}:
             value = document
             for part in name.split("."):

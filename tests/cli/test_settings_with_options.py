@@ -15,7 +15,6 @@ from support.argv import refused, shown
 from pondering.results.tables import best_setting, headline, per_seed
 from pondering.track.load import load
 
-STAGE = ("--profile", "quick", "--experiment", "parity")
 PONDERNET = {"lambda_p": 0.3, "beta": 0.5, "halt_bias": 1.0}
 ACT = {"tau": 0.01, "halt_bias": -3.0}
 VARIANTS = {"act": "act[halt_bias=-3]", "pondernet": "pondernet[beta=0.5,halt_bias=1]"}
@@ -31,9 +30,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     values["parity"] = values.pop("tiny")
     values["parity"]["reduced"] = values["parity"]["quick"]
     tiny.write(folder, values)
-    for name in ("datasets", "train", "evaluate", "report"):
-        done = stages.run(folder, name, *(STAGE if name != "report" else STAGE[:2]))
-        assert (done.status, done.err) == (0, ""), done
+    stages.work(folder, "datasets", "train", "evaluate", "report", experiment="parity")
     return folder
 
 

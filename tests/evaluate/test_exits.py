@@ -11,7 +11,6 @@ import pytest
 import torch
 from oracle import oracle_exits
 from support import stages
-from support.stages import QUICK
 from support.untrained import read_back, stage_of
 
 from pondering.claims.measures.exit_rules import FEWEST_THRESHOLDS
@@ -243,7 +242,7 @@ def test_the_stage_writes_the_table_and_refuses_sequences(tmp_path: Path) -> Non
         folder = tmp_path / str(task["name"])
         folder.mkdir()
         work = stage_of(stages.new_project(folder), task, evaluation={"stored": 3})
-        done = stages.run(folder, "exits", *QUICK)
+        done = stages.run(folder, "exits", *stages.PROFILE, "tiny")
         assert (done.status, said in done.err, len(done.err.splitlines())) == (
             status, True, bool(status)
         )  # fmt: skip

@@ -120,7 +120,8 @@ def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -
     values = tiny.document(evaluation={"publish": 1})
     project = stages.new_project(tmp_path)
     tiny.write(project, values)
-    for name, *more in (("datasets",), ("train", "--mechanism", "act"), *LATER):
+    stages.work(project, "datasets")
+    for name, *more in (("train", "--mechanism", "act"), *LATER):
         assert not stages.run(project, name, *QUICK, *more).status
     published = stages.published(project) / "models"
     taken = load_file(published / "tiny/act/parameters.safetensors")

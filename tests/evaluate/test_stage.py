@@ -13,7 +13,6 @@ import pytest
 import torch
 from ruamel.yaml import YAML
 from support import stages, tiny
-from support.stages import QUICK
 from support.untrained import read_back, stage_of, table_of, traces_of
 
 from pondering.evaluate import measure, traces
@@ -44,9 +43,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[dict[str, A
     values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
     with (folder / "params.yaml").open("w", encoding="utf-8") as file:
         YAML().dump(values, file)
-    for name in ("datasets", "train", "evaluate"):
-        done = stages.run(folder, name, *QUICK)
-        assert (done.status, done.err) == (0, ""), done.err
+    stages.work(folder, "datasets", "train", "evaluate")
     yield json.loads((folder / "data/results/quick/traces/tiny.json").read_text())["traces"]
 
 

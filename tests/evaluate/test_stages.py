@@ -149,20 +149,20 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
     environment = os.environ | {"PONDERING_TRACKING": "off", "PYTHONHASHSEED": "12345"}
 
     def shell(name: str, *arguments: str) -> None:
-        command = [sys.executable, f"pipeline/{name}.py", *QUICK, *arguments]
+        command = [sys.executable, f"pipeline/{name}.py", *arguments]
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
         )
         assert (done.returncode, done.stderr) == (0, "")
 
-    shell("datasets")
-    shell("train", "--mechanism", "pondernet")
+    shell("datasets", *stages.PROFILE)
+    shell("train", *QUICK, "--mechanism", "pondernet")
     for mechanism in ("repeat", "act"):
         shutil.copytree(
             project / f"data/results/quick/networks/tiny/{mechanism}",
             folder / f"data/results/quick/networks/tiny/{mechanism}",
         )
-    shell("evaluate")
+    shell("evaluate", *QUICK)
     timed = ("data/replicas/", "data/results/quick/provenance/")  # they say how long it took
     ours = {each: data for each, data in contents(folder).items() if not each.startswith(timed)}
     theirs = contents(project)

@@ -57,10 +57,13 @@ def new(folder: Path, stages_left_out: tuple[str, ...] = ("report",)) -> Path:
     document = YAML(typ="safe").load(stages.ROOT / "dvc.yaml")
     for name in stages_left_out:
         del document["stages"][name]
-    item = {"experiment": "tiny", "task": "parity.py", "cell": "tanh_rnn"}
-    for name in ("datasets", "train", "evaluate"):
-        document["stages"][name]["foreach"] = {"${profile}-tiny": item}
-    document["stages"]["exits"]["matrix"]["experiment"] = ["tiny"]
+    for name in ("train", "evaluate"):
+        document["stages"][name]["matrix"]["experiment"] = ["tiny"]
+    exits = document["stages"]["exits"]
+    exits["cmd"] = "python pipeline/exits.py --profile ${item.profile} tiny"
+    networks = "data/results/${item.profile}/networks/"
+    kept = [path for path in exits["deps"] if not path.startswith(networks)]
+    exits["deps"] = [*kept, f"{networks}tiny"]
     YAML().dump(document, folder / "dvc.yaml")
     edit(folder)
     shell(folder, "git init --quiet && git add --all && git commit --quiet --message project")

@@ -27,7 +27,8 @@ from support import tiny
 from pondering.params.read import load_params
 
 ROOT = Path(__file__).parents[2]
-QUICK = ("--profile", "quick", "--experiment", "tiny")
+PROFILE = ("--profile", "quick")
+QUICK = (*PROFILE, "--experiment", "tiny")
 MECHANISMS = ("repeat", "act", "pondernet")
 SERVER = multiprocessing.get_context("forkserver")
 ROOMS = ("data.fetch", "data.frozen", "evaluate.exits", "evaluate.stage", "train.stage")
@@ -139,6 +140,14 @@ def run(
     return Stage(project, name, *arguments, before=before).wait()
 
 
+def work(project: Path, *names: str, experiment: str = "tiny") -> None:
+    """Stages one after the other, which have to succeed."""
+    for name in names:
+        own = () if name in ("datasets", "report") else ("--experiment", experiment)
+        done = run(project, name, *PROFILE, *own)
+        assert (done.status, done.err) == (0, ""), done
+
+
 def new_project(folder: Path) -> Path:
     """A project's folder with the stage scripts."""
     shutil.copytree(ROOT / "pipeline", folder / "pipeline")
@@ -152,9 +161,7 @@ def finished_project() -> Path:
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     folder = new_project(temporary / "project")
     tiny.write(folder, tiny.document())
-    for name in ("datasets", "train", "evaluate"):
-        done = run(folder, name, *QUICK)
-        assert (done.status, done.err) == (0, ""), done.err
+    work(folder, "datasets", "train", "evaluate")
     return folder
 
 

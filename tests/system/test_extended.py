@@ -205,7 +205,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for each in ("tiny", "majority"):  # the page reads every profile's block
         values[each]["reduced"] = copy.deepcopy(values[each]["quick"])
     tiny.write(root, values)
-    stage(root, "datasets", "majority")
+    shell(root, "python pipeline/datasets.py --profile quick")
     before = len([*(root / "data/replicas").iterdir()])
     stage(root, "train", "tiny")
     new = len([*(root / "data/replicas").iterdir()]) - before

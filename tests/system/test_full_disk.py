@@ -20,7 +20,7 @@ QUICK = ("--profile", "quick")
 TRAIN = (*stages.QUICK, "--mechanism", "act")
 STAGES = {
     "download": QUICK,
-    "datasets": stages.QUICK,
+    "datasets": QUICK,
     "train": TRAIN,
     "evaluate": stages.QUICK,
     "report": QUICK,
@@ -115,7 +115,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("`unshare -rm` may not mount here")
     project = stages.new_project(tmp_path / "project")
     tiny.write(project, tiny.document())
-    assert stages.run(project, "datasets", *stages.QUICK).status == 0
+    assert stages.run(project, "datasets", *stages.PROFILE).status == 0
     (tmp_path / "disk").mkdir()
     variables = {"PYTHON": sys.executable, "TRAIN": " ".join(TRAIN), "PONDERING_TRACKING": "off"}
     done = subprocess.run(

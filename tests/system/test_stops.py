@@ -31,7 +31,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     values = tiny.document(training={"updates": UPDATES, "log_points": 50})
     values["compute"]["checkpoint_seconds"] = 0.02
     tiny.write(folder, values)
-    assert stages.run(folder, "datasets", *stages.QUICK).status == 0
+    assert stages.run(folder, "datasets", *stages.PROFILE).status == 0
     return folder
 
 

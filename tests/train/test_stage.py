@@ -58,13 +58,11 @@ def test_evaluating_with_other_parameters_than_trained(copy: Path, change: dict[
 
 def test_missing_files(project: Path, tmp_path: Path) -> None:
     folder = stages.new_project(tmp_path)
-    line = refused(folder, "datasets", *QUICK)
+    line = refused(folder, "datasets", *QUICK[:2])
     assert line == "params.yaml: no such file; run from the project's root"
     tiny.write(folder, tiny.document())
     line = refused(folder, "train", *QUICK, "--mechanism", "act")
-    assert line == (
-        "data/tasks/quick/tiny.npz: no such file; run `dvc repro datasets@quick-tiny` first"
-    )
+    assert line == ("data/tasks/quick/tiny.npz: no such file; run `dvc repro datasets@quick` first")
     line = refused(folder, "evaluate", *QUICK)
     assert line.startswith("data/tasks/quick/tiny.npz: no such file; run")
     shutil.copytree(project / "data/tasks", folder / "data/tasks")
@@ -103,9 +101,8 @@ def test_a_typo_stops_every_stage_before_any_work(tmp_path: Path) -> None:
     values["tiny"]["quick"]["training"]["learning_rat"] = 0.1
     tiny.write(folder, values)
     for name in ("download", "datasets", "train", "evaluate", "report"):
-        arguments = QUICK[:2] if name in ("download", "report") else QUICK
-        extra = ("--mechanism", "act") if name == "train" else ()
-        line = refused(folder, name, *arguments, *extra)
+        arguments = QUICK if name in ("train", "evaluate") else QUICK[:2]
+        line = refused(folder, name, *arguments)
         assert line == (
             "params.yaml: tiny.quick.training.learning_rat: unknown key; "
             "allowed: updates, batch, learning_rate, clip, log_points, validation, decay, "
@@ -127,8 +124,7 @@ def test_paper_without_a_gpu_needs_insistence(copy: Path) -> None:
     shutil.rmtree(copy / "data/replicas")  # or those of quick, with the same values, would do
     paper = ("--profile", "paper", *QUICK[2:], "--mechanism", "act")
     line = refused(copy, "train", *paper)
-    assert line.startswith("params.yaml: profile: paper needs a GPU: tiny would take about ")
-    assert line.endswith("or insist with compute.insist: true or PONDERING_INSIST=1")
+    assert line.startswith("params.yaml: profile: paper") and line.endswith("insist: true")
     values = tiny.document()
     values["compute"]["insist"] = True
     tiny.write(copy, values)

@@ -51,7 +51,7 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
     results = Results.of(current(root, name))
     rows, table = results.exits.get(experiment), results.tables.get(experiment)
     if rows is None or table is None:
-        path, todo = current(root, name).exits(experiment), to_run("exits", name, experiment)
+        path, todo = current(root, name).exits(experiment), to_run("exits", name)
         raise UserError(f"{path}: no rows; {todo}, if `exits` in dvc.yaml lists {experiment}")
     click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
     for line in lines(rows, table):
