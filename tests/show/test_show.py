@@ -206,7 +206,7 @@ def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
         (("parity", "--setting", "x"), ("--setting", "'x'")),
         (("parity", "--seed", "7"), ("no such network", "0.001 seed 0")),
         (("parity", "--input", "+-+0x"), ("'+-+0x'", "+ - 0")),
-        (("mnist", "--mechanism", "pondernet", "--input", "no.png"), ("no.png: no such file",)),
+        (("mnist", "--mechanism", "pondernet", "--input", "no.png"), ("no.png: not a picture",)),
     ],
 )
 def test_a_mistake_is_one_line(
