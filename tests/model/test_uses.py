@@ -23,7 +23,6 @@ from pondering import (
     Sweep,
 )
 from pondering.model.cells import Adapted
-from pondering.model.halting import SampledHalting
 from pondering.model.stacking import stack, stack_halting
 
 MECHANISMS: dict[str, Any] = {
@@ -132,14 +131,6 @@ def test_torch_func_grad_agrees_with_backward() -> None:
     loss(own).backward()
     for name, each in own.items():
         torch.testing.assert_close(found[name], each.grad, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", [*MECHANISMS, "sampled"])
-def test_no_two_counters_share_a_tensor(name: str) -> None:
-    halting = SampledHalting(5) if name == "sampled" else MECHANISMS[name]
-    state = halting.start(torch.ones(4, dtype=torch.bool))
-    parts = [each for each in vars(state).values() if isinstance(each, Tensor)]
-    assert len({each.data_ptr() for each in parts}) == len(parts)
 
 
 def test_integer_features_are_refused_in_words() -> None:

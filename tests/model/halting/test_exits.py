@@ -13,14 +13,10 @@ from support.pinned import CLASSIC, build, inputs_for, model_of, values_of
 
 from pondering.model import stacking
 from pondering.model.halting import (
-    ACT,
-    EXITS,
     Exit,
-    FixedRepeat,
     History,
     PonderNet,
     Rule,
-    SampledHalting,
     relative_change,
 )
 
@@ -176,15 +172,6 @@ def test_the_first_change_is_one_and_rest_is_none() -> None:
     assert relative_change((moved,)).tolist() == [1.0]
     assert relative_change((moved, 2 * moved)).tolist() == [0.5]
     assert relative_change((still,)).tolist() == relative_change((still, still)).tolist() == [0.0]
-
-
-def test_who_may_be_stopped_by_which_rule() -> None:
-    assert PonderNet.exits == EXITS == (
-        "sampled", "expected", "argmax", "cumulated", "threshold", "patience", "state",
-        "divergence", "certainty", "fixed", "oracle",
-    )  # fmt: skip
-    for mechanism in (ACT, FixedRepeat, SampledHalting, Exit):
-        assert mechanism.exits == ()
 
 
 def test_no_step_at_all_is_refused() -> None:
