@@ -17,6 +17,7 @@ from pondering.params.schema import ExperimentConfig
 from pondering.train.shard import LANES
 
 CUTS = ((0, 1), (1, 3), (3, 6))
+FASTER = ("repeat", "act", "pondernet")  # than the readable path
 OF_ONE_CLASS = ("certainty", "dact")  # sums are several softmaxes
 TASKS = {
     "vectors": ("tanh_rnn", {"name": "parity", "layout": "leading", "bits": 3}),
@@ -39,8 +40,8 @@ def config(folder: Path, kind: str, path: str) -> ExperimentConfig:
 def tried() -> list[tuple[str, str, str]]:
     """Kind, mechanism and path; some have one path alone, and some no sums of several classes."""
     paths = {
-        name: ("readable", "fast", "compiled") if each.ways else ("readable",)
-        for name, each in MECHANISMS.items()
+        name: ("readable", "fast", "compiled") if name in FASTER else ("readable",)
+        for name in MECHANISMS
     }
     return [
         (kind, name, path)

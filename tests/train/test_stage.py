@@ -124,9 +124,11 @@ def test_paper_without_a_gpu_needs_insistence(copy: Path) -> None:
     shutil.rmtree(copy / "data/replicas")  # or those of quick, with the same values, would do
     paper = ("--profile", "paper", *QUICK[2:], "--mechanism", "act")
     line = refused(copy, "train", *paper)
-    assert line.startswith("params.yaml: profile: paper") and line.endswith("insist: true")
+    assert line.startswith("params.yaml: profile: paper needs a GPU: tiny takes about ")
+    assert line.endswith("insist: true")
     values = tiny.document()
     values["compute"]["insist"] = True
     tiny.write(copy, values)
-    assert stages.run(copy, "train", *paper).status == 0
+    done = stages.run(copy, "train", *paper)
+    assert done.status == 0 and done.out.startswith("paper tiny takes about ")
     assert (copy / "data/results/paper/curves/tiny/act.csv").is_file()

@@ -30,8 +30,6 @@ class Mechanism:
             (`...` where there is none). None stands for the shared value, or that of the class.
         learns: whether its halting unit does, as in its class.
         remainder: whether R, the weight that the last step is given, means anything.
-        ways: the functions of `model/paths` that it may take; a training's key leaves out the
-            others.
         sweeps: what a mapping in the list of settings may name besides the setting, for the
             replicas of that setting alone: `halt_bias`, where the halting unit learns, and those of
             `own` that are numbers or words. Its class takes tensors (K,) of such numbers, and
@@ -47,7 +45,6 @@ class Mechanism:
     own: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     learns: bool = True
     remainder: bool = False
-    ways: tuple[str, ...] = ("sequence", "every_step", "without_gradient")
     sweeps: tuple[str, ...] = ()
 
     @property
@@ -60,12 +57,12 @@ class Mechanism:
 MECHANISMS: dict[str, Mechanism] = {
     "repeat": Mechanism(
         "Fixed repeat", "rho", "ρ", ranges.Count, "pondering.model.halting:FixedRepeat",  # noqa: RUF001
-        learns=False, ways=("sequence", "without_gradient"),
+        learns=False,
     ),
     "act": Mechanism(
         "ACT", "tau", "τ", ranges.Number, "pondering.model.halting:ACT",
         shares=("epsilon", "max_steps", "carry"), own={"tau_warmup": (ranges.Whole, 0)},
-        remainder=True, ways=("sequence", "without_gradient"), sweeps=("halt_bias", "tau_warmup"),
+        remainder=True, sweeps=("halt_bias", "tau_warmup"),
     ),
     "pondernet": Mechanism(
         "PonderNet", "lambda_p", "λp", ranges.Number, "pondering.model.halting:PonderNet",
@@ -76,24 +73,24 @@ MECHANISMS: dict[str, Mechanism] = {
             "epsilon": (ranges.Number | None, None),
             "kl": (Literal["p_prior", "prior_p"], "p_prior"),
         },
-        ways=("every_step",), sweeps=("halt_bias", "beta", "epsilon", "kl"),
+        sweeps=("halt_bias", "beta", "epsilon", "kl"),
     ),
     "correctness": Mechanism(
         "Correctness", "weight", "w", ranges.Number, "pondering.model.halting:Correctness",
         shares=("max_steps",), own={"explore": (ranges.Number, 0.1), "detach": (bool, False)},
-        ways=(), sweeps=("halt_bias", "explore"),
+        sweeps=("halt_bias", "explore"),
     ),
     "certainty": Mechanism(
         "Certainty", "theta", "θ", ranges.Number, "pondering.model.halting:Certainty",
-        shares=("max_steps",), learns=False, ways=(),
+        shares=("max_steps",), learns=False,
     ),
     "dact": Mechanism(
         "DACT", "tau", "τ*", ranges.Number, "pondering.model.halting:DACT",
-        shares=("max_steps",), remainder=True, ways=(), sweeps=("halt_bias",),
+        shares=("max_steps",), remainder=True, sweeps=("halt_bias",),
     ),
     "random_depth": Mechanism(
         "Random depth", "alpha", "α", ranges.Number, "pondering.model.halting:RandomDepth",  # noqa: RUF001
-        shares=("max_steps",), own={"progressive": (bool, True)}, learns=False, ways=(),
+        shares=("max_steps",), own={"progressive": (bool, True)}, learns=False,
     ),
 }  # fmt: skip
 """Name in `params.yaml` -> entry, in the order of tables and pages."""

@@ -10,7 +10,6 @@ import numpy as np
 import psutil
 import torch
 
-from pondering.params.mechanisms import MECHANISMS
 from pondering.project import machine
 from pondering.train import checkpoint
 from pondering.train.kernels import KernelTrainer
@@ -84,7 +83,7 @@ def _size(sweep: Shard, share: float) -> int:
     size //= at_once
     if config.training.batch % lanes == config.network.hidden % lanes == 0:  # a cut changes no bit
         size = min(size, math.ceil(len(sweep.replicas) / math.ceil(at_once * share)))
-    if MECHANISMS[sweep.mechanism].ways == ("every_step",) and sweep.device.type == "cpu":
+    if sweep.mechanism == "pondernet" and sweep.device.type == "cpu":
         size = min(size, EVERY_STEP)
     return max(1, size)
 

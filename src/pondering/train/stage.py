@@ -19,6 +19,7 @@ from pondering.params.schema import Params
 from pondering.project.atomic import json_text, write_together
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.project.progress import duration
 from pondering.project.provenance import hash_values
 from pondering.train.published import finished, published, row_of
 from pondering.train.replica import Finished, data_hash, hashes, is_stored, read, store
@@ -77,7 +78,7 @@ def _train(
 ) -> None:
     """Train some of the wanted replicas, and write a file for each."""
     from pondering.project import machine
-    from pondering.train import cut, processes, ray, shard  # torch takes seconds
+    from pondering.train import cost, cut, processes, ray, shard  # torch takes seconds
 
     machine.settle(params.compute.threads)
     origin = shard.origin_of(params, experiment, root)
@@ -85,12 +86,16 @@ def _train(
         shard.Shard(params, experiment, mechanism, root, replicas, origin)
         for mechanism, replicas in wanted.items()
     ]
-    if params.profile == "paper" and sweeps[0].device.type == "cpu" and not params.compute.insist:
-        raise UserError(
-            "params.yaml: profile: paper has the papers' own sizes, which take a CPU years; use a "
-            "GPU, choose reduced or quick, or insist with compute.insist: true"
-        )
     work = cut.cut(sweeps, missing)
+    if params.profile == "paper" and not any(each.checkpoint.is_file() for each in work):
+        device = sweeps[0].device
+        told = f"{experiment} takes about {duration(cost.seconds(work))}"
+        if device.type == "cpu" and not params.compute.insist:
+            raise UserError(
+                f"params.yaml: profile: paper needs a GPU: {told} on this CPU; use a GPU, choose "
+                "reduced or quick, or insist with compute.insist: true"
+            )
+        print(f"paper {told} on {machine.name_of(device)}, by a few updates", flush=True)
     on_cluster = params.compute.executor == "ray"
     execute = ray.train_on_cluster if on_cluster else processes.train_here
     execute(work, processes.News(work, listen))
