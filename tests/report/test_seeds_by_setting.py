@@ -41,6 +41,6 @@ def test_the_papers_medians_stand_at_its_settings_beside_ours() -> None:
     assert labels[:3] == ["0", "0.0002", "0.0003"] and len(labels) == 20
     (hollow,) = [line for line in upper.lines if line.get_markerfacecolor() == "none"]
     shown = dict(zip(hollow.get_xdata(), hollow.get_ydata(), strict=True))
-    assert shown[labels.index("0")] == 0.69 and shown[labels.index("9e-4")] == 0.90
+    assert shown[labels.index("0")] == 0.69 and shown[labels.index("0.0009")] == 0.90
     assert labels.index("0.003") not in shown
     assert lower.lines[0].get_xdata().tolist() == [1, labels.index("0.003")]

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.project.progress import duration
 
@@ -21,9 +20,6 @@ def origins(layout: Layout, experiment: str, mechanisms: Sequence[str]) -> dict[
 
     Returns:
         A mechanism, or "evaluation" -> a line, for the runs that left a record.
-
-    Raises:
-        UserError: a record is not a JSON object.
     """
     files = {each: layout.provenance(experiment, each) for each in mechanisms}
     files["evaluation"] = layout.provenance(experiment)
@@ -31,14 +27,11 @@ def origins(layout: Layout, experiment: str, mechanisms: Sequence[str]) -> dict[
 
 
 def _line(path: Path) -> str:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        facts = [str(record[key]) for key in ("command", "device") if key in record]
-        if "commit" in record:
-            commit, _, changed = record["commit"].partition("+")
-            facts.insert(0, f"commit {commit[:10]}{' with changes' if changed else ''}")
-        if "wall_seconds" in record:
-            facts.append(duration(float(record["wall_seconds"])))
-    except (ValueError, TypeError, AttributeError, RecursionError) as problem:
-        raise UserError(f"{path}: not a record of a run ({problem})") from None
+    record = json.loads(path.read_text(encoding="utf-8"))
+    facts = [str(record[key]) for key in ("command", "device") if key in record]
+    if "commit" in record:
+        commit, _, changed = record["commit"].partition("+")
+        facts.insert(0, f"commit {commit[:10]}{' with changes' if changed else ''}")
+    if "wall_seconds" in record:
+        facts.append(duration(float(record["wall_seconds"])))
     return ", ".join(facts)
