@@ -13,7 +13,8 @@ from support.argv import refused, shown
 from support.claim_cases import CASES
 
 from pondering.claims.claims import load_register
-from pondering.claims.verdicts import VERDICTS, judge, judge_all
+from pondering.claims.verdicts import judge, judge_all
+from pondering.claims.words import VERDICTS
 from pondering.cli.claims_text import detail, overview
 
 ROOT = Path(__file__).parents[2]

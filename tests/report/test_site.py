@@ -15,7 +15,7 @@ from support.published import REGISTER, ROOT, hostile_results, publish
 from support.synthetic_results import card_of
 
 from pondering.claims.claims import Outcome
-from pondering.claims.verdicts import MEANINGS, VERDICTS
+from pondering.claims.words import MEANINGS, VERDICTS
 from pondering.params.read import load_params
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.report import pages

@@ -8,16 +8,23 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from pondering.claims.measures import MEASURES
 from pondering.claims.measures.evidence import Evidence
 from pondering.claims.measures.quantities import Quantity, quantities_of
 from pondering.project.documents import read_yaml
-from pondering.project.errors import UserError
+from pondering.project.errors import UserError, printable
 from pondering.results.units import Unit, number_text
 
-Profile = Annotated[str, Field(pattern="^(quick|reduced|paper)$")]
+Profile = Literal["quick", "reduced", "paper"]
 Text = Annotated[str, Field(min_length=1)]
 Verdict = Literal[
     "reproduced", "mostly reproduced", "not reproduced", "too small to tell", "undecided"
@@ -33,42 +40,30 @@ class Entry(BaseModel):
 
 
 class Bound(Entry):
-    """What a quantity must be: one of at_least, at_most, between.
+    """What a quantity must be.
 
     `apart` is the part of the claim that is judged for itself; "" is the claim's own verdict.
     """
 
     quantity: str
-    at_least: float | None = None
-    at_most: float | None = None
-    between: Limits | None = None
+    at_least: float = -math.inf
+    at_most: float = math.inf
     apart: str = ""
-
-    @model_validator(mode="after")
-    def _one_bound(self) -> Self:
-        given = [self.at_least, self.at_most, self.between]
-        if sum(bound is not None for bound in given) != 1:
-            raise ValueError("give exactly one of at_least, at_most, between")
-        return self
 
     def met(self, value: float) -> bool:
         """Whether a value lies on the right side."""
-        low, high = self.limits()
-        return low <= value <= high
+        return self.at_least <= value <= self.at_most
 
     def limits(self) -> Limits:
         """The lowest and the highest value allowed."""
-        if self.between is not None:
-            return self.between
-        low = -math.inf if self.at_least is None else self.at_least
-        return low, math.inf if self.at_most is None else self.at_most
+        return self.at_least, self.at_most
 
     def words(self, unit: Unit) -> str:
         """The bound in the quantity's unit, as "at least 30.0%"."""
         low, high = (number_text(limit, unit) for limit in self.limits())
-        if self.between is not None:
+        if math.inf not in (-self.at_least, self.at_most):
             return f"between {low} and {high}"
-        return f"at least {low}" if self.at_least is not None else f"at most {high}"
+        return f"at least {low}" if self.at_most == math.inf else f"at most {high}"
 
 
 class Criterion(Bound):
@@ -76,55 +71,21 @@ class Criterion(Bound):
 
     Args:
         by: whether the estimate must meet it, or the whole 95% interval.
-        partly: a weaker bound.
+        partly: a weaker bound; two of a bound on both sides.
         core: the claim stands or falls by it.
     """
 
-    by: Literal["estimate", "interval"] = "estimate"
+    by: Literal["estimate", "interval"] = "interval"
     partly: float | Limits | None = None
     core: bool = False
 
-    @model_validator(mode="after")
-    def _partly_is_weaker(self) -> Self:
-        if self.partly is None:
-            return self
-        if isinstance(self.partly, tuple) != (self.between is not None):
-            raise ValueError("partly must have the form of its bound: one number, or two")
-        strict, weak = self.limits(), self._weaker()
-        if weak[0] > strict[0] or weak[1] < strict[1]:
-            raise ValueError("partly must allow whatever its bound allows")
-        return self
-
-    def outcome(self, quantity: Quantity) -> Outcome:
-        """How a measured quantity fares.
-
-        Returns:
-            By estimate: holds or fails. By interval: it holds where the whole interval meets the
-            bound, and fails where the whole interval misses it. Between these it is nearly met
-            where the estimate meets the bound and the whole interval the weaker bound; else it is
-            undecided.
-        """
-        if math.isnan(quantity.value):
-            return "not measured"
-        if self.by == "estimate":
-            return "holds" if self.met(quantity.value) else "fails"
-        if quantity.low is None or quantity.high is None:
-            return "undecided"
-        low, high = self.limits()
-        if low <= quantity.low and quantity.high <= high:
-            return "holds"
-        if quantity.high < low or quantity.low > high:
-            return "fails"
-        least, most = self._weaker()
-        weaker = least <= quantity.low and quantity.high <= most
-        return "nearly" if weaker and self.met(quantity.value) else "undecided"
-
-    def _weaker(self) -> Limits:
+    def weaker(self) -> Limits:
+        """The limits of the weaker bound; its own without one."""
         if self.partly is None:
             return self.limits()
         if isinstance(self.partly, tuple):
             return self.partly
-        return (-math.inf, self.partly) if self.at_least is None else (self.partly, math.inf)
+        return (self.partly, math.inf) if self.at_most == math.inf else (-math.inf, self.partly)
 
 
 class Precondition(Bound):
@@ -191,7 +152,7 @@ class Claim(Entry):
         remarks: by profile, what its verdict means.
     """
 
-    id: str = Field(pattern=r"^[A-Z][0-9]+$")
+    id: str = ""
     title: Text
     paper: Text
     figure: str = ""
@@ -211,26 +172,22 @@ class Claim(Entry):
     real_data: bool = False
     scale_reason: Text
     paper_size: dict[str, PaperSize] = Field(default_factory=dict)
-    undecided_at: dict[Profile, str] = Field(default_factory=dict)
-    remarks: dict[Profile, Remark] = Field(default_factory=dict)
+    undecided_at: dict[str, str] = Field(default_factory=dict)
+    remarks: dict[str, Remark] = Field(default_factory=dict)
+
+    @field_validator("criteria", "preconditions", mode="before")
+    @classmethod
+    def _name_quantities(cls, bounds: Any) -> Any:
+        return [{"quantity": name, **bound} for name, bound in bounds.items()]
 
     @model_validator(mode="after")
-    def _measure_is_known(self) -> Self:
-        if self.measure not in MEASURES:
-            raise ValueError(f"measure {self.measure!r} is unknown; allowed: {', '.join(MEASURES)}")
-        parameters = inspect.signature(MEASURES[self.measure]).parameters
-        wanted = [name for name in parameters if name != "evidence"]
-        if sorted(wanted) != sorted(self.arguments):
-            raise ValueError(
-                f"arguments of {self.measure} must be exactly {', '.join(wanted)}, "
-                f"not {', '.join(self.arguments) or 'none'}"
-            )
-        for part in self.parts:
-            if not any(each.core for each in self.criteria if each.apart == part):
-                raise ValueError("at least one criterion must be core")
-        for name in self.paper_size:
-            if name not in self.experiments:
-                raise ValueError(f"paper_size: {name!r} is no experiment of the arguments")
+    def _measure_takes_arguments(self) -> Self:
+        try:
+            inspect.signature(MEASURES[self.measure]).bind(None, **self.arguments)
+        except KeyError:
+            raise ValueError(f"measure: one of {', '.join(MEASURES)}") from None
+        except TypeError as problem:
+            raise ValueError(f"arguments: {problem}") from None
         return self
 
     def measured_in(self, evidence: Evidence) -> tuple[Quantity, ...]:
@@ -277,18 +234,16 @@ class Registration(Entry):
 
 
 class Register(Entry):
-    """The whole of claims.yaml; `changes` are those since the registration."""
+    """The whole of claims.yaml; `changes` are those since the registration, `entries` by id."""
 
     registered: Registration
     changes: tuple[Change, ...]
-    claims: tuple[Claim, ...] = Field(min_length=1)
+    entries: dict[str, Claim] = Field(alias="claims")
 
-    @model_validator(mode="after")
-    def _ids_differ(self) -> Self:
-        ids = [claim.id for claim in self.claims]
-        if twice := [name for name in ids if ids.count(name) > 1]:
-            raise ValueError(f"id {twice[0]!r} is given twice")
-        return self
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims in order, each with its id."""
+        return tuple(each.model_copy(update={"id": id}) for id, each in self.entries.items())
 
     def changes_of(self, id: str) -> list[Change]:
         """The changes of a claim since the registration."""
@@ -304,26 +259,9 @@ def load_register(path: Path = Path("claims.yaml")) -> Register:
     Raises:
         UserError: one line naming file, claim, key and what is allowed.
     """
-    document = read_yaml(path)
     try:
-        return Register.model_validate(document)
+        return Register.model_validate(read_yaml(path))
     except ValidationError as problem:
-        raise UserError(f"{path}: {_first_error(problem, document)}") from None
-
-
-def _first_error(problem: ValidationError, document: dict[str, Any]) -> str:
-    """The first finding with the id of its claim in place of its position."""
-    first = problem.errors()[0]
-    where = [str(part) for part in first["loc"]]
-    if len(where) > 1 and where[0] == "claims":
-        entry = document["claims"][int(where[1])]
-        where[1] = str(entry.get("id", where[1])) if isinstance(entry, dict) else where[1]
-    key = ".".join(where) or "claims"
-    if first["type"] == "extra_forbidden":
-        return f"{key}: unknown key"
-    if first["type"] == "missing":
-        return f"{key}: missing"
-    message = " ".join(first["msg"].removeprefix("Value error, ").split())
-    if isinstance(first["input"], dict):
-        return f"{key}: {message}"
-    return f"{key}: {' '.join(repr(first['input']).split())[:80]} is not allowed: {message}"
+        first = problem.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(printable(f"{path}: {where}: {first['msg']}")) from None

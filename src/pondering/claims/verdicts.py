@@ -9,44 +9,18 @@ tell if it was smaller. A part of a claim that is judged apart has its own crite
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
 
 import pandas as pd
 
-from pondering.claims.claims import Claim, Criterion, Outcome, PaperSize, Verdict
+from pondering.claims import words
+from pondering.claims.claims import Claim, Criterion, Outcome, Verdict
 from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.measures.quantities import Quantity, quantity_text
 from pondering.claims.stability import at_setting, choices
 from pondering.results.results import Results
 from pondering.results.units import number_text
-
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-
-MEANINGS: dict[Verdict, str] = {
-    "reproduced": "every criterion holds",
-    "mostly reproduced": "every core criterion holds, or nearly: its estimate meets the bound and "
-    "its whole interval a weaker one; some other criterion does not hold",
-    "not reproduced": "a core criterion fails: its whole interval misses the bound, or its "
-    "estimate where the estimate is asked; or the networks have not learned the task at the "
-    "paper's own size",
-    "too small to tell": "the networks have not learned the task, which is smaller than the "
-    "paper's; or the task is too easy at this size, or the sizes, seeds or data are not enough",
-    "undecided": "no core criterion fails, but the interval of one lies on both sides of its "
-    "bound; or runs are missing, or unfair to what is compared",
-}
-"""What each verdict says, for the pages."""
-
-ANSWERS: dict[Verdict, str] = {
-    "reproduced": "yes",
-    "mostly reproduced": "yes",
-    "not reproduced": "no",
-    "too small to tell": "undecided",
-    "undecided": "undecided",
-}
-"""What each verdict comes to in the metrics."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +34,12 @@ class Finding:
     core: bool
     apart: str = ""
 
+    def __str__(self) -> str:
+        label = self.label.removeprefix(f"{self.apart}: ")  # the part is named already
+        if self.outcome == "not measured":
+            return label
+        return f"{label}, {self.measured}, where {self.needed} is needed"
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -69,6 +49,7 @@ class Judgement:
         claim: what was claimed.
         verdict: the verdict.
         reason: which criteria decided it, in a sentence.
+        why, change, cause: what is said of it; see `Remark`.
         apart: part -> verdict and reason, of what is judged apart.
         quantities: everything that was measured, empty where nothing could be.
         findings: the criteria, one by one.
@@ -77,13 +58,15 @@ class Judgement:
         runs: the train stages behind it, as "experiment-mechanism".
         unfinished: those of them that had not reached the end of their plan.
         sizes: experiment -> easiest and hardest difficulty evaluated.
-        profile: whose results they were.
         flips: verdicts that settings about as good as the best would give, a sentence each.
     """
 
     claim: Claim
     verdict: Verdict
     reason: str
+    why: str
+    change: str
+    cause: str
     apart: dict[str, tuple[Verdict, str]]
     quantities: tuple[Quantity, ...]
     findings: tuple[Finding, ...]
@@ -93,62 +76,7 @@ class Judgement:
     runs: tuple[str, ...]
     unfinished: tuple[str, ...]
     sizes: dict[str, tuple[float, float]]
-    profile: str
     flips: tuple[str, ...] = ()
-
-    @property
-    def why(self) -> str:
-        """Why the verdict is so: the claim's own words for this profile, else `reason`."""
-        remark = self.claim.remarks.get(self.profile)
-        if not remark or remark.verdict != self.verdict or not self.quantities:
-            return self.reason
-        try:
-            return remark.why.format_map({_key(each): _Told(each) for each in self.quantities})
-        except KeyError:  # other runs, which lack a quantity that the published ones have
-            return self.reason
-
-    @property
-    def cause(self) -> str:
-        """What made the result so, as far as was found; "" where nothing is said."""
-        remark = self.claim.remarks.get(self.profile)
-        return remark.cause if remark and remark.verdict == self.verdict else ""
-
-    @property
-    def change(self) -> str:
-        """What would change the verdict."""
-        remark = self.claim.remarks.get(self.profile)
-        if not remark or remark.verdict != self.verdict or not self.quantities:
-            return _CHANGE[self.verdict]
-        return remark.change
-
-
-_CHANGE: dict[Verdict, str] = {
-    "reproduced": "Runs of the paper's own size in which a core criterion fails.",
-    "mostly reproduced": "Runs in which the criteria that do not hold do, or a core one fails.",
-    "not reproduced": "Runs nearer to the paper's size and length, whose core criteria all hold.",
-    "too small to tell": "Runs nearer to the paper's size and length, of as many seeds as asked.",
-    "undecided": "More seeds, which narrow the interval of what is undecided, or the missing runs.",
-}
-"""What would change a verdict of which the claim says nothing itself."""
-
-
-def _key(quantity: Quantity) -> str:
-    """The name of a quantity in a sentence: letters, digits and _, its part behind `_in_`."""
-    name = f"{quantity.name} in {quantity.part}" if quantity.part else quantity.name
-    return re.sub(r"\W+", "_", name.lower())
-
-
-class _Told:
-    """A quantity in a sentence: `{}` with its interval, `{:value}` without, `{:count}` k of n."""
-
-    def __init__(self, quantity: Quantity) -> None:
-        self.quantity = quantity
-
-    def __format__(self, spec: str) -> str:
-        if spec == "count":
-            return f"{round(self.quantity.value * self.quantity.seeds)} of {self.quantity.seeds}"
-        text = quantity_text(self.quantity)
-        return text.partition(" (")[0] if spec == "value" else text
 
 
 def from_seed(results: Results, first: int, repeated: int | None = None) -> Results:
@@ -175,7 +103,7 @@ def from_seed(results: Results, first: int, repeated: int | None = None) -> Resu
     )
 
 
-def judge_all(claims: Sequence[Claim], results: Results) -> tuple[Judgement, ...]:
+def judge_all(claims: Iterable[Claim], results: Results) -> tuple[Judgement, ...]:
     """Judge every claim against the results of one profile, in the order given."""
     return tuple(judge(claim, results) for claim in claims)
 
@@ -202,6 +130,9 @@ def judge(claim: Claim, results: Results) -> Judgement:
     return replace(found, flips=tuple(flips))
 
 
+Decided = tuple[Verdict, str]
+
+
 def _judged(claim: Claim, results: Results) -> Judgement:
     """The verdict at the best settings."""
     evidence = Evidence(results)
@@ -219,24 +150,64 @@ def _judged(claim: Claim, results: Results) -> Judgement:
             each: _of_part(each, claim, evidence, quantities, findings) for each in claim.parts
         }
     verdict, reason = parts.pop("")
+    told = words.remark(claim, results.profile, verdict, reason, quantities)
     return Judgement(
-        claim,
-        verdict,
-        reason,
-        parts,
-        quantities,
-        findings,
-        min(evidence.seeds, default=0),
-        sum(evidence.replicas.values()),
-        sum(evidence.diverged.values()),
-        tuple(evidence.runs),
-        tuple(sorted(evidence.unfinished)),
-        dict(evidence.sizes),
-        results.profile,
+        claim=claim,
+        verdict=verdict,
+        reason=reason,
+        why=told.why,
+        change=told.change,
+        cause=told.cause,
+        apart=parts,
+        quantities=quantities,
+        findings=findings,
+        seeds=min(evidence.seeds, default=0),
+        replicas=sum(evidence.replicas.values()),
+        diverged=sum(evidence.diverged.values()),
+        runs=tuple(evidence.runs),
+        unfinished=tuple(sorted(evidence.unfinished)),
+        sizes=evidence.sizes,
     )
 
 
-Decided = tuple[Verdict, str]
+def _findings(criterion: Criterion, quantities: Sequence[Quantity]) -> list[Finding]:
+    """How a criterion fares, in every part that its quantity was measured in."""
+    core, apart = criterion.core, criterion.apart
+    return [
+        Finding(
+            f"{each.part}: {each.label}" if each.part else each.label,
+            quantity_text(each),
+            criterion.words(each.unit),
+            outcome(criterion, each),
+            core,
+            apart,
+        )
+        for each in quantities
+        if each.name == criterion.quantity
+    ] or [Finding(criterion.quantity, "not measured", "", "not measured", core, apart)]
+
+
+def outcome(criterion: Criterion, quantity: Quantity) -> Outcome:
+    """How a measured quantity fares.
+
+    Returns:
+        By estimate: holds or fails. By interval: it holds where the whole interval meets the
+        bound, and fails where the whole interval misses it. Between these it is nearly met where
+        the estimate meets the bound and the whole interval the weaker bound; else it is undecided.
+    """
+    if math.isnan(quantity.value):
+        return "not measured"
+    met = criterion.met(quantity.value)
+    if criterion.by == "estimate":
+        return "holds" if met else "fails"
+    if quantity.low is None or quantity.high is None:
+        return "undecided"
+    if criterion.met(quantity.low) and criterion.met(quantity.high):
+        return "holds"
+    if quantity.high < criterion.at_least or quantity.low > criterion.at_most:
+        return "fails"
+    least, most = criterion.weaker()
+    return "nearly" if met and least <= quantity.low and quantity.high <= most else "undecided"
 
 
 def _of_part(
@@ -257,51 +228,11 @@ def _of_part(
     )
 
 
-def _verdict(
-    findings: Sequence[Finding], sizes: dict[str, PaperSize], evidence: Evidence
-) -> Decided:
-    """The verdict from the criteria, and which of them decided it."""
-
-    def told(finding: Finding) -> str:
-        label = finding.label.removeprefix(f"{finding.apart}: ")  # the part is named already
-        if finding.outcome == "not measured":
-            return label
-        return f"{label}, {finding.measured}, where {finding.needed} is needed"
-
-    def names(outcome: Outcome, *, core: bool | None = None) -> str:
-        return "; ".join(
-            told(each)
-            for each in findings
-            if each.outcome == outcome and (core is None or each.core == core)
-        )
-
-    if all(each.outcome == "holds" for each in findings):
-        return "reproduced", "Every criterion holds."
-    if failed := names("fails", core=True):
-        others = names("fails", core=False)
-        beside = f"; also fails: {others}" if others else ""
-        less = _less(sizes, evidence)
-        tried = f"Tried {less}. " if less else ""
-        return "not reproduced", f"{tried}Fails: {failed}{beside}."
-    if missing := names("not measured", core=True):
-        lacking = "; ".join(dict.fromkeys(evidence.missing))
-        return _found("undecided", lacking or f"could not be measured: {missing}")
-    words: dict[str, Outcome] = {
-        "undecided": "undecided", "holds nearly": "nearly", "fails": "fails",
-        "not measured": "not measured",
-    }  # fmt: skip
-    parts = ((how, names(outcome)) for how, outcome in words.items())
-    open_ = any(each.core and each.outcome == "undecided" for each in findings)
-    verdict: Verdict = "undecided" if open_ else "mostly reproduced"
-    return _found(verdict, "; ".join(f"{how}: {what}" for how, what in parts if what))
-
-
 def _obstacle(claim: Claim, evidence: Evidence) -> Decided | None:
     """Why a claim cannot be judged on these results, whatever they say, or None."""
-    profile, cards = evidence.results.profile, evidence.results.cards
-    seeds = min(evidence.seeds, default=0)
+    cards, seeds = evidence.results.cards, min(evidence.seeds, default=0)
     reason = None
-    if profile not in claim.judged_at:
+    if evidence.results.profile not in claim.judged_at:
         reason = f"Judged from {claim.judged_at[0]} on: {claim.scale_reason}"
     elif claim.real_data and any(cards[name].stand_in for name in evidence.sizes):
         reason = f"The data are a stand-in: {claim.scale_reason}"
@@ -314,18 +245,18 @@ def _unmet(
     part: str,
     claim: Claim,
     evidence: Evidence,
-    sizes: dict[str, PaperSize],
+    sizes: words.Sizes,
     quantities: Sequence[Quantity],
 ) -> Decided | None:
     """The verdict by the first precondition that is not met, or None."""
-    smaller = "here" if claim.own else _smaller(sizes, evidence)
-    for condition in (each for each in claim.preconditions if each.apart == part):
-        if not condition.learned and smaller is None:
+    smaller = "here" if claim.own else words.smaller(sizes, evidence)
+    for condition in claim.preconditions:
+        if condition.apart != part or not (condition.learned or smaller):
             continue
-        quantity = _named(quantities, condition.quantity)
+        quantity = next((each for each in quantities if each.name == condition.quantity), None)
         if quantity is None or math.isnan(quantity.value):
             if evidence.missing:
-                return _found("undecided", "; ".join(dict.fromkeys(evidence.missing)))
+                return _missing(evidence)
             if not condition.learned:
                 return "too small to tell", f"Could not be measured: {condition.quantity}."
             found = f"{condition.quantity} could not be measured"
@@ -337,87 +268,38 @@ def _unmet(
         reason = f"{condition.because} ({found})."
         if not condition.learned:
             return "too small to tell", reason
-        if smaller is not None:
+        if smaller:
             return "too small to tell", f"Not learned {smaller}: {reason}"
-        return "not reproduced", f"{_trained(sizes, evidence)}: {reason}"
+        return "not reproduced", f"{words.not_learned(sizes, evidence)}: {reason}"
     return None
 
 
-def _smaller(sizes: dict[str, PaperSize], evidence: Evidence) -> str | None:
-    """In what the runs are smaller than the paper's, or None."""
-    for name, (_, hardest) in evidence.sizes.items():
-        size = sizes.get(name)
-        if size and evidence.results.cards[name].stand_in:
-            return "on data that stand in for the paper's"
-        if size and size.difficulty is not None and hardest < size.difficulty:
-            return f"at difficulties up to {hardest:g}, in the paper up to {size.difficulty:g}"
-        if size and size.data and evidence.results.cards[name].source != size.data:
-            return f"on {evidence.results.cards[name].source}, in the paper {size.data}"
-    return None
+def _verdict(findings: Sequence[Finding], sizes: words.Sizes, evidence: Evidence) -> Decided:
+    """The verdict from the criteria, and which of them decided it."""
+
+    def names(outcome: Outcome, *, core: bool) -> str:
+        return "; ".join(str(f) for f in findings if f.outcome == outcome and f.core == core)
+
+    if all(each.outcome == "holds" for each in findings):
+        return "reproduced", "Every criterion holds."
+    if failed := names("fails", core=True):
+        others = names("fails", core=False)
+        beside = f"; also fails: {others}" if others else ""
+        less = filter(None, (words.smaller(sizes, evidence), words.shorter(sizes, evidence)))
+        tried = ", ".join(less)
+        return "not reproduced", f"{f'Tried {tried}. ' if tried else ''}Fails: {failed}{beside}."
+    if missing := names("not measured", core=True):
+        if evidence.missing:
+            return _missing(evidence)
+        return _found("undecided", f"could not be measured: {missing}")
+    open_ = any(each.core and each.outcome == "undecided" for each in findings)
+    reason = words.outcomes((each.outcome, str(each)) for each in findings)
+    return _found("undecided" if open_ else "mostly reproduced", reason)
 
 
-def _less(sizes: dict[str, PaperSize], evidence: Evidence) -> str:
-    """In what the runs are smaller than the paper's and shorter, "" where in neither."""
-    return ", ".join(filter(None, (_smaller(sizes, evidence), _shorter(sizes, evidence))))
-
-
-def _trained(sizes: dict[str, PaperSize], evidence: Evidence) -> str:
-    """How long networks of the paper's size were trained, which have not learned."""
-    trained = _updates(sizes, evidence)
-    if not all(trained.values()):
-        return "Not learned at the paper's size; without curves it is not known in how many updates"
-    if shorter := _shorter(sizes, evidence):
-        return f"Not reproduced {shorter}"
-    return f"Not learned at the paper's size after {min(trained.values()):,.0f} updates"
-
-
-def _shorter(sizes: dict[str, PaperSize], evidence: Evidence) -> str | None:
-    """Within how many updates, where the paper has more, or None."""
-    trained = {name: found for name, found in _updates(sizes, evidence).items() if found}
-    stated = {name: size.updates for name, size in sizes.items() if size.updates}
-    shares = {name: trained[name] / stated[name] for name in stated if name in trained}
-    least = min(shares, key=shares.__getitem__, default=None)
-    if least is None or shares[least] >= 1:
-        return None
-    return f"within {trained[least]:,.0f} updates (the paper: {stated[least]:,})"
-
-
-def _updates(sizes: dict[str, PaperSize], evidence: Evidence) -> dict[str, float]:
-    """Experiment -> the updates that all its mechanisms looked at were trained for, 0: unknown."""
-    runs = [run.partition("-") for run in evidence.runs]
-    return {
-        experiment: evidence.common_updates(
-            experiment, [mechanism for name, _, mechanism in runs if name == experiment]
-        )
-        for experiment in sizes
-    }
-
-
-def _findings(criterion: Criterion, quantities: Sequence[Quantity]) -> list[Finding]:
-    """How a criterion fares, in every part that its quantity was measured in."""
-    core, apart = criterion.core, criterion.apart
-    return [
-        Finding(
-            f"{each.part}: {each.label}" if each.part else each.label,
-            quantity_text(each),
-            criterion.words(each.unit),
-            criterion.outcome(each),
-            core,
-            apart,
-        )
-        for each in quantities
-        if each.name == criterion.quantity
-    ] or [Finding(criterion.quantity, "not measured", "", "not measured", core, apart)]
-
-
-def _named(quantities: Sequence[Quantity], name: str) -> Quantity | None:
-    return next((quantity for quantity in quantities if quantity.name == name), None)
+def _missing(evidence: Evidence) -> Decided:
+    return _found("undecided", "; ".join(dict.fromkeys(evidence.missing)))
 
 
 def _found(verdict: Verdict, reason: str) -> Decided:
-    return verdict, sentence(reason)
-
-
-def sentence(text: str) -> str:
-    """A text with a capital letter and one full stop."""
-    return text[:1].upper() + text[1:].rstrip(".") + "."
+    return verdict, words.sentence(reason)

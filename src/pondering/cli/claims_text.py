@@ -9,7 +9,8 @@ import click
 
 from pondering.claims.claims import Change, Register, Verdict
 from pondering.claims.measures.quantities import quantity_text
-from pondering.claims.verdicts import VERDICTS, Judgement
+from pondering.claims.verdicts import Judgement
+from pondering.claims.words import VERDICTS
 
 COLOURS: dict[Verdict, str] = {
     "reproduced": "green",

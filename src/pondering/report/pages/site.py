@@ -14,7 +14,8 @@ from markupsafe import Markup, escape
 
 from pondering.claims.claims import Register
 from pondering.claims.record import claims_json
-from pondering.claims.verdicts import MEANINGS, VERDICTS, judge_all
+from pondering.claims.verdicts import judge_all
+from pondering.claims.words import MEANINGS, VERDICTS
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import json_text, write_together
 from pondering.project.paths import PUBLISHED, Layout

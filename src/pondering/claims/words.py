@@ -1,0 +1,144 @@
+"""What verdicts mean, and the sentences that are said of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+from pondering.claims.claims import Claim, Outcome, PaperSize, Remark, Verdict
+from pondering.claims.measures.evidence import Evidence
+from pondering.claims.measures.quantities import Quantity, quantity_text
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+MEANINGS: dict[Verdict, str] = {
+    "reproduced": "every criterion holds",
+    "mostly reproduced": "every core criterion holds, or nearly: its estimate meets the bound and "
+    "its whole interval a weaker one; some other criterion does not hold",
+    "not reproduced": "a core criterion fails: its whole interval misses the bound, or its "
+    "estimate where the estimate is asked; or the networks have not learned the task at the "
+    "paper's own size",
+    "too small to tell": "the networks have not learned the task, which is smaller than the "
+    "paper's; or the task is too easy at this size, or the sizes, seeds or data are not enough",
+    "undecided": "no core criterion fails, but the interval of one lies on both sides of its "
+    "bound; or runs are missing, or unfair to what is compared",
+}
+"""What each verdict says, for the pages."""
+
+ANSWERS: dict[Verdict, str] = {
+    "reproduced": "yes",
+    "mostly reproduced": "yes",
+    "not reproduced": "no",
+    "too small to tell": "undecided",
+    "undecided": "undecided",
+}
+"""What each verdict comes to in the metrics."""
+
+CHANGE: dict[Verdict, str] = {
+    "reproduced": "Runs of the paper's own size in which a core criterion fails.",
+    "mostly reproduced": "Runs in which the criteria that do not hold do, or a core one fails.",
+    "not reproduced": "Runs nearer to the paper's size and length, whose core criteria all hold.",
+    "too small to tell": "Runs nearer to the paper's size and length, of as many seeds as asked.",
+    "undecided": "More seeds, which narrow the interval of what is undecided, or the missing runs.",
+}
+"""What would change a verdict of which the claim says nothing itself."""
+
+
+def remark(
+    claim: Claim, profile: str, verdict: Verdict, reason: str, quantities: Sequence[Quantity]
+) -> Remark:
+    """What is said of a verdict: the claim's own words for this profile, else `reason`."""
+    told = claim.remarks.get(profile)
+    if told and told.verdict == verdict and quantities:
+        try:
+            why = told.why.format_map({_key(each): _Told(each) for each in quantities})
+            return told.model_copy(update={"why": why})
+        except KeyError:  # other runs, which lack a quantity that the published ones have
+            return told.model_copy(update={"why": reason})
+    return Remark(verdict=verdict, why=reason, change=CHANGE[verdict])
+
+
+def _key(quantity: Quantity) -> str:
+    """The name of a quantity in a sentence: letters, digits and _, its part behind `_in_`."""
+    name = f"{quantity.name} in {quantity.part}" if quantity.part else quantity.name
+    return re.sub(r"\W+", "_", name.lower())
+
+
+class _Told:
+    """A quantity in a sentence: `{}` with its interval, `{:value}` without, `{:count}` k of n."""
+
+    def __init__(self, quantity: Quantity) -> None:
+        self.quantity = quantity
+
+    def __format__(self, spec: str) -> str:
+        if spec == "count":
+            return f"{round(self.quantity.value * self.quantity.seeds)} of {self.quantity.seeds}"
+        text = quantity_text(self.quantity)
+        return text.partition(" (")[0] if spec == "value" else text
+
+
+def outcomes(found: Iterable[tuple[Outcome, str]]) -> str:
+    """Criteria that do not hold, by how they fare."""
+    words: dict[Outcome, str] = {
+        "undecided": "undecided", "nearly": "holds nearly", "fails": "fails",
+        "not measured": "not measured",
+    }  # fmt: skip
+    every = [*found]
+    parts = {how: [text for outcome, text in every if outcome == how] for how in words}
+    return "; ".join(f"{words[how]}: {'; '.join(texts)}" for how, texts in parts.items() if texts)
+
+
+Sizes = Mapping[str, PaperSize]
+
+
+def smaller(sizes: Sizes, evidence: Evidence) -> str:
+    """In what the runs are smaller than the paper's, "" where in nothing."""
+    for name, (_, hardest) in evidence.sizes.items():
+        size, card = sizes.get(name), evidence.results.cards[name]
+        if size and card.stand_in:
+            return "on data that stand in for the paper's"
+        if size and size.difficulty is not None and hardest < size.difficulty:
+            return f"at difficulties up to {hardest:g}, in the paper up to {size.difficulty:g}"
+        if size and size.data and card.source != size.data:
+            return f"on {card.source}, in the paper {size.data}"
+    return ""
+
+
+def shorter(sizes: Sizes, evidence: Evidence) -> str:
+    """Within how many updates, where the paper has more; "" where it does not, or as is known."""
+    shares = {
+        updates / size.updates: (updates, size.updates)
+        for name, updates in _updates(sizes, evidence).items()
+        if updates and (size := sizes[name]).updates
+    }
+    if not shares or min(shares) >= 1:
+        return ""
+    updates, paper = shares[min(shares)]
+    return f"within {updates:,.0f} updates (the paper: {paper:,})"
+
+
+def not_learned(sizes: Sizes, evidence: Evidence) -> str:
+    """How long networks of the paper's size were trained, which have not learned."""
+    trained = _updates(sizes, evidence)
+    if not all(trained.values()):
+        return "Not learned at the paper's size; without curves it is not known in how many updates"
+    if less := shorter(sizes, evidence):
+        return f"Not reproduced {less}"
+    return f"Not learned at the paper's size after {min(trained.values()):,.0f} updates"
+
+
+def _updates(sizes: Sizes, evidence: Evidence) -> dict[str, float]:
+    """Experiment -> the updates that all its mechanisms looked at were trained for, 0: unknown."""
+    runs = [run.partition("-") for run in evidence.runs]
+    return {
+        experiment: evidence.common_updates(
+            experiment, [mechanism for name, _, mechanism in runs if name == experiment]
+        )
+        for experiment in sizes
+    }
+
+
+def sentence(text: str) -> str:
+    """A text with a capital letter and one full stop."""
+    return text[:1].upper() + text[1:].rstrip(".") + "."
