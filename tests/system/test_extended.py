@@ -151,7 +151,7 @@ CATALOGUED = """    _beyond(
 )  # fmt: skip
 """
 CLAIM = """
-  - id: X1
+  X1:
     paper: None
     figure: none
     figures: [beyond-majority]
@@ -161,8 +161,9 @@ CLAIM = """
     measured: Error of both.
     measure: error_with_and_without
     arguments: {experiment: majority, tau_at_most: 1.0, solved_below: 0.4}
+    quantities: *with_and_without
     criteria:
-      - {quantity: act_error, at_most: 0.9, core: true}
+      act_error: {at_most: 0.9, core: true}
     judged_at: [quick, reduced, paper]
     minimum_seeds: 1
     scale_reason: none.
