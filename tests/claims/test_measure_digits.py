@@ -57,7 +57,7 @@ def digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Replic
             ponder_seeds,
             plain_seeds,
         )
-    check(measured("digit_accuracy", source, experiment="mnist", lambda_p=0.2), expected)
+    check(measured("digit_accuracy", source, experiment="mnist", lambda_p=0.2), **expected)
 
 
 @whole_and_broken

@@ -112,8 +112,7 @@ def test_two_networks_of_twenty_that_stall_do_not_decide(stalled: tuple[float, f
             "act_mean_error": mean_error,
         }
     )
-    gap = next(quantity for quantity in found if quantity.name == "gap")
-    assert gap.low is not None and gap.low > 0.5
+    assert found["gap"].low is not None and found["gap"].low > 0.5
 
 
 def test_a_network_that_was_not_trained_is_no_failure() -> None:

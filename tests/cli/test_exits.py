@@ -64,4 +64,4 @@ def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
         "error: reports/reduced/exits/parity.csv: no rows; with `profile: reduced` in params.yaml "
         "run `dvc repro exits@reduced`, if `exits` in dvc.yaml lists parity\n"
     )
-    assert "'comparision' is unknown; allowed: parity, " in refused("exits", "comparision")
+    assert "'comparision' is no experiment; allowed: parity, " in refused("exits", "comparision")

@@ -177,7 +177,9 @@ class Claim(Entry):
 
     @field_validator("criteria", "preconditions", mode="before")
     @classmethod
-    def _name_quantities(cls, bounds: Any) -> Any:
+    def _name_quantities(cls, bounds: dict[str, dict[str, Any]]) -> Any:
+        if not all(isinstance(each, dict) for each in (bounds, *bounds.values())):
+            raise ValueError("each quantity needs its bounds, as {at_least: 0.5}")
         return [{"quantity": name, **bound} for name, bound in bounds.items()]
 
     @model_validator(mode="after")
