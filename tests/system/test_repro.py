@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.repros import edit, environment, new, results, shell
+from support.stages import ROOT
 from support.tracked_stage import until
 
 SAME = "Data and pipelines are up to date."
@@ -111,6 +112,7 @@ def test_published_results_are_kept_in_a_clone_without_networks(
     assert "claims.json: no such file" in said, "the report has not been drawn"
     for name in ("claims.json", "index.html"):
         (project / "data/results/quick" / name).touch()
+    shutil.copy(ROOT / "claims.yaml", project)
     shell(project, "pondering publish && git add --all && git commit --quiet --message published")
     clone = tmp_path / "clone"
     shell(project, f"git clone --quiet . {clone}")
