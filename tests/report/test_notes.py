@@ -52,7 +52,7 @@ CHECKED = [
     ("Sorting gains {}", "G8 relative_gain"),
     ("err less, on {}", "sort repeat 3 error"),
     ("against {}. So more", "sort act 0 error"),
-    ("ACT changes little: {}", "G9 difference"),
+    ("over its three penalties it needs {}", "G9 difference"),
     ("PonderNet is right on {}", "M1 pondernet_accuracy"),
     ("number of elements by {}", "Q1 pondernet_correlation"),
     ("ACT's by {}", "Q1 act_correlation"),

@@ -176,14 +176,14 @@ def _claim(
     judgement: Judgement, results: Results, sizes: Mapping[str, tuple[int, int]]
 ) -> ClaimView:
     claim = judgement.claim
-    by_name = {each.name: each for each in judgement.quantities}
-    core = [
-        by_name[each.quantity] for each in claim.criteria if each.core and each.quantity in by_name
-    ]
+    asked = [each.quantity for each in claim.criteria if each.core]
+    core = [each for name in asked for each in judgement.quantities if each.name == name]
     drawn = claim_figure(judgement) if claim.own else None
     return ClaimView(
         judgement,
-        tuple((_value(each), each.label) for each in core[:2]),
+        tuple(
+            (_value(each), ": ".join(filter(None, (each.part, each.label)))) for each in core[:2]
+        ),
         _place(claim, results),
         next(iter(_figures([drawn], sizes)), None) if drawn else None,
     )
