@@ -93,3 +93,11 @@ def test_malformed_files_are_named(folder: Path, file: str, content: str, said: 
         Results.read(folder / "quick", "quick")
     message = str(caught.value)
     assert str(path) in message and said in message and "\n" not in message
+
+
+def test_the_line_of_a_merge_mark_is_named(folder: Path) -> None:
+    path = folder / "quick/tables/mnist_rotated.csv"
+    head, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([head, rows[0], "<<<<<<< HEAD", *rows[1:]]))
+    with pytest.raises(UserError, match=r"rotated\.csv: line 3: no row of this table"):
+        Results.read(folder / "quick", "quick")

@@ -163,10 +163,13 @@ def read_table(path: Path, columns: Sequence[str] = TABLE_COLUMNS) -> pd.DataFra
     """The rows of a file; further columns stay as pandas reads them.
 
     Raises:
-        UserError: as of `read_csv`; or text stands where a number belongs.
+        UserError: as of `read_csv`; or a line has no seed, as git's merge marks.
     """
     numbers = dict.fromkeys(set(columns).difference(WORDS, ["seed"]), float)
-    return read_csv(path, columns, dict.fromkeys(WORDS, str) | numbers).astype({"seed": int})
+    rows = read_csv(path, columns, dict.fromkeys(WORDS, str) | numbers)
+    if (lacking := rows["seed"].isna()).any():
+        raise UserError(f"{path}: line {lacking.argmax() + 2}: no row of this table")
+    return rows.astype({"seed": int})
 
 
 def read_csv(path: Path, columns: Sequence[str], types: Any) -> pd.DataFrame:
