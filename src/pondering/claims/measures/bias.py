@@ -13,15 +13,18 @@ from pondering.params.replica import read_variant
 
 LEFT, BACK = 1.05, 1.5
 """A network has fallen to one step below the first mean N, and is back above the second."""
+ROOM = 0.75
+"""A larger share of the usual bias leaves no room for a quarter more."""
 
 
 def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float) -> Measured:
     """Networks that solve by the halting bias they start with, and N through training (Q3).
 
     solved_more_at_bias_B is of each other bias against the usual one, both without warm-up, and
-    solved_more_at_bias_B_warmed with one, on a task that any network solves. fell_to_one_step
-    counts the networks of all biases whose mean N was below LEFT; returned_from_one_step is the
-    share of them with N above BACK later, above_one_step_at_end that with a last N above LEFT.
+    solved_more_at_bias_B_warmed with one, on a task that any network solves and the usual bias
+    leaves a quarter of unsolved. fell_to_one_step counts the networks of all biases whose mean N
+    was below LEFT; returned_from_one_step is the share of them with N above BACK later,
+    above_one_step_at_end that with a last N above LEFT.
 
     Args:
         experiments: the tasks, ACT at one penalty with several biases, with and without warm-up.
@@ -36,7 +39,8 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
             raise evidence.not_run(f"{experiment} has no runs of ACT with bias {usual:g}")
         first = starts.pop((usual, False))["solved"]
         found: Measured = {}
-        for (bias, warmed), own in sorted(starts.items()) if every["solved"].any() else ():
+        asked = every["solved"].any() and first.mean() <= ROOM
+        for (bias, warmed), own in sorted(starts.items()) if asked else ():
             at = f"{bias:g}".replace("-", "minus_")
             name = f"solved_more_at_bias_{at}{'_warmed' if warmed else ''}"
             found[name] = rate_gap(own["solved"], first)
