@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,3 +41,13 @@ def test_outside_of_a_project_a_command_writes_nothing(words: str, tmp_path: Pat
     said = "error: params.yaml: no such file; run from the project's root\n"
     assert refused(*words.split()) == said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_ends_early_ends_a_command_in_silence() -> None:
+    """As `git log | head` does."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "pondering.cli"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")

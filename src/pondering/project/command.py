@@ -39,6 +39,8 @@ def stage() -> Iterator[None]:
         _leave(str(error), 130)
     except KeyboardInterrupt:
         _leave("stopped; the same command starts this stage again", 130)
+    except BrokenPipeError:
+        raise  # the reader of the output, such as `head`, has read enough: Click ends in silence
     except (MemoryError, RuntimeError, ImportError, OSError) as error:
         if out_of_memory(error):
             remedy = "lower training.batch or compute.replicas_at_once in params.yaml"
