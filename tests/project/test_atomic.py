@@ -62,10 +62,17 @@ def test_none_of_them_where_one_cannot_be_written(
     assert everything(tmp_path) == old
 
 
-def test_git_and_dvc_do_not_see_what_is_half_written() -> None:
+def test_git_and_dvc_do_not_see_what_is_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[Path] = []
+    monkeypatch.setattr(os, "replace", lambda source, _: waiting.append(source))
+    write_together({tmp_path / "parity-act.csv": "half", tmp_path / "parity.json": "half"})
     for name in (".gitignore", ".dvcignore"):
         patterns = (ROOT / name).read_text(encoding="utf-8").split("\n")
-        assert any(fnmatch.fnmatch(".parity-act.csv.abcd.partial", p) for p in patterns if p), name
+        for path in waiting:
+            assert any(fnmatch.fnmatch(path.name, p) for p in patterns if p), (name, path)
+    assert len(waiting) == 2
 
 
 def test_json(tmp_path: Path) -> None:
