@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,18 @@ def test_what_a_stage_depends_on_is_there(stage: str) -> None:
     for path in paths(stage, "deps"):
         if not path.startswith("data/") and "${" not in path:
             assert (ROOT / path).exists(), path
+
+
+def test_stages_run_with_the_python_of_this_folder(tmp_path: Path) -> None:
+    """Also `.venv/bin/dvc repro`, with another Python on the path."""
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho here $@")
+    python.chmod(0o755)
+    for stage in STAGES.values():
+        command = stage["cmd"].replace("${python}", FILE["vars"][0]["python"])
+        said = subprocess.run(command.split("--")[0], shell=True, cwd=tmp_path, capture_output=True)
+        assert said.stdout.startswith(b"here pipeline/")
 
 
 def test_dvc_itself_sees_these_stages(tmp_path: Path) -> None:

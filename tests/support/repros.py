@@ -60,7 +60,7 @@ def new(folder: Path, stages_left_out: tuple[str, ...] = ("report",)) -> Path:
     for name in ("train", "evaluate"):
         document["stages"][name]["matrix"]["experiment"] = ["tiny"]
     exits = document["stages"]["exits"]
-    exits["cmd"] = "python pipeline/exits.py --profile ${item.profile} tiny"
+    exits["cmd"] = "${python} pipeline/exits.py --profile ${item.profile} tiny"
     networks = "data/results/${item.profile}/networks/"
     kept = [path for path in exits["deps"] if not path.startswith(networks)]
     exits["deps"] = [*kept, f"{networks}tiny"]
