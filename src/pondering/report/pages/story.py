@@ -45,7 +45,7 @@ def what_holds(results: Results, judged: Mapping[str, Any]) -> str:
 def table(results: Results, judged: Mapping[str, Any]) -> str:
     """Every task with each method at the setting of its lowest mean test error, in Markdown."""
     claims = {each["id"]: each for each in judged["claims"]}
-    lines = [["Task", *METHODS.values(), "In the paper", "Verdict"], ["---"] * 6]
+    lines = [["Task", *METHODS.values(), "Paper", "Verdict"], ["---"] * 6]
     for experiment, (place, claim) in ROWS.items():
         rows = results.tables.get(experiment)
         if rows is None or claim not in claims or len(splits_of(rows)) <= place:
@@ -57,10 +57,10 @@ def table(results: Results, judged: Mapping[str, Any]) -> str:
         cells = [
             _cell(chosen[name].of(seeds), name, unit) if name in chosen else "" for name in METHODS
         ]
-        what = f"{card.title}: {card.what.partition(';')[0]}" + (", beyond" if place else "")
+        task = f"{card.title}: {re.split(';|, sequences|, 28', card.what)[0]}"
         found = claims[claim]
-        paper = re.sub(r" ?\([^)]*\)", "", found["paper_value"]).rstrip(".")
-        lines.append([what, *cells, paper, f"{claim} {found['verdict']}"])
+        paper = found["paper_value"].partition(". ")[0].rstrip(".")
+        lines.append([task + ", beyond" * place, *cells, paper, f"{claim} {found['verdict']}"])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
