@@ -29,6 +29,8 @@ ROWS = {  # experiment -> the number of the split shown, and the claim whose ver
     "mnist": (0, "M1"),
     "mnist_rotated": (0, "M2"),
 }
+SPLITS = {"train": ", training text", "extrapolation": ", beyond"}
+"""The splits that a row has to name."""
 
 
 def what_holds(results: Results, judged: Mapping[str, Any]) -> str:
@@ -60,7 +62,7 @@ def table(results: Results, judged: Mapping[str, Any]) -> str:
         task = f"{card.title}: {re.split(';|, sequences|, 28', card.what)[0]}"
         found = claims[claim]
         paper = found["paper_value"].partition(". ")[0].rstrip(".")
-        lines.append([task + ", beyond" * place, *cells, paper, f"{claim} {found['verdict']}"])
+        lines.append([task + SPLITS.get(split, ""), *cells, paper, f"{claim} {found['verdict']}"])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

@@ -151,7 +151,7 @@ def _figures(
     for spec in (each for each in specs if each.id in sizes):
         named = tuple(claim.id for claim in told if spec.id in claim.figures)
         first = explained.setdefault(spec.caption, spec.name)
-        caption = spec.caption if first == spec.name else f"Drawn as {first}."
+        caption = spec.caption if first == spec.name else f"Drawn as the figure {first}."
         views.append(FigureView(spec, sizes[spec.id], caption, named))
     return tuple(views)
 
