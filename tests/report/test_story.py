@@ -19,8 +19,7 @@ from pondering.results.results import Results
 FOLDER = ROOT / "reports" / "reduced"
 SCREENS = FOLDER / "search"
 FINDINGS = [
-    each["text"]
-    for each in read_yaml(ROOT / "src/pondering/report/pages/findings.yaml")["reduced"]
+    each["text"] for each in read_yaml(ROOT / "src/pondering/report/pages/findings.yaml")["reduced"]
 ]
 
 

@@ -24,10 +24,10 @@ PAPERS = {
 """Paper -> where anyone can read it."""
 
 TERMS = (
-    "A plain network takes one step; ρ is a fixed number of steps. Tau (τ) is what a step costs"
-    " ACT in training. Lambda_p (λp) is the chance to halt at each step in the prior that "
-    "PonderNet is pulled towards, and beta the weight of that pull; kl prior_p measures it in "
-    "the other direction. Epsilon: training stops unrolling once less than this halting "
+    "A plain network takes one step, a fixed repeat \N{GREEK SMALL LETTER RHO} steps. "
+    "Tau (τ) is what a step costs ACT in training. Lambda_p (λp) is the chance to halt at "
+    "each step in the prior that PonderNet is pulled towards, and beta the weight of that pull; "
+    "kl prior_p measures it in the other direction. Epsilon: training stops unrolling once less than this halting "
     "probability remains. Halt_bias is where the bias of the halting unit starts. Explore is "
     "the chance that an input may not stop before a random step. An exit rule stops a trained "
     "network by another measure than its halting unit. Parity asks whether the number of +1s is"
