@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,23 +28,17 @@ def read_text(path: Path) -> str:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A file's mapping, by YAML 1.2: 1e-3 is a number. Every caller gets one of its own.
+    """A file's mapping, by YAML 1.2: 1e-3 is a number.
 
     Raises:
         UserError: one line: no such file, not to be read, no YAML, or no mapping.
     """
     text = read_text(path)
     try:
-        document = copy.deepcopy(_parsed(text))
+        document = YAML(typ="safe").load(text)
     except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises
         reason = str(problem) or type(problem).__name__
         raise UserError(printable(f"{path}: not valid YAML: {reason}")[:LONGEST_LINE]) from None
     if not isinstance(document, dict):
         raise UserError(printable(f"{path}: must be a mapping of keys, not {document!r:.80}"))
     return document
-
-
-@cache
-def _parsed(text: str) -> Any:
-    """A document; of params.yaml parsing takes most of a second."""
-    return YAML(typ="safe", pure=True).load(text)
