@@ -128,10 +128,17 @@ def test_published_rows_that_are_gone_are_told(one_seed: Path, tmp_path: Path) -
 def test_results_that_were_measured_in_another_way_are_not_mixed(
     two_seeds: Path, tmp_path: Path
 ) -> None:
-    settings = {"evaluation": {"examples": 11}}
-    more = project(clone(two_seeds, tmp_path), "keep", [0, 7, 9], settings)
+    more = project(clone(two_seeds, tmp_path), "keep", [0, 7, 9], {})
     stages.run(more, "datasets", *QUICK[:2])
     for mechanism in MECHANISMS:
         assert not stages.run(more, "train", *QUICK, "--mechanism", mechanism).status
-    done = stages.run(more, "evaluate", *QUICK)
-    assert done.status == 2 and "compute.published: train" in done.err
+    path = more / "reports/quick/provenance/tiny.json"
+    published = path.read_text()
+    path.write_text(json.dumps(json.loads(published) | {"program": "another"}))
+    by_program = stages.run(more, "evaluate", *QUICK)
+    path.write_text(published)
+    project(more, "keep", [0, 7, 9], {"evaluation": {"examples": 11}})
+    stages.run(more, "datasets", *QUICK[:2])
+    by_values = stages.run(more, "evaluate", *QUICK)
+    for done in (by_program, by_values):
+        assert done.status == 2 and "compute.published: train" in done.err

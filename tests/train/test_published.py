@@ -60,6 +60,16 @@ def test_nothing_is_to_be_trained(clone: Path) -> None:
     assert missing(more, clone) == {("logic", "act"): 1}
 
 
+def test_todays_evaluation_is_the_one_that_measured_them() -> None:
+    """So rows of further seeds may stand beside theirs."""
+    for path in (ROOT / "reports/reduced/provenance").glob("*.json"):
+        measured = json.loads(path.read_text())["program"]
+        assert measured == program.evaluation(), (
+            f"{path}: if every number stays as it was, byte for byte, add to "
+            f"src/pondering/train/same_program.csv: evaluation,{measured},{program.evaluation()},why"
+        )
+
+
 def test_with_another_value_or_program_they_do_not_count(
     clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

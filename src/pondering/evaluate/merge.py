@@ -20,6 +20,7 @@ from pondering.params.replica import Replica
 from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.train import program
 from pondering.train.published import published
 from pondering.train.replica import hashes
 
@@ -124,11 +125,12 @@ def merge(params: Params, experiment: str, root: Path) -> Merge:
 
 
 def _is_todays(own: Layout, there: Layout, params: Params, experiment: str) -> bool:
-    """Whether the published results were measured on today's sets, with today's values."""
+    """Whether the published results were measured by today's program, values and sets."""
     record = json.loads(there.provenance(experiment).read_text(encoding="utf-8"))
     values = record["config"]["evaluation"]
     today = params.experiment(experiment).evaluation.model_dump(mode="json")
     same = all(values.get(name, value) == value for name, value in today.items())
+    same &= record.get("program") == program.evaluation()
     return bool(same and record["data_hash"] == sha256_file(own.frozen(experiment)))
 
 

@@ -26,6 +26,7 @@ from pondering.results.results import TABLE_COLUMNS
 from pondering.results.tables import best_setting, headline, per_seed, per_setting
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
+from pondering.train import program
 from pondering.train.build import pick_device
 
 
@@ -122,7 +123,7 @@ def run(work: Evaluation) -> None:
 
 
 def origin(work: Evaluation) -> dict[str, Any]:
-    """Where an evaluation's numbers come from, with the hash of the replicas it read."""
+    """Where an evaluation's numbers come from, with the hashes of replicas and program."""
     runs = {each: work.layout.run(work.experiment, each) for each in work.config.mechanisms}
     found = provenance.record(
         work.root,
@@ -133,7 +134,7 @@ def origin(work: Evaluation) -> dict[str, Any]:
         f"dvc repro evaluate@{work.params.profile}-{work.experiment}",
     )
     trained = {each: sha256_file(runs[each] / "parameters.safetensors") for each in runs}
-    return found | {"trained_hash": trained}
+    return found | {"trained_hash": trained, "program": program.evaluation()}
 
 
 def summary(table: pd.DataFrame) -> dict[str, float]:

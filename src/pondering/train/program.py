@@ -14,6 +14,7 @@ import ast
 import csv
 import functools
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ LISTED = {
         "train/build.py", "project/machine.py",  # which numbers count as zero
     ),
 }  # fmt: skip
+EVALUATION = tuple(f"evaluate/{name}.py" for name in ("measure", "traces", "rules", "exits"))
 SAME = Path(__file__).with_name("same_program.csv")
 UNSEEN = ("annotation", "returns", "type_comment", "kind")
 
@@ -59,6 +61,11 @@ def files(part: str, name: str = "", package: Path = PACKAGE) -> list[Path]:
     return sorted(path for each in LISTED[part] for path in package.glob(each.format(name)))
 
 
+def evaluation() -> str:
+    """The hash of the program that measures a trained network, whose own parts are apart."""
+    return _first(_digest([PACKAGE / name for name in EVALUATION]))
+
+
 @functools.cache
 def task_defaults(task: str) -> dict[str, Any]:
     """The plain defaults of a task's fields, as its files write them: name -> default."""
@@ -79,7 +86,12 @@ def _hash(package: Path, part: str, name: str) -> str:
     if name and not any(name in (path.stem, path.parent.name) for path in listed):
         pattern = LISTED[part][1].format(name)
         raise UserError(f"src/pondering/{pattern}: no such file; a {part} lies in one of its name")
-    trees = sorted(_text(_tree(path)) for path in listed)
+    return _digest(listed)
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    """The hash of the syntax trees of files."""
+    trees = sorted(_text(_tree(path)) for path in paths)
     return hashlib.sha256("\n".join(trees).encode()).hexdigest()
 
 
