@@ -63,10 +63,10 @@ def test_nothing_is_to_be_trained(clone: Path) -> None:
 def test_todays_evaluation_is_the_one_that_measured_them() -> None:
     """So rows of further seeds may stand beside theirs."""
     for path in (ROOT / "reports/reduced/provenance").glob("*.json"):
-        measured = json.loads(path.read_text())["program"]
-        assert measured == program.evaluation(), (
+        then, now = json.loads(path.read_text())["program"], program.evaluation()
+        assert then == now, (
             f"{path}: if every number stays as it was, byte for byte, add to "
-            f"src/pondering/train/same_program.csv: evaluation,{measured},{program.evaluation()},why"
+            f"src/pondering/train/same_program.csv: evaluation,{then},{now},why"
         )
 
 
