@@ -127,37 +127,15 @@ def test_options_stand_in_place_of_what_all_share() -> None:
     assert "halting.halt_bias" not in found
 
 
-@pytest.mark.parametrize("killed", [False, True])
-def test_an_interrupted_training_goes_on_in_the_same_run(project: Path, killed: bool) -> None:
-    from pondering.track.runs import client
-
+def test_a_training_that_goes_on_or_starts_again_has_one_run_a_replica(project: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         stage.train(points=2)
-    before = runs()
-    assert {run.info.status for run in before.values()} == {"KILLED"}
-    if killed:  # without a word to MLflow
-        for run in before.values():
-            client().update_run(run.info.run_id, "RUNNING")
-    stage.train()  # it passes on again what it has
-    after = runs()
-    assert after[ONE].info.run_id == before[ONE].info.run_id
-    assert points(after[ONE]) == CURVE and after[ONE].info.status == "FINISHED"
-
-
-def test_a_replica_that_is_trained_again_has_one_run(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stage.train()
-    before = runs()
-    stage.train()
-    again = runs()
-    assert again.keys() == before.keys() and points(again[ONE]) == CURVE
-    assert again[ONE].info.run_id != before[ONE].info.run_id
-    with pytest.raises(KeyboardInterrupt):
-        stage.train(points=2)
-    monkeypatch.setitem(stage.CONFIG["halting"], "max_steps", 9)  # not the interrupted one
-    stage.train()
-    assert runs()[ONE].data.params["halting.max_steps"] == "9" and points(runs()[ONE]) == CURVE
+    assert {run.info.status for run in runs().values()} == {"KILLED"}
+    for _ in ("goes on", "starts again"):
+        stage.train()  # it passes on again what it has
+        found = runs()
+        assert found.keys() == ALL | {"parity"} and found[ONE].info.status == "FINISHED"
+        assert points(found[ONE]) == CURVE
 
 
 def test_results_are_loaded_once_with_all_that_belongs_to_them(results: Path) -> None:
@@ -220,7 +198,7 @@ def test_long_curves_are_thinned_and_keep_their_last_point(project: Path) -> Non
     from pondering.track.runs import POINTS, Runs, client
 
     found = Runs(client(), "quick", "parity")
-    run = found.begin(Replica("act", 0.01, 0), stage.CONFIG)
+    run = found.begin(Replica("act", 0.01, 0))
     found.log(run, [stage.rows(1)[0] | {"update": update} for update in range(1, 1001)])
     steps = [step for step, _ in points(run)]
     assert len(steps) == POINTS and steps[-1] == 1000

@@ -19,7 +19,7 @@ from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.project.paths import PUBLISHED, Layout, current
 from pondering.results.tables import REPLICA
-from pondering.track.runs import CURVES, Runs, client, has_values
+from pondering.track.runs import CURVES, Runs, client, parameters
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ def _replicas(runs: Runs, results: Finished, mechanism: str) -> None:
         if run is not None and run.info.status == "RUNNING":
             continue  # a training at work writes to it
         curves = rows.to_dict("records")
-        if run is None or not (has_values(run, record["config"], replica) and _ends(run, curves)):
-            run = runs.begin(replica, record["config"], started)
-            runs.log(run, curves, tested.get(key, {}))
+        if run is None or not _ends(run, curves):
+            run = runs.begin(replica, started)
+            runs.log(run, curves, tested.get(key, {}), parameters(record["config"], replica))
             runs.end(run, curves[-1], ended)
         elif not tested.get(key, {}).items() <= run.data.metrics.items():
             runs.log(run, [], tested[key])

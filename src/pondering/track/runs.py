@@ -19,10 +19,9 @@ from pondering.track.database import DATABASE
 
 CURVES = ("loss", "error", "ponder_time", "remainder")
 PARENT = "mlflow.parentRunId"
-UNFINISHED = ("RUNNING", "KILLED")
 POINTS = 100  # of a curve: as many as a screen shows
 Row = Mapping[str, Any]
-NOTHING: Mapping[str, float] = {}
+NOTHING: Mapping[str, Any] = {}
 
 
 def client() -> MlflowClient:
@@ -69,7 +68,6 @@ class Runs:
         )
         self.parent = parent.info.run_id
         self.digest = parent.data.tags.get("digest")
-        self._unsaid: dict[str, dict[str, str]] = {}  # parameters, to go with the first points
 
     @cached_property
     def replicas(self) -> dict[str, Run]:
@@ -78,40 +76,27 @@ class Runs:
         children = self.client.search_runs([self.id], query, max_results=10_000)
         return {run.info.run_name: run for run in children}
 
-    def begin(self, replica: Replica, config: Mapping[str, Any], started: int | None = None) -> Run:
+    def begin(self, replica: Replica, started: int | None = None) -> Run:
         """A new run in place of an earlier one of the same replica.
 
         Args:
-            config: the values of its experiment and mechanism.
             started: ms since 1970; None: now.
-
-        Returns:
-            the run.
         """
         name = replica.text()
         if name in self.replicas:
             self.client.delete_run(self.replicas[name].info.run_id)
         tags = {PARENT: self.parent, "kind": "replica"}
-        run = self.client.create_run(self.id, started, tags, name)
-        self._unsaid[run.info.run_id] = parameters(config, replica)
-        self.replicas[name] = run
-        return run
+        self.replicas[name] = self.client.create_run(self.id, started, tags, name)
+        return self.replicas[name]
 
-    def resume(self, replica: Replica, config: Mapping[str, Any]) -> tuple[Run, int]:
-        """The unfinished run of a replica with these values, else a new one.
-
-        Returns:
-            the run, and the last update that it has; -1 of a new one.
-        """
-        run = self.replicas.get(replica.text())
-        if run is None or run.info.status not in UNFINISHED or not has_values(run, config, replica):
-            return self.begin(replica, config), -1
-        self.client.update_run(run.info.run_id, "RUNNING")
-        there = self.client.get_metric_history(run.info.run_id, "error")
-        return run, max((point.step for point in there), default=-1)
-
-    def log(self, run: Run, rows: Sequence[Row], tested: Mapping[str, float] = NOTHING) -> None:
-        """Write the finite values of curve rows, thinned to `POINTS`, and of a test."""
+    def log(
+        self,
+        run: Run,
+        rows: Sequence[Row],
+        tested: Mapping[str, float] = NOTHING,
+        values: Mapping[str, str] = NOTHING,
+    ) -> None:
+        """Write the finite values of curve rows, thinned to `POINTS`, of a test, and parameters."""
         now, stride = int(1000 * time.time()), -(-len(rows) // POINTS) or 1
         metrics = [
             Metric(name, float(row[name]), now, int(row["update"]))
@@ -120,7 +105,7 @@ class Runs:
             if math.isfinite(float(row[name]))
         ]
         metrics += [Metric(name, value, now, 0) for name, value in tested.items()]
-        params = [Param(*each) for each in self._unsaid.pop(run.info.run_id, {}).items()]
+        params = [Param(*each) for each in values.items()]
         self.client.log_batch(run.info.run_id, metrics, params)
 
     def end(self, run: Run, last: Row, ended: int | None = None) -> None:
@@ -132,11 +117,6 @@ class Runs:
         """
         status = "FINISHED" if math.isfinite(float(last["loss"])) else "FAILED"
         self.client.set_terminated(run.info.run_id, status, ended)
-
-
-def has_values(run: Run, config: Mapping[str, Any], replica: Replica) -> bool:
-    """Whether a run is of a replica with these values."""
-    return dict(run.data.params) == parameters(config, replica)
 
 
 def parameters(config: Mapping[str, Any], replica: Replica) -> dict[str, str]:

@@ -40,8 +40,8 @@ def live(
         configs: the values of each mechanism.
 
     Yields:
-        what takes the curve rows of each logging point. A resumed training passes on those that
-        it has already.
+        what takes the curve rows of each logging point. A resumed training begins with those that
+        it has already, and gets new runs.
     """
     writer = _Writer(profile, experiment, configs)
     if not _turned_on():
@@ -91,7 +91,7 @@ class _Writer:
         if not (self.rows and DATABASE.exists()):
             return
         with _writing:
-            from pondering.track.runs import Runs, client
+            from pondering.track.runs import Runs, client, parameters
 
             if self._runs is None:
                 self._runs = Runs(client(), self._profile, self._experiment)
@@ -103,16 +103,16 @@ class _Writer:
                 found[Replica.of_row(row["mechanism"], row["setting"], row["seed"])].append(row)
             for replica, rows in found.items():
                 if replica in self._known:
-                    run, before = self._known[replica]
-                    done = before["update"]
+                    run, last = self._known[replica]
+                    self._runs.log(run, [row for row in rows if row["update"] > last["update"]])
                 else:
-                    config = self._configs[replica.mechanism]
-                    run, done = self._runs.resume(replica, config)
-                self._runs.log(run, [row for row in rows if row["update"] > done])
+                    run = self._runs.begin(replica)
+                    values = parameters(self._configs[replica.mechanism], replica)
+                    self._runs.log(run, rows, values=values)
                 self._known[replica] = run, rows[-1]
 
     def _end(self, runs: Runs) -> None:
-        """Close all runs; one that was interrupted goes on when its training does."""
+        """Close all runs, as killed where the training was interrupted."""
         for run, last in self._known.values():
             if self.finished:
                 runs.end(run, last)
