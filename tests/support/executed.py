@@ -69,11 +69,13 @@ def document() -> dict[str, Any]:
 def longer(shard: Any) -> Iterator[Any]:
     """By every path, rows that halt at once, a replica that diverges, a validation that is due.
 
-    Rows that have halted are left out here as if the network were large.
+    The device draws where it can. Rows that have halted are left out as in a large network.
     """
     import torch
 
     from pondering.model.paths import skipping
+    from pondering.train.draws import DRAWS
+    from pondering.train.draws.stream import DeviceStream
 
     usual, skipping.WORTH = skipping.WORTH, 0.0
     for path in PATHS:
@@ -85,6 +87,9 @@ def longer(shard: Any) -> Iterator[Any]:
             sweep.network.heads.bias[1, ..., 0] = torch.nan  # diverges
         if sweep.plateau:
             sweep.plateau.every, sweep.plateau.patience = 1, 0
+        if sweep.task.name in DRAWS:
+            seeds = [each.seed for each in sweep.replicas]
+            sweep.stream = DeviceStream(sweep.task, seeds, sweep.schedule.batch)
         yield sweep
     skipping.WORTH = usual
 

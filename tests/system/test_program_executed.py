@@ -42,6 +42,7 @@ def listed(training: str) -> set[str]:
     experiment, mechanism = training.split("-")
     config = CONFIGS[experiment]
     names = {"task": config.task["name"], "cell": config.network.cell, "mechanism": mechanism}
+    names["draws"] = names["task"]
     found = [path for part in program.LISTED for path in program.files(part, names.get(part, ""))]
     return {path.relative_to(program.PACKAGE).as_posix() for path in found}
 

@@ -106,7 +106,7 @@ def test_a_typo_stops_every_stage_before_any_work(tmp_path: Path) -> None:
         assert line == (
             "params.yaml: tiny.quick.training.learning_rat: unknown key; "
             "allowed: updates, batch, learning_rate, clip, log_points, validation, decay, "
-            "halting_rate"
+            "halting_rate, draws"
         )
     assert {p.name for p in folder.iterdir() if p.name[0] != "."} == {"params.yaml", "pipeline"}
     assert not (folder / ".checkpoints").exists()

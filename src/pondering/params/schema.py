@@ -56,6 +56,7 @@ class TrainingConfig(Model):
     validation: ValidationConfig | None = None  # None: no plateau, no stop
     decay: Literal["none", "linear", "cosine"] = "none"  # of the rate, to 0 at the last update
     halting_rate: Positive | None = None  # of the halting unit, as a multiple; None: 1
+    draws: Literal["host", "device"] = "host"  # where batches are drawn: other ones on the device
 
     @field_validator("decay")
     @classmethod

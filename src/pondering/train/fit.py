@@ -7,6 +7,7 @@ from pondering.params.read import ExperimentConfig
 from pondering.project.errors import UserError
 from pondering.tasks.base import Task
 from pondering.train.build import make_halting
+from pondering.train.draws import DRAWS
 
 
 def check_fit(where: str, config: ExperimentConfig, task: Task) -> None:
@@ -16,8 +17,9 @@ def check_fit(where: str, config: ExperimentConfig, task: Task) -> None:
         where: the experiment's block in params.yaml, as `parity.quick`.
 
     Raises:
-        UserError: images need a cell that reads them, and only they have a validation set; a
-            mechanism's class refuses a setting, an option or another argument.
+        UserError: images need a cell that reads them, and only they have a validation set; the
+            device draws no text and no images; a mechanism's class refuses a setting, an option or
+            another argument.
     """
     for mechanism in config.mechanisms:
         for replica in config.replicas(mechanism):
@@ -28,6 +30,11 @@ def check_fit(where: str, config: ExperimentConfig, task: Task) -> None:
                     said = f"params.yaml: {where}.{mechanism}.{error.__context__}"
                     raise UserError(said) from None
                 raise
+    if config.training.draws == "device" and task.name not in DRAWS:
+        raise UserError(
+            f"params.yaml: {where}.training.draws: device: {task.name} is drawn on the host alone; "
+            "allowed: host"
+        )
     images, cell = hasattr(task, "validation_batch"), config.network.cell
     fitting = [name for name, kind in CELLS.items() if hasattr(kind, "side") == images]
     if cell not in fitting:

@@ -16,6 +16,7 @@ from pondering.params.schema import ExperimentConfig
 from pondering.tasks.base import Batch, Task
 from pondering.train.batches import Stream
 from pondering.train.build import cell_class, make_halting
+from pondering.train.draws.stream import DeviceStream
 from pondering.train.trainer import Trainer
 
 ONE_SIGMOID = ("parity", "logic")  # tasks that score one sigmoid of every input
@@ -81,6 +82,8 @@ class KernelTrainer(Trainer):
     def _draws(self) -> Stream:
         """Batches by seed: replicas of one seed share them on the device, too."""
         seeds = sorted({each.seed for each in self.replicas})
+        if isinstance(self.stream, DeviceStream):
+            return DeviceStream(self.task, seeds, self.schedule.batch, self.alive.device)
         drawn: Any = DrawnAhead(self.task, seeds)
         return Stream(drawn, seeds, self.schedule.batch, self.alive.device)
 

@@ -1,5 +1,7 @@
 """The program that trains a replica, in five parts: task, cell, mechanism, network and loop.
 
+A sixth, draws, is of replicas alone whose batches are drawn on the device.
+
 The hash of a part covers the syntax trees of the files listed here. Comments, docstrings,
 annotations, errors raised and imports within the package do not enter it, nor do the files' names.
 A file that is listed nowhere decides no number of a training, or computes the same numbers in
@@ -29,6 +31,7 @@ LISTED = {
         "model/network.py", "model/heads.py", "model/stacking.py", "model/initial.py",
         "model/paths/*.py", "model/paths/fast/*.py", "model/paths/compiled/**/*.py",
     ),
+    "draws": ("train/draws/words.py", "train/draws/{}.py", "train/draws/stream.py"),
     "loop": (
         "train/trainer.py", "train/batches.py", "train/adam.py", "train/plateau.py",
         "train/build.py", "project/machine.py",  # which numbers count as zero
@@ -39,7 +42,9 @@ SAME = Path(__file__).with_name("same_program.csv")
 UNSEEN = ("annotation", "returns", "type_comment", "kind")
 
 
-def parts(task: str, cell: str, mechanism: str, package: Path = PACKAGE) -> dict[str, str]:
+def parts(
+    task: str, cell: str, mechanism: str, package: Path = PACKAGE, draws: str = "host"
+) -> dict[str, str]:
     """The hash of each part of a program.
 
     A hash that `same_program.csv` lists as new is given as the old one: the edit between the two
@@ -48,12 +53,14 @@ def parts(task: str, cell: str, mechanism: str, package: Path = PACKAGE) -> dict
     Args:
         task, cell, mechanism: their names in `params.yaml`.
         package: the folder of this package, or of another version of it.
+        draws: where batches are drawn; those of the device have a part of their own.
 
     Raises:
         UserError: there is no file of such a name.
     """
-    names = {"task": task, "cell": cell, "mechanism": mechanism}
-    return {part: _first(_hash(package, part, names.get(part, ""))) for part in LISTED}
+    names = {"task": task, "cell": cell, "mechanism": mechanism, "draws": task}
+    used = [part for part in LISTED if part != "draws" or draws == "device"]
+    return {part: _first(_hash(package, part, names.get(part, ""))) for part in used}
 
 
 def files(part: str, name: str = "", package: Path = PACKAGE) -> list[Path]:

@@ -36,10 +36,8 @@ def hashes(params: Params, experiment: str, mechanism: str) -> dict[Replica, str
     Path and device do not enter: they change last digits, and each file records its own.
     """
     config = params.experiment(experiment)
-    common = [
-        data_hash(params, config),
-        program.parts(config.task["name"], config.network.cell, mechanism),
-    ]
+    names = config.task["name"], config.network.cell, mechanism
+    common = [data_hash(params, config), program.parts(*names, draws=config.training.draws)]
     return {
         each: hash_values([values(config, each), *common]) for each in config.replicas(mechanism)
     }

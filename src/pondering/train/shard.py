@@ -31,6 +31,7 @@ from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train import checkpoint, kernels
 from pondering.train.build import make_trainer, path_of, pick_device
+from pondering.train.draws.stream import DeviceStream
 from pondering.train.replica import Finished, data_hash, store, write
 from pondering.train.trainer import Row, Trainer
 
@@ -124,7 +125,11 @@ class Shard:
         replicas = list(self.replicas.values())
         trainer = make_trainer(self.config, task, replicas, self.device, self.path)
         by_kernels = self.wants_kernels and self.path == "compiled"
-        return kernels.by_kernels(trainer) if by_kernels else trainer
+        trainer = kernels.by_kernels(trainer) if by_kernels else trainer
+        if self.config.training.draws == "device":
+            seeds, batch = [each.seed for each in replicas], self.config.training.batch
+            trainer.stream = DeviceStream(task, seeds, batch, self.device)
+        return trainer
 
 
 def origin_of(params: Params, experiment: str, root: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pondering.model.stacking import select, stack
 from pondering.params.read import load_params
 from pondering.train import checkpoint
 from pondering.train.adam import StackedAdam
+from pondering.train.draws.stream import DeviceStream
 from pondering.train.kernels import by_kernels
 from pondering.train.trainer import Trainer
 
@@ -168,6 +169,25 @@ def test_it_goes_on_from_a_checkpoint_bit_by_bit(tmp_path: Path) -> None:
     again = by_kernels(sweep(tmp_path, "act"), slots=3)
     checkpoint.load(again, tmp_path / "checkpoint", "key")
     assert_equal(everything(ended(again)), everything(whole), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", ["act", "lstm, act"])
+def test_the_device_draws_what_the_loop_draws(tmp_path: Path, name: str) -> None:
+    """By any number of updates at once, and on from a checkpoint."""
+
+    def drawn(made: Trainer) -> Trainer:
+        seeds = [each.seed for each in made.replicas]
+        made.stream = DeviceStream(made.task, seeds, made.schedule.batch)
+        return made
+
+    slow = ended(drawn(sweep(tmp_path, name)), 2)
+    fast = ended(drawn(by_kernels(sweep(tmp_path, name), slots=2)), 2)
+    assert_equal(everything(fast), everything(slow), rtol=1e-5, atol=2e-6)
+    begun = ended(drawn(by_kernels(sweep(tmp_path, name), slots=1)), 1)
+    checkpoint.save(begun, tmp_path / "checkpoint", "key")
+    again = drawn(by_kernels(sweep(tmp_path, name), slots=3))
+    checkpoint.load(again, tmp_path / "checkpoint", "key")
+    assert_equal(everything(ended(again, 2)), everything(fast), rtol=0, atol=0)
 
 
 def test_a_graph_may_be_captured_and_replayed(
