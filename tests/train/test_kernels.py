@@ -27,7 +27,7 @@ def _gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "version", lambda name: "3.7.1")
 
 
-def shard(folder: Path, mechanism: str = "act", path: str = "compiled", **quick: Any) -> Shard:
+def shard(folder: Path, mechanism: str = "act", path: str = "auto", **quick: Any) -> Shard:
     """The tiny project's, on a GPU."""
     values = tiny.document(**tiny.BEYOND | quick)
     values["compute"]["path"] = path

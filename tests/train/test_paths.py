@@ -52,8 +52,8 @@ def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.Mon
     calls, real, layout = [], forward.forward, Layout(project, "quick")
     monkeypatch.setattr(forward, "forward", lambda *given: (calls.append(1), real(*given))[1])
     curves, keys, hashes = {}, set(), list[list[str]]()
-    for path in ("fast", "compiled"):
-        shard = train(project, path)
+    for wanted, path in (("fast", "fast"), ("auto", "compiled")):
+        shard = train(project, wanted)
         curves[path] = pd.read_csv(layout.curves("tiny", "act"))
         record = json.loads(layout.provenance("tiny", "act").read_text())
         assert record["path"] == path
@@ -76,7 +76,7 @@ def test_a_gpu_trains_without_its_packages(tmp_path: Path, monkeypatch: pytest.M
 
 def test_what_has_no_loops_is_recorded_as_the_fast_path_and_goes_on_by_it(project: Path) -> None:
     gru = tiny.document(network={"cell": "gru"})
-    keys = [train(project, path, "repeat", gru).key for path in ("fast", "compiled")]
+    keys = [train(project, path, "repeat", gru).key for path in ("fast", "auto")]
     assert keys[0] == keys[1]
     record = json.loads((project / "data/results/quick/provenance/tiny/repeat.json").read_text())
     assert record["path"] == "fast"
@@ -109,7 +109,7 @@ def test_what_it_lacks_is_one_line_before_all_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: Exception, remedy: str
 ) -> None:
     refuse(monkeypatch, problem)
-    with pytest.raises(UserError, match=rf"^params\.yaml: compute\.path: compiled: .*{remedy}"):
+    with pytest.raises(UserError, match=rf"^params\.yaml: compute\.path: auto: .*{remedy}"):
         path_of("compiled", tiny.config(tmp_path), "act", torch.device("cpu"))
 
 

@@ -182,7 +182,7 @@ class ComputeConfig(Model):
     checkpoint_seconds: Positive  # work that an interruption may cost
     insist: StrictBool  # whether `paper` runs without a GPU
     replicas_at_once: Count | Literal["auto"] = "auto"  # of a shard
-    path: Literal["readable", "fast", "compiled"] = "compiled"  # see docs/speed.md
+    path: Literal["readable", "fast", "auto"] = "auto"  # see docs/speed.md
     published: Literal["train", "keep"] = "keep"  # keep: the published are not trained again
     executor: Literal["local", "ray"] = "local"  # where shards train
     ray_address: StrictStr | None = None  # None: the environment's, else a cluster here

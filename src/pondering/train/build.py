@@ -202,7 +202,7 @@ def check_path(wanted: PathName, device: torch.device) -> None:
     ) as error:  # the last: no cache folder
         reason = str(error).partition(" for file")[0]
         raise UserError(
-            f"params.yaml: compute.path: compiled: {reason}; pip install 'pondering[compiled]', "
+            f"params.yaml: compute.path: auto: {reason}; pip install 'pondering[compiled]', "
             "set NUMBA_CACHE_DIR to a folder that can be written, or set the path to fast"
         ) from None
 

@@ -77,15 +77,17 @@ class Shard:
 
     @cached_property
     def path(self) -> PathName:
-        """By which numerical path; on a GPU `compiled` stands for kernels."""
+        """By which numerical path; `compiled` are loops on a CPU, kernels on a GPU."""
         if self.wants_kernels and self.without_kernels is None:
             return "compiled"
-        return path_of(self.params.compute.path, self.config, self.mechanism, self.device)
+        wanted = self.params.compute.path
+        best: PathName = "compiled" if wanted == "auto" else wanted
+        return path_of(best, self.config, self.mechanism, self.device)
 
     @property
     def wants_kernels(self) -> bool:
         """Whether it is to train by kernels where there are some."""
-        return self.params.compute.path == "compiled" and self.device.type == "cuda"
+        return self.params.compute.path == "auto" and self.device.type == "cuda"
 
     @cached_property
     def without_kernels(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Pondering of whole replicas as loops that Numba compiles: `compute.path: compiled`.
+"""Pondering of whole replicas as loops that Numba compiles: the path `compiled`.
 
 torch reads and writes all rows once for every elementary function, and with few rows left a call
 takes longer than its work. These loops take a block, a few rows of one replica, through a whole
