@@ -59,7 +59,7 @@ def test_a_setting_with_options_is_never_traced(tmp_path: Path) -> None:
     assert (config.traced("act"), config.traced("pondernet")) == (0.1, 0.6)
 
 
-# mechanism, its list, the line after "tiny.quick."
+# mechanism, its list, the line after "tiny."
 WRONG: list[tuple[str, list[Any], str]] = [
     ("act", [0.1, {"halt_bias": -3}], "act.tau.1.tau: missing"),
     ("act", [{"tau": 1, "halt_bias": "x"}], "act.tau.0.halt_bias: 'x' is not allowed: Input sho"),
@@ -77,7 +77,7 @@ def test_nonsense_is_one_line(tmp_path: Path, mechanism: str, given: list[Any], 
     path = tiny.write(tmp_path, tiny.document(**{mechanism: block}))
     with pytest.raises(UserError) as caught:
         load_params(path)
-    assert str(caught.value).startswith(f"{path}: tiny.quick.{said}")
+    assert str(caught.value).startswith(f"{path}: tiny.{said}")
 
 
 def test_lists_stand_for_all_their_combinations_the_last_fastest(tmp_path: Path) -> None:

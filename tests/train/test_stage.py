@@ -104,7 +104,7 @@ def test_a_typo_stops_every_stage_before_any_work(tmp_path: Path) -> None:
         arguments = QUICK if name in ("train", "evaluate") else QUICK[:2]
         line = refused(folder, name, *arguments)
         assert line == (
-            "params.yaml: tiny.quick.training.learning_rat: unknown key; "
+            "params.yaml: tiny.training.learning_rat: unknown key; "
             "allowed: updates, batch, learning_rate, clip, log_points, validation, decay, "
             "halting_rate, draws"
         )

@@ -39,36 +39,32 @@ def load_params(path: Path = Path("params.yaml"), profile: str | None = None) ->
     document = read_yaml(path)
     try:
         return _checked(document, document.get("profile") if profile is None else profile)
-    except _Refusal as refusal:
-        raise UserError(printable(f"{path}: {refusal}")[:LONGEST_LINE]) from None
-
-
-class _Refusal(Exception):
-    """What is wrong, without the file's name."""
+    except ValidationError as error:
+        said = _finding(error)
+    except ValueError as error:
+        said = str(error)
+    raise UserError(printable(f"{path}: {said}")[:LONGEST_LINE])
 
 
 def _checked(document: dict[str, Any], profile: Any) -> Params:
     if profile not in PROFILES:
-        raise _Refusal(f"profile: {profile!r} is unknown; allowed: {', '.join(PROFILES)}")
+        raise ValueError(f"profile: {profile!r} is unknown; allowed: {', '.join(PROFILES)}")
     values = {name: each for name, each in document.items() if name in Params.model_fields}
     experiments = {name: _merged(document, name, profile) for name in document if name not in _TOP}
-    try:
-        return Params.model_validate(values | {"profile": profile, "experiments": experiments})
-    except ValidationError as error:
-        raise _Refusal(_finding(error, document, profile)) from None
+    return Params.model_validate(values | {"profile": profile, "experiments": experiments})
 
 
 def _merged(document: dict[str, Any], name: str, profile: str) -> dict[str, Any]:
     """An experiment's values in one profile."""
     block = document[name]
     if not isinstance(block, dict) or "common" not in block:
-        raise _Refusal(f"{name}: unknown key; allowed: {', '.join(_TOP)}, and experiments")
+        raise ValueError(f"{name}: unknown key; allowed: {', '.join(_TOP)}, and experiments")
     for key in block:
         if key not in _HOMES:
-            raise _Refusal(f"{name}.{key}: unknown key; allowed: {', '.join(_HOMES)}")
+            raise ValueError(f"{name}.{key}: unknown key; allowed: {', '.join(_HOMES)}")
     for home in ("common", profile):
         if not isinstance(block.get(home), dict):
-            raise _Refusal(f"{name}.{home}: {_shown(block.get(home))}; must be a mapping")
+            raise ValueError(f"{name}.{home}: {_shown(block.get(home))}; must be a mapping")
     own = deep_merge(block["common"], block[profile])
     task = own["task"].get("name") if isinstance(own.get("task"), dict) else None
     usual = deep_merge(document["defaults"], document["tasks"].get(str(task), {}))
@@ -93,40 +89,16 @@ def _shown(value: Any) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
-def _finding(error: ValidationError, document: dict[str, Any], profile: str) -> str:
-    """One finding, named by the key as it stands in the file; a misspelt key comes first."""
+def _finding(error: ValidationError) -> str:
+    """The first finding, named by its key; a misspelt key comes first."""
     found = error.errors()
     first = next((each for each in found if each["type"] == "unknown"), found[0])
-    keys: list[Any] = [*first["loc"]]
+    keys = [*first["loc"]][first["loc"][0] == "experiments" :]
     if first["type"] == "unknown":
         keys.append(first["ctx"]["key"])
-    if len(keys) > 1 and keys[0] == "experiments":
-        keys = [_home(document, keys[1], profile, keys[2:]), *keys[2:]]
     where, message = ".".join(map(str, keys)), first["msg"].removeprefix("Value error, ")
     if first["type"] == "missing":
         return f"{where}: missing"
     if first["type"] == "unknown":
         return f"{where}: {message}"
     return f"{where}: {_shown(first['input'])} is not allowed: {message}"
-
-
-def _home(document: dict[str, Any], name: str, profile: str, keys: list[Any]) -> str:
-    """The part of the file that an experiment has a value from; its profile, if none has it."""
-    block = document[name]
-    task = deep_merge(block["common"], block[profile]).get("task")
-    homes = {f"{name}.{home}": block[home] for home in (profile, "common")}
-    if isinstance(task, dict):
-        homes[f"tasks.{task.get('name')}"] = document["tasks"].get(str(task.get("name")), {})
-    homes["defaults"] = document["defaults"]
-    return next((home for home, values in homes.items() if _holds(values, keys)), next(iter(homes)))
-
-
-def _holds(block: Any, keys: list[Any]) -> bool:
-    """Whether a profile's own block has what lies at these keys."""
-    for key in keys:
-        if not isinstance(block, dict):
-            return True
-        if key not in block:
-            return False
-        block = block[key]
-    return True
