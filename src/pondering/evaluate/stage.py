@@ -124,17 +124,21 @@ def run(work: Evaluation) -> None:
 
 def origin(work: Evaluation) -> dict[str, Any]:
     """Where an evaluation's numbers come from, with the hashes of replicas and program."""
-    runs = {each: work.layout.run(work.experiment, each) for each in work.config.mechanisms}
+    values, layout = work.config.plain(), work.layout
+    runs = {each: layout.run(work.experiment, each) for each in work.config.mechanisms}
     found = provenance.record(
         work.root,
-        work.config.plain(),
-        sha256_file(work.layout.frozen(work.experiment)),
+        sha256_file(layout.frozen(work.experiment)),
         machine.name_of(work.device),
         torch.get_num_threads(),
         f"dvc repro evaluate@{work.params.profile}-{work.experiment}",
     )
-    trained = {each: sha256_file(runs[each] / "parameters.safetensors") for each in runs}
-    return found | {"trained_hash": trained, "program": program.evaluation()}
+    return found | {
+        "params_hash": provenance.hash_values(values),
+        "config": values,
+        "trained_hash": {n: sha256_file(runs[n] / "parameters.safetensors") for n in runs},
+        "program": program.evaluation(),
+    }
 
 
 def summary(table: pd.DataFrame) -> dict[str, float]:

@@ -41,7 +41,7 @@ def stage() -> Iterator[None]:
         _leave("stopped; the same command starts this stage again", 130)
     except BrokenPipeError:
         raise  # the reader of the output, such as `head`, has read enough: Click ends in silence
-    except (MemoryError, RuntimeError, ImportError, OSError) as error:
+    except (MemoryError, RuntimeError, OSError) as error:
         if out_of_memory(error):
             remedy = "lower training.batch or compute.replicas_at_once in params.yaml"
             _leave(f"error: out of memory: {remedy}, and run the same command again", 1)

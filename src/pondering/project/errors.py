@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-# as torch and, of a library, the system's loader say it
-MEMORY = ("out of memory", "not enough memory", "t allocate memory", "bad_alloc", "failed to map")
-FORBIDDEN = ("not permitted", "denied")  # the loader's other reasons
+# as torch says it
+MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "bad_alloc")
 
 
 class UserError(Exception):
@@ -25,11 +24,5 @@ class Interrupted(Exception):
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an exception, or one that it came from, says that there is no memory left."""
-    if isinstance(error, MemoryError):
-        return True
-    said = str(error)
-    if any(words in said for words in MEMORY) and not any(words in said for words in FORBIDDEN):
-        return True
-    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return before is not None and out_of_memory(before)
+    """Whether an exception says that there is no memory left."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in MEMORY)

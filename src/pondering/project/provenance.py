@@ -13,16 +13,8 @@ from typing import Any
 from pondering.project.atomic import sha256_file
 
 PACKAGES = (
-    "torch",
-    "numpy",
-    "numba",
-    "scipy",
-    "pandas",
-    "dvc",
-    "mlflow",
-    "pydantic",
-    "safetensors",
-)
+    "torch", "numpy", "numba", "scipy", "pandas", "dvc", "mlflow", "pydantic", "safetensors",
+)  # fmt: skip
 
 
 def hash_values(value: Any) -> str:
@@ -30,39 +22,25 @@ def hash_values(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def record(
-    root: Path,
-    config: Any,
-    data_hash: str,
-    device: str,
-    threads: int,
-    command: str,
-    path: str | None = None,
-) -> dict[str, Any]:
-    """What every record of a computation begins with; whoever computed adds its seconds.
+def record(root: Path, data_hash: str, device: str, threads: int, command: str) -> dict[str, Any]:
+    """What every record of a computation begins with; whoever computed adds values and seconds.
 
     Args:
         root: the project's folder.
-        config: the parameters that it depends on, as plain data.
         data_hash: of the data it read.
         device: the processor or GPU, in words.
         threads: of torch.
         command: what makes the same again.
-        path: by which a network trained, if one did.
     """
     lock = root / "dvc.lock"
-    trained = {} if path is None else {"path": path}
     return {
         "commit": git_commit(root),
         "lock_hash": sha256_file(lock) if lock.is_file() else "none",
-        "params_hash": hash_values(config),
-        "config": config,
         "data_hash": data_hash,
         "device": device,
         "threads": threads,
         "versions": versions(),
         "command": command,
-        **trained,
     }
 
 

@@ -136,15 +136,13 @@ class Shard:
 
 def origin_of(params: Params, experiment: str, root: Path) -> dict[str, Any]:
     """Where the numbers of a training that begins now come from."""
-    whole = provenance.record(
+    return provenance.record(
         root,
-        None,
         data_hash(params, params.experiment(experiment)),
         machine.name_of(pick_device(params.device)),
         torch.get_num_threads(),
         f"dvc repro {params.training(experiment)}",
     )
-    return {name: each for name, each in whole.items() if name not in ("config", "params_hash")}
 
 
 def train(
