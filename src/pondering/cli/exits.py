@@ -35,8 +35,7 @@ LEGEND = (
 @click.command("exits", short_help="Compare exit rules at equal mean steps.")
 @click.argument("experiment")
 @options.profile
-@options.root
-def exits_command(experiment: str, profile: str | None, root: Path) -> None:
+def exits_command(experiment: str, profile: str | None) -> None:
     """Compare exit rules on the networks of EXPERIMENT at equal mean steps.
 
     \b
@@ -45,15 +44,15 @@ def exits_command(experiment: str, profile: str | None, root: Path) -> None:
     """
     from pondering.results.results import Results
 
-    params = load_params(root / "params.yaml", profile)
+    params = load_params(profile=profile)
     params.experiment(experiment)
-    name = params.profile
-    results = Results.of(current(root, name))
+    layout = current(Path(), params.profile)
+    results = Results.of(layout)
     rows, table = results.exits.get(experiment), results.tables.get(experiment)
     if rows is None or table is None:
-        path, todo = current(root, name).exits(experiment), to_run("exits", name)
+        path, todo = layout.exits(experiment), to_run("exits", params.profile)
         raise UserError(f"{path}: no rows; {todo}, if `exits` in dvc.yaml lists {experiment}")
-    click.echo(f"Profile {name}, {experiment}: error by exit rule at equal mean steps")
+    click.echo(f"Profile {params.profile}, {experiment}: error by exit rule at equal mean steps")
     for line in lines(rows, table):
         click.echo(line)
     click.echo("")

@@ -7,35 +7,19 @@ from pathlib import Path
 import click
 
 from pondering.cli import options
+from pondering.params.schema import PROFILES
 from pondering.project.errors import UserError
 
 
 @click.command("judge", short_help="Judge the claims by tables of your own.")
-@click.argument(
-    "paths",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, path_type=Path),
-    metavar="TABLE...",
-)
-@click.option(
-    "--card",
-    "cards",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The data card of a table, EXPERIMENT.json; may be given again.",
-)
-@click.option(
-    "--profile",
-    type=click.Choice(["quick", "reduced", "paper"]),
-    default="reduced",
-    show_default=True,
-    help="Whose size the runs are taken for.",
-)
-@options.root
-def judge_command(
-    paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str, root: Path
-) -> None:
+@click.argument("paths", nargs=-1, required=True, metavar="TABLE...",
+                type=click.Path(exists=True, path_type=Path))  # fmt: skip
+@click.option("--card", "cards", multiple=True,
+              type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="The data card of a table, EXPERIMENT.json; may be given again.")  # fmt: skip
+@click.option("--profile", type=click.Choice(PROFILES), default="reduced", show_default=True,
+              help="Whose size the runs are taken for.")  # fmt: skip
+def judge_command(paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str) -> None:
     """Judge the papers' claims by tables of your own; docs/library.md says what is in them.
 
     TABLE is a CSV file with its --card, or a folder with tables/ and cards/.
@@ -49,7 +33,7 @@ def judge_command(
     from pondering.cli import claims_text
     from pondering.results import submission
 
-    register = load_register(root / "claims.yaml")
+    register = load_register(Path("claims.yaml"))
     results = submission.load(paths, cards, profile)
     known = {name: None for claim in register.claims for name in claim.paper_size}
     if not known.keys() & results.tables.keys():
