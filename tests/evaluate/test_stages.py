@@ -128,20 +128,6 @@ def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path
     assert table["ponder_time"].between(1, 4).all()
 
 
-def test_metrics_are_means_of_the_table_at_the_best_settings(project: Path) -> None:
-    metrics = json.loads((project / "reports/quick/metrics/tiny.json").read_text())
-    table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
-    paper = table[table["prediction"] != "expected"]
-    means = paper.groupby(["mechanism", "setting"])[["error", "ponder_time"]].mean()
-    assert metrics["plain"] == pytest.approx(means.loc[("repeat", 1), "error"], abs=1e-4)
-    for name in ("act", "pondernet"):
-        best = means.loc[name].sort_values(["error", "ponder_time"]).iloc[0]
-        assert metrics[name] == pytest.approx(best["error"], abs=1e-4)
-        assert metrics[f"{name}_steps"] == pytest.approx(best["ponder_time"], abs=1e-4)
-    assert metrics["best"] == pytest.approx(means["error"].min(), abs=1e-4)
-    assert list(metrics) == ["plain", "act", "act_steps", "pondernet", "pondernet_steps", "best"]
-
-
 def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) -> None:
     """From a shell, with another hash seed; the two other mechanisms are taken over."""
     folder = stages.new_project(tmp_path)
