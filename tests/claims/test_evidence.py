@@ -6,7 +6,7 @@ import pytest
 from oracle.claim_oracle import table
 from support.claim_tables import results
 
-from pondering.claims.measures.evidence import Evidence, InsufficientError, small_taus
+from pondering.claims.evidence import Evidence, InsufficientError, small_taus
 
 TAUS = (0.0, 0.001, 0.004, 0.01)
 

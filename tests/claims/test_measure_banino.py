@@ -31,7 +31,8 @@ from oracle.claim_oracle import (
 )
 from support.claim_tables import results, rows
 
-from pondering.claims.measures.evidence import InsufficientError, NotRunError
+from pondering.claims.evidence import InsufficientError, NotRunError
+from pondering.claims.measures import banino
 from pondering.results.results import Results
 
 PRIORS = (0.1, 0.2, 0.45, 0.6, 0.9)
@@ -75,7 +76,7 @@ def test_best_against_best(gone: Replicas) -> None:
         assert len({min(grid.settings, key=lambda s, k=k: grid.error[s, k]) for k in SEEDS}) > 1
     places = ponder.best(), act.best()
     check(
-        measured("best_against_best", source, experiment="pair", split="test"),
+        measured(banino.best_against_best, source, experiment="pair", split="test"),
         pondernet_accuracy=accuracy(ponder),
         act_accuracy=accuracy(act),
         best_accuracy=better(ponder, act),
@@ -102,7 +103,7 @@ def test_extrapolation(gone: Replicas) -> None:
     ]
     steps = [{k: grid.steps[places[0], k] for k in SEEDS} for grid in (inside[0], beyond[0])]
     check(
-        measured("extrapolation", source, experiment="pair"),
+        measured(banino.extrapolation, source, experiment="pair"),
         inside_accuracy=accuracy(inside[0]),
         pondernet_accuracy=over_mean(right[0]),
         act_accuracy=over_mean(right[1]),
@@ -151,7 +152,7 @@ def test_computation_in_training(learned_error: float) -> None:
         for each, place in zip(curves, places, strict=True)
     ]
     found = measured(
-        "training_compute",
+        banino.training_compute,
         source,
         experiment="pair",
         mechanism=variant,
@@ -174,7 +175,7 @@ def test_computation_in_training(learned_error: float) -> None:
 def test_computation_is_judged_for_the_variant_or_not_at_all() -> None:
     with pytest.raises(NotRunError, match=r"^pair has no runs of pondernet\[epsilon=0.05\]$"):
         measured(
-            "training_compute",
+            banino.training_compute,
             pair(),
             experiment="pair",
             mechanism="pondernet[epsilon=0.05]",
@@ -208,7 +209,7 @@ def test_robustness_over_settings(gone: Replicas) -> None:
     solved = {grid: len(steady[grid]) / len(rate[grid]) for grid in chosen}
     assert all(0 < share < 1 for share in solved.values())
     found = measured(
-        "robustness",
+        banino.robustness,
         source,
         experiment=name,
         split="test",
@@ -234,7 +235,7 @@ def test_scatter_at_chance_does_not_count() -> None:
     def judged(act_error: float) -> dict[str, float]:
         return values(
             measured(
-                "robustness",
+                banino.robustness,
                 results(
                     [
                         rows("pair", "pondernet", PRIORS, lambda s, k, d: 0.02 + 0.01 * (k % 2)),
@@ -278,10 +279,10 @@ def test_six_settings_of_each_are_needed() -> None:
             "minimum_settings": 6,
         }
         if lacking is None:
-            measured("robustness", source, **arguments)
+            measured(banino.robustness, source, **arguments)
             continue
         with pytest.raises(InsufficientError, match=f"^5 settings of {lacking} were run, 6 are"):
-            measured("robustness", source, **arguments)
+            measured(banino.robustness, source, **arguments)
 
 
 def flat(setting: float, seed: int, level: float) -> float:
@@ -305,7 +306,9 @@ def test_settled_steps(lambda_p: float) -> None:
             return NAN
         return abs(mean(last) - mean(third)) / mean(third)
 
-    found = measured("settled_steps", source, experiment="pair", split="test", lambda_p=lambda_p)
+    found = measured(
+        banino.settled_steps, source, experiment="pair", split="test", lambda_p=lambda_p
+    )
     there = [v for v in (ponder.steps[lambda_p, k] for k in SEEDS) if not math.isnan(v)]
     shortest = [v for v in (ponder.steps[PRIORS[-1], k] for k in SEEDS) if not math.isnan(v)]
     check(

@@ -30,7 +30,8 @@ from oracle.claim_oracle import (
 )
 from support.claim_tables import results, rows, step, trace
 
-from pondering.claims.measures.evidence import InsufficientError
+from pondering.claims.evidence import InsufficientError
+from pondering.claims.measures import difficulty
 
 TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.03)
 LEVELS = (1, 2, 4, 7, 8, 12)
@@ -71,7 +72,7 @@ def test_steps_and_errors_by_bits(gone: Replicas, bound: float, fewest: int) -> 
         return mean(errors[4:]) - mean(errors[:2])
 
     found = measured(
-        "ponder_by_bits",
+        difficulty.ponder_by_bits,
         source,
         experiment="parity",
         scattered="apart",
@@ -133,7 +134,7 @@ def test_networks_that_stall_draw_no_line() -> None:
         "learned_below": 0.05,
         "minimum_networks": 5,
     }
-    found = values(measured("ponder_by_bits", results(tables), **arguments))
+    found = values(measured(difficulty.ponder_by_bits, results(tables), **arguments))
     assert found["solved_networks"] == 28 and found["rise"] == 0.0
     assert found["rise_all"] == pytest.approx(1.1 * 6 / 20)
     assert math.isnan(found["scattered_solved"]) and math.isnan(found["scattered_rise"])
@@ -146,10 +147,10 @@ def test_networks_that_stall_draw_no_line() -> None:
         lambda s, k, d: 1 + d * (1 + s),
         levels=LEVELS,
     )
-    found = values(measured("ponder_by_bits", results([*tables, apart]), **arguments))
+    found = values(measured(difficulty.ponder_by_bits, results([*tables, apart]), **arguments))
     assert (found["scattered_solved"], found["scattered_rise"]) == pytest.approx((5, 11 * 1.001))
     few = apart[(apart["seed"] != 0) | (apart["setting"] == 0.0)]
-    found = values(measured("ponder_by_bits", results([*tables, few]), **arguments))
+    found = values(measured(difficulty.ponder_by_bits, results([*tables, few]), **arguments))
     assert found["scattered_solved"] == 4 and math.isnan(found["scattered_rise"])
 
 
@@ -179,7 +180,12 @@ def test_steps_and_errors_by_gates(gone: Replicas, last: int) -> None:
 
     late = [d for d in LEVELS if 7 <= d <= last]
     found = measured(
-        "ponder_by_gates", source, experiment="logic_10", tau_at_most=0.02, middle=7, last=last
+        difficulty.ponder_by_gates,
+        source,
+        experiment="logic_10",
+        tau_at_most=0.02,
+        middle=7,
+        last=last,
     )
     check(
         found,
@@ -259,7 +265,7 @@ def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
         for k in SEEDS
     }
     found = measured(
-        "ponder_by_digits",
+        difficulty.ponder_by_digits,
         source,
         experiment="addition",
         minimum_levels=4,
@@ -285,7 +291,7 @@ def test_what_has_not_learned_has_no_line_and_tracks_nothing() -> None:
         source = results([act], traces={"addition": kept})
         for bound, names in ((0.1, ["linearity", "highest_slope", "tracking"]), (-1.0, [])):
             found = measured(
-                "ponder_by_digits",
+                difficulty.ponder_by_digits,
                 source,
                 experiment="addition",
                 minimum_levels=4,
@@ -304,7 +310,7 @@ def test_sums_of_too_few_numbers_are_not_judged() -> None:
     )
     with pytest.raises(InsufficientError, match=r"^5 numbers of a sum were run, 6 are needed$"):
         measured(
-            "ponder_by_digits",
+            difficulty.ponder_by_digits,
             source,
             experiment="addition",
             minimum_levels=4,
@@ -326,7 +332,7 @@ def test_steps_follow_the_digits_of_both_numbers() -> None:
         traces={"addition": [trace("mixed", steps, seed=k, setting=0.004) for k in SEEDS]},
     )
     found = measured(
-        "ponder_by_digits",
+        difficulty.ponder_by_digits,
         source,
         experiment="addition",
         minimum_levels=4,
@@ -383,7 +389,7 @@ def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
         return line([math.log(d) for d in LENGTHS], logarithms)[0]
 
     check(
-        measured("sorting", source, experiment="sort"),
+        measured(difficulty.sorting, source, experiment="sort"),
         plain_error=plain_error(plain),
         best_error=over(act.lowest),
         gain=over(lambda seeds: plain.mean_error(1, seeds) - act.lowest(seeds)),
@@ -403,4 +409,4 @@ def test_more_steps_on_inputs_than_on_outputs_are_no_spike() -> None:
         [table("sort", "repeat", [1], LENGTHS), table("sort", "act", [0.01], LENGTHS)],
         traces={"sort": [trace("mixed", steps, seed=k, setting=0.01) for k in SEEDS]},
     )
-    assert values(measured("sorting", source, experiment="sort"))["end_spike"] == 0.0
+    assert values(measured(difficulty.sorting, source, experiment="sort"))["end_spike"] == 0.0

@@ -21,10 +21,12 @@ from oracle.claim_oracle import (
 )
 from support.claim_tables import results
 
+from pondering.claims.measures import digits
+
 PRIORS = (0.1, 0.2, 0.45)
 
 
-def digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Replicas = ()) -> None:
+def on_digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Replicas = ()) -> None:
     """M1: every image weighs the same, so a class weighs by its size."""
     source = results(
         [
@@ -57,12 +59,12 @@ def digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Replic
             ponder_seeds,
             plain_seeds,
         )
-    check(measured("digit_accuracy", source, experiment="mnist", lambda_p=0.2), **expected)
+    check(measured(digits.digit_accuracy, source, experiment="mnist", lambda_p=0.2), **expected)
 
 
 @whole_and_broken
 def test_accuracy_on_digits(gone: Replicas) -> None:
-    digits(SEEDS, SEEDS, gone)
+    on_digits(SEEDS, SEEDS, gone)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_accuracy_on_digits(gone: Replicas) -> None:
 )
 def test_accuracy_on_digits_with_other_seeds(ponder: Sequence[int], plain: Sequence[int]) -> None:
     """One seed has no interval; where the seeds are unequally many, each counts by itself."""
-    digits(ponder, plain)
+    on_digits(ponder, plain)
 
 
 @whole_and_broken
@@ -89,7 +91,7 @@ def test_rotated_digits(gone: Replicas) -> None:
         for values in (ranges.error_at, ranges.steps_at)
     )
     found = measured(
-        "rotated_digits", source, experiment=name, lambda_p=0.2, trained=22.5, farthest=90
+        digits.rotated_digits, source, experiment=name, lambda_p=0.2, trained=22.5, farthest=90
     )
     check(
         found,

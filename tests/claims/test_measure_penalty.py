@@ -29,8 +29,8 @@ from oracle.claim_oracle import (
 )
 from support.claim_tables import curve, results, rows
 
-from pondering.claims.measures import MEASURES
-from pondering.claims.measures.evidence import Evidence
+from pondering.claims.evidence import Evidence
+from pondering.claims.measures import penalty
 
 TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.03)
 LEVELS = (1, 2, 4, 7, 8, 12)
@@ -61,7 +61,11 @@ def test_errors_with_and_without_act(gone: Replicas) -> None:
     plain_rate = share(plain.error[1, k] < EXACT for k in SEEDS)
     assert len(set(rate.values())) > 1
     found = measured(
-        "error_with_and_without", source, experiment="logic", tau_at_most=0.02, solved_below=EXACT
+        penalty.error_with_and_without,
+        source,
+        experiment="logic",
+        tau_at_most=0.02,
+        solved_below=EXACT,
     )
     check(
         found,
@@ -96,7 +100,11 @@ def test_two_networks_of_twenty_that_stall_do_not_decide(stalled: tuple[float, f
         [training_errors],
     )
     found = measured(
-        "error_with_and_without", source, experiment="parity", tau_at_most=0.03, solved_below=0.05
+        penalty.error_with_and_without,
+        source,
+        experiment="parity",
+        tau_at_most=0.03,
+        solved_below=0.05,
     )
     mean_error = mean([*stalled, *[0.01] * 18])
     assert values(found) == pytest.approx(
@@ -127,7 +135,7 @@ def test_a_network_that_was_not_trained_is_no_failure() -> None:
     plain = plain[(plain["setting"] == 1) | (plain["seed"] == 2)]
     source = results([plain, act], [learning])
     evidence = Evidence(source)
-    found = MEASURES["error_with_and_without"](
+    found = penalty.error_with_and_without(
         evidence, experiment="logic", tau_at_most=0.02, solved_below=0.1
     )
     assert evidence.seeds == [4, 3]
@@ -165,7 +173,7 @@ def test_trends_with_tau(gone: Replicas) -> None:
         low, high = spreads(seeds)
         return low / (0.001 if high < 0.001 else high)
 
-    found = measured("trends_with_tau", source, experiment="parity", minimum_settings=7)
+    found = measured(penalty.trends_with_tau, source, experiment="parity", minimum_settings=7)
     check(
         found,
         plain_error=plain_error(Grid(source, "parity", "repeat")),
@@ -184,7 +192,11 @@ def test_every_tau_on_addition(gone: Replicas) -> None:
     source = results([act], [training("addition", "act", TAUS, gone=gone)])
     grid, curves = Grid(source, "addition", "act"), Training(source, "addition", "act")
     found = measured(
-        "solved_at_every_tau", source, experiment="addition", solved_below=EXACT, minimum_settings=7
+        penalty.solved_at_every_tau,
+        source,
+        experiment="addition",
+        solved_below=EXACT,
+        minimum_settings=7,
     )
     hardest = LEVELS[-1]
     solved = [
@@ -207,7 +219,11 @@ def test_what_fails_on_the_longest_sums_is_not_solved(hardest: float, solved: fl
     )
     source = results([act], [training("addition", "act", TAUS)])
     found = measured(
-        "solved_at_every_tau", source, experiment="addition", solved_below=0.05, minimum_settings=7
+        penalty.solved_at_every_tau,
+        source,
+        experiment="addition",
+        solved_below=0.05,
+        minimum_settings=7,
     )
     assert values(found)["solved_settings"] == solved
     assert values(found)["worst_error"] == pytest.approx((hardest + 0.02) / 3)
@@ -219,7 +235,7 @@ def test_a_ratio_of_spreads_says_what_is_taken_for_next_to_nothing() -> None:
     one = act[act["seed"] == 2]
     curves, plain = training("parity", "act", TAUS), table("parity", "repeat", [1], LEVELS)
     for kept, said in ((act, " (0, taken as 0.001)"), (one, "")):
-        found = MEASURES["trends_with_tau"](
+        found = penalty.trends_with_tau(
             Evidence(results([plain, kept], [curves])), experiment="parity", minimum_settings=7
         )
         assert found["high"] == said

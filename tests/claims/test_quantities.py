@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pondering.claims.measures.intervals import (
+from pondering.claims.intervals import (
     over_items_and_seeds,
     rate,
     rate_gap,
     solved_settings,
     solved_settings_gap,
 )
-from pondering.claims.measures.quantities import Quantity, quantities_of, quantity_text
+from pondering.claims.quantities import Quantity, quantities_of, quantity_text
 from pondering.results.statistics import Interval, mean_interval, median_interval
 from pondering.results.units import Unit, number_text
 

@@ -16,7 +16,6 @@ from support.claim_tables import results, rows
 from support.nothing_learned import AS_LARGE_AS_THE_PAPERS, SMALLER, nothing_learned
 
 from pondering.claims.claims import Criterion, Remark, load_register
-from pondering.claims.measures import MEASURES
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import Judgement, judge, judge_all
 from pondering.claims.words import ANSWERS, MEANINGS, VERDICTS
@@ -265,11 +264,9 @@ def test_diverged_runs_count_as_failures(count: int, verdict: str) -> None:
         ({"a": math.nan, "b": 0.0}, "undecided", "Could not be measured: the a."),
     ],
 )
-def test_the_reason_names_what_decided(
-    values: dict[str, float], verdict: str, reason: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_reason_names_what_decided(values: dict[str, float], verdict: str, reason: str) -> None:
     found = {name: Interval(v, math.nan, math.nan, 3) for name, v in values.items()}
-    judgement = judged(found, (CORE, SIDE), monkeypatch)
+    judgement = judged(found, (CORE, SIDE))
     reason = reason.replace("<", "steps, where at least 1.00 steps is needed")
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
     for criterion, finding in zip((CORE, SIDE), judgement.findings, strict=True):
@@ -279,13 +276,15 @@ def test_the_reason_names_what_decided(
             )  # fmt: skip
 
 
-def judged(
-    found: dict[str, Interval], criteria: tuple[Criterion, ...], monkeypatch: pytest.MonkeyPatch
-) -> Judgement:
+def judged(found: dict[str, Interval], criteria: tuple[Criterion, ...]) -> Judgement:
     """G2 with these quantities and criteria, without preconditions."""
-    monkeypatch.setitem(MEASURES, "trends_with_tau", lambda evidence, **_: found)
-    texts = {name: ("steps", f"the {name}") for name in "ab"}
-    free = {"quantities": texts, "criteria": criteria, "preconditions": (), "minimum_seeds": 0}
+    free = {
+        "measure": lambda evidence, **_: found,
+        "quantities": {name: ("steps", f"the {name}") for name in "ab"},
+        "criteria": criteria,
+        "preconditions": (),
+        "minimum_seeds": 0,
+    }
     return judge(CLAIMS["G2"].model_copy(update=free), results([]))
 
 
@@ -300,11 +299,10 @@ def judged(
     ],
 )
 def test_what_an_interval_does_not_settle_is_nearly_so_or_undecided(
-    value: float, low: float, high: float, verdict: str, begins: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    value: float, low: float, high: float, verdict: str, begins: str
+) -> None:
     sure = CORE.model_copy(update={"by": "interval"})
-    judgement = judged({"a": Interval(value, low, high, 3)}, (sure,), monkeypatch)
+    judgement = judged({"a": Interval(value, low, high, 3)}, (sure,))
     assert judgement.verdict == verdict and judgement.reason.startswith(begins)
 
 

@@ -19,8 +19,8 @@ from scipy import stats
 from support.claim_tables import rows
 from support.synthetic_results import card_of
 
-from pondering.claims.measures import MEASURES
-from pondering.claims.measures.evidence import Evidence
+from pondering.claims.evidence import Evidence
+from pondering.claims.quantities import Measured
 from pondering.results.results import Results
 from pondering.results.statistics import Interval
 
@@ -279,9 +279,11 @@ def plain_error(plain: Grid) -> Expected:
     return over_mean({k: plain.error[1, k] for k in plain.seeds})
 
 
-def measured(measure: str, source: Results, **arguments: Any) -> dict[str, Interval]:
+def measured(
+    measure: Callable[..., Measured], source: Results, **arguments: Any
+) -> dict[str, Interval]:
     """The intervals that a measure finds, without its texts."""
-    found = MEASURES[measure](Evidence(source), **arguments)
+    found = measure(Evidence(source), **arguments)
     return {name: each for name, each in found.items() if isinstance(each, Interval)}
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -17,9 +20,8 @@ from pydantic import (
     model_validator,
 )
 
-from pondering.claims.measures import MEASURES
-from pondering.claims.measures.evidence import Evidence
-from pondering.claims.measures.quantities import Quantity, quantities_of
+from pondering.claims.evidence import Evidence
+from pondering.claims.quantities import Measured, Quantity, quantities_of
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, printable
 from pondering.results.units import Unit, number_text
@@ -132,13 +134,26 @@ class Remark(Entry):
     cause: str = ""
 
 
+def _measure_named(name: str) -> Callable[..., Measured]:
+    """The function of `pondering.claims.measures`, named as penalty.error_with_and_without."""
+    module, _, function = name.partition(".")
+    try:
+        found: Callable[..., Measured] = getattr(
+            import_module(f"pondering.claims.measures.{module}"), function
+        )
+    except (ImportError, AttributeError):
+        raise ValueError(f"no {name!r} in pondering.claims.measures") from None
+    return found
+
+
 class Claim(Entry):
     """One claim and how it is judged.
 
     Args:
         paper, figure, paper_value: where it was published, and with what numbers.
-        measure, arguments: the function of `MEASURES` that gives its quantities.
+        measure, arguments: the function of `pondering.claims.measures` that gives its quantities.
         measured: how it does, in words.
+        chooses: the mechanisms that the measure compares at their setting of the lowest mean error.
         quantities: unit and label of each, by name; see `quantities_of`.
         judged_at: the profiles at which it can be judged, from the smallest; `scale_reason` says
             why.
@@ -160,8 +175,9 @@ class Claim(Entry):
     statement: Text
     paper_value: Text
     measured: Text
-    measure: str
+    measure: Annotated[Callable[..., Measured], BeforeValidator(_measure_named)]
     arguments: dict[str, str | int | float | tuple[str | int | float, ...]]
+    chooses: tuple[str, ...] = ()
     quantities: dict[str, tuple[Unit, Text]]
     criteria: tuple[Criterion, ...] = Field(min_length=1)
     preconditions: tuple[Precondition, ...] = ()
@@ -185,9 +201,7 @@ class Claim(Entry):
     @model_validator(mode="after")
     def _measure_takes_arguments(self) -> Self:
         try:
-            inspect.signature(MEASURES[self.measure]).bind(None, **self.arguments)
-        except KeyError:
-            raise ValueError(f"measure: one of {', '.join(MEASURES)}") from None
+            inspect.signature(self.measure).bind(None, **self.arguments)
         except TypeError as problem:
             raise ValueError(f"arguments: {problem}") from None
         return self
@@ -198,7 +212,7 @@ class Claim(Entry):
         Raises:
             NotRunError, InsufficientError: they cannot be measured.
         """
-        found = MEASURES[self.measure](evidence, **self.arguments)
+        found = self.measure(evidence, **self.arguments)
         return quantities_of(found, self.quantities, self.arguments)
 
     @property

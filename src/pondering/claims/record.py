@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pondering.claims.claims import Verdict
-from pondering.claims.measures.quantities import Quantity, quantity_text
+from pondering.claims.quantities import Quantity, quantity_text
 from pondering.claims.verdicts import Judgement
 from pondering.claims.words import ANSWERS
 from pondering.results.results import Results

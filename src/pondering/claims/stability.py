@@ -11,20 +11,11 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims.claims import Claim
-from pondering.claims.measures.evidence import Evidence
-from pondering.claims.measures.frames import best, by, near_best
+from pondering.claims.frames import best, by, near_best
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.results import Results
-
-CHOOSES = {
-    "sorting": ("act",),
-    "best_against_best": ("pondernet", "act"),
-    "extrapolation": ("pondernet", "act"),
-    "training_compute": ("pondernet[epsilon=0.05]", "act"),
-    "repeat_against_act": ("repeat", "act"),
-}
-"""Measure -> the mechanisms that it compares at the setting of the lowest mean error."""
+from pondering.results.tables import headline
 
 
 class Choice(NamedTuple):
@@ -47,10 +38,9 @@ def choices(claim: Claim, results: Results) -> Iterator[Choice]:
         claim: any; one that chooses no setting has no choice.
         results: of one profile, in which the claim could be measured.
     """
-    split = str(claim.arguments.get("split", "test"))
-    split = "interpolation" if claim.measure == "extrapolation" else split
-    for experiment, mechanism in product(claim.paper_size, CHOOSES.get(claim.measure, ())):
-        rows = Evidence(results).rows(experiment, mechanism, split)
+    for experiment, mechanism in product(claim.paper_size, claim.chooses):
+        rows = headline(results.tables[experiment])
+        rows = rows[rows["mechanism"] == mechanism]
         errors = by(rows[rows["setting"] > 1] if mechanism == "repeat" else rows, "error")
         for setting in near_best(errors):
             if setting != best(errors):

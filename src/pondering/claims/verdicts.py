@@ -16,8 +16,8 @@ import pandas as pd
 
 from pondering.claims import words
 from pondering.claims.claims import Claim, Criterion, Outcome, Verdict
-from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
-from pondering.claims.measures.quantities import Quantity, quantity_text
+from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claims.quantities import Quantity, quantity_text
 from pondering.claims.stability import at_setting, choices
 from pondering.results.results import Results
 from pondering.results.units import number_text

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from pondering.claims.claims import Claim, Outcome, PaperSize, Remark, Verdict
-from pondering.claims.measures.evidence import Evidence
-from pondering.claims.measures.quantities import Quantity, quantity_text
+from pondering.claims.evidence import Evidence
+from pondering.claims.quantities import Quantity, quantity_text
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from pondering.claims.claims import Change, Register, Verdict
-from pondering.claims.measures.quantities import quantity_text
+from pondering.claims.quantities import quantity_text
 from pondering.claims.verdicts import Judgement
 from pondering.claims.words import VERDICTS
 

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.evidence import Evidence, InsufficientError, at_prior, require
-from pondering.claims.measures.frames import (
+from pondering.claims.evidence import Evidence, InsufficientError, at_prior, require
+from pondering.claims.frames import (
     Array,
     accuracy_gain,
     average,
@@ -21,13 +21,13 @@ from pondering.claims.measures.frames import (
     near_best,
     reached,
 )
-from pondering.claims.measures.intervals import (
+from pondering.claims.intervals import (
     over_seeds,
     ratio_of_soonest,
     solved_settings,
     solved_settings_gap,
 )
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.quantities import Measured
 from pondering.results.statistics import mean_interval, median_interval
 
 

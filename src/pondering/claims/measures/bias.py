@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pondering.claims.measures.evidence import Evidence
-from pondering.claims.measures.frames import REPLICA
-from pondering.claims.measures.intervals import count, rate, rate_gap
-from pondering.claims.measures.networks import networks, of_each, variants
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.evidence import Evidence
+from pondering.claims.frames import REPLICA
+from pondering.claims.intervals import count, rate, rate_gap
+from pondering.claims.networks import networks, of_each, variants
+from pondering.claims.quantities import Measured
 from pondering.params.replica import read_variant
 
 LEFT, BACK = 1.05, 1.5

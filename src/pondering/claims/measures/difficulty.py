@@ -7,14 +7,14 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.evidence import (
+from pondering.claims.evidence import (
     Evidence,
     InsufficientError,
     NotRunError,
     require,
     small_taus,
 )
-from pondering.claims.measures.frames import (
+from pondering.claims.frames import (
     Array,
     average,
     best,
@@ -24,9 +24,9 @@ from pondering.claims.measures.frames import (
     lowest_error,
     trend,
 )
-from pondering.claims.measures.intervals import count, over_seeds
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.intervals import count, over_seeds
 from pondering.claims.measures.sequences import end_spike, tracking
+from pondering.claims.quantities import Measured
 from pondering.results.statistics import Interval, mean_interval
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.evidence import Evidence, InsufficientError, at_prior
-from pondering.claims.measures.frames import Array, by, difference, trend
-from pondering.claims.measures.intervals import over_seeds
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.evidence import Evidence, InsufficientError, at_prior
+from pondering.claims.frames import Array, by, difference, trend
+from pondering.claims.intervals import over_seeds
+from pondering.claims.quantities import Measured
 from pondering.results.statistics import mean_interval
 
 

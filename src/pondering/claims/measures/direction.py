@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from pondering.claims.measures.evidence import Evidence, require
-from pondering.claims.measures.networks import (
+from pondering.claims.evidence import Evidence, require
+from pondering.claims.networks import (
     count_of,
     mean_over_networks,
     networks,
@@ -15,7 +15,7 @@ from pondering.claims.measures.networks import (
     options_text,
     variants,
 )
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.quantities import Measured
 from pondering.params.ranges import setting_text
 from pondering.params.replica import read_variant
 from pondering.results.exits import ORACLE

@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError, require
-from pondering.claims.measures.frames import Array
-from pondering.claims.measures.networks import of_each
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.evidence import Evidence, InsufficientError, NotRunError, require
+from pondering.claims.frames import Array
+from pondering.claims.networks import of_each
+from pondering.claims.quantities import Measured
 from pondering.params.mechanisms import MECHANISMS
 from pondering.results.exits import at_best_settings, errors_at, with_curve
 from pondering.results.statistics import Interval, interval

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pondering.claims.measures.evidence import Evidence, small_taus
-from pondering.claims.measures.networks import (
+from pondering.claims.evidence import Evidence, small_taus
+from pondering.claims.networks import (
     audit,
     count_of,
     mean_over_networks,
@@ -15,7 +15,7 @@ from pondering.claims.measures.networks import (
     parted,
     variants,
 )
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.quantities import Measured
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import REPLICA
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.evidence import Evidence, require, small_taus
-from pondering.claims.measures.frames import (
+from pondering.claims.evidence import Evidence, require, small_taus
+from pondering.claims.frames import (
     Array,
     average,
     by,
@@ -15,8 +15,8 @@ from pondering.claims.measures.frames import (
     reached,
     trend,
 )
-from pondering.claims.measures.intervals import over_seeds, rate, rate_gap, solved_settings
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.intervals import over_seeds, rate, rate_gap, solved_settings
+from pondering.claims.quantities import Measured
 from pondering.results.statistics import mean_interval, median_interval
 
 LEAST_SPREAD = 1e-3

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from pondering.claims.measures.evidence import Evidence, NotRunError
-from pondering.claims.measures.frames import by
-from pondering.claims.measures.networks import parted, variants
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.evidence import Evidence, NotRunError
+from pondering.claims.frames import by
+from pondering.claims.networks import parted, variants
+from pondering.claims.quantities import Measured
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.results import LONGER

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pondering.claims.measures.evidence import Evidence
-from pondering.claims.measures.frames import accuracy_gain, better_accuracy, by, reached
-from pondering.claims.measures.intervals import over_seeds, ratio_of_soonest
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.evidence import Evidence
+from pondering.claims.frames import accuracy_gain, better_accuracy, by, reached
+from pondering.claims.intervals import over_seeds, ratio_of_soonest
+from pondering.claims.quantities import Measured
 
 
 def repeat_against_act(

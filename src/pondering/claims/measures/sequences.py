@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures.evidence import Evidence, require
-from pondering.claims.measures.frames import Array, average
+from pondering.claims.evidence import Evidence, require
+from pondering.claims.frames import Array, average
 from pondering.results.statistics import Interval, mean_interval
 
 NO_TARGET = frozenset({"", "-", "\N{EN DASH}", "\N{EM DASH}", "\N{MIDDLE DOT}", "None"})

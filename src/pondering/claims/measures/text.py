@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pondering.claims.measures.evidence import Evidence, InsufficientError, NotRunError
-from pondering.claims.measures.frames import Array, average, by, difference, mean_error
-from pondering.claims.measures.intervals import over_items_and_seeds, over_seeds
-from pondering.claims.measures.quantities import Measured
+from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claims.frames import Array, average, by, difference, mean_error
+from pondering.claims.intervals import over_items_and_seeds, over_seeds
+from pondering.claims.quantities import Measured
 from pondering.results.statistics import mean_interval
 
 KINDS = ("letter", "space", "comma", "stop", "bracket", "id")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pondering.claims.claims import Claim
-from pondering.claims.measures.quantities import Quantity
+from pondering.claims.quantities import Quantity
 from pondering.claims.verdicts import Judgement
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant

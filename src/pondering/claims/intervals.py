@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from pondering.claims.measures.frames import Array
+from pondering.claims.frames import Array
 from pondering.results.statistics import (
     Interval,
     interval,

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 
-from pondering.claims.measures import intervals
-from pondering.claims.measures.evidence import Evidence, InsufficientError, Keep, NotRunError
-from pondering.claims.measures.frames import average, by_difficulty, trend
-from pondering.claims.measures.intervals import over_seeds
-from pondering.claims.measures.quantities import Measured
+from pondering.claims import intervals
+from pondering.claims.evidence import Evidence, InsufficientError, Keep, NotRunError
+from pondering.claims.frames import average, by_difficulty, trend
+from pondering.claims.intervals import over_seeds
+from pondering.claims.quantities import Measured
 from pondering.params.replica import options_listed, read_variant
 from pondering.results.statistics import SOLVED_ERROR, Interval
 from pondering.results.tables import per_seed, splits_of
