@@ -57,23 +57,6 @@ def test_a_malformed_claim_is_one_line_with_file_key_and_remedy(
     assert message.startswith(f"{path}: ") and said in message and "\n" not in message
 
 
-def test_a_file_that_holds_no_mapping_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "claims.yaml").write_text("- claims")
-    with pytest.raises(UserError, match="must be a mapping"):
-        load_register(tmp_path / "claims.yaml")
-
-
-def test_a_missing_file_says_where_to_run(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no such file; run from the project's root"):
-        load_register(tmp_path / "claims.yaml")
-
-
-def test_every_claim_has_its_own_words() -> None:
-    for claim in CLAIMS.values():
-        words = {claim.statement, claim.title, claim.paper_value, claim.measured}
-        assert len(words) == 4
-
-
 def measured(value: float, low: float | None = None, high: float | None = None) -> Quantity:
     return Quantity("a", "the a", "updates", value, low, high, 3)
 

@@ -6,7 +6,7 @@ import pytest
 from oracle.claim_oracle import table
 from support.claim_tables import results
 
-from pondering.claims.evidence import Evidence, InsufficientError, small_taus
+from pondering.claims.evidence import Evidence, InsufficientError
 
 TAUS = (0.0, 0.001, 0.004, 0.01)
 
@@ -28,10 +28,10 @@ def test_what_was_looked_at_is_remembered() -> None:
     assert evidence.replicas == {"parity-act": 15, "parity-repeat": 4}
     assert evidence.diverged == {"parity-act": 1, "parity-repeat": 0}
     assert (evidence.unfinished, evidence.seeds) == ({"parity-act"}, [3, 4, 3])
-    evidence.sweep("parity", "act", "test", *small_taus(0.004))
+    evidence.sweep("parity", "act", above=0, at_most=0.004)
     assert (evidence.replicas["parity-act"], evidence.seeds[-1]) == (8, 4)
-    with pytest.raises(InsufficientError, match=r"^no setting with 0 < τ ≤ 0.0001 was run$"):
-        evidence.sweep("parity", "act", "test", *small_taus(0.0001))
+    with pytest.raises(InsufficientError, match=r"^no setting above 0 and up to 0.0001 was run$"):
+        evidence.sweep("parity", "act", above=0, at_most=0.0001)
 
 
 def test_a_variant_belongs_to_the_stage_of_its_mechanism() -> None:

@@ -32,7 +32,6 @@ from oracle.claim_oracle import (
 from support.claim_tables import results, rows
 
 from pondering.claims.evidence import InsufficientError, NotRunError
-from pondering.claims.measures import banino
 from pondering.results.results import Results
 
 PRIORS = (0.1, 0.2, 0.45, 0.6, 0.9)
@@ -76,7 +75,7 @@ def test_best_against_best(gone: Replicas) -> None:
         assert len({min(grid.settings, key=lambda s, k=k: grid.error[s, k]) for k in SEEDS}) > 1
     places = ponder.best(), act.best()
     check(
-        measured(banino.best_against_best, source, experiment="pair", split="test"),
+        measured("B1", source, experiment="pair"),
         pondernet_accuracy=accuracy(ponder),
         act_accuracy=accuracy(act),
         best_accuracy=better(ponder, act),
@@ -103,7 +102,7 @@ def test_extrapolation(gone: Replicas) -> None:
     ]
     steps = [{k: grid.steps[places[0], k] for k in SEEDS} for grid in (inside[0], beyond[0])]
     check(
-        measured(banino.extrapolation, source, experiment="pair"),
+        measured("B2", source, experiment="pair"),
         inside_accuracy=accuracy(inside[0]),
         pondernet_accuracy=over_mean(right[0]),
         act_accuracy=over_mean(right[1]),
@@ -151,14 +150,7 @@ def test_computation_in_training(learned_error: float) -> None:
         median([each.first(place, k, learned_error, "computed_steps") for k in SEEDS])
         for each, place in zip(curves, places, strict=True)
     ]
-    found = measured(
-        banino.training_compute,
-        source,
-        experiment="pair",
-        mechanism=variant,
-        split="test",
-        learned_error=learned_error,
-    )
+    found = measured("B3", source, experiment="pair", learned_error=learned_error)
     check(
         found,
         compute_to_learn=(until_learned[0] / until_learned[1], 4),
@@ -174,14 +166,7 @@ def test_computation_in_training(learned_error: float) -> None:
 
 def test_computation_is_judged_for_the_variant_or_not_at_all() -> None:
     with pytest.raises(NotRunError, match=r"^pair has no runs of pondernet\[epsilon=0.05\]$"):
-        measured(
-            banino.training_compute,
-            pair(),
-            experiment="pair",
-            mechanism="pondernet[epsilon=0.05]",
-            split="test",
-            learned_error=0.1,
-        )
+        measured("B3", pair(), experiment="pair", learned_error=0.1)
 
 
 @whole_and_broken
@@ -209,10 +194,9 @@ def test_robustness_over_settings(gone: Replicas) -> None:
     solved = {grid: len(steady[grid]) / len(rate[grid]) for grid in chosen}
     assert all(0 < share < 1 for share in solved.values())
     found = measured(
-        banino.robustness,
+        "B4",
         source,
         experiment=name,
-        split="test",
         solved_accuracy=bound,
         lambda_p_at_most=0.6,
         minimum_settings=4,
@@ -235,7 +219,7 @@ def test_scatter_at_chance_does_not_count() -> None:
     def judged(act_error: float) -> dict[str, float]:
         return values(
             measured(
-                banino.robustness,
+                "B4",
                 results(
                     [
                         rows("pair", "pondernet", PRIORS, lambda s, k, d: 0.02 + 0.01 * (k % 2)),
@@ -250,7 +234,6 @@ def test_scatter_at_chance_does_not_count() -> None:
                     ]
                 ),
                 experiment="pair",
-                split="test",
                 solved_accuracy=0.85,
                 lambda_p_at_most=0.9,
                 minimum_settings=4,
@@ -273,16 +256,15 @@ def test_six_settings_of_each_are_needed() -> None:
         )
         arguments = {
             "experiment": "pair",
-            "split": "test",
             "solved_accuracy": 0.85,
             "lambda_p_at_most": 0.85,
             "minimum_settings": 6,
         }
         if lacking is None:
-            measured(banino.robustness, source, **arguments)
+            measured("B4", source, **arguments)
             continue
         with pytest.raises(InsufficientError, match=f"^5 settings of {lacking} were run, 6 are"):
-            measured(banino.robustness, source, **arguments)
+            measured("B4", source, **arguments)
 
 
 def flat(setting: float, seed: int, level: float) -> float:
@@ -306,9 +288,7 @@ def test_settled_steps(lambda_p: float) -> None:
             return NAN
         return abs(mean(last) - mean(third)) / mean(third)
 
-    found = measured(
-        banino.settled_steps, source, experiment="pair", split="test", lambda_p=lambda_p
-    )
+    found = measured("B5", source, experiment="pair", lambda_p=lambda_p)
     there = [v for v in (ponder.steps[lambda_p, k] for k in SEEDS) if not math.isnan(v)]
     shortest = [v for v in (ponder.steps[PRIORS[-1], k] for k in SEEDS) if not math.isnan(v)]
     check(

@@ -21,8 +21,6 @@ from oracle.claim_oracle import (
 )
 from support.claim_tables import results
 
-from pondering.claims.measures import digits
-
 PRIORS = (0.1, 0.2, 0.45)
 
 
@@ -59,7 +57,7 @@ def on_digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Rep
             ponder_seeds,
             plain_seeds,
         )
-    check(measured(digits.digit_accuracy, source, experiment="mnist", lambda_p=0.2), **expected)
+    check(measured("M1", source), **expected)
 
 
 @whole_and_broken
@@ -90,9 +88,7 @@ def test_rotated_digits(gone: Replicas) -> None:
         {(k, d): values[0.2, k, d] for k in SEEDS for d in (22.5, 90)}
         for values in (ranges.error_at, ranges.steps_at)
     )
-    found = measured(
-        digits.rotated_digits, source, experiment=name, lambda_p=0.2, trained=22.5, farthest=90
-    )
+    found = measured("M2", source)
     check(
         found,
         trained_accuracy=over_mean({k: 1 - error[k, 22.5] for k in SEEDS}),

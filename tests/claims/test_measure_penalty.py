@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 from oracle.claim_oracle import (
+    CLAIMS,
     NAN,
     SEEDS,
     Expected,
@@ -30,7 +31,6 @@ from oracle.claim_oracle import (
 from support.claim_tables import curve, results, rows
 
 from pondering.claims.evidence import Evidence
-from pondering.claims.measures import penalty
 
 TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.03)
 LEVELS = (1, 2, 4, 7, 8, 12)
@@ -60,13 +60,7 @@ def test_errors_with_and_without_act(gone: Replicas) -> None:
     rate = {s: share(act.error[s, k] < EXACT for k in SEEDS) for s in small}
     plain_rate = share(plain.error[1, k] < EXACT for k in SEEDS)
     assert len(set(rate.values())) > 1
-    found = measured(
-        penalty.error_with_and_without,
-        source,
-        experiment="logic",
-        tau_at_most=0.02,
-        solved_below=EXACT,
-    )
+    found = measured("G4", source, tau_at_most=0.02, solved_below=EXACT)
     check(
         found,
         plain_error=(median([plain.error[1, k] for k in SEEDS]), 4),
@@ -99,13 +93,7 @@ def test_two_networks_of_twenty_that_stall_do_not_decide(stalled: tuple[float, f
         ],
         [training_errors],
     )
-    found = measured(
-        penalty.error_with_and_without,
-        source,
-        experiment="parity",
-        tau_at_most=0.03,
-        solved_below=0.05,
-    )
+    found = measured("G1", source)
     mean_error = mean([*stalled, *[0.01] * 18])
     assert values(found) == pytest.approx(
         {
@@ -135,15 +123,12 @@ def test_a_network_that_was_not_trained_is_no_failure() -> None:
     plain = plain[(plain["setting"] == 1) | (plain["seed"] == 2)]
     source = results([plain, act], [learning])
     evidence = Evidence(source)
-    found = penalty.error_with_and_without(
-        evidence, experiment="logic", tau_at_most=0.02, solved_below=0.1
-    )
+    CLAIMS["G4"].measured_in(evidence)
     assert evidence.seeds == [4, 3]
+    found = values(measured("G4", source, tau_at_most=0.02, solved_below=0.1))
     curves = Training(source, "logic", "act")
-    assert values(found)["solved_settings"] == 1.0
-    assert values(found)["solve_updates"] == median(
-        [curves.first(0.001, k, 0.1) for k in (2, 3, 5)]
-    )
+    assert found["solved_settings"] == 1.0
+    assert found["solve_updates"] == median([curves.first(0.001, k, 0.1) for k in (2, 3, 5)])
 
 
 @whole_and_broken
@@ -173,7 +158,7 @@ def test_trends_with_tau(gone: Replicas) -> None:
         low, high = spreads(seeds)
         return low / (0.001 if high < 0.001 else high)
 
-    found = measured(penalty.trends_with_tau, source, experiment="parity", minimum_settings=7)
+    found = measured("G2", source, experiment="parity", minimum_settings=7)
     check(
         found,
         plain_error=plain_error(Grid(source, "parity", "repeat")),
@@ -191,13 +176,7 @@ def test_every_tau_on_addition(gone: Replicas) -> None:
     act = table("addition", "act", TAUS, LEVELS, errors=(0, 0.27), exact={0.01: EXACT}, gone=gone)
     source = results([act], [training("addition", "act", TAUS, gone=gone)])
     grid, curves = Grid(source, "addition", "act"), Training(source, "addition", "act")
-    found = measured(
-        penalty.solved_at_every_tau,
-        source,
-        experiment="addition",
-        solved_below=EXACT,
-        minimum_settings=7,
-    )
+    found = measured("G6", source, solved_below=EXACT, minimum_settings=7)
     hardest = LEVELS[-1]
     solved = [
         share(max(grid.error[s, k], grid.error_at[s, k, hardest]) < EXACT for k in SEEDS)
@@ -218,13 +197,7 @@ def test_what_fails_on_the_longest_sums_is_not_solved(hardest: float, solved: fl
         "addition", "act", TAUS, lambda s, k, d: hardest if d == 3 else 0.01, levels=(1, 2, 3)
     )
     source = results([act], [training("addition", "act", TAUS)])
-    found = measured(
-        penalty.solved_at_every_tau,
-        source,
-        experiment="addition",
-        solved_below=0.05,
-        minimum_settings=7,
-    )
+    found = measured("G6", source, solved_below=0.05, minimum_settings=7)
     assert values(found)["solved_settings"] == solved
     assert values(found)["worst_error"] == pytest.approx((hardest + 0.02) / 3)
 
@@ -235,7 +208,6 @@ def test_a_ratio_of_spreads_says_what_is_taken_for_next_to_nothing() -> None:
     one = act[act["seed"] == 2]
     curves, plain = training("parity", "act", TAUS), table("parity", "repeat", [1], LEVELS)
     for kept, said in ((act, " (0, taken as 0.001)"), (one, "")):
-        found = penalty.trends_with_tau(
-            Evidence(results([plain, kept], [curves])), experiment="parity", minimum_settings=7
-        )
-        assert found["high"] == said
+        found = CLAIMS["G2"].measured_in(Evidence(results([plain, kept], [curves])))
+        (label,) = (each.label for each in found if each.name == "spread_ratio")
+        assert label.endswith(f"over highest third{said}")

@@ -25,7 +25,6 @@ from oracle.claim_oracle import (
 from support.claim_tables import results
 
 from pondering.claims.intervals import ratio_of_soonest
-from pondering.claims.measures.repeat import repeat_against_act
 from pondering.results.statistics import Interval
 
 TAUS = (0.0, 0.001, 0.004, 0.01)
@@ -66,9 +65,7 @@ def test_a_fixed_repeat_against_act(gone: Replicas, solved: float) -> None:
         min(median([known[mechanism].first(s, k, solved) for k in SEEDS]) for s in settings)
         for mechanism, settings in (("repeat", REPEATS[1:]), ("act", TAUS))
     ]
-    found = measured(
-        repeat_against_act, source, first="parity", second="addition", solved_error=solved
-    )
+    found = measured("F1", source, solved_error=solved)
     check(found, first_speed=(soonest[0] / soonest[1], 4), **expected)
 
 

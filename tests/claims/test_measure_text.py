@@ -29,7 +29,6 @@ from oracle.claim_oracle import (
 from support.claim_tables import results, step, trace
 
 from pondering.claims.evidence import InsufficientError
-from pondering.claims.measures import text
 
 TAUS = (0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.05)
 PIECES = (
@@ -89,7 +88,7 @@ def test_bits_per_character(gone: Replicas) -> None:
         bits = [act.mean_error(s, seeds) for s in TAUS]
         return max(bits) - min(bits)
 
-    found = measured(text.bits_per_character, source, experiment="wikipedia", split="train")
+    found = measured("G9", source)
     check(
         found,
         plain_bits=over_mean({k: plain.error[1, k] for k in SEEDS}),
@@ -176,9 +175,7 @@ def test_steps_by_character() -> None:
             if one["kind"] == "id" and one["input"] in "407" and one["loss"] is not None
         )
 
-    found = measured(
-        text.ponder_by_character, source, experiment="wikipedia", minimum_characters=24
-    )
+    found = measured("G10", source, minimum_characters=24)
     steps, letter = "ponder_time", "letter"
     check(
         found,
@@ -192,4 +189,4 @@ def test_steps_by_character() -> None:
         id_entropy=above("entropy", ["id"], letter),
     )
     with pytest.raises(InsufficientError, match="24 characters of kind 'id', 25 are needed"):
-        measured(text.ponder_by_character, source, experiment="wikipedia", minimum_characters=25)
+        measured("G10", source, minimum_characters=25)

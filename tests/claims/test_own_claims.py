@@ -287,12 +287,12 @@ def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
     ]
     table = rows("bias_sort", "act", (0.001,), cases.flat(0.1), levels=(1, 2), seeds=list(ways))
     evidence = Evidence(results([table], curves))
-    found = initial_bias(evidence, experiments=["bias_sort"], usual=1.0)
+    found = initial_bias(evidence, experiment="bias_sort", usual=1.0)
     assert {name: (each.estimate, each.count) for name, each in found.items()} == {
-        "fell_to_one_step, Bias sort": (3.0, 0),
-        "returned_from_one_step, Bias sort": (1 / 3, 3),
-        "above_one_step_at_end, Bias sort": (2 / 3, 3),
-        "solved_at_bias_1, Bias sort": (0.0, 4),
+        "fell_to_one_step": (3.0, 0),
+        "returned_from_one_step": (1 / 3, 3),
+        "above_one_step_at_end": (2 / 3, 3),
+        "solved_at_bias_1": (0.0, 4),
     }
 
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 from pondering.claims.intervals import (
-    over_items_and_seeds,
     rate,
     rate_gap,
     solved_settings,
     solved_settings_gap,
 )
+from pondering.claims.measures.text import over_windows_and_seeds
 from pondering.claims.quantities import Quantity, quantities_of, quantity_text
 from pondering.results.statistics import Interval, mean_interval, median_interval
 from pondering.results.units import Unit, number_text
@@ -23,16 +23,15 @@ T15, T5 = 2.131450, 2.570582
 """Student's t at 97.5%, of 15 and 5 degrees of freedom."""
 
 
-def mean(counted: np.ndarray) -> np.ndarray:
-    """Of counts and sums [..., 2]."""
-    count, total = np.moveaxis(counted, -1, 0)
-    found: np.ndarray = total / np.where(count > 0, count, math.nan)
-    return found
+def mean(sample: np.ndarray) -> Interval:
+    """The mean over [windows, seeds], NaN left out."""
+    window, seed = (places.ravel() for places in np.indices(sample.shape))
+    rows = pd.DataFrame({"window": window, "seed": seed, "value": sample.ravel()})
+    return over_windows_and_seeds(lambda rows: rows["value"].mean(), rows)
 
 
 def width(sample: np.ndarray) -> float:
-    """Of the interval of the mean over [items, seeds]."""
-    found = over_items_and_seeds(mean, np.stack([np.ones_like(sample), sample], axis=-1))
+    found = mean(sample)
     assert found.low < found.estimate < found.high and found.count == sample.shape[1]
     return found.high - found.low
 
@@ -49,12 +48,9 @@ def test_seeds_that_read_alike_are_no_further_evidence_and_seeds_that_differ_wid
     assert width(drawn[:, :1] + np.array([0, 0, 0, 0, 0, 9])) > 2 * alike
 
 
-@pytest.mark.parametrize(
-    ("sample", "value"),
-    [([[(1.0, 2.0)] * 3], 2.0), ([[(0.0, 0.0)] * 2, [(1.0, 1.0), (1.0, 2.0)]], 1.5)],
-)
-def test_an_item_that_cannot_be_left_out_gives_no_interval(sample: object, value: float) -> None:
-    found = over_items_and_seeds(mean, np.array(sample))
+@pytest.mark.parametrize(("sample", "value"), [([[2.0] * 3], 2.0), ([[math.nan] * 2, [1, 2]], 1.5)])
+def test_a_window_that_cannot_be_left_out_gives_no_interval(sample: object, value: float) -> None:
+    found = mean(np.array(sample))
     assert found.estimate == value and math.isnan(found.low) and math.isnan(found.high)
 
 

@@ -11,6 +11,7 @@ import random
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,11 +20,14 @@ from scipy import stats
 from support.claim_tables import rows
 from support.synthetic_results import card_of
 
+from pondering.claims.claims import load_register
 from pondering.claims.evidence import Evidence
-from pondering.claims.quantities import Measured
 from pondering.results.results import Results
 from pondering.results.statistics import Interval
 
+CLAIMS = {
+    claim.id: claim for claim in load_register(Path(__file__).parents[2] / "claims.yaml").claims
+}
 SEEDS = (2, 3, 5, 8)
 UPDATES = (400, 1000, 1500, 2500, 4000, 5000, 6000, 7000, 8000)
 NAN = math.nan
@@ -48,7 +52,7 @@ def table(
     splits: Sequence[str] = ("test",), errors: tuple[float, float] = (0.0, 0.6),
     exact: Mapping[float, float] | None = None, seeds: Sequence[int] = SEEDS, gone: Replicas = (),
 ) -> pd.DataFrame:  # fmt: skip
-    """Irregular evaluation rows in no order, with one split more than is asked about.
+    """Irregular evaluation rows, of each split in no order; a split that no claim asks about last.
 
     Steps are multiples of 1/4, so that they tie. `exact` fixes the error of a setting. Replicas
     `gone` diverged: as an evaluation writes them, with the worst error and without steps.
@@ -63,11 +67,12 @@ def table(
         def steps(s: float, k: int, d: float, key: Any = key) -> float:
             return round(4 * draw(1, 6, "steps", key, s, k, d)) / 4
 
-        parts.append(rows(
+        part = rows(
             experiment, mechanism, settings, error, steps, levels=levels, split=split, seeds=seeds,
             status=lambda s, k: "diverged" if (s, k) in gone else "finished",
-        ))  # fmt: skip
-    frame = pd.concat(parts).sample(frac=1, random_state=1)
+        )  # fmt: skip
+        parts.append(part.sample(frac=1, random_state=1))
+    frame = pd.concat(parts)
     frame["examples"] = [int(draw(50, 900, "examples", level)) for level in frame["difficulty"]]
     frame.loc[frame["prediction"] == "expected", "ponder_time"] += 3
     lost = frame["status"] == "diverged"
@@ -279,11 +284,10 @@ def plain_error(plain: Grid) -> Expected:
     return over_mean({k: plain.error[1, k] for k in plain.seeds})
 
 
-def measured(
-    measure: Callable[..., Measured], source: Results, **arguments: Any
-) -> dict[str, Interval]:
-    """The intervals that a measure finds, without its texts."""
-    found = measure(Evidence(source), **arguments)
+def measured(claim: str, source: Results, **arguments: Any) -> dict[str, Interval]:
+    """The intervals that a claim's measure finds, by the claim's arguments but for these."""
+    asked = CLAIMS[claim]
+    found = asked.measure(Evidence(source), **asked.arguments | arguments)
     return {name: each for name, each in found.items() if isinstance(each, Interval)}
 
 

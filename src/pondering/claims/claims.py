@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import date
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -20,8 +20,8 @@ from pydantic import (
     model_validator,
 )
 
-from pondering.claims.evidence import Evidence
-from pondering.claims.quantities import Measured, Quantity, quantities_of
+from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claims.quantities import Measured, Quantity, parted, quantities_of
 from pondering.project.documents import read_yaml
 from pondering.project.errors import UserError, printable
 from pondering.results.units import Unit, number_text
@@ -136,14 +136,12 @@ class Remark(Entry):
 
 def _measure_named(name: str) -> Callable[..., Measured]:
     """The function of `pondering.claims.measures`, named as penalty.error_with_and_without."""
-    module, _, function = name.partition(".")
     try:
-        found: Callable[..., Measured] = getattr(
-            import_module(f"pondering.claims.measures.{module}"), function
-        )
+        module, _, function = name.partition(".")
+        found = getattr(import_module(f"pondering.claims.measures.{module}"), function)
     except (ImportError, AttributeError):
         raise ValueError(f"no {name!r} in pondering.claims.measures") from None
-    return found
+    return cast(Callable[..., Measured], found)
 
 
 class Claim(Entry):
@@ -152,7 +150,8 @@ class Claim(Entry):
     Args:
         paper, figure, paper_value: where it was published, and with what numbers.
         measure, arguments: the function of `pondering.claims.measures` that gives its quantities.
-        measured: how it does, in words.
+            With a list as `experiment` it is asked of each, and each is a part of its own.
+        measured: how it does, where bounds and labels do not say it.
         chooses: the mechanisms that the measure compares at their setting of the lowest mean error.
         quantities: unit and label of each, by name; see `quantities_of`.
         judged_at: the profiles at which it can be judged, from the smallest; `scale_reason` says
@@ -174,7 +173,7 @@ class Claim(Entry):
     figures: tuple[str, ...] = ()
     statement: Text
     paper_value: Text
-    measured: Text
+    measured: str = ""
     measure: Annotated[Callable[..., Measured], BeforeValidator(_measure_named)]
     arguments: dict[str, str | int | float | tuple[str | int | float, ...]]
     chooses: tuple[str, ...] = ()
@@ -212,8 +211,26 @@ class Claim(Entry):
         Raises:
             NotRunError, InsufficientError: they cannot be measured.
         """
-        found = self.measure(evidence, **self.arguments)
-        return quantities_of(found, self.quantities, self.arguments)
+        return quantities_of(self._found_in(evidence), self.quantities, self.arguments)
+
+    def _found_in(self, evidence: Evidence) -> Measured:
+        """What its measure gives; where it is about several experiments, of each that was run."""
+        experiments = self.arguments.get("experiment")
+        if not isinstance(experiments, tuple):
+            return self.measure(evidence, **self.arguments)
+        found: Measured = {}
+        for name in experiments:
+            try:
+                own = self.measure(evidence, **self.arguments | {"experiment": name})
+            except NotRunError:  # the evidence remembers it
+                continue
+            except InsufficientError as problem:
+                evidence.not_run(f"{name}: {problem}")
+                continue
+            found |= parted(own, evidence.results.title(str(name)))
+        if not found:
+            raise NotRunError("; ".join(dict.fromkeys(evidence.missing)))
+        return found
 
     @property
     def own(self) -> bool:
@@ -228,7 +245,7 @@ class Claim(Entry):
     @property
     def experiments(self) -> tuple[str, ...]:
         """The experiments that it is about."""
-        named = ("experiment", "experiments", "beside", "scattered", "first", "second")
+        named = ("experiment", "experiments", "scattered", "first", "second")
         found = [self.arguments[name] for name in named if name in self.arguments]
         lists = (each if isinstance(each, tuple) else (each,) for each in found)
         return tuple(str(name) for each in lists for name in each)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +12,8 @@ import pandas as pd
 
 from pondering.params.replica import read_variant
 from pondering.results.results import Results
-from pondering.results.tables import evaluated, per_seed
+from pondering.results.tables import evaluated, per_seed, splits_of
 
-Keep = Callable[["pd.Series[float]"], Any]
 NOT_RUN = " has not been run"
 """What is said of an experiment without a table, behind its name."""
 
@@ -60,18 +59,18 @@ class Evidence:
         self,
         experiment: str,
         mechanism: str,
-        split: str = "test",
-        keep: Keep | None = None,
-        words: str = "",
+        split: str | None = None,
+        *,
+        above: float = -math.inf,
+        at_most: float = math.inf,
     ) -> pd.DataFrame:
-        """The evaluation of one mechanism; PonderNet by its sampled prediction, as its paper.
+        """The evaluation of one mechanism; PonderNet by its sampled prediction, as in its paper.
 
         Args:
             experiment: the task.
             mechanism: as tables write it: act, or a variant as pondernet[epsilon=0.05].
-            split: the evaluation split.
-            keep: which settings a claim is about; None: all.
-            words: those settings in words.
+            split: of the evaluation; None: the split that counts.
+            above, at_most: the settings that a claim is about.
 
         Returns:
             A row for each setting, seed and difficulty.
@@ -80,20 +79,15 @@ class Evidence:
             NotRunError: there are no such rows.
             InsufficientError: none of the settings was run.
         """
-        rows = self.rows(experiment, mechanism, split)
-        if keep is not None:
-            rows = rows[keep(rows["setting"])]
-            if rows.empty:
-                raise InsufficientError(f"no setting with {words} was run")
-        self._remember(experiment, mechanism, rows)
-        return rows
-
-    def rows(self, experiment: str, mechanism: str, split: str) -> pd.DataFrame:
-        """What `sweep` gives of all settings; nothing is remembered."""
-        rows = evaluated(self.table(experiment), split=split)
+        table = self.table(experiment)
+        rows = evaluated(table, split=split or splits_of(table)[0])
         rows = rows[rows["mechanism"] == mechanism]
         if rows.empty:
             raise self.not_run(f"{experiment} has no runs of {mechanism}")
+        rows = rows[(rows["setting"] > above) & (rows["setting"] <= at_most * (1 + 1e-9))]
+        if rows.empty:
+            raise InsufficientError(f"no setting above {above:g} and up to {at_most:g} was run")
+        self._remember(experiment, mechanism, rows)
         return rows
 
     def table(self, experiment: str) -> pd.DataFrame:
@@ -106,10 +100,10 @@ class Evidence:
             raise self.not_run(f"{experiment}{NOT_RUN}")
         return self.results.tables[experiment]
 
-    def plain(self, experiment: str, split: str = "test") -> pd.DataFrame:
+    def plain(self, experiment: str) -> pd.DataFrame:
         """The plain network: the fixed repeat with rho = 1."""
         try:
-            return self.sweep(experiment, "repeat", split, lambda rho: rho == 1)
+            return self.sweep(experiment, "repeat", at_most=1)
         except InsufficientError as problem:
             raise NotRunError(f"{experiment} has no runs of the plain network (rho 1)") from problem
 
@@ -138,20 +132,19 @@ class Evidence:
         known = frame[frame["mechanism"].isin([*mechanisms])]
         return float(known.groupby("mechanism")["update"].max().min()) if len(known) else 0.0
 
-    def traces(self, experiment: str, mechanism: str, kind: str) -> dict[int, list[dict[str, Any]]]:
-        """Single sequences that a mechanism was traced on, by seed.
+    def traces(self, experiment: str, kind: str) -> dict[int, list[dict[str, Any]]]:
+        """Single sequences that ACT was traced on, by seed.
 
         Args:
             experiment: the task.
-            mechanism: act or pondernet.
             kind: text, mixed and so on, as the traces say it.
         """
         found: dict[int, list[dict[str, Any]]] = {}
         for trace in self.results.traces.get(experiment, []):
-            if (trace["mechanism"], trace["kind"]) == (mechanism, kind) and trace["steps"]:
+            if (trace["mechanism"], trace["kind"]) == ("act", kind) and trace["steps"]:
                 found.setdefault(int(trace["seed"]), []).append(trace)
         if not found:
-            self.not_run(f"{experiment} has no traces of {mechanism} ({kind})")
+            self.not_run(f"{experiment} has no traces of act ({kind})")
         return found
 
     def not_run(self, what: str) -> NotRunError:
@@ -176,11 +169,6 @@ class Evidence:
 NO_CURVES = pd.DataFrame(
     columns=["mechanism", "setting", "seed", "update", "error", "computed_steps", "ponder_time"]
 )
-
-
-def small_taus(at_most: float) -> tuple[Keep, str]:
-    """For `Evidence.sweep`: the time penalties up to a largest one, but for none at all (τ = 0)."""
-    return lambda tau: (tau > 0) & (tau <= at_most * (1 + 1e-9)), f"0 < τ ≤ {at_most:g}"
 
 
 def at_prior(rows: pd.DataFrame, lambda_p: float) -> pd.DataFrame:

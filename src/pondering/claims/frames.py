@@ -42,7 +42,7 @@ def average(values: ArrayLike, axis: int | None = None) -> Array:
     return np.asarray(total, dtype=np.float64)
 
 
-def difference(first: Array, second: Array) -> float:
+def difference(first: ArrayLike, second: ArrayLike) -> float:
     """The mean of one array less that of another, NaN left out."""
     return float(average(first) - average(second))
 

@@ -1,4 +1,4 @@
-"""Intervals over seeds of what the claims ask: rates, gaps, ratios of medians, texts.
+"""Intervals over seeds of what the claims ask: rates, gaps, ratios of medians.
 
 Means and medians have theirs from `pondering.results.statistics`, as have the methods used here.
 """
@@ -6,8 +6,6 @@ Means and medians have theirs from `pondering.results.statistics`, as have the m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +14,8 @@ from numpy.typing import ArrayLike
 from pondering.claims.frames import Array
 from pondering.results.statistics import (
     Interval,
-    interval,
     median_interval,
     rate_difference,
-    student,
-    variance_left_out,
     wilson,
 )
 
@@ -29,16 +24,6 @@ RESAMPLES = 2000
 """Draws of seeds for an interval that no formula gives."""
 EACH_OF_TWO = 0.975
 """Level of two intervals that hold at once in 95% of cases, by Bonferroni."""
-
-
-def over_seeds(statistic: Callable[..., Any], *samples: ArrayLike) -> Interval:
-    """A statistic that is smooth in the seeds, with the jackknife's interval.
-
-    Args:
-        statistic: takes arrays and gives a number.
-        samples: [seeds, ...] each.
-    """
-    return interval(statistic, *(np.array(each, dtype=float, order="C") for each in samples))
 
 
 def count(number: float, seeds: int) -> Interval:
@@ -121,32 +106,3 @@ def ratio_of_soonest(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
 def _soonest(values: pd.DataFrame) -> Interval:
     found = (median_interval(values[setting], EACH_OF_TWO) for setting in values)
     return min(found, key=lambda each: each.estimate, default=median_interval([]))
-
-
-def over_items_and_seeds(statistic: Callable[[Array], Any], sample: Array) -> Interval:
-    """A statistic of items that every seed has met, with the chance of both in its interval.
-
-    An item is left out with what all seeds made of it, a seed with all its items: the seeds'
-    readings of one item are no independent evidence. The two variances add, and the smaller count
-    gives the degrees of freedom: too wide rather than too narrow, since what is particular to one
-    reading is in both variances. With a single seed the interval is over items.
-
-    Args:
-        statistic: takes counts and sums over items and seeds, [...] or several of them
-            [places, ...], and gives a number, or [places]; NaN where there is none.
-        sample: [items, seeds, ...], the counts and sums of each.
-
-    Returns:
-        The interval; NaN below two items and where the statistic is NaN without an item or a seed.
-
-    Source: A. B. Owen 2007, "The pigeonhole bootstrap", for the sum of the two variances.
-    """
-    items, seeds = sample.shape[:2]
-    whole = sample.sum(axis=(0, 1))
-    value, axes = float(statistic(whole)), range(2 if seeds > 1 else 1)
-    bounds = NAN, NAN
-    if items > 1:
-        without = (whole - sample.sum(axis=1 - axis) for axis in axes)
-        variance = sum(variance_left_out(statistic(each)) for each in without)
-        bounds = student(value, variance, min(sample.shape[axis] for axis in axes) - 1)
-    return Interval(value, *bounds, seeds)

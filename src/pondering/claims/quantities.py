@@ -87,6 +87,15 @@ def _text(name: str, texts: Texts) -> tuple[Unit, str, str]:
     raise KeyError(f"{name} has no label in claims.yaml")
 
 
+def parted(found: Measured, part: str) -> Measured:
+    """The same, of a part of the claim; a part that a name has already stands behind it."""
+    if not part:
+        return found
+    names = (name.split(", ", 1) for name in found)
+    keys = [", ".join([name, part, *more]) for name, *more in names]
+    return dict(zip(keys, found.values(), strict=True))
+
+
 def quantity_text(quantity: Quantity) -> str:
     """The value with its interval, as tables print it."""
     return interval_text(quantity.value, quantity.low, quantity.high, quantity.unit)

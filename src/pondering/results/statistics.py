@@ -39,7 +39,7 @@ class Interval:
         return replace(self, low=low, high=high)
 
 
-def interval(statistic: Callable[..., Any], *samples: NDArray[Any]) -> Interval:
+def interval(statistic: Callable[..., Any], *samples: ArrayLike) -> Interval:
     """Estimate +- t se, by the jackknife that leaves out one seed at a time.
 
     For the mean of one sample it is Student's interval. Samples of equally many seeds are of the
@@ -50,7 +50,7 @@ def interval(statistic: Callable[..., Any], *samples: NDArray[Any]) -> Interval:
     Args:
         statistic: takes the samples and gives a number; NaN where there is none. It is to be smooth
             in the seeds: a median has `median_interval`, a rate `wilson`.
-        samples: arrays [seeds, ...]. A seed that is NaN throughout has no result and is left out
+        samples: [seeds, ...] each. A seed that is NaN throughout has no result and is left out
             beforehand; other NaN are the statistic's matter.
 
     Returns:
@@ -61,8 +61,9 @@ def interval(statistic: Callable[..., Any], *samples: NDArray[Any]) -> Interval:
     Source: J. W. Tukey 1958, "Bias and confidence in not-quite large samples"; the degrees of
     freedom of several variances are those of F. E. Satterthwaite 1946.
     """
-    together = len({len(sample) for sample in samples}) == 1
-    kept = _with_result(samples) if together else [_with_result([s])[0] for s in samples]
+    arrays = [np.array(each, dtype=np.float64, order="C") for each in samples]
+    together = len({len(each) for each in arrays}) == 1
+    kept = _with_result(arrays) if together else [_with_result([each])[0] for each in arrays]
     count = min(len(sample) for sample in kept)
     estimate = float(statistic(*kept)) if count else float("nan")
     if count < 2:
@@ -122,7 +123,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     Returns:
         The mean, NaN without values; its bounds, NaN below two.
     """
-    return interval(np.mean, np.asarray(values, dtype=np.float64).ravel())
+    return interval(np.mean, np.ravel(values))
 
 
 def median_interval(values: ArrayLike, level: float = LEVEL) -> Interval:

@@ -21,32 +21,27 @@ from pondering.claims.frames import (
     near_best,
     reached,
 )
-from pondering.claims.intervals import (
-    over_seeds,
-    ratio_of_soonest,
-    solved_settings,
-    solved_settings_gap,
-)
+from pondering.claims.intervals import ratio_of_soonest, solved_settings, solved_settings_gap
 from pondering.claims.quantities import Measured
-from pondering.results.statistics import mean_interval, median_interval
+from pondering.results.statistics import interval, mean_interval, median_interval
 
 
-def best_against_best(evidence: Evidence, *, experiment: str, split: str) -> Measured:
-    """PonderNet against ACT, each at the setting with the best mean accuracy (B1)."""
-    sweeps = [evidence.sweep(experiment, name, split) for name in ("pondernet", "act")]
+def best_against_best(evidence: Evidence, *, experiment: str) -> Measured:
+    """B1, figure 1a: PonderNet against ACT, each at the setting with the best mean accuracy."""
+    sweeps = [evidence.sweep(experiment, name) for name in ("pondernet", "act")]
     errors = [by(each, "error") for each in sweeps]
     steps = [by(rows, "ponder_time")[best(e)] for rows, e in zip(sweeps, errors, strict=True)]
     return {
-        "pondernet_accuracy": over_seeds(best_accuracy, errors[0]),
-        "act_accuracy": over_seeds(best_accuracy, errors[1]),
-        "best_accuracy": over_seeds(better_accuracy, *errors),
-        "accuracy_gain": over_seeds(accuracy_gain, *errors),
-        "steps_difference": over_seeds(difference, *steps),
+        "pondernet_accuracy": interval(best_accuracy, errors[0]),
+        "act_accuracy": interval(best_accuracy, errors[1]),
+        "best_accuracy": interval(better_accuracy, *errors),
+        "accuracy_gain": interval(accuracy_gain, *errors),
+        "steps_difference": interval(difference, *steps),
     }
 
 
 def extrapolation(evidence: Evidence, *, experiment: str) -> Measured:
-    """Accuracy and steps beyond the trained range; settings chosen inside it (B2).
+    """B2, figure 1b: accuracy and steps beyond the trained range; settings chosen inside it.
 
     Args:
         experiment: has the splits "interpolation" and "extrapolation".
@@ -59,19 +54,19 @@ def extrapolation(evidence: Evidence, *, experiment: str) -> Measured:
     accuracy = [1 - by(beyond, "error")[chosen], 1 - by(act[1], "error")[act_chosen]]
     steps = [by(each, "ponder_time")[chosen] for each in (inside, beyond)]
     return {
-        "inside_accuracy": over_seeds(best_accuracy, by(inside, "error")),
+        "inside_accuracy": interval(best_accuracy, by(inside, "error")),
         "pondernet_accuracy": mean_interval(accuracy[0]),
         "act_accuracy": mean_interval(accuracy[1]),
-        "accuracy_gain": over_seeds(difference, *accuracy),
-        "steps_ratio": over_seeds(lambda a, b: average(b) / average(a), *steps),
+        "accuracy_gain": interval(difference, *accuracy),
+        "steps_ratio": interval(lambda a, b: average(b) / average(a), *steps),
         "steps_beyond": mean_interval(steps[1]),
     }
 
 
 def training_compute(
-    evidence: Evidence, *, experiment: str, mechanism: str, split: str, learned_error: float
+    evidence: Evidence, *, experiment: str, mechanism: str, learned_error: float
 ) -> Measured:
-    """Forward passes spent in training by PonderNet and ACT, each at its best setting (B3).
+    """B3, figure 1c: forward passes in training of PonderNet and ACT, each at its best setting.
 
     compute_ratio_highest is the highest ratio over settings of both whose mean error is within one
     standard error of the best.
@@ -79,11 +74,10 @@ def training_compute(
     Args:
         mechanism: PonderNet as the tables write it; with a constant N it computes N steps for every
             example, whatever it has learned.
-        split: the evaluation split that chooses the settings.
         learned_error: the training error whose first crossing is compared.
     """
     names = (mechanism, "act")
-    sweeps = [evidence.sweep(experiment, name, split) for name in names]
+    sweeps = [evidence.sweep(experiment, name) for name in names]
     until = evidence.common_updates(experiment, names)
     curves = [evidence.curves(experiment, name, until) for name in names]
     errors = [by(each, "error") for each in sweeps]
@@ -103,12 +97,12 @@ def training_compute(
     near = product(*(near_best(each) for each in errors))
     highest = max(near, key=lambda each: _ratio(*at(each)))
     return {
-        "best_accuracy": over_seeds(better_accuracy, *errors),
-        "compute_ratio": over_seeds(_ratio, *at((chosen[0], chosen[1]))),
-        "compute_ratio_highest": over_seeds(_ratio, *at(highest)),
+        "best_accuracy": interval(better_accuracy, *errors),
+        "compute_ratio": interval(_ratio, *at((chosen[0], chosen[1]))),
+        "compute_ratio_highest": interval(_ratio, *at(highest)),
         "compute_to_learn": ratio_of_soonest(*learned),
         "sampled_steps": mean_interval(by(sweeps[0], "ponder_time")[chosen[0]]),
-        "accuracy_gain": over_seeds(accuracy_gain, *errors),
+        "accuracy_gain": interval(accuracy_gain, *errors),
     }
 
 
@@ -116,12 +110,11 @@ def robustness(
     evidence: Evidence,
     *,
     experiment: str,
-    split: str,
     solved_accuracy: float,
     lambda_p_at_most: float,
     minimum_settings: int,
 ) -> Measured:
-    """Over how many settings each method solves the task, and how seeds scatter (B4).
+    """B4, figures 2a and 2b: over how many settings each method solves the task, and its scatter.
 
     scatter_gap is over the settings that most seeds solve, NaN where a method has none.
 
@@ -131,8 +124,7 @@ def robustness(
         minimum_settings: fewer settings of either method than this tell nothing.
     """
     act, ponder = (
-        by(evidence.sweep(experiment, name, split), "error").dropna()
-        for name in ("act", "pondernet")
+        by(evidence.sweep(experiment, name), "error").dropna() for name in ("act", "pondernet")
     )
     require(act.shape[1], minimum_settings, "settings of ACT")
     require(ponder.shape[1], minimum_settings, "settings of PonderNet")
@@ -143,22 +135,22 @@ def robustness(
     most = [each.columns[each.mean() > 0.5] for each in solved]
     steady = [each[settings] for each, settings in zip(errors, most, strict=True)]
     return {
-        "best_accuracy": over_seeds(better_accuracy, *errors),
+        "best_accuracy": interval(better_accuracy, *errors),
         "pondernet_solved": solved_settings(solved[0]),
         "act_solved": solved_settings(solved[1]),
         "penalties": f": τ {', '.join(f'{tau:g}' for tau in most[1])}" if len(most[1]) else "",
         "solved_gap": solved_settings_gap(*solved),
-        "scatter_gap": over_seeds(_scatter_gap, *steady),
+        "scatter_gap": interval(_scatter_gap, *steady),
     }
 
 
-def settled_steps(evidence: Evidence, *, experiment: str, split: str, lambda_p: float) -> Measured:
-    """Steps with a prior that asks for many more, and with the shortest prior there is (B5).
+def settled_steps(evidence: Evidence, *, experiment: str, lambda_p: float) -> Measured:
+    """B5, figure 2c: steps with a prior that asks for many more, and with the shortest prior.
 
     Args:
         lambda_p: the prior of the claim.
     """
-    every = evidence.sweep(experiment, "pondernet", split)
+    every = evidence.sweep(experiment, "pondernet")
     own, shortest = at_prior(every, lambda_p), float(every["setting"].max())
     curves = evidence.curves(experiment, "pondernet")
     curves = curves[np.isclose(curves["setting"].astype(float), lambda_p)]
@@ -178,8 +170,7 @@ def _ratio(first: Array, second: Array) -> float:
 
 def _scatter_gap(ponder: Array, act: Array) -> float:
     """Scatter of accuracy over seeds, which is that of errors: ACT's less PonderNet's."""
-    scatter = [average(pd.DataFrame(each).std()) for each in (act, ponder)]
-    return float(scatter[0] - scatter[1])
+    return difference(*(pd.DataFrame(each).std() for each in (act, ponder)))
 
 
 def _drift(curve: pd.DataFrame) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pondering.claims.evidence import Evidence
 from pondering.claims.frames import REPLICA
 from pondering.claims.intervals import count, rate, rate_gap
-from pondering.claims.networks import networks, of_each, variants
+from pondering.claims.networks import networks, variants
 from pondering.claims.quantities import Measured
 from pondering.params.replica import read_variant
 
@@ -17,8 +17,8 @@ ROOM = 0.75
 """A larger share of the usual bias leaves no room for a quarter more."""
 
 
-def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float) -> Measured:
-    """Networks that solve by the halting bias they start with, and N through training (Q3).
+def initial_bias(evidence: Evidence, *, experiment: str, usual: float) -> Measured:
+    """Q3: networks that solve by the halting bias they start with, and N through training.
 
     solved_more_at_bias_B is of each other bias against the usual one, both without warm-up, and
     solved_more_at_bias_B_warmed with one, on a task that any network solves and the usual bias
@@ -27,28 +27,24 @@ def initial_bias(evidence: Evidence, *, experiments: Sequence[str], usual: float
     above_one_step_at_end that with a last N above LEFT.
 
     Args:
-        experiments: the tasks, ACT at one penalty with several biases, with and without warm-up.
+        experiment: has ACT at one penalty with several biases, with and without warm-up.
         usual: the bias of the networks without that option.
     """
-
-    def of(experiment: str) -> Measured:
-        names = variants(evidence, experiment, "act")
-        every = networks(evidence, experiment, names)
-        starts = {_start(name, usual): every[every["mechanism"] == name] for name in names}
-        if (usual, False) not in starts:
-            raise evidence.not_run(f"{experiment} has no runs of ACT with bias {usual:g}")
-        first = starts.pop((usual, False))["solved"]
-        found: Measured = {}
-        asked = every["solved"].any() and first.mean() <= ROOM
-        for (bias, warmed), own in sorted(starts.items()) if asked else ():
-            at = f"{bias:g}".replace("-", "minus_")
-            name = f"solved_more_at_bias_{at}{'_warmed' if warmed else ''}"
-            found[name] = rate_gap(own["solved"], first)
-            found[at] = f"{bias:g}".replace("-", "\N{MINUS SIGN}")
-        found |= _fallen(evidence, experiment, names)
-        return found | {f"solved_at_bias_{usual:g}": rate(first)}
-
-    return of_each(evidence, experiments, of)
+    names = variants(evidence, experiment, "act")
+    every = networks(evidence, experiment, names)
+    starts = {_start(name, usual): every[every["mechanism"] == name] for name in names}
+    if (usual, False) not in starts:
+        raise evidence.not_run(f"{experiment} has no runs of ACT with bias {usual:g}")
+    first = starts.pop((usual, False))["solved"]
+    found: Measured = {}
+    asked = every["solved"].any() and first.mean() <= ROOM
+    for (bias, warmed), own in sorted(starts.items()) if asked else ():
+        at = f"{bias:g}".replace("-", "minus_")
+        name = f"solved_more_at_bias_{at}{'_warmed' if warmed else ''}"
+        found[name] = rate_gap(own["solved"], first)
+        found[at] = f"{bias:g}".replace("-", "\N{MINUS SIGN}")
+    found |= _fallen(evidence, experiment, names)
+    return found | {f"solved_at_bias_{usual:g}": rate(first)}
 
 
 def _start(variant: str, usual: float) -> tuple[float, bool]:

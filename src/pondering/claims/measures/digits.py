@@ -7,13 +7,12 @@ import pandas as pd
 
 from pondering.claims.evidence import Evidence, InsufficientError, at_prior
 from pondering.claims.frames import Array, by, difference, trend
-from pondering.claims.intervals import over_seeds
 from pondering.claims.quantities import Measured
-from pondering.results.statistics import mean_interval
+from pondering.results.statistics import interval, mean_interval
 
 
 def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> Measured:
-    """Test accuracy of PonderNet on digits beside the plain network (M1).
+    """M1: test accuracy of PonderNet on digits beside the plain network.
 
     Args:
         lambda_p: the prior of the claim.
@@ -23,14 +22,14 @@ def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> M
     return {
         "pondernet_accuracy": mean_interval(ponder),
         "plain_accuracy": mean_interval(plain),
-        "against_plain": over_seeds(difference, ponder, plain),
+        "against_plain": interval(difference, ponder, plain),
     }
 
 
 def rotated_digits(
     evidence: Evidence, *, experiment: str, lambda_p: float, trained: float, farthest: float
 ) -> Measured:
-    """Accuracy and steps as digits turn beyond the trained angles (M2).
+    """M2: accuracy and steps as digits turn beyond the trained angles.
 
     Args:
         experiment: has the splits "range" and "angle", difficulties in degrees.

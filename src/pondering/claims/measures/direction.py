@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from pondering.claims.evidence import Evidence, require
@@ -11,7 +9,6 @@ from pondering.claims.networks import (
     count_of,
     mean_over_networks,
     networks,
-    of_each,
     options_text,
     variants,
 )
@@ -27,7 +24,7 @@ P_PRIOR, PRIOR_P = "p_prior", "prior_p"
 def steps_and_difficulty(
     evidence: Evidence, *, experiment: str, at_least: int, settings: int
 ) -> Measured:
-    """How the steps of solved networks follow difficulty, of ACT and of PonderNet (Q1).
+    """Q1: how the steps of solved networks follow difficulty, of ACT and of PonderNet.
 
     PonderNet's are those with its default beta and KL. need_correlation is that of the first step
     from which PonderNet's answer is right and stays right, need_never the share of inputs without
@@ -90,8 +87,8 @@ def _beta(variant: str) -> float:
     return float(dict(read_variant(variant)[1]).get("beta", 1.0))
 
 
-def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: str) -> Measured:
-    """What KL(prior || p) changes against KL(p || prior), at the same beta, prior and seed (Q7).
+def reversed_kl(evidence: Evidence, *, experiment: str, correlated: str) -> Measured:
+    """Q7: what KL(prior || p) changes against KL(p || prior), at the same beta, prior and seed.
 
     Where there are several priors or betas, the same of each: opposite effects cancel in a mean.
 
@@ -99,22 +96,18 @@ def reversed_kl(evidence: Evidence, *, experiments: Sequence[str], correlated: s
         correlated: the experiment whose steps are held against difficulty, as in Q1; of pairs that
             are both solved.
     """
-
-    def of(experiment: str) -> Measured:
-        pairs = _pairs(evidence, experiment)
-        trends = experiment == correlated
-        found = _differences(pairs, trends) | {"networks": count_of(pairs)}
-        if trends:
-            found["solved_networks"] = count_of(pairs[pairs["solved"]])
-        for column, named in {"setting": "lambda_p", "mechanism": "beta"}.items():
-            if pairs[column].nunique() > 1:
-                for value, own in pairs.groupby(column, sort=False):
-                    at = f"{named} {setting_text(value)}" if value else f"the usual {named}"
-                    found |= _differences(own, trends, f"_at_{at.replace(' ', '_')}")
-                    found[at.replace(" ", "_")] = at
-        return found
-
-    return of_each(evidence, experiments, of)
+    pairs = _pairs(evidence, experiment)
+    trends = experiment == correlated
+    found = _differences(pairs, trends) | {"networks": count_of(pairs)}
+    if trends:
+        found["solved_networks"] = count_of(pairs[pairs["solved"]])
+    for column, named in {"setting": "lambda_p", "mechanism": "beta"}.items():
+        if pairs[column].nunique() > 1:
+            for value, own in pairs.groupby(column, sort=False):
+                at = f"{named} {setting_text(value)}" if value else f"the usual {named}"
+                found |= _differences(own, trends, f"_at_{at.replace(' ', '_')}")
+                found[at.replace(" ", "_")] = at
+    return found
 
 
 def _differences(pairs: pd.DataFrame, trends: bool, at: str = "") -> Measured:

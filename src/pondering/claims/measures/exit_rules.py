@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from pondering.claims.evidence import Evidence, InsufficientError, NotRunError, require
+from pondering.claims.evidence import Evidence, InsufficientError, require
 from pondering.claims.frames import Array
-from pondering.claims.networks import of_each
 from pondering.claims.quantities import Measured
 from pondering.params.mechanisms import MECHANISMS
 from pondering.results.exits import at_best_settings, errors_at, with_curve
@@ -24,13 +22,9 @@ LARGEST_ERROR = 0.25
 
 
 def rules_and_mechanisms(
-    evidence: Evidence,
-    *,
-    experiments: Sequence[str],
-    beside: Sequence[str],
-    steps: Sequence[float],
+    evidence: Evidence, *, experiment: str, beside: str, steps: Sequence[float]
 ) -> Measured:
-    """Accuracy at equal mean steps: how it varies by rule and by mechanism (Q4).
+    """Q4: accuracy at equal mean steps, how it varies by rule and by mechanism.
 
     variance_ratio is the sum of squares between rules over that between mechanisms, both summed
     over the mean steps. Mechanisms without options are compared at their best settings, of those
@@ -39,41 +33,31 @@ def rules_and_mechanisms(
     variance_ratio_at_any_depth takes in mechanisms too whose error is as low at N steps alone.
 
     Args:
-        experiments: the tasks that are asked about.
-        beside: others, whose quantities are NAME_beside.
+        beside: an experiment that decides nothing, whose quantities are NAME_beside.
         steps: mean steps.
     """
-
-    def of(experiment: str) -> Measured:
-        table, rows = evidence.table(experiment), evidence.results.exits.get(experiment)
-        if rows is None:
-            raise evidence.not_run(f"{experiment} has no table of exit rules")
-        best, deep = {}, {}
-        forced = at_best_settings(evidence.results.readouts.get(experiment), table)
-        for mechanism, own in at_best_settings(rows, table).items():
-            at, split = float(own["setting"].iloc[0]), own["split"].iloc[0]
-            sweep = evidence.sweep(experiment, mechanism, split, partial(np.isclose, at))
-            if per_seed(sweep)["error"].mean() <= LARGEST_ERROR:
-                best[mechanism] = own
-            elif mechanism in forced and forced[mechanism]["depth"].mean() <= LARGEST_ERROR:
-                deep[mechanism] = own
-        require(len(best), 2, "mechanisms with exit rules that learned the task")
-        ratio, rules, at_steps = _ratio(best, rows, steps)
-        found: Measured = {"variance_ratio": ratio, "rules": rules, "depths": at_steps}
-        found["mechanisms"] = _listed(best)
-        if deep:
-            with suppress(InsufficientError):  # it decides nothing
-                found["variance_ratio_at_any_depth"] = _ratio(best | deep, rows, steps)[0]
-                found["deep"] = _listed(deep)
-        return found
-
-    decides = of_each(evidence, experiments, of)
-    with suppress(NotRunError):
-        for key, each in of_each(evidence, beside, of).items():
-            name, _, part = key.partition(", ")
-            beside_it = f"{name}_beside" if isinstance(each, Interval) else name
-            decides[f"{beside_it}, {part}"] = each
-    return decides
+    table, rows = evidence.table(experiment), evidence.results.exits.get(experiment)
+    if rows is None:
+        raise evidence.not_run(f"{experiment} has no table of exit rules")
+    best, deep = {}, {}
+    forced = at_best_settings(evidence.results.readouts.get(experiment), table)
+    for mechanism, own in at_best_settings(rows, table).items():
+        at = float(own["setting"].iloc[0])
+        sweep = evidence.sweep(experiment, mechanism, above=at - 1e-9, at_most=at)
+        if per_seed(sweep)["error"].mean() <= LARGEST_ERROR:
+            best[mechanism] = own
+        elif mechanism in forced and forced[mechanism]["depth"].mean() <= LARGEST_ERROR:
+            deep[mechanism] = own
+    require(len(best), 2, "mechanisms with exit rules that learned the task")
+    ratio, rules, at_steps = _ratio(best, rows, steps)
+    suffix = "_beside" if experiment == beside else ""
+    found: Measured = {f"variance_ratio{suffix}": ratio, "rules": rules, "depths": at_steps}
+    found["mechanisms"] = _listed(best)
+    if deep:
+        with suppress(InsufficientError):  # it decides nothing
+            found[f"variance_ratio_at_any_depth{suffix}"] = _ratio(best | deep, rows, steps)[0]
+            found["deep"] = _listed(deep)
+    return found
 
 
 def _fine(own: pd.DataFrame, rule: str) -> bool:

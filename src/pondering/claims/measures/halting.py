@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pondering.claims.evidence import Evidence, small_taus
+from pondering.claims.evidence import Evidence
 from pondering.claims.networks import (
     audit,
     count_of,
     mean_over_networks,
     networks,
-    of_each,
     options_text,
-    parted,
     variants,
 )
-from pondering.claims.quantities import Measured
+from pondering.claims.quantities import Measured, parted
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import REPLICA
 
@@ -24,7 +20,7 @@ FEWEST = 5
 
 
 def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: float) -> Measured:
-    """What a network's mean halting distribution, given to every input, costs it (Q2).
+    """Q2: what a network's mean halting distribution, given to every input, costs it.
 
     Networks whose N never varies are counted apart: for them the difference is zero by
     construction.
@@ -32,8 +28,8 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
     Args:
         tau_at_most: the largest time penalty of the networks.
     """
-    act = networks(evidence, experiment, ["act"], *small_taus(tau_at_most))
-    rows = audit(evidence, experiment, "mean_halting")
+    act = networks(evidence, experiment, ["act"], above=0, at_most=tau_at_most)
+    rows = audit(evidence, experiment)
     known = act[act["solved"]].merge(rows[[*REPLICA, "own", "mean_halting", "ponder_sd"]])
     known["difference"] = known["mean_halting"] - known["own"]
     varying, constant = known[known["ponder_sd"] > 0], known[known["ponder_sd"] == 0]
@@ -45,33 +41,29 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
     }
 
 
-def cost_of_halting(evidence: Evidence, *, experiments: Sequence[str], trained: str) -> Measured:
-    """Accuracy and steps by a mechanism's own halting against all of its N steps (Q6).
+def cost_of_halting(evidence: Evidence, *, experiment: str, trained: str) -> Measured:
+    """Q6: accuracy and steps by a mechanism's own halting against all of its N steps.
 
     accuracy_difference and steps_saved are over the networks that solve the task at N steps, where
     FEWEST do, since one that has learned nothing loses nothing by halting.
 
     Args:
-        trained: the mechanism.
+        trained: the mechanism, each of whose variants is a part.
     """
-
-    def of(experiment: str) -> Measured:
-        rows = audit(evidence, experiment, "max_steps")
-        found: Measured = {}
-        for name in variants(evidence, experiment, trained):
-            known = networks(evidence, experiment, [name])[REPLICA].merge(rows, on=REPLICA)
-            known["difference"] = known["depth"] - known["own"]
-            known["saved"] = 1 - known["ponder_time"] / known["max_steps"]
-            known["accuracy"] = 1 - known["own"]
-            knows = known[known["depth"] < SOLVED_ERROR]
-            own: Measured = {}
-            if len(knows) >= FEWEST:
-                own["accuracy_difference"] = mean_over_networks(knows, "difference")
-                own["steps_saved"] = mean_over_networks(knows, "saved")
-            own["accuracy"] = mean_over_networks(known, "accuracy")
-            own["accuracy_difference_of_all"] = mean_over_networks(known, "difference")
-            own["solved_networks"] = count_of(knows)
-            found |= parted(own, options_text(name))
-        return found
-
-    return of_each(evidence, experiments, of)
+    rows = audit(evidence, experiment)
+    found: Measured = {}
+    for name in variants(evidence, experiment, trained):
+        known = networks(evidence, experiment, [name])[REPLICA].merge(rows, on=REPLICA)
+        known["difference"] = known["depth"] - known["own"]
+        known["saved"] = 1 - known["ponder_time"] / known["max_steps"]
+        known["accuracy"] = 1 - known["own"]
+        knows = known[known["depth"] < SOLVED_ERROR]
+        own: Measured = {}
+        if len(knows) >= FEWEST:
+            own["accuracy_difference"] = mean_over_networks(knows, "difference")
+            own["steps_saved"] = mean_over_networks(knows, "saved")
+        own["accuracy"] = mean_over_networks(known, "accuracy")
+        own["accuracy_difference_of_all"] = mean_over_networks(known, "difference")
+        own["solved_networks"] = count_of(knows)
+        found |= parted(own, options_text(name))
+    return found

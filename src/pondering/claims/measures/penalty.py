@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pondering.claims.evidence import Evidence, require, small_taus
+from pondering.claims.evidence import Evidence, require
 from pondering.claims.frames import (
     Array,
     average,
@@ -15,9 +15,9 @@ from pondering.claims.frames import (
     reached,
     trend,
 )
-from pondering.claims.intervals import over_seeds, rate, rate_gap, solved_settings
+from pondering.claims.intervals import rate, rate_gap, solved_settings
 from pondering.claims.quantities import Measured
-from pondering.results.statistics import mean_interval, median_interval
+from pondering.results.statistics import interval, mean_interval, median_interval
 
 LEAST_SPREAD = 1e-3
 """Steps; a smaller spread over seeds is taken for this much where one divides by it."""
@@ -26,7 +26,7 @@ LEAST_SPREAD = 1e-3
 def error_with_and_without(
     evidence: Evidence, *, experiment: str, tau_at_most: float, solved_below: float
 ) -> Measured:
-    """Error of the plain network, and of ACT with a small time penalty (G1, G4).
+    """G1 and G4, figures 4 and 8: error of the plain network, and of ACT with small penalties.
 
     Networks solve a task or stall far from it, so medians and rates are judged, not means. ACT's
     error is at the setting with the highest median, the gap at the setting that solves least often.
@@ -36,7 +36,7 @@ def error_with_and_without(
         solved_below: a network with a smaller error has solved the task.
     """
     plain = by(evidence.plain(experiment), "error")[1.0]
-    errors = by(evidence.sweep(experiment, "act", "test", *small_taus(tau_at_most)), "error")
+    errors = by(evidence.sweep(experiment, "act", above=0, at_most=tau_at_most), "error")
     settings = [errors[tau].dropna() for tau in errors]
     rarest = min(settings, key=lambda each: float((each < solved_below).mean()))
     updates = reached(evidence.curves(experiment, "act"), solved_below)
@@ -49,12 +49,12 @@ def error_with_and_without(
         "solved_below_largest": rate(np.concatenate([[], *settings[:-1]]) < solved_below),
         "plain_solved": rate(plain < solved_below),
         "plain_mean_error": mean_interval(plain),
-        "act_mean_error": over_seeds(average, errors),
+        "act_mean_error": interval(average, errors),
     }
 
 
 def trends_with_tau(evidence: Evidence, *, experiment: str, minimum_settings: int) -> Measured:
-    """How error, ponder, speed of learning and spread of ponder follow the time penalty (G2).
+    """G2, figure 5: how error, ponder, speed of learning and spread of ponder follow the penalty.
 
     Args:
         minimum_settings: fewer time penalties than this show no trend.
@@ -68,11 +68,11 @@ def trends_with_tau(evidence: Evidence, *, experiment: str, minimum_settings: in
     known = not np.isnan([low, high]).any()
     return {
         "plain_error": mean_interval(by(evidence.plain(experiment), "error")),
-        "act_error": over_seeds(lowest_error, errors),
+        "act_error": interval(lowest_error, errors),
         "ponder_trend": mean_interval(trend(steps)),
         "error_trend": mean_interval(trend(errors)),
         "speed_trend": mean_interval(speed),
-        "spread_ratio": over_seeds(_spread_ratio, steps),
+        "spread_ratio": interval(_spread_ratio, steps),
         "low": f" (s.d. {low:.3g})" if known else "",
         "high": f" ({high:.2g}{least})" if known else "",
     }
@@ -81,7 +81,7 @@ def trends_with_tau(evidence: Evidence, *, experiment: str, minimum_settings: in
 def solved_at_every_tau(
     evidence: Evidence, *, experiment: str, solved_below: float, minimum_settings: int
 ) -> Measured:
-    """Share of time penalties that solve a task, and which of them learn sooner (G6).
+    """G6, figure 12: share of time penalties that solve a task, and which of them learn sooner.
 
     Args:
         solved_below: a network has solved the task if its error is smaller, over all difficulties

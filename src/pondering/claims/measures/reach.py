@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from contextlib import suppress
 
 import pandas as pd
 
 from pondering.claims.evidence import Evidence, NotRunError
 from pondering.claims.frames import by
-from pondering.claims.networks import parted, variants
-from pondering.claims.quantities import Measured
+from pondering.claims.networks import variants
+from pondering.claims.quantities import Measured, parted
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.results import LONGER
@@ -25,76 +25,69 @@ RIGHT_INSIDE = 0.9
 
 
 def beyond_the_range(
-    evidence: Evidence, *, experiments: Sequence[str], names: Sequence[str], splits: Sequence[str]
+    evidence: Evidence, *, experiments: Sequence[str], names: Sequence[str]
 ) -> Measured:
-    """Accuracy beyond the range, of each mechanism at its setting that is best inside (Q5).
+    """Q5: accuracy beyond the range, of each mechanism at its setting that is best inside.
 
     accuracy_beyond_NAME is of mechanisms that are right on RIGHT_INSIDE inside, and
     best_accuracy_beyond_NAME that of the best of them. Of all mechanisms _at_N, _at_2N and _at_4N
     are forced to so many steps, and _inside is the accuracy inside.
 
     Args:
-        experiments: the tasks.
+        experiments: the tasks, with the splits "interpolation" and "extrapolation".
         names: of each, what of it the networks were trained on.
-        splits: inside the range, and beyond it.
 
     Raises:
         NotRunError: no experiment has been run.
     """
     every: Measured = {}
     for experiment, trained in zip(experiments, names, strict=True):
-        try:
-            there = {read_variant(name)[0] for name in evidence.table(experiment)["mechanism"]}
-        except NotRunError:
-            continue
-        learned: dict[str, Interval] = {}
-        for mechanism in (each for each in MECHANISMS if each in there):
-            best = _best_inside(evidence, experiment, mechanism, splits)
-            name, title = f"accuracy_beyond_{trained}", MECHANISMS[mechanism].title
-            known, beyond = mean_interval(best.inside), median_interval(best.beyond)
-            own: Measured = {}
-            if known.estimate >= RIGHT_INSIDE:
-                own[name] = learned[title] = beyond
-            for steps, each in _forced(evidence, experiment, splits[1], best).items():
-                own[f"{name}_at_{steps}"] = each
-            own[f"{name}_inside"] = known
-            every |= parted(own, title)
-        if learned:
-            first = max(learned, key=lambda each: learned[each].estimate)
-            every[f"best_accuracy_beyond_{trained}"] = learned[first]
-            every[f"best_beyond_{trained}"] = first
+        with suppress(NotRunError):
+            every |= _beyond(evidence, experiment, trained)
     if not every:
         raise NotRunError("; ".join(evidence.missing))
     return every
 
 
-class _Best(NamedTuple):
-    """A mechanism at the setting that is best inside the range, with its accuracies by seed."""
-
-    variant: str
-    setting: float
-    inside: pd.Series[float]
-    beyond: pd.Series[float]
-
-
-def _best_inside(
-    evidence: Evidence, experiment: str, mechanism: str, splits: Sequence[str]
-) -> _Best:
-    """Of all settings, with options or without; of equals the first."""
-    found = []
-    for name in variants(evidence, experiment, mechanism):
+def _beyond(evidence: Evidence, experiment: str, trained: str) -> Measured:
+    """The quantities of one task; a part is a mechanism."""
+    there = {read_variant(name)[0] for name in evidence.table(experiment)["mechanism"]}
+    name, found = f"accuracy_beyond_{trained}", Measured()
+    learned: dict[str, Interval] = {}
+    for mechanism in (each for each in MECHANISMS if each in there):
         inside, beyond = (
-            1 - by(evidence.sweep(experiment, name, split), "error") for split in splits
+            pd.concat(
+                {
+                    variant: 1 - by(evidence.sweep(experiment, variant, split), "error")
+                    for variant in variants(evidence, experiment, mechanism)
+                },
+                axis=1,
+            )
+            for split in ("interpolation", "extrapolation")
         )
-        found += [_Best(name, float(each), inside[each], beyond[each]) for each in inside]
-    return max(found, key=lambda each: float(each.inside.mean()))
+        best = inside.mean().idxmax()  # variant and setting
+        known, title = mean_interval(inside[best]), MECHANISMS[mechanism].title
+        own: Measured = {}
+        if known.estimate >= RIGHT_INSIDE:
+            own[name] = learned[title] = median_interval(beyond[best])
+        for steps, each in _forced(evidence, experiment, *best).items():
+            own[f"{name}_at_{steps}"] = each
+        own[f"{name}_inside"] = known
+        found |= parted(own, title)
+    if learned:
+        first = max(learned, key=lambda each: learned[each].estimate)
+        found[f"best_{name}"] = learned[first]
+        found[f"best_beyond_{trained}"] = first
+    return found
 
 
-def _forced(evidence: Evidence, experiment: str, beyond: str, best: _Best) -> dict[str, Interval]:
+def _forced(
+    evidence: Evidence, experiment: str, variant: str, setting: float
+) -> dict[str, Interval]:
     """Accuracy beyond the range at N, 2N and 4N steps; nothing without an audit of them."""
     rows = evidence.results.readouts.get(experiment, NO_AUDIT)
-    rows = rows[(rows["split"] == beyond) & (rows["mechanism"] == best.variant)]
-    rows = rows[rows["setting"] == best.setting].dropna(subset=[*FORCED])
+    rows = rows[(rows["split"] == "extrapolation") & (rows["mechanism"] == variant)]
+    rows = rows[rows["setting"] == setting].dropna(subset=[*FORCED])
     return {
         steps: median_interval(1 - rows[column].to_numpy(float))
         for column, steps in FORCED.items()
