@@ -109,7 +109,7 @@ OPEN = {
     "a prior": ("Q1", lambda: without_setting("pondernet", 0.4), SMALL,
                 "2 settings of PonderNet were run, 3 are needed."),
     "nothing": ("Q4", lambda: Results("reduced"), "undecided",
-                "Comparison_digits has not been run; comparison_rotated has not been run."),
+                "Comparison_digits has not been run; comparison_rotated has not been run; "),
     "few thresholds": ("Q4", lambda: cases.q4(0.1, 0.1, thresholds=7), "undecided",
                        "Comparison_digits: 0 rules with eight thresholds"),
     "the profile": ("Q7", lambda: replace(cases.q7(0, 0), profile="quick"), SMALL,

@@ -15,7 +15,13 @@ from pondering.claims.intervals import (
     solved_settings_gap,
 )
 from pondering.claims.measures.text import over_windows_and_seeds
-from pondering.claims.quantities import Quantity, quantities_of, quantity_text
+from pondering.claims.quantities import (
+    Quantity,
+    in_words,
+    plain_estimate,
+    quantities_of,
+    quantity_text,
+)
 from pondering.results.statistics import Interval, mean_interval, median_interval
 from pondering.results.units import Unit, number_text
 
@@ -140,3 +146,19 @@ def test_the_gap_of_solved_settings_moves_with_the_seeds_that_are_drawn() -> Non
 def test_numbers_are_printed_as_people_write_them(quantity: Quantity, text: str) -> None:
     assert quantity_text(quantity) == text
     assert number_text(0.0, "share") == "0.0%"
+
+
+def test_a_quantity_in_a_sentence() -> None:
+    """The first of its name, or that of a part; "never" is no number."""
+    found = [
+        Quantity("solved", "", "share", 0.3, 0.1, 0.6, 10),
+        Quantity("solved", "", "share", 0.5, 0.2, 0.8, 10, "Sort, bias 3"),
+        Quantity("updates", "", "updates", math.inf, None, None, 10),
+    ]
+    estimates = [plain_estimate(each) for each in found]
+    sources = ("solved", "solved: interval", "Sort, bias 3/solved: count")
+    texts = [in_words(each, estimates) for each in sources]
+    assert texts == ["30.0%", "30.0% (10.0 to 60.0)", "5 of 10"]
+    for unknown in ("updates", "ACT/solved", "other"):
+        with pytest.raises(LookupError):
+            in_words(unknown, estimates)

@@ -334,8 +334,8 @@ def test_runs_that_are_unfair_decide_nothing() -> None:
 
 def test_what_is_said_of_a_verdict_has_its_numbers_and_is_of_that_verdict() -> None:
     held, contrary, _ = CASES["G1"]
-    remark = Remark(verdict="reproduced", why="{plain_error:value}, {plain_error}, "
-                    "{plain_solved:count}", change="More.")  # fmt: skip
+    remark = Remark(verdict="reproduced", why="{plain_error}, {plain_error: interval}, "
+                    "{plain_solved: count}", change="More.")  # fmt: skip
     claim = CLAIMS["G1"].model_copy(update={"remarks": {"reduced": remark}})
     found = judge(claim, held)
     assert found.why == "38.1%, 38.1% (38.0 to 38.2), 0 of 20" and found.change == "More."
@@ -401,28 +401,16 @@ def test_claims_json_lists_verdicts_and_names_what_is_unfinished() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "case"), [("G1", 0), ("B1", 0), ("G9", 0), ("G4", 1)])
-def test_the_file_holds_all_that_a_verdict_rests_on(name: str, case: int) -> None:
-    claim, source = CLAIMS[name], CASES[name][case]
-    judgement = judge(claim, source)
-    (found,) = claims_json([judgement], source)["claims"]
+def test_the_file_is_plain_json_and_knows_nothing_infinite() -> None:
+    """No network of these solves logic, so the updates until it does are "never"."""
+    judgement = judge(CLAIMS["G4"], CASES["G4"][1])
+    (found,) = claims_json([judgement], CASES["G4"][1])["claims"]
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    same = ("id", "paper", "figure", "title", "statement", "paper_value", "measured")
-    assert {key: found[key] for key in same} == {key: getattr(claim, key) for key in same}
-    own = ("verdict", "reason", "seeds", "replicas", "diverged")
-    assert {key: found[key] for key in own} == {key: getattr(judgement, key) for key in own}
-    assert found["figures"] == list(claim.figures) and found["runs"] == list(judgement.runs)
-    assert found["difficulties"] and found["replicas"] > 0
     for estimate, quantity in zip(found["estimates"], judgement.quantities, strict=True):
-        assert estimate["quantity"] == quantity.name and estimate["label"] == quantity.label
-        assert estimate["unit"] == quantity.unit and estimate["seeds"] == quantity.seeds
         for key in ("value", "low", "high"):
             wanted = getattr(quantity, key)
             finite = wanted is not None and math.isfinite(wanted)
             assert estimate[key] == (float(f"{wanted:.6g}") if finite else None)
-    assert any(estimate["low"] is not None for estimate in found["estimates"])
-    never = [each for each in found["estimates"] if each["quantity"] == "solve_updates"]
-    assert all(each["text"].startswith("never") for each in never) or name != "G4"
+    (never,) = (each for each in found["estimates"] if each["quantity"] == "solve_updates")
+    assert never["value"] is None and never["text"].startswith("never")
     assert found["criteria"] == [dataclasses.asdict(each) for each in judgement.findings]
-    for criterion, finding in zip(claim.criteria, judgement.findings, strict=True):
-        assert finding.core == criterion.core and finding.measured

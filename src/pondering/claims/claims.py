@@ -121,8 +121,7 @@ class PaperSize(Entry):
 class Remark(Entry):
     """What is said of a verdict where it is `verdict`: why, and what would change it.
 
-    Each is a sentence. `{name}` in it stands for a quantity with its interval, `{name:value}` for
-    the value alone, and `{name:count}` for how many of how many networks.
+    Each is a sentence; `quantities.in_words` says what stands in braces.
 
     Args:
         cause: what made the result so, as far as was found.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -34,13 +35,18 @@ def options_text(variant: str) -> str:
 
 
 def networks(
-    evidence: Evidence, experiment: str, names: Iterable[str], **settings: float
+    evidence: Evidence,
+    experiment: str,
+    names: Iterable[str],
+    *,
+    above: float = -math.inf,
+    at_most: float = math.inf,
 ) -> pd.DataFrame:
     """A row for each network, on the split that counts.
 
     Args:
         names: mechanisms as tables write them.
-        settings: above and at_most, as of `Evidence.sweep`.
+        above, at_most: as of `Evidence.sweep`.
 
     Returns:
         mechanism, setting, seed, error, ponder_time (difficulties weigh alike), solved, and trend,
@@ -51,7 +57,7 @@ def networks(
     """
     every = []
     for name in names:
-        rows = evidence.sweep(experiment, name, **settings)
+        rows = evidence.sweep(experiment, name, above=above, at_most=at_most)
         steps = by_difficulty(rows, "ponder_time")
         trends = pd.Series(trend(steps), steps.index, name="trend")
         every.append(per_seed(rows).join(trends, on=["seed", "setting"]))

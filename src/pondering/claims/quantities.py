@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,3 +99,46 @@ def parted(found: Measured, part: str) -> Measured:
 def quantity_text(quantity: Quantity) -> str:
     """The value with its interval, as tables print it."""
     return interval_text(quantity.value, quantity.low, quantity.high, quantity.unit)
+
+
+def in_words(source: str, estimates: Iterable[Mapping[str, Any]]) -> str:
+    """A quantity in a sentence.
+
+    Args:
+        source: "plain_error" is its value, "plain_error: interval" has the interval too, and
+            "plain_error: count" is how many of how many networks; "ACT/accuracy" is that of a part.
+        estimates: as `plain_estimate` gives them.
+
+    Raises:
+        LookupError: it was not measured.
+    """
+    name, _, form = source.partition(": ")
+    part, _, name = name.rpartition("/")
+    for each in estimates:
+        known = each["quantity"] == name and each["value"] is not None
+        if known and part in ("", each["part"]):
+            if form == "count":
+                return f"{round(each['value'] * each['seeds'])} of {each['seeds']}"
+            text: str = each["text"]
+            return text if form == "interval" else text.partition(" (")[0]
+    raise LookupError(source)
+
+
+def plain_estimate(quantity: Quantity) -> dict[str, Any]:
+    """A quantity as plain data."""
+    return {
+        "quantity": quantity.name,
+        "part": quantity.part,
+        "label": quantity.label,
+        "unit": quantity.unit,
+        "value": _finite(quantity.value),
+        "low": _finite(quantity.low),
+        "high": _finite(quantity.high),
+        "seeds": quantity.seeds,
+        "text": quantity_text(quantity),
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    """Six significant digits: what is printed, without the last bits that differ by machine."""
+    return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None

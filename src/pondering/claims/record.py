@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from pondering.claims.claims import Verdict
-from pondering.claims.quantities import Quantity, quantity_text
+from pondering.claims.quantities import plain_estimate
 from pondering.claims.verdicts import Judgement
 from pondering.claims.words import ANSWERS
 from pondering.results.results import Results
@@ -71,23 +70,3 @@ def _verdicts(judgement: Judgement) -> list[tuple[str, Verdict]]:
     name = judgement.claim.id
     apart = [(f"{name} {part}", verdict) for part, (verdict, _) in judgement.apart.items()]
     return [(name, judgement.verdict), *apart]
-
-
-def plain_estimate(quantity: Quantity) -> dict[str, Any]:
-    """A quantity as plain data."""
-    return {
-        "quantity": quantity.name,
-        "part": quantity.part,
-        "label": quantity.label,
-        "unit": quantity.unit,
-        "value": _finite(quantity.value),
-        "low": _finite(quantity.low),
-        "high": _finite(quantity.high),
-        "seeds": quantity.seeds,
-        "text": quantity_text(quantity),
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    """Six significant digits: what is printed, without the last bits that differ by machine."""
-    return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None

@@ -8,7 +8,7 @@ from typing import get_args
 
 from pondering.claims.claims import Claim, Outcome, PaperSize, Remark, Verdict
 from pondering.claims.evidence import Evidence
-from pondering.claims.quantities import Quantity, quantity_text
+from pondering.claims.quantities import Quantity, in_words, plain_estimate
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -50,32 +50,14 @@ def remark(
 ) -> Remark:
     """What is said of a verdict: the claim's own words for this profile, else `reason`."""
     told = claim.remarks.get(profile)
-    if told and told.verdict == verdict and quantities:
-        try:
-            why = told.why.format_map({_key(each): _Told(each) for each in quantities})
-            return told.model_copy(update={"why": why})
-        except KeyError:  # other runs, which lack a quantity that the published ones have
-            return told.model_copy(update={"why": reason})
-    return Remark(verdict=verdict, why=reason, change=CHANGE[verdict])
-
-
-def _key(quantity: Quantity) -> str:
-    """The name of a quantity in a sentence: letters, digits and _, its part behind `_in_`."""
-    name = f"{quantity.name} in {quantity.part}" if quantity.part else quantity.name
-    return re.sub(r"\W+", "_", name.lower())
-
-
-class _Told:
-    """A quantity in a sentence: `{}` with its interval, `{:value}` without, `{:count}` k of n."""
-
-    def __init__(self, quantity: Quantity) -> None:
-        self.quantity = quantity
-
-    def __format__(self, spec: str) -> str:
-        if spec == "count":
-            return f"{round(self.quantity.value * self.quantity.seeds)} of {self.quantity.seeds}"
-        text = quantity_text(self.quantity)
-        return text.partition(" (")[0] if spec == "value" else text
+    if not told or told.verdict != verdict or not quantities:
+        return Remark(verdict=verdict, why=reason, change=CHANGE[verdict])
+    estimates = [plain_estimate(each) for each in quantities]
+    try:
+        why = re.sub(r"{(.+?)}", lambda found: in_words(found[1], estimates), told.why)
+    except LookupError:  # other runs, which lack a quantity that the published ones have
+        why = reason
+    return told.model_copy(update={"why": why})
 
 
 def outcomes(found: Iterable[tuple[Outcome, str]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 
 import numpy as np
@@ -36,21 +37,26 @@ def ponder_by_bits(
         minimum_networks: fewer solved networks than this show no line.
     """
     asked = learned_below, minimum_networks
-    intermediate = {"above": tau_from * (1 - 1e-9), "at_most": tau_to}
-    leading = _by_bits(evidence, experiment, *asked, **intermediate)
+    leading = _by_bits(evidence, experiment, *asked, tau_from * (1 - 1e-9), tau_to)
     found: Measured = {"solved_networks": leading.pop("solved"), **leading}
     with suppress(NotRunError, InsufficientError):
-        apart = _by_bits(evidence, scattered, *asked, above=0)
+        apart = _by_bits(evidence, scattered, *asked, 0)
         del apart["rise_all"]
         found |= {f"scattered_{name}": each for name, each in apart.items()}
     return found
 
 
 def _by_bits(
-    evidence: Evidence, experiment: str, learned_below: float, minimum: int, **settings: float
+    evidence: Evidence,
+    experiment: str,
+    learned_below: float,
+    minimum: int,
+    above: float,
+    at_most: float = math.inf,
 ) -> dict[str, Interval]:
     """The quantities of one layout; NaN where fewer networks than the minimum are solved."""
-    act, plain = evidence.sweep(experiment, "act", **settings), evidence.plain(experiment)
+    act = evidence.sweep(experiment, "act", above=above, at_most=at_most)
+    plain = evidence.plain(experiment)
     require(act["difficulty"].nunique(), 4, "difficulties")
     steps = by_difficulty(act, "ponder_time")
     every = lines(steps).assign(error=by_difficulty(act, "error").mean(axis=1))

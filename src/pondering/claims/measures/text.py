@@ -109,7 +109,7 @@ def characters(traces: Mapping[int, Sequence[Mapping[str, Any]]]) -> pd.DataFram
     rows = pd.DataFrame(
         [
             {"seed": seed, "window": place, "steps": step["ponder_time"]}
-            | {name: step[name] for name in ("kind", "target", "loss", "entropy")}
+            | {name: step.get(name) for name in ("kind", "target", "loss", "entropy")}
             for seed, own in traces.items()
             for place, trace in enumerate(own)
             for step in trace["steps"]

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from pondering.claims.claims import Precondition
-from pondering.claims.record import plain_estimate
+from pondering.claims.quantities import plain_estimate
 from pondering.claims.verdicts import Judgement
 from pondering.params.mechanisms import MECHANISMS
 from pondering.report.figures import (

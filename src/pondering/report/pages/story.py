@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from pondering.claims.quantities import in_words
 from pondering.project.atomic import atomic_write
 from pondering.project.documents import read_yaml
 from pondering.report.figures.methods import best_methods
@@ -106,17 +107,18 @@ class Numbers:
         """A number with its unit.
 
         Args:
-            source: "G1 plain_error" is a claim's quantity, "G1 plain_error: interval" has its
-                interval too, "Q5/ACT accuracy" is that of a part. "parity act 0.001,0.01 solved"
-                counts the networks of a mechanism at these settings that solve an experiment;
-                "error" and "steps" are means over them, "best" is the setting with the lowest
-                error. "screen parity-recipe act today" counts those of an arm of a screen.
+            source: "G1 plain_error" is a claim's quantity as `in_words` has it. "parity act
+                0.001,0.01 solved" counts the networks of a mechanism at these settings that solve
+                an experiment; "error" and "steps" are means over them, "best" is the setting with
+                the lowest error. "screen parity-recipe act today" counts those of an arm of a
+                screen.
 
         Raises:
             LookupError: it was not run, or not measured.
         """
         if re.match(r"[A-Z]\d", source):
-            return self._quantity(source)
+            claim, _, quantity = source.partition(" ")
+            return in_words(quantity, self._claims[claim])
         if source.startswith("screen "):
             return _solved(self._screened(*source.split(maxsplit=3)[1:]))
         experiment, mechanism, settings, what = source.split()
@@ -134,19 +136,6 @@ class Numbers:
         if what == "steps":
             return number_text(own["ponder_time"].mean(), "steps")
         return number_text(own["error"].mean(), "share")
-
-    def _quantity(self, source: str) -> str:
-        claim, _, name = source.removesuffix(": interval").partition(" ")
-        claim, _, part = claim.partition("/")
-        for each in self._claims[claim]:
-            if (
-                each["quantity"] == name
-                and part in ("", each["part"])
-                and each["value"] is not None
-            ):
-                text: str = each["text"]
-                return text if source.endswith(": interval") else text.partition(" (")[0]
-        raise KeyError(source)
 
     def _screened(self, screen: str, mechanism: str, arm: str = "") -> pd.Series:
         """The last training error of every network of an arm, or of all arms."""
