@@ -91,14 +91,13 @@ class Criterion(Bound):
 
 
 class Precondition(Bound):
-    """What must be so before the criteria are asked; `because` says to the reader what is not.
+    """What must be so before the criteria are asked.
 
     `learned: true`: the networks must have learned the task; at the paper's own size the claim is
     not reproduced where they have not. Any other asks that the task be hard enough and lapses at
     the paper's own size, where an easy task is a finding, not an excuse.
     """
 
-    because: Text
     learned: bool = False
 
 

@@ -259,18 +259,18 @@ def _unmet(
                 return _missing(evidence)
             if not condition.learned:
                 return "too small to tell", f"Could not be measured: {condition.quantity}."
-            found = f"{condition.quantity} could not be measured"
+            found = f"{condition.quantity} could not be measured."
         elif condition.met(quantity.value):
             continue
         else:
-            value = number_text(quantity.value, quantity.unit)
-            found = f"{quantity.label} {value}, {condition.words(quantity.unit)} needed"
-        reason = f"{condition.because} ({found})."
+            value, unit = number_text(quantity.value, quantity.unit), quantity.unit
+            missed = Finding(quantity.label, value, condition.words(unit), "fails", False, part)
+            found = f"{missed}."
         if not condition.learned:
-            return "too small to tell", reason
+            return "too small to tell", f"Too easy {smaller}: {found}"
         if smaller:
-            return "too small to tell", f"Not learned {smaller}: {reason}"
-        return "not reproduced", f"{words.not_learned(sizes, evidence)}: {reason}"
+            return "too small to tell", f"Not learned {smaller}: {found}"
+        return "not reproduced", f"{words.not_learned(sizes, evidence)}: {found}"
     return None
 
 
