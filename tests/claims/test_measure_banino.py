@@ -26,7 +26,6 @@ from oracle.claim_oracle import (
     over_mean,
     table,
     training,
-    values,
     whole_and_broken,
 )
 from support.claim_tables import results, rows
@@ -216,59 +215,36 @@ def test_robustness_over_settings(gone: Replicas) -> None:
 def test_scatter_at_chance_does_not_count() -> None:
     """ACT stays about chance with errors that differ; where nothing is solved, nothing scatters."""
 
-    def judged(act_error: float) -> dict[str, float]:
-        return values(
-            measured(
-                "B4",
-                results(
-                    [
-                        rows("pair", "pondernet", PRIORS, lambda s, k, d: 0.02 + 0.01 * (k % 2)),
-                        rows(
-                            "pair",
-                            "act",
-                            TAUS,
-                            lambda s, k, d: (
-                                act_error + 0.1 * (k % 2) if s == TAUS[0] else 0.3 + 0.3 * (k % 2)
-                            ),
-                        ),
-                    ]
-                ),
-                experiment="pair",
-                solved_accuracy=0.85,
-                lambda_p_at_most=0.9,
-                minimum_settings=4,
-            )
-        )
+    def scatter_gap(act_error: float) -> float:
+        def act(tau: float, seed: int, level: float) -> float:
+            return act_error + 0.1 * (seed % 2) if tau == TAUS[0] else 0.3 + 0.3 * (seed % 2)
+
+        ponder = rows("pair", "pondernet", PRIORS, lambda s, k, d: 0.02 + 0.01 * (k % 2))
+        source = results([ponder, rows("pair", "act", TAUS, act)])
+        found = measured("B4", source, experiment="pair", lambda_p_at_most=0.9, minimum_settings=4)
+        return found["scatter_gap"].estimate
 
     deviation = statistics.stdev([0.0, 1.0] * 10)
-    assert judged(0.01)["scatter_gap"] == pytest.approx(0.09 * deviation)
-    assert math.isnan(judged(0.4)["scatter_gap"])
-
-
-def test_six_settings_of_each_are_needed() -> None:
-    """The priors beyond the claim's largest are counted, but not judged."""
-    for priors, taus, lacking in ((6, 5, "ACT"), (5, 6, "PonderNet"), (6, 6, None)):
-        source = results(
-            [
-                rows("pair", "pondernet", [0.15 * (n + 1) for n in range(priors)], flat),
-                rows("pair", "act", [0.001 * (n + 1) for n in range(taus)], flat),
-            ]
-        )
-        arguments = {
-            "experiment": "pair",
-            "solved_accuracy": 0.85,
-            "lambda_p_at_most": 0.85,
-            "minimum_settings": 6,
-        }
-        if lacking is None:
-            measured("B4", source, **arguments)
-            continue
-        with pytest.raises(InsufficientError, match=f"^5 settings of {lacking} were run, 6 are"):
-            measured("B4", source, **arguments)
+    assert scatter_gap(0.01) == pytest.approx(0.09 * deviation)
+    assert math.isnan(scatter_gap(0.4))
 
 
 def flat(setting: float, seed: int, level: float) -> float:
     return 0.02
+
+
+@pytest.mark.parametrize(("priors", "taus", "lacking"), [(6, 5, "ACT"), (5, 6, "PonderNet")])
+def test_six_settings_of_each_are_needed(priors: int, taus: int, lacking: str) -> None:
+    """The priors beyond the claim's largest are counted, but not judged."""
+
+    def judged(priors: int, taus: int) -> object:
+        ponder = rows("pair", "pondernet", [0.15 * (n + 1) for n in range(priors)], flat)
+        act = rows("pair", "act", [0.001 * (n + 1) for n in range(taus)], flat)
+        return measured("B4", results([ponder, act]), experiment="pair")
+
+    assert judged(6, 6)
+    with pytest.raises(InsufficientError, match=f"^5 settings of {lacking} were run, 6 are"):
+        judged(priors, taus)
 
 
 @pytest.mark.parametrize("lambda_p", [0.1, 0.2, 0.45])

@@ -8,12 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pondering.claims.intervals import (
-    rate,
-    rate_gap,
-    solved_settings,
-    solved_settings_gap,
-)
+from pondering.claims.intervals import rate, rate_gap, solved_settings, solved_settings_gap
 from pondering.claims.measures.text import over_windows_and_seeds
 from pondering.claims.quantities import (
     Quantity,
