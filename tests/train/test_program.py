@@ -112,7 +112,7 @@ def test_remarks_docstrings_annotations_and_messages_train_nothing(package: Path
         ("train/adam.py", "0.999", "0.99", {*TRAININGS}),
         ("train/batches.py", "AT_ONCE = 8", "AT_ONCE = 4", {*TRAININGS}),
         ("model/paths/compiled/loops/tape.py", "from ", "MORE = 1\nfrom ", {*TRAININGS}),
-        ("model/paths/kernels/update.py", "SLOTS = 64", "SLOTS = 32", set()),
+        ("model/paths/kernels/__init__.py", "SLOTS = 64", "SLOTS = 32", set()),
         ("train/draws/parity.py", "import", "MORE = 1\nimport", set()),  # nothing published uses it
         ("evaluate/measure.py", "import", "MORE = 1\nimport", set()),
     ],

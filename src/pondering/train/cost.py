@@ -11,7 +11,7 @@ from pondering.train.cut import processes
 from pondering.train.shard import Shard
 from pondering.train.trainer import Trainer
 
-UPDATES = 2  # that are timed, after the first, which compiles
+UPDATES = {"cpu": 2, "cuda": 200}  # that are timed, after the first, which compiles
 
 
 def seconds(shards: Sequence[Shard]) -> float:
@@ -27,15 +27,16 @@ def seconds(shards: Sequence[Shard]) -> float:
         if timed.device.type == "cpu":
             timed = timed.part([next(iter(timed.replicas))])
         replicas = sum(len(shard.replicas) for shard in several) / len(timed.replicas)
-        found += _of_update(timed.trainer()) * timed.updates * replicas
+        each = _of_update(timed.trainer(), UPDATES[timed.device.type])
+        found += each * timed.updates * replicas
     return found / min(len(shards), processes(shards[0]))
 
 
-def _of_update(sweep: Trainer) -> float:
-    """Seconds of an update; on a GPU a graph of many is run at once."""
+def _of_update(sweep: Trainer, updates: int) -> float:
+    """Seconds of an update, a mean of some."""
     sweep.run(lambda _: None, lambda: sweep.update > 0)
     first, start = sweep.update, _now()
-    sweep.run(lambda _: None, lambda: sweep.update >= first + UPDATES)
+    sweep.run(lambda _: None, lambda: sweep.update >= first + updates)
     return (_now() - start) / max(1, sweep.update - first)
 
 

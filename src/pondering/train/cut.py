@@ -18,7 +18,7 @@ from pondering.train.trainer import Trainer
 
 FLOATS_KEPT = 14  # about so many numbers per hidden unit and ponder step are kept for the gradient
 COPIES = 6  # of the parameters: gradient, two moments of Adam, and temporary ones
-AWAY = 16  # replicas at most in a shard for another machine, so that many machines get one
+AWAY = {"cpu": 16, "cuda": 128}  # replicas at most in a shard for another machine: many get one
 EVERY_STEP = 16  # and where every step is kept: 64 leave the cache and take 1.2 times as long
 LIKELY_STEPS = 20  # ponder steps of an input vector; few reach a cap of 100
 SHARE = 0.5  # of the free memory
@@ -78,7 +78,7 @@ def _size(sweep: Shard, share: float) -> int:
     config, lanes, first = sweep.config, LANES[sweep.path], next(iter(sweep.replicas))
     size = fitting(sweep.part([first]).trainer(), config.halting.max_steps)
     if compute.executor == "ray":
-        return min(size, AWAY)
+        return min(size, AWAY[sweep.device.type])
     at_once = processes(sweep)
     size //= at_once
     if config.training.batch % lanes == config.network.hidden % lanes == 0:  # a cut changes no bit

@@ -90,7 +90,7 @@ class KernelTrainer(Trainer):
     @cached_property
     def _updates(self) -> Any:
         """What is on the device; made for the first update, after a checkpoint was read."""
-        from pondering.model.paths.kernels.update import SLOTS, Optimiser, Progress, Updates
+        from pondering.model.paths.kernels.update import Optimiser, Progress, Updates
 
         adam, seeds = self.optimiser, sorted({each.seed for each in self.replicas})
         return Updates(
@@ -103,15 +103,17 @@ class KernelTrainer(Trainer):
             [seeds.index(each.seed) for each in self.replicas],
             self.schedule.batch,
             self._times,
-            self.slots or SLOTS,
+            self.slots or kernels.SLOTS,
         )  # fmt: skip
 
     @property
     def kept(self) -> int:
-        """Numbers of a replica that its kernels keep for the gradient."""
-        rows = self.schedule.batch * int(self.network.cell.hidden)
-        steps, is_lstm = self.network.halting.max_steps, isinstance(self.network.cell, LSTM)
-        return rows * (6 * self._times * (steps + 3) if is_lstm else 2 * (steps + 2))
+        """Numbers of a replica that its kernels keep, besides parameters: batches, states."""
+        cell, steps = self.network.cell, self.network.halting.max_steps
+        rows = self.schedule.batch * int(cell.hidden)
+        tape = 6 * self._times * (steps + 3) if isinstance(cell, LSTM) else 2 * (steps + 2)
+        inputs = kernels.SLOTS * self.schedule.batch * self._times * self.task.input_size
+        return rows * tape + 2 * inputs  # in the slots, and where they are drawn
 
     @property
     def _times(self) -> int:

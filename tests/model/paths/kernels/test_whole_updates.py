@@ -18,6 +18,7 @@ from pondering.model.stacking import select, stack
 from pondering.params.read import load_params
 from pondering.train import checkpoint
 from pondering.train.adam import StackedAdam
+from pondering.train.cut import COPIES
 from pondering.train.draws.stream import DeviceStream
 from pondering.train.kernels import by_kernels
 from pondering.train.trainer import Trainer
@@ -229,6 +230,16 @@ def test_a_graph_may_be_captured_and_replayed(
         )
     )
     assert_equal(everything(ended(made)), everything(plain), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", ["act", "pondernet", "lstm, act"])
+def test_the_memory_that_is_reckoned_with_suffices(tmp_path: Path, name: str) -> None:
+    """What `train.cut` divides the free memory by, for two replicas of two seeds."""
+    made = by_kernels(sweep(tmp_path, name, batch=32))
+    tensors = [each for each in made._updates._given.values() if isinstance(each, Tensor)]
+    whole = {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes() for each in tensors}
+    numbers = sum(each.numel() for each in made.parameters.values())
+    assert sum(whole.values()) <= 4 * (COPIES * numbers + 2 * made.kept)
 
 
 def test_a_setting_is_that_of_its_own_replica(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from pondering.model.halting import ACT, FixedRepeat, PonderNet
 KNOWN = {TanhRNN: (ACT, FixedRepeat, PonderNet), LSTM: (ACT, FixedRepeat)}
 HIDDEN = (16, 32, 64, 128)  # a program has whole states of its rows; tiles are powers of two
 OLDEST_GPU = (8, 0)  # compute capability: copies to shared memory that need no registers
-TRITON = ("3.6", "3.7")  # what torch's CUDA builds bring; the tests run 3.7
+TRITON = ("3.6", "3.7")  # what torch's CUDA builds bring
+SLOTS = 64  # updates of a graph
 
 
 def missing(

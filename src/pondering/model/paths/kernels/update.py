@@ -17,9 +17,8 @@ from torch import Tensor
 from pondering.model.cells import LSTM
 from pondering.model.halting import ACT, PonderNet
 from pondering.model.network import Network
-from pondering.model.paths.kernels import act, adam, gradient, lstm, pondernet
+from pondering.model.paths.kernels import SLOTS, act, adam, gradient, lstm, pondernet
 
-SLOTS = 64  # updates of a graph
 ROWS = 32  # of a program of 8 warps: with 64 a program needs more registers than there are,
 ROWS_LSTM = 16  # and with more than 16 of an LSTM
 TILE = 32  # columns of a product's operands that wait in shared memory at once
