@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support import stages, tiny, tracked_stage
+from support import stages, tiny
 from support.argv import refused, shown
 
 from pondering.results.tables import best_setting, headline, per_seed
-from pondering.track.load import load
 
 PONDERNET = {"lambda_p": 0.3, "beta": 0.5, "halt_bias": 1.0}
 ACT = {"tau": 0.01, "halt_bias": -3.0}
@@ -102,23 +101,3 @@ def test_one_with_options_is_shown_by_its_name(
     said += "0.3 seed 7"
     none = refused(*show, "pondernet[halt_bias=1.0,beta=0.50]", "--setting", "0.6")
     assert none == f"error: {said}\n"
-
-
-def test_the_tracker_has_the_setting_and_the_options_of_each(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(project / "data/results", tmp_path / "data/results")
-    shutil.copy(project / "params.yaml", tmp_path)
-    shutil.copy(tracked_stage.empty_database(), tmp_path)
-    monkeypatch.chdir(tmp_path)
-    load(["quick"])
-    runs = tracked_stage.runs()
-    plain, own = (runs[f"act, tau 0.01, {more}seed 7"].data for more in ("", "halt_bias -3, "))
-    assert own.params.items() >= {"tau": "0.01", "halt_bias": "-3", "seed": "7"}.items()
-    assert own.params["mechanism"] == "act[halt_bias=-3]" and plain.params["mechanism"] == "act"
-    assert plain.params["halting.halt_bias"] == "0" and "halting.halt_bias" not in own.params
-    rows = table(project)
-    for run in (plain, own):
-        mine = rows[(rows["mechanism"] == run.params["mechanism"]) & (rows["setting"] == 0.01)]
-        error = mine.loc[mine["seed"] == 7, "error"].mean()
-        assert run.metrics["test_error"] == pytest.approx(error)

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from support import stages, tiny
 from support.stages import MECHANISMS, QUICK
@@ -105,24 +104,6 @@ def test_seeds_are_added_where_a_run_had_nothing_to_train(
     for name in SAME:
         ours, theirs = ((each / RESULTS / name).read_text() for each in (more, two_seeds))
         assert ours == theirs, name
-
-
-def test_a_mechanism_may_have_seeds_of_its_own(tmp_path: Path) -> None:
-    folder = run_in(tmp_path, "train", [0, 7], {"act": {"seeds": [7]}})
-    table = pd.read_csv(folder / "data/results/quick/tables/tiny.csv")
-    seeds = table.groupby("mechanism")["seed"].agg(set).to_dict()
-    assert seeds == {"repeat": {0, 7}, "act": {7}, "pondernet": {0, 7}}
-
-
-def test_published_rows_that_are_gone_are_told(one_seed: Path, tmp_path: Path) -> None:
-    more = project(clone(one_seed, tmp_path), "keep", [0, 7], {})
-    (more / "reports/quick/exits/tiny.csv").unlink()
-    stages.run(more, "datasets", *QUICK[:2])
-    for mechanism in MECHANISMS:
-        assert not stages.run(more, "train", *QUICK, "--mechanism", mechanism).status
-    assert not stages.run(more, "evaluate", *QUICK).status
-    done = stages.run(more, "exits", *EXITS)
-    assert done.status == 1 and "exits/tiny.csv: no such file" in done.err
 
 
 def test_results_that_were_measured_in_another_way_are_not_mixed(

@@ -157,18 +157,6 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
         assert data == theirs[name], name
 
 
-def test_a_finished_run_repeats_itself_from_its_checkpoint(copy: Path) -> None:
-    """dvc deletes the outputs before it runs a stage."""
-    before = contents(copy)
-    shutil.rmtree(copy / "data/results/quick/networks/tiny/act")
-    (copy / "data/results/quick/curves/tiny/act.csv").unlink()
-    assert stages.run(copy, "train", *QUICK, "--mechanism", "act").status == 0
-    after = contents(copy)
-    assert {n for n in before if before[n] != after[n]} <= {
-        "data/results/quick/provenance/tiny/act.json"
-    }
-
-
 def test_evaluation_settings_are_no_part_of_a_trained_run(copy: Path) -> None:
     tiny.write(copy, tiny.document(evaluation={"examples": 10, "trace": {"tau": 0.1}}))
     assert stages.run(copy, "evaluate", *QUICK).status == 0

@@ -191,7 +191,10 @@ def test_what_an_experiment_does_not_say_its_task_says_and_then_the_defaults(
     assert refusal(tmp_path, values).startswith("tiny.haltin: unknown key; allowed: title, ")
 
 
-BROKEN = ["a: [1", "a: 1\na: 2", "- 1", "", "a: !!python/object:os.system x", "\x00"]
+BROKEN = [
+    "a: [1", "a: 1\n<<<<<<< HEAD\nb: 2", "a: 1\na: 2", "- 1", "",
+    "a: !!python/object:os.system x", "\x00",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", BROKEN)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from support.trained_project import SIGNS, TRAINED, refused, shown, stacked, trained
+from support.trained_project import SIGNS, refused, shown, stacked, trained
 
 from pondering import (
     ACT,
@@ -29,7 +28,7 @@ from pondering.model.halting import Halting
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
-from pondering.project.paths import PUBLISHED, Layout
+from pondering.project.paths import Layout
 from pondering.show.command import one_of_the_test_set
 from pondering.show.steps import ponder
 from pondering.tasks import make_task
@@ -175,19 +174,6 @@ def test_diverged_replicas_are_passed_over(project: Path) -> None:
         assert f"act, {wanted}\n" in shown("parity")
     said = "act, tau 0.001, seed 0: diverged; choose another --setting or --seed"
     assert said in refused("parity", "--setting", "0.001")
-
-
-def test_a_fresh_clone_shows_the_published_replicas(project: Path) -> None:
-    commands = [("parity",), ("parity", "--mechanism", "pondernet", "--input", SIGNS), ("logic",)]
-    before = {each: shown(*each) for each in commands}
-    layout = Layout(project, "quick")
-    for experiment, mechanism in TRAINED:
-        there = Layout(project, "quick", PUBLISHED).run(experiment, mechanism)
-        there.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(layout.run(experiment, mechanism), there)
-    shutil.rmtree(project / "data")
-    for name, output in before.items():
-        assert shown(*name) == output
 
 
 @pytest.mark.parametrize(
