@@ -9,7 +9,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from pondering.model.paths.kernels.tiles import embed, sigmoid, softplus, step, step_back
+from pondering.model.paths.kernels.tiles import embed, end_chunk, sigmoid, softplus, step, step_back
 
 
 @triton.jit(do_not_specialize=["slot"])
@@ -133,16 +133,8 @@ def rows(
             tl.store(d_flag + (k * chunks + chunk) * V + unit, tl.sum(d_pre, 0))
     tl.store(d_drives + at, d_drive)
 
-    mine = k * chunks + chunk
-    tl.store(d_bias + mine * V + unit, tl.sum(d_drive, 0))
-    tl.store(d_heads + mine * V + unit, d_output_weight)
-    tl.store(d_heads + mine * V + H + unit, d_halting_weight)
-    tl.store(d_heads_bias + mine * V, tl.sum(d_output_bias, 0))
-    tl.store(d_heads_bias + mine * V + 1, tl.sum(d_halting_bias, 0))
-    tl.store(deepest + mine, n)
-    tl.store(sums + mine * 8, tl.sum(tl.where(there, loss, 0.0), 0))
-    tl.store(sums + mine * 8 + 1, tl.sum(tl.where(there & wrong, 1.0, 0.0), 0))
-    tl.store(sums + mine * 8 + 2, tl.sum(expected, 0))
-    tl.store(sums + mine * 8 + 3, tl.sum(remainder, 0))
-    tl.store(sums + mine * 8 + 4, tl.sum(steps, 0))
-    tl.store(sums + mine * 8 + 5, tl.sum(tl.where(there, 1.0, 0.0), 0))
+    end_chunk(
+        k * chunks + chunk, n, d_bias, d_heads, d_heads_bias, deepest, sums,
+        d_drive, d_output_weight, d_halting_weight, d_output_bias, d_halting_bias,
+        loss, wrong, expected, remainder, steps, there, H, V,
+    )  # fmt: skip

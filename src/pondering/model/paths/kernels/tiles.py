@@ -91,3 +91,30 @@ def step_back(d_pre, recurrent, rows, H: tl.constexpr, TILE: tl.constexpr):
     for j in range(0, H, TILE):
         found = tl.dot(tl.load(d + j), tl.load(w + j * H), found, input_precision="ieee")
     return found
+
+
+@triton.jit
+def end_chunk(
+    mine, n, d_bias, d_heads, d_heads_bias, deepest, sums,
+    d_drive, d_output_weight, d_halting_weight, d_output_bias, d_halting_bias,
+    loss, wrong, ponder, remainder, steps, there, H: tl.constexpr, V: tl.constexpr,
+):  # fmt: skip
+    """Store what a chunk of rows adds to gradient and curves, each sum in one order.
+
+    Args: as in `act.rows`, and
+        mine: which chunk; n: the most steps of its rows.
+        d_drive: (R, H); d_output_weight, d_halting_weight: (H,); all others of its rows, (R,).
+    """
+    unit = tl.arange(0, H)
+    tl.store(d_bias + mine * V + unit, tl.sum(d_drive, 0))
+    tl.store(d_heads + mine * V + unit, d_output_weight)
+    tl.store(d_heads + mine * V + H + unit, d_halting_weight)
+    tl.store(d_heads_bias + mine * V, tl.sum(d_output_bias, 0))
+    tl.store(d_heads_bias + mine * V + 1, tl.sum(d_halting_bias, 0))
+    tl.store(deepest + mine, n)
+    tl.store(sums + mine * 8, tl.sum(tl.where(there, loss, 0.0), 0))
+    tl.store(sums + mine * 8 + 1, tl.sum(tl.where(there & wrong, 1.0, 0.0), 0))
+    tl.store(sums + mine * 8 + 2, tl.sum(ponder, 0))
+    tl.store(sums + mine * 8 + 3, tl.sum(remainder, 0))
+    tl.store(sums + mine * 8 + 4, tl.sum(steps, 0))
+    tl.store(sums + mine * 8 + 5, tl.sum(tl.where(there, 1.0, 0.0), 0))
