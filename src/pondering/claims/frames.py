@@ -116,7 +116,7 @@ def lines(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, index=frame.index)
 
 
-REPLICA = ["seed", "setting"]
+SEED_AND_SETTING = ["seed", "setting"]
 
 
 def reached(curves: pd.DataFrame, error: float, column: str = "update") -> pd.DataFrame:
@@ -129,8 +129,8 @@ def reached(curves: pd.DataFrame, error: float, column: str = "update") -> pd.Da
         error: the training error.
         column: update, or computed_steps.
     """
-    every = curves.groupby(REPLICA).size().index
-    hits = curves[curves["error"] <= error].groupby(REPLICA)[column].first()
+    every = curves.groupby(SEED_AND_SETTING).size().index
+    hits = curves[curves["error"] <= error].groupby(SEED_AND_SETTING)[column].first()
     return hits.reindex(every, fill_value=math.inf).unstack()
 
 
@@ -145,8 +145,8 @@ def computed(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def _each(curves: pd.DataFrame, reckon: Any) -> pd.DataFrame:
-    found = {replica: float(reckon(own)) for replica, own in curves.groupby(REPLICA)}
-    index = pd.MultiIndex.from_tuples(found, names=REPLICA)
+    found = {replica: float(reckon(own)) for replica, own in curves.groupby(SEED_AND_SETTING)}
+    index = pd.MultiIndex.from_tuples(found, names=SEED_AND_SETTING)
     return pd.Series(found.values(), index, dtype=float).unstack()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pondering.claims.evidence import Evidence
-from pondering.claims.frames import REPLICA
+from pondering.claims.frames import SEED_AND_SETTING
 from pondering.claims.intervals import count, rate, rate_gap
 from pondering.claims.networks import networks, variants
 from pondering.claims.quantities import Measured
@@ -58,7 +58,7 @@ def _fallen(evidence: Evidence, experiment: str, names: Sequence[str]) -> Measur
     curves = [
         steps
         for name in names
-        for _, steps in evidence.curves(experiment, name).groupby(REPLICA)["ponder_time"]
+        for _, steps in evidence.curves(experiment, name).groupby(SEED_AND_SETTING)["ponder_time"]
     ]
     fell = [each[(each < LEFT).cummax()] for each in curves if (each < LEFT).any()]
     if not fell:
