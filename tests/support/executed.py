@@ -102,7 +102,7 @@ def main(folder: Path) -> None:
     from pondering.params.read import load_params
     from pondering.project import machine
     from pondering.tasks import make_task
-    from pondering.train.replica import hashes
+    from pondering.train.replica import by_hash
     from pondering.train.shard import Shard
 
     with (folder / "params.yaml").open("w") as file:
@@ -112,7 +112,7 @@ def main(folder: Path) -> None:
         frozen = folder / f"data/tasks/quick/{name}.npz"
         freeze(make_task(config.task, name, frozen), folder, frozen, 1)
         for mechanism in config.mechanisms:
-            replicas = {sha256: each for each, sha256 in hashes(params, name, mechanism).items()}
+            replicas = by_hash(params, name, mechanism)
             shard, found = Shard(params, name, mechanism, folder, replicas, {}), set[str]()
             with noted(found):
                 machine.settle(1)

@@ -13,7 +13,7 @@ from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 from pondering.train.plateau import Plateau
-from pondering.train.replica import hashes
+from pondering.train.replica import by_hash
 from pondering.train.shard import Shard
 from pondering.train.trainer import Schedule, Trainer
 
@@ -120,8 +120,7 @@ def sweep(
 
 def shard(root: Path, params: Params, mechanism: str = "act") -> Shard:
     """All replicas of a mechanism as one shard."""
-    found = {sha256: each for each, sha256 in hashes(params, "tiny", mechanism).items()}
-    return Shard(params, "tiny", mechanism, root, found, {})
+    return Shard(params, "tiny", mechanism, root, by_hash(params, "tiny", mechanism), {})
 
 
 def train(sweep: Trainer, updates: int | None = None) -> Trainer:

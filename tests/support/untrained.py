@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from safetensors.torch import save
 from support import tiny
 from support.stages import MECHANISMS
 
@@ -18,9 +19,8 @@ from pondering.params.read import load_params
 from pondering.project.atomic import atomic_write, write_json
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
-from pondering.train import checkpoint
 from pondering.train.build import make_network
-from pondering.train.replica import hashes
+from pondering.train.replica import by_hash
 
 
 def stage_of(
@@ -40,20 +40,17 @@ def stage_of(
     made = make_task(config.task, "tiny", frozen)
     freeze(made, layout.raw, frozen, config.evaluation.examples)
     for mechanism in MECHANISMS:
-        replicas, run = config.replicas(mechanism), layout.run("tiny", mechanism)
-        lost = [(each.setting, each.seed) in diverged for each in replicas]
-        states = ["diverged" if each else "running" for each in lost]
+        run = layout.run("tiny", mechanism)
         record = [
-            each.record() | {"status": status, "key": key}
-            for (each, key), status in zip(
-                hashes(params, "tiny", mechanism).items(), states, strict=True
-            )
+            each.record()
+            | {"status": "diverged" if (each.setting, each.seed) in diverged else "running"}
+            | {"key": sha256}
+            for sha256, each in by_hash(params, "tiny", mechanism).items()
         ]
         whole = {"config": config.of_mechanism(mechanism), "replicas": record}
         write_json(run / "run.json", whole)
-        parameters = dict(make_network(config, made, replicas).named_parameters())
-        content = checkpoint.parameters(parameters, len(replicas))
-        atomic_write(run / "parameters.safetensors", content)
+        network = make_network(config, made, config.replicas(mechanism))
+        atomic_write(run / "parameters.safetensors", save(network.state_dict()))
     return plan(params, "tiny", folder)
 
 

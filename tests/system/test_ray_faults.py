@@ -15,7 +15,7 @@ from support.ray_shards import parameters, prepared, results, trained
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.train.cut import cut
-from pondering.train.replica import is_stored, store
+from pondering.train.replica import file_of
 from pondering.train.stage import run
 
 
@@ -42,7 +42,7 @@ def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
     damaged.write_bytes(os.urandom(100))
     with pytest.raises(UserError, match=r"1 of 2 shards failed 3 times, shard 2 with: .*damaged"):
         trained_again(folder, cluster.address)
-    assert all(is_stored(store(folder), each) for each in first.replicas)
+    assert all(file_of(folder, each).is_file() for each in first.replicas)
     assert not (folder / "data/results").exists(), "a part of the results was published"
     damaged.unlink()
     trained_again(folder, cluster.address)

@@ -18,7 +18,7 @@ from pondering.params.replica import Replica
 from pondering.params.schema import Params
 from pondering.project.paths import Layout
 from pondering.train import replica
-from pondering.train.published import replicas_csv
+from pondering.train.replicas_csv import replicas_csv
 from pondering.train.stage import missing_of, run
 
 LAYOUT = Layout(Path(), "quick")
@@ -39,8 +39,8 @@ def parameters_of(folder: Path, **quick: Any) -> Params:
 def missing(folder: Path, **quick: Any) -> list[Replica]:
     """What the stage would train with these values."""
     params = parameters_of(folder, **quick)
-    wanted = {each: one for one, each in replica.hashes(params, "tiny", "act").items()}
-    return [wanted[each] for each in missing_of(params, "tiny", folder, {"act": wanted})]
+    planned = replica.by_hash(params, "tiny", "act")
+    return [planned[each] for each in missing_of(params, "tiny", folder, planned)]
 
 
 def trained(folder: Path, **quick: Any) -> list[Replica]:
@@ -148,11 +148,10 @@ def test_other_values_of_the_evaluation_train_nothing_and_reach_dvc(project: Pat
 
 
 def test_a_diverged_replica_counts_as_trained(project: Path) -> None:
-    folder = project / "data/replicas"
-    sha256 = entries(project)[1]["key"]
-    done = replica.read(folder, sha256)
+    path = replica.file_of(project, entries(project)[1]["key"])
+    done = replica.read(path)
     assert done is not None
-    replica.write(folder, sha256, done._replace(status="diverged"))
+    replica.write(path, done._replace(status="diverged"))
     assert trained(project) == []
     assert [each["status"] for each in entries(project)] == [
         "finished", "diverged", "finished", "finished",
@@ -198,6 +197,5 @@ def test_published_replicas_count_as_trained_without_their_networks(
     values = tiny.document()
     values["compute"]["published"] = "train"
     params = load_params(tiny.write(clone, values))
-    wanted = {each: one for one, each in replica.hashes(params, "tiny", "act").items()}
-    assert len(missing_of(params, "tiny", clone, {"act": wanted})) == 4
+    assert len(missing_of(params, "tiny", clone, replica.by_hash(params, "tiny", "act"))) == 4
     assert len(missing(clone, training={"learning_rate": 0.02})) == 4, "of other values"

@@ -26,7 +26,7 @@ from pondering.train.draws import DRAWS
 from pondering.train.draws.stream import DeviceStream
 from pondering.train.draws.words import philox
 from pondering.train.fit import check_fit
-from pondering.train.replica import hashes
+from pondering.train.replica import by_hash
 
 ALL: dict[str, Any] = {"test_nonzero": {"test": [1, 2]}}
 TASKS: dict[str, dict[str, Any]] = {
@@ -137,11 +137,11 @@ def test_both_ways_learn_alike(tmp_path: Path) -> None:
 
 def test_the_value_is_part_of_a_replica_and_the_default_changes_no_hash(tmp_path: Path) -> None:
     plain, host, device = (
-        hashes(load_params(tiny.write(tmp_path, tiny.document(**more))), "tiny", "act")
+        by_hash(load_params(tiny.write(tmp_path, tiny.document(**more))), "tiny", "act")
         for more in ({}, {"training": {"draws": "host"}}, DEVICE)
     )
     assert plain == host
-    assert not {*plain.values()} & {*device.values()}
+    assert not {*plain} & {*device}
     usual = program.parts("parity", "lstm", "act")
     own = program.parts("parity", "lstm", "act", draws="device")
     assert own.items() > usual.items() and own.keys() - usual.keys() == {"draws"}

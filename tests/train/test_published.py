@@ -16,7 +16,7 @@ from pondering.params.read import deep_merge, load_params
 from pondering.params.schema import Params
 from pondering.project.documents import read_yaml
 from pondering.train import program
-from pondering.train.replica import hashes
+from pondering.train.replica import by_hash
 from pondering.train.stage import missing_of
 
 ROOT = Path(__file__).parents[2]
@@ -44,8 +44,8 @@ def missing(params: Params, root: Path) -> dict[tuple[str, str], int]:
     found = {}
     for name, config in params.experiments.items():
         for mechanism in config.mechanisms:
-            wanted = {sha256: each for each, sha256 in hashes(params, name, mechanism).items()}
-            if count := len(missing_of(params, name, root, {mechanism: wanted})):
+            planned = by_hash(params, name, mechanism)
+            if count := len(missing_of(params, name, root, planned)):
                 found[name, mechanism] = count
     return found
 

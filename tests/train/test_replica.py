@@ -83,7 +83,7 @@ def test_a_replicas_hash_does_not_know_of_the_others(tmp_path: Path) -> None:
 def hashes(folder: Path, mechanism: str = "act", **quick: Any) -> list[str]:
     """Of the tiny experiment's replicas, in their order."""
     params = load_params(tiny.write(folder, tiny.document(**quick)))
-    return [*replica.hashes(params, "tiny", mechanism).values()]
+    return [*replica.by_hash(params, "tiny", mechanism)]
 
 
 def test_the_declared_data_are_part_of_it(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def hashes_of(folder: Path, values: dict[str, Any], task: dict[str, Any], digit:
     values["tiny"]["quick"]["task"] |= task
     values["download"]["sets"]["words"]["files"]["words/all.txt"]["sha256"] = 64 * digit
     params = load_params(tiny.write(folder, values))
-    return [*replica.hashes(params, "tiny", "act").values()]
+    return [*replica.by_hash(params, "tiny", "act")]
 
 
 def test_a_field_that_is_new_and_has_its_default_changes_no_hash(
@@ -142,8 +142,8 @@ def test_every_network_of_the_project_has_a_hash_of_its_own(profile: str) -> Non
     params = load_params(ROOT / "params.yaml", profile)
     for name, config in params.experiments.items():
         for mechanism in config.mechanisms:
-            found = replica.hashes(params, name, mechanism)
-            assert len({*found.values()}) == len(found), (name, mechanism)
+            found = replica.by_hash(params, name, mechanism)
+            assert len(found) == len(config.replicas(mechanism)), (name, mechanism)
 
 
 def newer(config: ExperimentConfig, **more: Any) -> ExperimentConfig:
@@ -191,29 +191,30 @@ DONE = replica.Finished(
 
 
 def test_a_file_holds_all_of_a_replica(tmp_path: Path) -> None:
-    assert not replica.is_stored(tmp_path, "ab") and replica.read(tmp_path, "ab") is None
-    replica.write(tmp_path, "ab", DONE)
-    assert replica.is_stored(tmp_path, "ab")
-    found = replica.read(tmp_path, "ab")
+    path = replica.file_of(tmp_path, "ab")
+    assert replica.read(path) is None
+    replica.write(path, DONE)
+    found = replica.read(path)
     assert found is not None and found[2:] == DONE[2:]
     np.testing.assert_array_equal(found.curve, DONE.curve)
     np.testing.assert_array_equal(found.parameters["cell.weight"], np.ones((2, 3)))
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    replica.write(tmp_path, "ab", DONE)
-    path = tmp_path / "ab.safetensors"
+    path = replica.file_of(tmp_path, "ab")
+    replica.write(path, DONE)
     for content in (path.read_bytes()[:-9], b"", save_numbers({"more": np.zeros(1)})):
         path.write_bytes(content)
         with pytest.raises(UserError, match=r"ab\.safetensors: truncated or damaged .*; delete it"):
-            replica.read(tmp_path, "ab")
+            replica.read(path)
 
 
 def test_a_copy_within_a_project_has_its_replicas(tmp_path: Path) -> None:
     """As `dvc exp run --temp` makes it; a folder without dvc.yaml has its own."""
     copy = tmp_path / ".dvc/tmp/exps/one"
     copy.mkdir(parents=True)
-    assert replica.store(copy) == copy / "data/replicas"
+    assert replica.file_of(copy, "ab") == copy / "data/replicas/ab.safetensors"
     for each in (tmp_path, copy):
         (each / "dvc.yaml").touch()
-    assert replica.store(copy) == replica.store(tmp_path) == tmp_path / "data/replicas"
+    ours = tmp_path / "data/replicas/ab.safetensors"
+    assert replica.file_of(copy, "ab") == replica.file_of(tmp_path, "ab") == ours

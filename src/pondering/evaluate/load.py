@@ -15,7 +15,7 @@ from pondering.project.paths import Layout
 from pondering.tasks.base import Task
 from pondering.train import checkpoint
 from pondering.train.build import make_network
-from pondering.train.replica import hashes
+from pondering.train.replica import by_hash
 
 
 class Trained(NamedTuple):
@@ -40,7 +40,7 @@ def trained_here(
         UserError: the mechanism was not trained, or with other values or another program.
     """
     path = layout.run(experiment, mechanism) / "run.json"
-    planned = {key: each for each, key in hashes(params, experiment, mechanism).items()}
+    planned = by_hash(params, experiment, mechanism)
     stage = f"dvc repro {params.training(experiment)}"
     if not path.is_file():
         raise UserError(f"{path}: no such file; run `{stage}` first")

@@ -21,8 +21,8 @@ from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.train import program
-from pondering.train.published import published
-from pondering.train.replica import hashes
+from pondering.train.replica import by_hash
+from pondering.train.replicas_csv import published
 
 Trace = dict[str, Any]
 ALONE = ("sequence", "image")
@@ -106,15 +106,15 @@ def merge(params: Params, experiment: str, root: Path) -> Merge:
         UserError: networks are missing whose published results this evaluation would not give.
     """
     own, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
-    config, known = params.experiment(experiment), published(there.report, experiment)
+    config = params.experiment(experiment)
     planned = [each for mechanism in config.mechanisms for each in config.replicas(mechanism)]
     taken: dict[Replica, str] = {}
-    for mechanism in config.mechanisms if known else ():
-        here = trained_here(own, params, experiment, mechanism)
-        for replica, sha256 in hashes(params, experiment, mechanism).items():
-            row = known.get((replica.text(), sha256))
-            if row and replica not in here:
-                taken[replica] = row["status"]
+    for mechanism in config.mechanisms:
+        replicas = by_hash(params, experiment, mechanism)
+        rows = published(there, experiment, replicas)
+        here = trained_here(own, params, experiment, mechanism) if rows else {}
+        status = {replicas[sha256]: row["status"] for sha256, row in rows.items()}
+        taken |= {each: said for each, said in status.items() if each not in here}
     if taken and not _is_todays(own, there, params, experiment):
         raise UserError(
             f"{there.provenance(experiment)}: measured in another way than today, and the "

@@ -27,7 +27,8 @@ from pondering.results.results import read_table
 from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
 from pondering.train import checkpoint
-from pondering.train.published import NAME, replicas_csv
+from pondering.train.replica import stack
+from pondering.train.replicas_csv import NAME, replicas_csv
 
 Tensors = Mapping[str, Tensor]
 BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
@@ -133,15 +134,11 @@ def copy(
     index = records[line[0]] | {"bytes": size, "published": fits}
     if not fits:
         return index, {}
-    stacks = {
-        name: torch.stack([parameters[each][name] for each in taken])
-        for name in parameters[line[0]]
-    }
-    if count:
-        stacks = {name: each.half() for name, each in stacks.items()}
+    kept = torch.float16 if count else torch.float32
+    numbers = [{n: p.detach().to(kept).numpy() for n, p in parameters[k].items()} for k in taken]
     whole = {"config": config.of_mechanism(mechanism), "replicas": list(records.values())}
     return index, {
-        folder / "parameters.safetensors": checkpoint.parameters(stacks, len(taken)),
+        folder / "parameters.safetensors": stack(numbers),
         folder / "run.json": json_text(whole),
     }
 

@@ -83,11 +83,6 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
-def parameters(tensors: Mapping[str, Tensor], replicas: int) -> bytes:
-    """The parameters of stacked replicas, (K, ...) each, as the content of a safetensors file."""
-    return _content(tensors, {"replicas": json.dumps(replicas)})
-
-
 def _content(tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> bytes:
     """A safetensors file; where memory does not suffice, an exception."""
     ready = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}

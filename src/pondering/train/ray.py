@@ -21,7 +21,7 @@ from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.train import checkpoint
 from pondering.train.processes import SECONDS_BETWEEN_LOOKS, News
-from pondering.train.replica import hashes
+from pondering.train.replica import by_hash
 from pondering.train.shard import Shard, finish, train
 
 ATTEMPTS = 3  # of a shard, by Ray
@@ -62,8 +62,8 @@ def train_away(shard: Shard, number: int, frozen: bytes, home: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         here = replace(shard, root=Path(folder))
         atomic_write(Layout(here.root, here.params.profile).frozen(here.experiment), frozen)
-        known = hashes(here.params, here.experiment, here.mechanism).values()
-        if not set(known) >= set(here.replicas):
+        known = by_hash(here.params, here.experiment, here.mechanism)
+        if not known.keys() >= here.replicas.keys():
             raise UserError("a node has other code than the one that asks it")
         if content := ray.get(home.checkpoint.remote(number)):
             atomic_write(here.checkpoint, content)

@@ -7,10 +7,11 @@ Nothing here loads torch, so a stage that finds all its replicas there takes no 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
@@ -24,22 +25,23 @@ from pondering.project.provenance import hash_values
 from pondering.train import program
 
 Array = NDArray[Any]
+ByHash = Mapping[str, Replica]
 SHARED = {name for entry in MECHANISMS.values() for name in entry.shares}  # of the halting block
 OF_THE_UNIT = {"halt_bias", "reads", "halting_rate"}  # read where the halting unit learns
 DRAWN = "drawn online"  # the data hash of a task that reads no file
 
 
-def hashes(params: Params, experiment: str, mechanism: str) -> dict[Replica, str]:
-    """The hash of each replica that an experiment trains with a mechanism, settings outermost.
+def by_hash(params: Params, experiment: str, mechanism: str) -> dict[str, Replica]:
+    """The replicas that an experiment trains with a mechanism, by hash, settings outermost.
 
-    It covers the values that the replica reads, the declared sha256 of its data, and the program.
-    Path and device do not enter: they change last digits, and each file records its own.
+    A hash covers the values that the replica reads, the declared sha256 of its data, and the
+    program. Path and device do not enter: they change last digits, and each file records its own.
     """
     config = params.experiment(experiment)
     names = config.task["name"], config.network.cell, mechanism
     common = [data_hash(params, config), program.parts(*names, draws=config.training.draws)]
     return {
-        each: hash_values([values(config, each), *common]) for each in config.replicas(mechanism)
+        hash_values([values(config, each), *common]): each for each in config.replicas(mechanism)
     }
 
 
@@ -109,17 +111,17 @@ class Finished(NamedTuple):
     record: dict[str, Any]
 
 
-def store(root: Path) -> Path:
-    """The folder of finished replicas: that of the outermost DVC project around `root`.
+def file_of(root: Path, sha256: str) -> Path:
+    """Where a finished replica's file lies: in the outermost DVC project around `root`.
 
     `dvc exp run --temp` works in a copy of the project within it, and finds its replicas so.
     """
     root = root.absolute()
     projects = [each for each in (root, *root.parents) if (each / "dvc.yaml").is_file()]
-    return (projects or [root])[-1] / "data" / "replicas"
+    return (projects or [root])[-1] / "data" / "replicas" / f"{sha256}.safetensors"
 
 
-def write(folder: Path, sha256: str, done: Finished) -> None:
+def write(path: Path, done: Finished) -> None:
     """Write a replica's file in one step.
 
     Raises:
@@ -127,16 +129,22 @@ def write(folder: Path, sha256: str, done: Finished) -> None:
     """
     tensors = {f"parameter.{name}": array for name, array in done.parameters.items()}
     said = {"status": done.status, "record": json.dumps(done.record)}
-    atomic_write(_path(folder, sha256), save(tensors | {"curve": done.curve}, said))
+    atomic_write(path, save(tensors | {"curve": done.curve}, said))
 
 
-def read(folder: Path, sha256: str) -> Finished | None:
+def stack(parameters: Sequence[Mapping[str, Array]]) -> bytes:
+    """The parameters of K replicas as one safetensors file, (K, ...) each."""
+    names = parameters[0] if parameters else ()
+    stacks = {name: np.stack([each[name] for each in parameters]) for name in names}
+    return save(stacks, {"replicas": str(len(parameters))})
+
+
+def read(path: Path) -> Finished | None:
     """Read a replica's file; None if there is none.
 
     Raises:
         UserError: it is damaged.
     """
-    path = _path(folder, sha256)
     if not path.is_file():
         return None
     try:
@@ -149,12 +157,3 @@ def read(folder: Path, sha256: str) -> Finished | None:
     except (SafetensorError, OSError, LookupError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None
-
-
-def is_stored(folder: Path, sha256: str) -> bool:
-    """Whether a replica's file is there."""
-    return _path(folder, sha256).is_file()
-
-
-def _path(folder: Path, sha256: str) -> Path:
-    return folder / f"{sha256}.safetensors"

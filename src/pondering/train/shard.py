@@ -32,7 +32,7 @@ from pondering.tasks import make_task
 from pondering.train import checkpoint, kernels
 from pondering.train.build import make_trainer, path_of, pick_device
 from pondering.train.draws.stream import DeviceStream
-from pondering.train.replica import Finished, data_hash, store, write
+from pondering.train.replica import Finished, data_hash, file_of, write
 from pondering.train.trainer import Row, Trainer
 
 NAME = "checkpoint.safetensors"
@@ -205,7 +205,7 @@ def train(
 
 def finish(shard: Shard, sweep: Trainer) -> None:
     """Write a file for each replica of a finished shard; its checkpoint is of no more use."""
-    folder, curves = store(shard.root), torch.stack(sweep.curves).numpy()
+    curves = torch.stack(sweep.curves).numpy()
     record = dict(shard.origin) | {"path": shard.path, "updates": sweep.update}
     record["wall_seconds"] = round(sweep.seconds / len(shard.replicas), 3)  # its share
     parameters = {name: each.detach().cpu().numpy() for name, each in sweep.parameters.items()}
@@ -213,7 +213,7 @@ def finish(shard: Shard, sweep: Trainer) -> None:
         own = {name: each[k].copy() for name, each in parameters.items()}
         curve = curves[:, k]
         curve = curve[curve[:, 0] == curve[:, 0]]  # one that stopped has no rows any more
-        write(folder, sha256, Finished(own, curve, status, record))
+        write(file_of(shard.root, sha256), Finished(own, curve, status, record))
     shutil.rmtree(shard.checkpoint.parent, ignore_errors=True)
 
 
