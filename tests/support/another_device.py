@@ -139,10 +139,10 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
     from pondering.evaluate import stage as evaluation
     from pondering.params.read import load_params
     from pondering.project.errors import Interrupted
-    from pondering.train import shard, trainer
+    from pondering.train import build, trainer
     from pondering.train.stage import run
 
-    shard.pick_device = evaluation.pick_device = lambda wanted: device
+    build.pick_device = evaluation.pick_device = lambda wanted: device
     forward = trainer.forward
 
     def ill(*arguments: Any) -> Any:

@@ -96,6 +96,7 @@ def longer(shard: Any) -> Iterator[Any]:
 
 def main(folder: Path) -> None:
     """Print, by training, the files that two updates and longer trainings run through."""
+    import torch
     from ruamel.yaml import YAML
 
     from pondering.data.frozen import freeze
@@ -113,7 +114,7 @@ def main(folder: Path) -> None:
         freeze(make_task(config.task, name, frozen), folder, frozen, 1)
         for mechanism in config.mechanisms:
             replicas = by_hash(params, name, mechanism)
-            shard, found = Shard(params, name, mechanism, folder, replicas, {}), set[str]()
+            shard, found = Shard(params, name, folder, replicas, torch.device("cpu")), set[str]()
             with noted(found):
                 machine.settle(1)
                 sweep = shard.trainer()

@@ -68,10 +68,3 @@ def new(folder: Path, stages_left_out: tuple[str, ...] = ("report",)) -> Path:
     edit(folder)
     shell(folder, "git init --quiet && git add --all && git commit --quiet --message project")
     return folder
-
-
-def results(folder: Path) -> dict[str, bytes]:
-    """Everything that the stages wrote but the records, which have times in them."""
-    whole = stages.contents(folder)
-    kept = {name: data for name, data in whole.items() if not name.startswith("data/replicas/")}
-    return {name: data for name, data in kept.items() if "/provenance/" not in name}

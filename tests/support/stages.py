@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 from support import tiny
 
@@ -154,6 +155,14 @@ def new_project(folder: Path) -> Path:
     return folder
 
 
+def fresh(folder: Path, values: dict[str, Any]) -> Path:
+    """A project with these parameters and its data: what a training needs."""
+    new_project(folder)
+    tiny.write(folder, values)
+    tiny.freeze_all(folder)
+    return folder
+
+
 @cache
 def finished_project() -> Path:
     """The tiny project after every stage has run once; not to be changed."""
@@ -182,3 +191,8 @@ def contents(folder: Path) -> dict[str, bytes]:
         for path in sorted((folder / top).rglob("*"))
         if path.is_file() and path.parent.name != "replicas"
     }
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """The same but for the records, which say how long it took."""
+    return {name: data for name, data in contents(folder).items() if "/provenance/" not in name}

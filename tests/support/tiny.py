@@ -6,16 +6,19 @@ import copy
 from pathlib import Path
 from typing import Any
 
+import torch
 from ruamel.yaml import YAML
 
+from pondering.data.frozen import freeze
 from pondering.params.read import ExperimentConfig, Params, load_params
 from pondering.params.replica import Replica
+from pondering.project.paths import Layout
 from pondering.tasks import make_task
-from pondering.train.build import make_network
+from pondering.train.build import make_trainer
 from pondering.train.plateau import Plateau
 from pondering.train.replica import by_hash
 from pondering.train.shard import Shard
-from pondering.train.trainer import Schedule, Trainer
+from pondering.train.trainer import Trainer
 
 BLOCK: dict[str, Any] = {
     "common": {
@@ -108,19 +111,26 @@ def sweep(
     plateau: Plateau | None = None,
 ) -> Trainer:
     """An untrained sweep of an experiment; by default all its replicas."""
-    chosen = list(values.replicas(mechanism)) if replicas is None else replicas
-    task = make_task(values.task, "tiny")
-    training = values.training
-    schedule = Schedule(
-        training.updates, training.batch, training.learning_rate, training.clip,
-        training.log_points, training.decay, training.halting_rate,
-    )  # fmt: skip
-    return Trainer(make_network(values, task, chosen), task, chosen, schedule, plateau)
+    chosen = values.replicas(mechanism) if replicas is None else replicas
+    found = make_trainer(values, make_task(values.task, "tiny"), chosen)
+    found.plateau = plateau
+    return found
+
+
+def freeze_all(folder: Path) -> Params:
+    """Freeze the evaluation sets of every experiment, as the stage `datasets` does."""
+    params = load_params(folder / "params.yaml")
+    layout = Layout(folder, params.profile)
+    for name, values in params.experiments.items():
+        frozen = layout.frozen(name)
+        examples = values.evaluation.examples
+        freeze(make_task(values.task, name, frozen), layout.raw, frozen, examples)
+    return params
 
 
 def shard(root: Path, params: Params, mechanism: str = "act") -> Shard:
     """All replicas of a mechanism as one shard."""
-    return Shard(params, "tiny", mechanism, root, by_hash(params, "tiny", mechanism), {})
+    return Shard(params, "tiny", root, by_hash(params, "tiny", mechanism), torch.device("cpu"))
 
 
 def train(sweep: Trainer, updates: int | None = None) -> Trainer:

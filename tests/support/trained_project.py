@@ -9,9 +9,8 @@ from functools import cache, partial
 from pathlib import Path
 
 import torch
-from support import argv
+from support import argv, tiny
 
-from pondering.data.frozen import freeze
 from pondering.evaluate.load import Trained, load_trained
 from pondering.model.halting import PonderRecord
 from pondering.params.read import load_params
@@ -72,11 +71,7 @@ def trained() -> Path:
     root = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     (root / "params.yaml").write_text(PARAMS)
-    params = load_params(root / "params.yaml")
-    layout = Layout(root, "quick")
-    for experiment, config in params.experiments.items():
-        frozen = layout.frozen(experiment)
-        freeze(make_task(config.task, experiment, frozen), layout.raw, frozen, 4)
+    params = tiny.freeze_all(root)
     for experiment, mechanism in TRAINED:
         train(params, experiment, root, (mechanism,))
     return root

@@ -12,10 +12,8 @@ from safetensors.torch import save
 from support import tiny
 from support.stages import MECHANISMS
 
-from pondering.data.frozen import freeze
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.stage import Evaluation, plan, run
-from pondering.params.read import load_params
 from pondering.project.atomic import atomic_write, write_json
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
@@ -35,10 +33,10 @@ def stage_of(
     """
     values = tiny.document(**quick)
     values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
-    params, layout = load_params(tiny.write(folder, values)), Layout(folder, "quick")
-    config, frozen = params.experiment("tiny"), layout.frozen("tiny")
-    made = make_task(config.task, "tiny", frozen)
-    freeze(made, layout.raw, frozen, config.evaluation.examples)
+    tiny.write(folder, values)
+    params, layout = tiny.freeze_all(folder), Layout(folder, "quick")
+    config = params.experiment("tiny")
+    made = make_task(config.task, "tiny", layout.frozen("tiny"))
     for mechanism in MECHANISMS:
         run = layout.run("tiny", mechanism)
         record = [

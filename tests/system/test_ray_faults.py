@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import ray
 from ray.cluster_utils import Cluster
-from support import tiny
-from support.ray_shards import parameters, prepared, results, trained
+from support import stages, tiny
+from support.ray_shards import parameters, trained
 
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
@@ -35,7 +35,7 @@ def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
 ) -> None:
     folder = tmp_path / "project"
     params = parameters(folder, None)
-    whole = tiny.shard(prepared(folder), params)
+    whole = tiny.shard(folder, params)
     first, second = cut([whole], whole.replicas)
     damaged = second.checkpoint
     damaged.parent.mkdir(parents=True)
@@ -46,7 +46,7 @@ def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
     assert not (folder / "data/results").exists(), "a part of the results was published"
     damaged.unlink()
     trained_again(folder, cluster.address)
-    assert results(folder) == results(trained(tmp_path / "local")[0])
+    assert stages.results(folder) == stages.results(trained(tmp_path / "local")[0])
 
 
 def trained_again(folder: Path, address: str) -> None:

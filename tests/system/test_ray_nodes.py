@@ -11,7 +11,7 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 from support import stages
-from support.ray_shards import results, trained
+from support.ray_shards import trained
 
 
 @pytest.fixture
@@ -42,6 +42,6 @@ def test_a_node_that_dies_costs_nothing_but_time(cluster: Cluster, tmp_path: Pat
     killer.join()
     assert len(folders) == 2, "both shards were at work when the node died"
     local, told = trained(tmp_path / "local", **plan)
-    assert results(away) == results(local)
+    assert stages.results(away) == stages.results(local)
     points = {(row["setting"], row["seed"], row["update"]) for row in rows}
     assert points == {(row["setting"], row["seed"], row["update"]) for row in told}

@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.repros import edit, environment, new, results, shell
-from support.stages import ROOT
+from support.repros import edit, environment, new, shell
+from support.stages import ROOT, results
 from support.tracked_stage import until
 
 SAME = "Data and pipelines are up to date."

@@ -27,12 +27,9 @@ ORIGIN = "data/results/quick/provenance/tiny/act.json"  # differs in its wall ti
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose training takes a second or so and writes checkpoints all the time."""
-    folder = stages.new_project(tmp_path_factory.mktemp("fresh") / "project")
     values = tiny.document(training={"updates": UPDATES, "log_points": 50})
     values["compute"]["checkpoint_seconds"] = 0.02
-    tiny.write(folder, values)
-    assert stages.run(folder, "datasets", *stages.PROFILE).status == 0
-    return folder
+    return stages.fresh(tmp_path_factory.mktemp("fresh") / "project", values)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Sweeps in shards: the cuts, and results that do not depend on them."""
+"""How sweeps are cut into shards."""
 
 from __future__ import annotations
 
@@ -6,35 +6,20 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from support import stages, tiny
 
-from pondering.data.frozen import freeze
 from pondering.params.read import load_params
 from pondering.project import machine
 from pondering.project.errors import Interrupted, UserError
-from pondering.project.paths import Layout
-from pondering.tasks import make_task
 from pondering.train import cut, shard
 from pondering.train.shard import LANES, Shard
 
-PARAMETERS = "data/results/quick/networks/tiny/{}/parameters.safetensors"
-CURVES = "data/results/quick/curves/tiny/{}.csv"
 
-
-def project(folder: Path, quick: dict[str, Any] | None = None, **compute: object) -> Path:
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
     """The tiny project with its data."""
-    stages.new_project(folder)
-    values = tiny.document(**quick or {})
-    values["compute"] |= compute
-    tiny.write(folder, values)
-    assert stages.run(folder, "datasets", *stages.PROFILE).status == 0
-    return folder
-
-
-def train(folder: Path, mechanism: str) -> stages.Done:
-    return stages.run(folder, "train", *stages.QUICK, "--mechanism", mechanism)
+    return stages.fresh(tmp_path / "project", tiny.document())
 
 
 def whole(folder: Path) -> Shard:
@@ -64,32 +49,6 @@ def test_cuts_are_few_and_equal(tmp_path: Path, count: int, size: int, bounds: l
     assert [len(each) for each in found] == bounds and [*itertools.chain(*found)] == [*range(count)]
 
 
-@pytest.mark.parametrize("mechanism", stages.MECHANISMS)
-def test_shards_train_as_the_whole(tmp_path: Path, mechanism: str) -> None:
-    """The tiny sweep has four replicas."""
-    folder, whole = (
-        project(tmp_path / str(count), tiny.EXACT, replicas_at_once=count) for count in (3, 4)
-    )
-    for each in (folder, whole):
-        done = train(each, mechanism)
-        assert (done.status, done.err) == (0, "")
-    assert not list(tmp_path.glob("*/.checkpoints/**/*.safetensors")), "left after its end"
-    for path in (PARAMETERS.format(mechanism), CURVES.format(mechanism)):
-        assert (folder / path).read_bytes() == (whole / path).read_bytes()
-
-
-def test_settings_with_options_keep_their_places_in_shards(tmp_path: Path) -> None:
-    act = {"act": {"tau": [0.01, {"tau": 0.01, "halt_bias": -3}]}}
-    found = []
-    for count in (3, 4):
-        folder = project(tmp_path / str(count), act, replicas_at_once=count)
-        done = train(folder, "act")
-        assert (done.status, done.err) == (0, "")
-        found.append(pd.read_csv(folder / CURVES.format("act")))
-    assert found[1]["mechanism"].tolist()[:4] == ["act"] * 2 + ["act[halt_bias=-3]"] * 2
-    pd.testing.assert_frame_equal(*found)
-
-
 def shares(folder: Path, **quick: Any) -> list[tuple[str, int]]:
     """Mechanism and size of each shard of an experiment, that with most work first."""
     params = load_params(tiny.write(folder, tiny.document(**quick)))
@@ -99,82 +58,65 @@ def shares(folder: Path, **quick: Any) -> list[tuple[str, int]]:
 
 
 def test_a_sweep_is_cut_if_it_is_more_than_a_cores_share(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a cut changes no digit; of three sweeps none has half of the work."""
-    folder = project(tmp_path / "project")
     whole = [("act", 4), ("pondernet", 4), ("repeat", 4)]
     monkeypatch.setattr(machine, "processes", lambda threads: 2)
-    assert shares(folder, **tiny.EXACT) == whole
+    assert shares(project, **tiny.EXACT) == whole
     much = {"act": {"tau": [0.1, 0.2, 0.3, 0.4]}}
-    assert shares(folder, **tiny.EXACT, **much) == [("act", 4)] * 2 + whole[1:]
+    assert shares(project, **tiny.EXACT, **much) == [("act", 4)] * 2 + whole[1:]
     for block, key in (("network", "hidden"), ("training", "batch")):
         odd = tiny.EXACT | {block: tiny.EXACT[block] | {key: LANES["fast"] + 1}}
-        assert shares(folder, **odd, **much) == [("act", 8), *whole[1:]]
+        assert shares(project, **odd, **much) == [("act", 8), *whole[1:]]
     monkeypatch.setattr(machine, "processes", lambda threads: 8)
     fine = [*[("act", 1)] * 4, *[("pondernet", 1)] * 4, *[("repeat", 2)] * 2]
-    assert sorted(shares(folder, **tiny.EXACT)) == fine
+    assert sorted(shares(project, **tiny.EXACT)) == fine
     monkeypatch.setattr(machine, "processes", lambda threads: 1)
     monkeypatch.setattr(cut, "EVERY_STEP", 3)
-    assert sorted(shares(folder, **tiny.EXACT)) == [whole[0], *[("pondernet", 2)] * 2, whole[2]]
+    assert sorted(shares(project, **tiny.EXACT)) == [whole[0], *[("pondernet", 2)] * 2, whole[2]]
 
 
-def test_what_has_begun_goes_on_as_it_was_cut(tmp_path: Path) -> None:
+def test_what_has_begun_goes_on_as_it_was_cut(project: Path) -> None:
     """Where a replica of a checkpoint is wanted no more, the others begin anew."""
-    folder = project(tmp_path / "project")
-    order = list(whole(folder).replicas)
-    begun = whole(folder).part(order[1:3])
+    order = list(whole(project).replicas)
+    begun = whole(project).part(order[1:3])
     with pytest.raises(Interrupted, match="stopped at update 0 of 30"):
         shard.train(begun, lambda *news: None, lambda: True)
     assert begun.checkpoint.is_file()
-    assert cuts(folder) == [[1, 2], [0, 3]]
-    assert cuts(folder, order[:2]) == [[1, 2], [0]], "one of them is trained elsewhere"
-    assert cuts(folder, order[3:]) == [[3]]
-    tiny.write(folder, tiny.document(seeds=[0, 7, 9]))
-    assert cuts(folder) == [[0, 2, 4, 5], [1, 3]], "that with most work comes first"
-    tiny.write(folder, tiny.document(seeds=[0]))
-    assert cuts(folder) == [[0, 1]]
+    assert cuts(project) == [[1, 2], [0, 3]]
+    assert cuts(project, order[:2]) == [[1, 2], [0]], "one of them is trained elsewhere"
+    assert cuts(project, order[3:]) == [[3]]
+    tiny.write(project, tiny.document(seeds=[0, 7, 9]))
+    assert cuts(project) == [[0, 2, 4, 5], [1, 3]], "that with most work comes first"
+    tiny.write(project, tiny.document(seeds=[0]))
+    assert cuts(project) == [[0, 1]]
     begun.checkpoint.write_bytes(b"damaged")
-    tiny.write(folder, tiny.document())
-    assert cuts(folder) == [[0, 1, 2, 3]]
+    tiny.write(project, tiny.document())
+    assert cuts(project) == [[0, 1, 2, 3]]
 
 
 def test_what_fits_is_found_from_one_replica(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = project(tmp_path / "project")
-    sweep = whole(folder)
+    sweep = whole(project)
     one = sweep.part([next(iter(sweep.replicas))]).trainer()
     plenty = cut.fitting(one, 4)
     monkeypatch.setattr(machine, "processes", lambda threads: 1)
-    assert plenty > 1000 and len(cuts(folder)) == 1
+    assert plenty > 1000 and len(cuts(project)) == 1
     numbers = sum(parameter.numel() for parameter in one.parameters.values())
     need = 4 * (6 * numbers + 14 * 16 * 8 * 4)  # floats: parameters, and steps of 8 rows, 16 units
     monkeypatch.setattr("pondering.train.cut.free_memory", lambda device: 2 * 2 * need)
-    assert cut.fitting(one, 4) == 2 and len(cuts(folder)) == 2
+    assert cut.fitting(one, 4) == 2 and len(cuts(project)) == 2
     monkeypatch.setattr("pondering.train.cut.free_memory", lambda device: 1)
     assert cut.fitting(one, 4) == 1, "one is tried in any case"
-
-
-def test_a_shard_trains_by_its_recipe(tmp_path: Path) -> None:
-    folder = project(tmp_path / "project")
-    usual = whole(folder)
-    knobs = {"decay": "cosine", "halting_rate": 0.1}
-    tiny.write(folder, tiny.document(training=knobs, act={"tau_warmup": 5}))
-    turned = whole(folder)
-    assert not {*turned.replicas} & {*usual.replicas}
-    sweep = turned.trainer()
-    assert (sweep.schedule.decay, sweep.schedule.halting_rate) == ("cosine", 0.1)
-    assert sweep.network.halting.tau_warmup == 5  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("mechanism", ["certainty", "dact"])
 def test_a_mechanism_that_the_loss_does_not_fit_is_refused_in_a_line(
     tmp_path: Path, mechanism: str
 ) -> None:
-    config = tiny.config_of_sequences(tmp_path)
-    params = load_params(tmp_path / "params.yaml")
-    frozen = Layout(tmp_path, "quick").frozen("tiny")
-    freeze(make_task(config.task, "tiny"), tmp_path, frozen, 1)
+    tiny.config_of_sequences(tmp_path)
+    params = tiny.freeze_all(tmp_path)
     with pytest.raises(UserError, match=r"^addition: .* is not allowed; the cross entropy of one"):
         shard.train(tiny.shard(tmp_path, params, mechanism), lambda *news: None)

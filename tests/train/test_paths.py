@@ -30,10 +30,7 @@ from pondering.train.stage import run
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = stages.new_project(tmp_path / "project")
-    tiny.write(folder, tiny.document())
-    assert stages.run(folder, "datasets", *stages.PROFILE).status == 0
-    return folder
+    return stages.fresh(tmp_path / "project", tiny.document())
 
 
 def train(

@@ -64,10 +64,7 @@ def slow_to_begin() -> None:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = stages.new_project(tmp_path_factory.mktemp("local") / "project")
-    tiny.write(folder, tiny.document(**SIZES))
-    assert stages.run(folder, "datasets", *stages.PROFILE).status == 0
-    return folder
+    return stages.fresh(tmp_path_factory.mktemp("local") / "project", tiny.document(**SIZES))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.ray_shards import parameters, prepared
+from support.ray_shards import parameters
 
 from pondering.project.errors import UserError
 from pondering.train.stage import run
@@ -16,7 +16,7 @@ def test_a_missing_ray_and_a_missing_cluster_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     params = parameters(tmp_path / "project", "127.0.0.1:1")
-    root = prepared(tmp_path / "project")
+    root = tmp_path / "project"
     with pytest.raises(UserError, match=r"compute\.ray_address: 127\.0\.0\.1:1: "):
         run(params, "tiny", root)
     monkeypatch.setitem(sys.modules, "ray", None)

@@ -18,10 +18,10 @@ from pondering.tasks import make_task
 from pondering.tasks.base import Batch
 from pondering.train import checkpoint
 from pondering.train.batches import Stream
-from pondering.train.trainer import Schedule, Trainer, forward
+from pondering.train.trainer import Trainer, forward
 
 UPDATES = 12
-TAU = 0.1
+TAU, CLIP = 0.1, 0.05
 
 
 def scheduler(decay: str, adam: torch.optim.Optimizer, updates: int) -> Any:
@@ -33,23 +33,10 @@ def scheduler(decay: str, adam: torch.optim.Optimizer, updates: int) -> Any:
     return torch.optim.lr_scheduler.CosineAnnealingLR(adam, T_max=updates)
 
 
-@pytest.mark.parametrize("decay", ["linear", "cosine"])
-@pytest.mark.parametrize("updates", [1, 7])
-def test_the_rate_falls_as_torchs_own_schedules_have_it(decay: str, updates: int) -> None:
-    adam = torch.optim.Adam([nn.Parameter(torch.zeros(1))], lr=0.5)
-    theirs, schedule = scheduler(decay, adam, updates), Schedule(updates, 1, 0.5, None, 1, decay)
-    for update in range(updates):
-        assert 0.5 * schedule.share(update) == pytest.approx(adam.param_groups[0]["lr"], rel=1e-9)
-        adam.step()
-        theirs.step()
-    assert schedule.share(0) == 1.0
-    assert schedule.share(updates) == pytest.approx(0.0, abs=1e-15)
-
-
-@pytest.mark.parametrize("decay", ["none", "cosine"])
+@pytest.mark.parametrize("decay", ["none", "linear", "cosine"])
 def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(tmp_path: Path, decay: str) -> None:
     """Two replicas, each beside a network of its own that torch trains."""
-    values = {"updates": UPDATES, "clip": None, "decay": decay}
+    values = {"updates": UPDATES, "clip": CLIP, "decay": decay}
     config = tiny.config(tmp_path, training=values)
     replicas = [Replica("act", TAU, seed) for seed in (0, 7)]
     sweep = tiny.sweep(config, "act", replicas)
@@ -67,6 +54,7 @@ def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(tmp_path: Path, de
             adam.zero_grad()
             losses, _ = forward(network, task, batch)
             losses.sum(0).mean().backward()
+            nn.utils.clip_grad_norm_(network.parameters(), CLIP)
             adam.step()
             theirs.step()
         for name, parameter in network.named_parameters():
@@ -116,10 +104,7 @@ def test_the_objective_at_each_update_has_the_penalty_of_the_warm_up(tmp_path: P
 def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
     tmp_path: Path, mechanism: str
 ) -> None:
-    """Stopped at every update; replica 3 diverges on the way.
-
-    The rate that a checkpoint holds is the one that the decay begins with.
-    """
+    """Stopped at every update; replica 3 diverges on the way."""
     config = tiny.config(
         tmp_path, network={"init": "glorot"}, act={"tau": [0.01, 0.1], "tau_warmup": 7},
         training={"updates": UPDATES, "decay": "cosine", "halting_rate": 0.1, "log_points": 4},
@@ -134,10 +119,8 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
                     sweep.parameters["heads.bias"][3] = torch.nan
             if saves:
                 checkpoint.save(sweep, tmp_path / "c", "key")
-                kept, _ = checkpoint.read(tmp_path / "c")
-                assert torch.equal(kept["adam.learning_rate"], torch.full((4,), 0.01))
                 sweep = tiny.sweep(config, mechanism)
-                checkpoint.load(sweep, tmp_path / "c", "key")
+                checkpoint.load(sweep, tmp_path / "c")
         return tiny.train(sweep)
 
     whole, resumed = run(False), run(True)

@@ -61,7 +61,11 @@ class Layout:
         return self.networks(experiment) / mechanism
 
     def checkpoints(self, experiment: str) -> Path:
-        """Unfinished trainings, a folder each; no DVC out, so nothing deletes them before a run."""
+        """Unfinished trainings, a folder each; no DVC out, so nothing deletes them before a run.
+
+        One of values that were changed stays, and goes on where they are changed back. The folder
+        may be deleted whenever no training is at work.
+        """
         return self.root / ".checkpoints" / self.profile / experiment
 
     def curves(self, experiment: str, mechanism: str) -> Path:

@@ -1,4 +1,4 @@
-"""Checkpoints of a sweep: one safetensors file, replaced in one step. No pickle is ever read."""
+"""Checkpoints of a training: one safetensors file, replaced in one step. No pickle is ever read."""
 
 from __future__ import annotations
 
@@ -16,57 +16,55 @@ from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
 from pondering.train.trainer import Trainer
 
-_COUNTERS = ("alive", "diverged", "window", "computed_steps")  # of a sweep, beside its parameters
+_COUNTERS = ("alive", "diverged", "window", "computed_steps")  # of a trainer, beside its parameters
 
 
-def save(sweep: Trainer, path: Path, key: str) -> None:
-    """Write everything the sweep needs to go on exactly from here.
+def save(trainer: Trainer, path: Path, key: str) -> None:
+    """Write everything the training needs to go on exactly from here.
 
     Args:
-        key: hash of the configuration, the code and the data; `load` refuses another.
+        key: the shard's; its file is named by it.
 
     Raises:
         OSError: the file cannot be written; the previous checkpoint is intact.
     """
-    tensors: dict[str, Tensor] = {f"parameter.{n}": p for n, p in sweep.parameters.items()}
-    tensors |= {f"adam.{name}": t for name, t in sweep.optimiser.state().items()}
-    tensors |= {name: getattr(sweep, name) for name in _COUNTERS}
-    if sweep.curves:
-        tensors["curves"] = torch.stack(sweep.curves)
-    if sweep.plateau:
-        tensors |= {f"plateau.{name}": t for name, t in sweep.plateau.state().items()}
-    metadata = {"key": key, "update": str(sweep.update), "seconds": str(sweep.seconds)}
+    tensors: dict[str, Tensor] = {f"parameter.{n}": p for n, p in trainer.parameters.items()}
+    tensors |= {f"adam.{name}": t for name, t in trainer.optimiser.state().items()}
+    tensors |= {name: getattr(trainer, name) for name in _COUNTERS}
+    if trainer.curves:
+        tensors["curves"] = torch.stack(trainer.curves)
+    if trainer.plateau:
+        tensors |= {f"plateau.{name}": t for name, t in trainer.plateau.state().items()}
+    metadata = {"key": key, "update": str(trainer.update), "seconds": str(trainer.seconds)}
     atomic_write(path, _content(tensors, metadata | {"sha256": _checksum(tensors, metadata)}))
 
 
-def load(sweep: Trainer, path: Path, key: str) -> None:
-    """Bring a fresh sweep to where `save` left it.
+def load(trainer: Trainer, path: Path) -> None:
+    """Bring an untrained stack to where `save` left it.
 
     Raises:
-        UserError: the file is damaged or belongs to another configuration.
+        UserError: the file is damaged, or another version of this program has written it.
     """
     tensors, metadata = read(path)
-    if metadata.get("key") != key:
-        raise UserError(f"{path}: key: a checkpoint of another configuration; delete it")
-    if "sha256" not in metadata:  # as parameters alone have none
-        raise UserError(f"{path}: not a whole checkpoint (no sha256); delete it")
+    if metadata.get("sha256") != _checksum(tensors, metadata):
+        raise UserError(f"{path}: damaged (what it holds has another sha256); delete it")
     try:
         with torch.no_grad():
-            for name, parameter in sweep.parameters.items():
+            for name, parameter in trainer.parameters.items():
                 parameter.copy_(tensors[f"parameter.{name}"])
         update, seconds = int(metadata["update"]), float(metadata["seconds"])
-        sweep.optimiser.restore(_under("adam.", tensors), update)
+        trainer.optimiser.restore(_under("adam.", tensors), update)
         for name in _COUNTERS:
-            getattr(sweep, name).copy_(tensors[name])
-        if sweep.plateau:
-            sweep.plateau.restore(_under("plateau.", tensors))
-    except (KeyError, RuntimeError, ValueError) as error:
+            getattr(trainer, name).copy_(tensors[name])
+        if trainer.plateau:
+            trainer.plateau.restore(_under("plateau.", tensors))
+    except (KeyError, RuntimeError) as error:
         reason = " ".join(str(error).split())
-        raise UserError(f"{path}: not a whole checkpoint ({reason}); delete it") from None
-    sweep.update = update
-    sweep.seconds = seconds
-    sweep.note_deaths()
-    sweep.curves = list(tensors["curves"]) if "curves" in tensors else []
+        raise UserError(f"{path}: of another version ({reason}); delete it") from None
+    trainer.update = update
+    trainer.seconds = seconds
+    trainer.note_deaths()
+    trainer.curves = list(tensors["curves"]) if "curves" in tensors else []
 
 
 def replicas_of(path: Path) -> set[str]:
@@ -104,8 +102,6 @@ def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """All tensors of a safetensors file and its metadata.
 
-    A checkpoint is checked against its checksum; parameters have none.
-
     Raises:
         UserError: missing, truncated or damaged.
     """
@@ -119,6 +115,4 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None
-    if "sha256" in metadata and metadata["sha256"] != _checksum(tensors, metadata):
-        raise UserError(f"{path}: damaged (what it holds has another sha256); delete it")
     return tensors, metadata

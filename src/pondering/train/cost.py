@@ -32,12 +32,12 @@ def seconds(shards: Sequence[Shard]) -> float:
     return found / min(len(shards), processes(shards[0]))
 
 
-def _of_update(sweep: Trainer, updates: int) -> float:
+def _of_update(trainer: Trainer, updates: int) -> float:
     """Seconds of an update, a mean of some."""
-    sweep.run(lambda _: None, lambda: sweep.update > 0)
-    first, start = sweep.update, _now()
-    sweep.run(lambda _: None, lambda: sweep.update >= first + updates)
-    return (_now() - start) / max(1, sweep.update - first)
+    trainer.run(lambda _: None, lambda: trainer.update > 0)
+    first, start = trainer.update, _now()
+    trainer.run(lambda _: None, lambda: trainer.update >= first + updates)
+    return (_now() - start) / max(1, trainer.update - first)
 
 
 def _now() -> float:

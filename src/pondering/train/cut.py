@@ -94,20 +94,20 @@ def processes(shard: Shard) -> int:
     return machine.processes(shard.params.compute.threads) if alone else 1
 
 
-def fitting(sweep: Trainer, steps: int) -> int:
-    """How many replicas fit into the memory that is free, judged by a sweep of one.
+def fitting(trainer: Trainer, steps: int) -> int:
+    """How many replicas fit into the memory that is free, judged by one.
 
     Args:
-        sweep: untrained, one replica.
+        trainer: of one replica, untrained.
         steps: ponder steps that an input vector may take.
     """
-    device = next(iter(sweep.parameters.values())).device
-    numbers = sum(parameter.numel() for parameter in sweep.parameters.values())
-    rows = sweep.stream.batch(0).mask.numel()
-    hidden = sweep.network.cell.state_sizes[0]
+    device = next(iter(trainer.parameters.values())).device
+    numbers = sum(parameter.numel() for parameter in trainer.parameters.values())
+    rows = trainer.stream.batch(0).mask.numel()
+    hidden = trainer.network.cell.state_sizes[0]
     kept = FLOATS_KEPT * hidden * rows * min(steps, LIKELY_STEPS)
-    if isinstance(sweep, KernelTrainer):
-        kept = sweep.kept
+    if isinstance(trainer, KernelTrainer):
+        kept = trainer.kept
     return max(1, int(SHARE * free_memory(device) / (4 * (COPIES * numbers + kept))))
 
 

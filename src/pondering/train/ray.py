@@ -82,24 +82,21 @@ def train_on_cluster(shards: Sequence[Shard], news: News) -> None:
         UserError: Ray is not installed, no cluster is there, or a shard failed three times; what
             the others did is kept.
     """
-    params, device = shards[0].params, shards[0].device
-    gpus = 1 if device.type == "cuda" else 0
+    params = shards[0].params
     ray = _connected(params.compute.ray_address)
     node = ray.get_runtime_context().get_node_id()
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
     paths = [str(shard.checkpoint.absolute()) for shard in shards]
     home = ray.remote(Home).options(num_cpus=0, scheduling_strategy=here).remote(paths)
     frozen = Layout(shards[0].root, params.profile).frozen(shards[0].experiment).read_bytes()
-    away = params.model_copy(update={"device": device.type})
     task = ray.remote(train_away).options(
         num_cpus=params.compute.threads,
-        num_gpus=gpus,
+        num_gpus=int(shards[0].device.type == "cuda"),
         max_retries=ATTEMPTS - 1,
         retry_exceptions=True,
     )
     running = {
-        task.remote(replace(shard, params=away), number, frozen, home): number
-        for number, shard in enumerate(shards)
+        task.remote(shard, number, frozen, home): number for number, shard in enumerate(shards)
     }
     failures: dict[int, str] = {}
     try:
@@ -120,7 +117,7 @@ def train_on_cluster(shards: Sequence[Shard], news: News) -> None:
     for number, shard in enumerate(shards):
         if number not in failures:
             trained = shard.trainer()
-            checkpoint.load(trained, shard.checkpoint, shard.key)
+            checkpoint.load(trained, shard.checkpoint)
             finish(shard, trained)
     if failures:
         number, reason = next(iter(failures.items()))

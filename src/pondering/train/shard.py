@@ -14,7 +14,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,16 +23,14 @@ import torch
 
 from pondering.model.halting.readout import LossRefusedError
 from pondering.model.paths import PathName
-from pondering.params.replica import Replica
 from pondering.params.schema import ExperimentConfig, Params
-from pondering.project import machine, provenance
 from pondering.project.errors import Interrupted, UserError
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train import checkpoint, kernels
-from pondering.train.build import make_trainer, path_of, pick_device
+from pondering.train.build import make_trainer, path_of
 from pondering.train.draws.stream import DeviceStream
-from pondering.train.replica import Finished, data_hash, file_of, write
+from pondering.train.replica import ByHash, Finished, file_of, write
 from pondering.train.trainer import Row, Trainer
 
 NAME = "checkpoint.safetensors"
@@ -47,18 +45,24 @@ class Shard:
     """Replicas of one mechanism that train as one stack.
 
     Args:
-        params: the checked parameters; experiment, mechanism: names in them.
+        params: the checked parameters; experiment: a name in them.
         root: the project's folder.
         replicas: which, by their hashes.
+        device: where they train.
         origin: where their numbers will come from, for their records.
     """
 
     params: Params
     experiment: str
-    mechanism: str
     root: Path
-    replicas: Mapping[str, Replica]
-    origin: Mapping[str, Any]
+    replicas: ByHash
+    device: torch.device
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def mechanism(self) -> str:
+        """That of its replicas."""
+        return next(iter(self.replicas.values())).mechanism
 
     @property
     def config(self) -> ExperimentConfig:
@@ -69,11 +73,6 @@ class Shard:
     def updates(self) -> int:
         """How many it takes."""
         return self.config.updates(self.mechanism)
-
-    @cached_property
-    def device(self) -> torch.device:
-        """Where it trains."""
-        return pick_device(self.params.device)
 
     @cached_property
     def path(self) -> PathName:
@@ -134,17 +133,6 @@ class Shard:
         return trainer
 
 
-def origin_of(params: Params, experiment: str, root: Path) -> dict[str, Any]:
-    """Where the numbers of a training that begins now come from."""
-    return provenance.record(
-        root,
-        data_hash(params, params.experiment(experiment)),
-        machine.name_of(pick_device(params.device)),
-        torch.get_num_threads(),
-        f"dvc repro {params.training(experiment)}",
-    )
-
-
 def train(
     shard: Shard,
     tell: Tell,
@@ -163,24 +151,22 @@ def train(
         UserError: a damaged checkpoint; a mechanism that the task's loss does not fit.
         OSError: a checkpoint cannot be written; the last one is intact.
     """
-    sweep, path = shard.trainer(), shard.checkpoint
+    trainer, path = shard.trainer(), shard.checkpoint
     if path.is_file():
-        checkpoint.load(sweep, path, shard.key)
-    tell(sweep.update, sweep.rows(), sweep.summary())
-    told, began = len(sweep.curves), time.monotonic()
+        checkpoint.load(trainer, path)
+    tell(trainer.update, trainer.rows(), trainer.summary())
+    began = time.monotonic()
 
-    def on_point(sweep: Trainer) -> None:
-        nonlocal told
-        tell(sweep.update, sweep.rows(told), sweep.summary())
-        told = len(sweep.curves)
+    def on_point(trainer: Trainer) -> None:
+        tell(trainer.update, trainer.rows(-1), trainer.summary())
 
     def save() -> None:
         nonlocal began
         now = time.monotonic()
-        sweep.seconds += now - began
+        trainer.seconds += now - began
         began = now
         path.parent.mkdir(parents=True, exist_ok=True)
-        checkpoint.save(sweep, path, shard.key)
+        checkpoint.save(trainer, path, shard.key)
         saved(path)
 
     def should_stop() -> bool:
@@ -188,28 +174,28 @@ def train(
             save()
         return stopped() or wants_end()
 
-    if not sweep.finished:
+    if not trainer.finished:
         try:
             with stop_signals() as stopped:
-                sweep.run(on_point, should_stop)
+                trainer.run(on_point, should_stop)
                 save()
         except LossRefusedError as error:
-            raise UserError(f"{sweep.task.name}: {error}") from None
-    if not sweep.finished:
+            raise UserError(f"{trainer.task.name}: {error}") from None
+    if not trainer.finished:
         raise Interrupted(
-            f"stopped at update {sweep.update:,} of {sweep.schedule.updates:,}; "
+            f"stopped at update {trainer.update:,} of {trainer.schedule.updates:,}; "
             "the same command goes on from there"
         )
-    return sweep
+    return trainer
 
 
-def finish(shard: Shard, sweep: Trainer) -> None:
+def finish(shard: Shard, trainer: Trainer) -> None:
     """Write a file for each replica of a finished shard; its checkpoint is of no more use."""
-    curves = torch.stack(sweep.curves).numpy()
-    record = dict(shard.origin) | {"path": shard.path, "updates": sweep.update}
-    record["wall_seconds"] = round(sweep.seconds / len(shard.replicas), 3)  # its share
-    parameters = {name: each.detach().cpu().numpy() for name, each in sweep.parameters.items()}
-    for k, (sha256, status) in enumerate(zip(shard.replicas, sweep.status(), strict=True)):
+    curves = torch.stack(trainer.curves).numpy()
+    record = dict(shard.origin) | {"path": shard.path, "updates": trainer.update}
+    record["wall_seconds"] = round(trainer.seconds / len(shard.replicas), 3)  # its share
+    parameters = {name: each.detach().cpu().numpy() for name, each in trainer.parameters.items()}
+    for k, (sha256, status) in enumerate(zip(shard.replicas, trainer.status(), strict=True)):
         own = {name: each[k].copy() for name, each in parameters.items()}
         curve = curves[:, k]
         curve = curve[curve[:, 0] == curve[:, 0]]  # one that stopped has no rows any more

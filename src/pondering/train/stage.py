@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
 from pondering.params.schema import Params
+from pondering.project import provenance
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.project.progress import duration
 from pondering.train.outs import write_outs
-from pondering.train.replica import ByHash, by_hash, file_of
+from pondering.train.replica import ByHash, by_hash, data_hash, file_of
 from pondering.train.replicas_csv import published
 
 Rows = list[dict[str, Any]]
@@ -60,19 +61,14 @@ def missing_of(params: Params, experiment: str, root: Path, replicas: ByHash) ->
     return [each for each in replicas if each not in kept and not file_of(root, each).is_file()]
 
 
-@contextmanager
-def alone(path: Path) -> Iterator[None]:
+def alone(path: Path) -> AbstractContextManager[object]:
     """Lock a file; wait while another process has it, as one that a killed `dvc` left at work."""
     lock = FileLock(path)
     try:
-        lock.acquire(timeout=0)
+        return lock.acquire(timeout=0)
     except Timeout:
         print(f"{path.parent}: another trainer is at work on this run; waiting for it", flush=True)
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
+        return lock.acquire()
 
 
 def _train(
@@ -84,18 +80,26 @@ def _train(
     listen: Callable[[Rows], None],
 ) -> None:
     """Train some of the planned replicas, and write a file for each."""
+    import torch  # takes seconds, as what follows does
+
     from pondering.project import machine
-    from pondering.train import cost, cut, processes, ray, shard  # torch takes seconds
+    from pondering.train import build, cost, cut, processes, ray, shard
 
     machine.settle(params.compute.threads)
-    origin = shard.origin_of(params, experiment, root)
+    device = build.pick_device(params.device)
+    origin = provenance.record(
+        root,
+        data_hash(params, params.experiment(experiment)),
+        machine.name_of(device),
+        torch.get_num_threads(),
+        f"dvc repro {params.training(experiment)}",
+    )
     sweeps = [
-        shard.Shard(params, experiment, mechanism, root, replicas, origin)
-        for mechanism, replicas in planned.items()
+        shard.Shard(params, experiment, root, replicas, device, origin)
+        for replicas in planned.values()
     ]
     work = cut.cut(sweeps, missing)
     if params.profile == "paper" and not any(each.checkpoint.is_file() for each in work):
-        device = sweeps[0].device
         told = f"{experiment} takes about {duration(cost.seconds(work))}"
         if device.type == "cpu" and not params.compute.insist:
             raise UserError(

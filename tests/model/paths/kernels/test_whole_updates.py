@@ -168,7 +168,7 @@ def test_it_goes_on_from_a_checkpoint_bit_by_bit(tmp_path: Path) -> None:
     assert begun.update % begun.schedule.log_every
     checkpoint.save(begun, tmp_path / "checkpoint", "key")
     again = by_kernels(sweep(tmp_path, "act"), slots=3)
-    checkpoint.load(again, tmp_path / "checkpoint", "key")
+    checkpoint.load(again, tmp_path / "checkpoint")
     assert_equal(everything(ended(again)), everything(whole), rtol=0, atol=0)
 
 
