@@ -69,25 +69,6 @@ def test_each_replica_is_updated_as_by_torchs_adam(factor: float | None, share: 
     assert torch.equal(ours.learning_rate, RATES)
 
 
-def test_a_dead_replica_keeps_its_parameters_bit_for_bit() -> None:
-    """Whatever its gradients are; and its neighbours do not notice."""
-    sick, well = stacked(), stacked()
-    ours, reference = StackedAdam(sick, RATES.clone()), StackedAdam(well, RATES.clone())
-    alive, dead = torch.tensor([True, False, True]), [p.detach()[1].clone() for p in sick]
-    for update in range(10):
-        give_gradients(sick, update)
-        give_gradients(well, update)
-        for p in sick:
-            assert p.grad is not None
-            p.grad[1] = float("nan")
-        ours.step(alive)
-        reference.step()
-    for p, q, old in zip(sick, well, dead, strict=True):
-        assert torch.equal(p[1], old)
-        assert torch.equal(p[[0, 2]], q[[0, 2]])
-    assert all(bool(t.isfinite().all()) for t in ours.state().values())
-
-
 def test_clipping_is_per_replica_and_leaves_small_and_missing_gradients_alone() -> None:
     parameters = stacked()
     give_gradients(parameters, 4)
@@ -122,25 +103,6 @@ def test_a_missing_gradient_counts_as_zero() -> None:
     for p, q, old in zip(missing, zero, before, strict=True):
         assert torch.equal(p, q)
         assert not torch.equal(p, old), "momentum goes on"
-
-
-def test_one_call_for_all_replicas_gives_the_bits_of_a_call_for_each() -> None:
-    shapes = ((4, 32, 5), (4, 7), (4, 16), (4, 20), (4, 24), (4, 33), (4, 101))  # vectors or not
-    generator = torch.Generator().manual_seed(8)
-    stacks = [torch.randn(shape, generator=generator) for shape in shapes]
-    together = [nn.Parameter(each.clone()) for each in stacks]
-    apart = [nn.Parameter(each.clone()) for each in stacks]
-    one_call = StackedAdam(together, torch.full((4,), 3e-3))
-    a_call_each = StackedAdam(apart, torch.tensor([3e-3, 3e-3, 3e-3, 1e-3]))  # rates differ
-    for _ in range(100):
-        for p, q in zip(together, apart, strict=True):
-            p.grad = torch.randn(p.shape, generator=generator)
-            q.grad = p.grad.clone()
-        one_call.step()
-        a_call_each.step()
-    for p, q in zip(together, apart, strict=True):
-        assert torch.equal(p[:3], q[:3])
-        assert not torch.equal(p[3], q[3])
 
 
 def test_a_gradient_may_lie_in_memory_in_any_order() -> None:

@@ -73,24 +73,3 @@ def test_batches_are_as_long_as_needed_and_no_longer(task: Task) -> None:
         assert not any(np.asarray(d.mask)[length:, rows].any() for d in drawn), "nobody is cut"
         lengths.add(length)
     assert lengths == {1} if task.name == "parity" else len(lengths) > 1
-
-
-class Gaps:
-    """One vector a sequence, at time 3 of 5, in the batches of even updates; else at time 1."""
-
-    block_updates = 4
-
-    def training_block(self, seed: int, block: int, batch: int) -> Batch:
-        size = self.block_updates * batch
-        mask = np.zeros((5, size), dtype=bool)
-        for row in range(size):
-            mask[1 if row // batch % 2 else 3, row] = True
-        numbers = np.ones((5, size), dtype=np.float32)
-        return Batch(numbers[..., None], numbers, mask, mask, numbers[0])
-
-
-def test_what_comes_after_a_gap_is_not_cut_off() -> None:
-    task: Any = Gaps()
-    stream = Stream(task, [1, 2], 3)
-    assert [len(stream.batch(update).mask) for update in range(8)] == [4, 2] * 4
-    assert all(stream.batch(update).mask.any(0).all() for update in range(8))

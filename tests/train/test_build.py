@@ -86,21 +86,11 @@ def test_what_a_cell_cannot_have_is_refused(
     assert str(caught.value) == f"params.yaml: {said}"
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"path": "pondering.model.halting:ACTS"}, "has no attribute 'ACTS'"),
-        ({"shares": ("epsilom",)}, "has no attribute 'epsilom'"),
-        ({"path": "pondering.model.halting:PonderNet"}, "unexpected keyword argument 'tau'"),
-    ],
-)
-def test_a_wrong_entry_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], said: str
-) -> None:
-    monkeypatch.setitem(MECHANISMS, "act", replace(MECHANISMS["act"], **change))
-    with pytest.raises(UserError) as caught:
+def test_a_wrong_entry_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = replace(MECHANISMS["act"], path="pondering.model.halting:PonderNet")
+    monkeypatch.setitem(MECHANISMS, "act", wrong)
+    with pytest.raises(UserError, match=r"act: .* unexpected keyword argument 'tau'"):
         make_halting(tiny.config(tmp_path), Replica("act", 0.1, 0))
-    assert said in str(caught.value)
 
 
 BETAS = (0.0, 0.01, 0.5, 0.1)

@@ -39,19 +39,10 @@ def refused(folder: Path, name: str, *arguments: str) -> str:
     return done.err.removeprefix("error: ").rstrip()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"training": {"updates": 31}},
-        {"act": {"tau": [0.01, 0.2]}},
-        {"task": {"train_nonzero": [1, 2]}},
-    ],
-)
-def test_evaluating_with_other_parameters_than_trained(copy: Path, change: dict[str, Any]) -> None:
-    tiny.write(copy, tiny.document(**change))
-    name = "act" if "act" in change else "repeat"
+def test_evaluating_with_other_parameters_than_trained(copy: Path) -> None:
+    tiny.write(copy, tiny.document(act={"tau": [0.01, 0.2]}))
     assert refused(copy, "evaluate", *QUICK) == (
-        f"data/results/quick/networks/tiny/{name}/run.json: trained with other values or "
+        "data/results/quick/networks/tiny/act/run.json: trained with other values or "
         "another program; run `dvc repro train@quick-tiny`"
     )
 

@@ -158,23 +158,6 @@ def test_when_all_have_diverged_the_sweep_ends(config: ExperimentConfig) -> None
     assert [row["update"] for row in sweep.rows()] == [3] * 4 + [4] * 4
 
 
-@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
-def test_one_thread_and_two_agree(config: ExperimentConfig, mechanism: str) -> None:
-    """With 128 rows a replica, enough that torch divides its work."""
-    wide = config.training.model_copy(update={"batch": 128})
-    config = config.model_copy(update={"training": wide})
-    before = torch.get_num_threads()
-    found = []
-    try:
-        for threads in (1, 2):
-            torch.set_num_threads(threads)
-            found.append(tiny.train(tiny.sweep(config, mechanism), 5).parameters)
-    finally:
-        torch.set_num_threads(before)
-    for name, parameter in found[0].items():
-        torch.testing.assert_close(parameter, found[1][name], rtol=1e-4, atol=1e-5)
-
-
 @pytest.mark.parametrize("updates", [1, 9, 100, 199, 200, 1234])
 def test_curves_have_a_bounded_number_of_points_and_the_last_update(updates: int) -> None:
     schedule = Schedule(updates, 8, 0.1, None, 100)
@@ -193,27 +176,3 @@ def test_it_learns_parity_in_seconds(tmp_path: Path, mechanism: str) -> None:
     assert (curves[0, :, 2] > 0.15).all()
     assert (curves[-1, :, 2] < 0.02).all()
     assert (curves[-1, :, 1] < 0.3).all()
-
-
-def test_a_higher_time_penalty_ponders_less(tmp_path: Path) -> None:
-    config = tiny.config(tmp_path, act={"tau": [0.0, 1.0]}, training={"updates": 150}, seeds=[1])
-    curves = torch.stack(tiny.train(tiny.sweep(config)).curves)
-    assert curves[-1, 1, 3] + 0.5 < curves[-1, 0, 3]
-
-
-def test_clipping_bounds_each_replicas_own_gradient(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    values: Any = tiny.config(tmp_path, training={"clip": 0.001})
-    sweep = tiny.sweep(values)
-    seen: list[Tensor] = []
-    step = sweep.optimiser.step
-
-    def spy(*arguments: Any) -> None:
-        squares = [p.grad.flatten(1).square().sum(1) for p in sweep.optimiser.parameters]
-        seen.append(torch.stack(squares).sum(0).sqrt())
-        step(*arguments)
-
-    monkeypatch.setattr(sweep.optimiser, "step", spy)
-    tiny.train(sweep, 4)
-    torch.testing.assert_close(torch.stack(seen), torch.full((4, 4), 0.001), rtol=1e-4, atol=0)

@@ -187,7 +187,7 @@ def test_the_device_draws_what_the_loop_draws(tmp_path: Path, name: str) -> None
     begun = ended(drawn(by_kernels(sweep(tmp_path, name), slots=1)), 1)
     checkpoint.save(begun, tmp_path / "checkpoint", "key")
     again = drawn(by_kernels(sweep(tmp_path, name), slots=3))
-    checkpoint.load(again, tmp_path / "checkpoint", "key")
+    checkpoint.load(again, tmp_path / "checkpoint")
     assert_equal(everything(ended(again, 2)), everything(fast), rtol=0, atol=0)
 
 
