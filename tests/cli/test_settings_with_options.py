@@ -94,7 +94,7 @@ def test_one_with_options_is_shown_by_its_name(
     show = ("show", "parity", "--mechanism")
     assert "act, tau 0.01, seed 0" in shown(*show, "act", "--setting", "0.01")
     named = shown(*show, "act[halt_bias=-3]")
-    assert "act, tau 0.01, halt_bias -3, seed 0; evaluated: error" in named
+    assert "act, tau 0.01, halt_bias -3, seed 0; on the test set: error" in named
     said = "act[halt_bias=-4] is not trained; there are: act, act[halt_bias=-3]"
     assert refused(*show, "act[halt_bias=-4]") == f"error: {said}\n"
     said = "parity/pondernet[beta=0.5,halt_bias=1]: no such network; there are: 0.3 seed 0, "

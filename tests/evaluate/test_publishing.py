@@ -62,7 +62,7 @@ def test_a_fresh_clone_shows_what_the_trained_project_shows(
     assert shown("tiny", "--mechanism", mechanism) == trained
     monkeypatch.chdir(clone)
     assert shown("tiny", "--mechanism", mechanism) == trained
-    assert "evaluated: error" in trained
+    assert "on the test set: error" in trained
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -156,7 +156,7 @@ def evaluated(project: Path, errors: dict[float, list[float]]) -> None:
 def test_the_setting_of_least_error_is_the_default(project: Path) -> None:
     assert "act, tau 0.001, seed 0\n" in shown("parity")
     evaluated(project, {0.001: [0.1, 0.2, 0.9], 0.1: [0.25, 0.25, 0.25]})  # two seeds are trained
-    assert "act, tau 0.1, seed 0; evaluated: error 25.0%, 2.00 steps" in shown("parity")
+    assert "act, tau 0.1, seed 0; on the test set: error 25.0%, 2.00 steps" in shown("parity")
     evaluated(project, {0.1: [0.3, 0.3], 0.001: [0.3, 0.3]})
     assert "act, tau 0.001, seed 0" in shown("parity")
 

@@ -87,7 +87,7 @@ def detail(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
     told += [("here", text) for text in _measured(entry)]
     if entry.seeds:
         told.append(("runs", f"{entry.replicas} networks, {entry.seeds} seeds a setting"))
-    told += [("why", entry.why), ("change", entry.change)]
+    told += [("why", entry.why), ("would change", entry.change)]
     told += [("apart", f"{part}: {verdict}. {why}") for part, (verdict, why) in entry.apart.items()]
     told += [("but", each) for each in entry.flips]
     told += [("cause", entry.cause)] if entry.cause else []
@@ -96,7 +96,7 @@ def detail(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
     told += [(str(change.on), change.what) for change in changes]
     lines = beside(claim.id, entry.verdict, f"{claim.title} ({source})", width)
     for name, text in told:
-        lines += wrapped(f"    {name:11}", text, width)
+        lines += wrapped(f"    {name:13}", text, width)
     return "\n".join(lines)
 
 
@@ -118,7 +118,7 @@ def _measured(judgement: Judgement) -> list[str]:
     """The core criteria with what was measured; where none was asked, their quantities."""
     names = [criterion.quantity for criterion in judgement.claim.criteria if criterion.core]
     return [
-        f"{each.label} {each.measured}; asked for: {each.needed}"
+        f"{each.label} {each.measured}; asked for: {each.needed}: {each.outcome}"
         for each in judgement.findings
         if each.core and not each.apart and each.needed
     ] or [

@@ -147,7 +147,7 @@ def _how_good(card: Card, task: Task) -> str:
         wrong = f"error {number_text(card.error, 'share')}"
         if not is_share:
             wrong = f"{card.error:.2f} {task.unit}"
-        words += f"; evaluated: {wrong}, {card.ponder_time:.2f} steps"
+        words += f"; on the test set: {wrong}, {card.ponder_time:.2f} steps"
     return words
 
 
