@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from pondering.params.read import PROFILES, load_params
 from pondering.project.paths import RESULTS, Layout
+from pondering.train.program import LISTED, files
 
 ROOT = Path(__file__).parents[2]
 FILE: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
@@ -41,6 +42,11 @@ def test_stages_hand_their_files_to_the_next() -> None:
     cards, sets = layout.card("E").parent, layout.frozen("E").parent
     assert paths("datasets", "outs") == {str(cards), str(sets)}
     assert frozen in paths("train", "deps")
+    trained_by = [path for part in LISTED for path in files(part, "*")]
+    assert trained_by and all(
+        any(path.is_relative_to(ROOT / each) for each in paths("train", "deps"))
+        for path in trained_by
+    )
     curves, records = layout.curves("E", "act").parent, layout.provenance("E", "act").parent
     assert paths("train", "outs") == {networks, str(curves), str(records)}
     assert {frozen, networks} <= paths("evaluate", "deps")

@@ -143,6 +143,8 @@ def test_a_name_without_a_file_is_refused(package: Path) -> None:
     program._hash.cache_clear()
     with pytest.raises(UserError, match=r"model/cells/gru\.py: no such file; a cell lies in one"):
         program.parts("parity", "gru", "act", package)
+    with pytest.raises(UserError, match=r"model/halting/other\.py: no such file; a mechanism"):
+        program.parts("parity", "lstm", "other", package)
 
 
 def test_the_class_of_every_name_lies_in_its_files() -> None:

@@ -12,7 +12,7 @@ from safetensors.numpy import save as save_numbers
 from support import tiny
 
 from pondering.params import schema
-from pondering.params.mechanisms import MECHANISMS
+from pondering.params.mechanisms import MECHANISMS, Mechanism
 from pondering.params.ranges import Count
 from pondering.params.read import ExperimentConfig, load_params
 from pondering.project.errors import UserError
@@ -176,10 +176,23 @@ def test_defaults_stay_what_they_were() -> None:
         for name, field in block.model_fields.items()
         if not field.is_required()
     }
-    fixed = {"clip": None, "log_points": 200, "validation": None}
-    assert fixed.items() <= fields.items()
-    own = {name: default for name, (_, default) in MECHANISMS["pondernet"].own.items()}
-    assert own == {"beta": ..., "max_steps": None, "epsilon": None, "kl": "p_prior"}
+    assert fields == {
+        "init": "torch", "forget_bias": None, "reads": "h", "carry": "mean_field", "clip": None, "log_points": 200, "validation": None,
+        "decay": "none", "halting_rate": None, "draws": "host",
+    }  # fmt: skip
+    own = {name: {n: d for n, (_, d) in each.own.items()} for name, each in MECHANISMS.items()}
+    assert {name: each for name, each in own.items() if each} == {
+        "act": {"tau_warmup": 0},
+        "pondernet": {"beta": ..., "max_steps": None, "epsilon": None, "kl": "p_prior"},
+        "correctness": {"explore": 0.1, "detach": False},
+        "random_depth": {"progressive": True},
+    }
+
+
+def test_a_mechanism_shares_only_what_others_do_not_read() -> None:
+    """Else the value would leave the hash of networks that read it."""
+    with pytest.raises(ValueError, match="Own shares halt_bias; allowed: "):
+        Mechanism("Own", "x", "x", int, "own:Own", shares=("halt_bias",))  # type: ignore[arg-type]
 
 
 DONE = replica.Finished(

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pondering.params import ranges
+
+Shared = Literal["epsilon", "max_steps", "carry"]
+"""What a mechanism may take of the experiment's `halting` block."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Mechanism:
             `sweeps`.
         path: its class, as `package.module:Class`; it answers the contract of `model/halting`, and
             refuses arguments that mean nothing.
-        shares: arguments that come from the experiment's `halting` block, such as max_steps.
+        shares: arguments that come from the experiment's `halting` block. A replica's hash has no
+            others of `Shared`; halt_bias and reads are in it where the halting unit learns.
         own: further arguments that the mechanism's block has: what each may be, and its default
             (`...` where there is none). None stands for the shared value, or that of the class.
         learns: whether its halting unit does, as in its class.
@@ -41,11 +45,16 @@ class Mechanism:
     symbol: str
     kind: Any
     path: str
-    shares: tuple[str, ...] = ()
+    shares: tuple[Shared, ...] = ()
     own: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     learns: bool = True
     remainder: bool = False
     sweeps: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises: ValueError, it shares what is not `Shared`."""
+        if wrong := {*self.shares} - {*get_args(Shared)}:
+            raise ValueError(f"{self.title} shares {', '.join(wrong)}; allowed: {get_args(Shared)}")
 
     @property
     def options(self) -> dict[str, Any]:

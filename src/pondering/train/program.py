@@ -91,7 +91,7 @@ def task_defaults(task: str) -> dict[str, Any]:
 def _hash(package: Path, part: str, name: str) -> str:
     listed = files(part, name, package)
     if name and not any(name in (path.stem, path.parent.name) for path in listed):
-        pattern = LISTED[part][1].format(name)
+        pattern = next(each for each in LISTED[part] if "{}" in each).format(name)
         raise UserError(f"src/pondering/{pattern}: no such file; a {part} lies in one of its name")
     return _digest(listed)
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from pondering.params.mechanisms import MECHANISMS
+from pondering.params.mechanisms import MECHANISMS, Shared
 from pondering.params.replica import Replica
 from pondering.params.schema import ExperimentConfig, Params
 from pondering.project.atomic import atomic_write
@@ -26,7 +26,7 @@ from pondering.train import program
 
 Array = NDArray[Any]
 ByHash = Mapping[str, Replica]
-SHARED = {name for entry in MECHANISMS.values() for name in entry.shares}  # of the halting block
+SHARED = {*get_args(Shared)}  # of the halting block
 OF_THE_UNIT = {"halt_bias", "reads", "halting_rate"}  # read where the halting unit learns
 DRAWN = "drawn online"  # the data hash of a task that reads no file
 
