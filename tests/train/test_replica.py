@@ -177,7 +177,8 @@ def test_defaults_stay_what_they_were() -> None:
         if not field.is_required()
     }
     assert fields == {
-        "init": "torch", "forget_bias": None, "reads": "h", "carry": "mean_field", "clip": None, "log_points": 200, "validation": None,
+        "init": "torch", "forget_bias": None, "reads": "h", "carry": "mean_field",
+        "clip": None, "log_points": 200, "validation": None,
         "decay": "none", "halting_rate": None, "draws": "host",
     }  # fmt: skip
     own = {name: {n: d for n, (_, d) in each.own.items()} for name, each in MECHANISMS.items()}
