@@ -33,6 +33,7 @@ CHECKED = [
     ("solved {} on fresh seeds", "screen parity-combination act slow halting unit, bias 3"),
     ("from a bias of 3 {} networks", "bias_leading act[halt_bias=3] 0.001 solved"),
     ("from 1 they are {}", "bias_leading act 0.001 solved"),
+    ("followed, {} more", "Q3 Halting bias, leading bits/solved_more_at_bias_3: interval"),
     ("solved [{}]", "screen parity-pondernet pondernet today"),
     ("in {} networks at tau 0.005", "parity_interpolation act 0.005 solved"),
     ("in {} at 0.01. At the best", "parity_interpolation act 0.01 solved"),
