@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,8 @@ def shard(folder: Path, mechanism: str = "act", path: str = "auto", **quick: Any
     """The tiny project's, on a GPU."""
     values = tiny.document(**tiny.BEYOND | quick)
     values["compute"]["path"] = path
-    found = tiny.shard(folder, load_params(tiny.write(folder, values)), mechanism)
-    found.__dict__["device"] = GPU
-    return found
+    params = load_params(tiny.write(folder, values))
+    return replace(tiny.shard(folder, params, mechanism), device=GPU)
 
 
 def test_act_repeat_and_pondernet_train_by_kernels_on_a_gpu(tmp_path: Path) -> None:

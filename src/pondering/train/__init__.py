@@ -6,9 +6,9 @@
    train as one stack (`shard`).
 3. Shards train side by side in processes of this machine (`processes`) or on a Ray cluster (`ray`),
    each from its last checkpoint (`checkpoint`).
-4. A shard's trainer (made by `build`, its loop is `trainer`) draws a batch for each seed
-   (`batches`), updates all replicas by Adam (`adam`), and may lower rates and stop replicas
-   (`plateau`).
+4. A shard's trainer (made by `build`, its loop is `trainer`) takes a batch for each seed
+   (`batches`; `draws` where the device draws them), updates all replicas by Adam (`adam`), and may
+   lower rates and stop replicas (`plateau`).
 5. A finished replica becomes one file named by its hash, and from these files the stage writes the
    networks, curves and records that evaluation and report read (`outs`).
 
