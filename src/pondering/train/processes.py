@@ -21,12 +21,19 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 
 class News:
-    """What shards tell while they train: to a bar or lines, and to a listener."""
+    """What shards tell while they train: to a bar or lines, and to a listener.
+
+    First of all, why some of them have no kernels on a GPU.
+    """
 
     def __init__(self, shards: Sequence[Shard], listen: Callable[[list[Row]], None]) -> None:
         self._shards, self._listen = shards, listen
         self._updates: dict[int, int] = {}
         self._label = f"{shards[0].params.profile} {shards[0].experiment}"
+        for shard in {each.mechanism: each for each in shards}.values():
+            if shard.wants_kernels and shard.without_kernels:
+                said = f"{shard.experiment} {shard.mechanism}: {shard.without_kernels}"
+                print(f"{said}; it trains by torch's own calls", flush=True)
         self.bar = progress_bar(self._label, sum(shard.updates for shard in shards))
 
     def tell(self, shard: int, update: int, rows: list[Row], numbers: dict[str, float]) -> None:
@@ -49,10 +56,6 @@ def train_here(shards: Sequence[Shard], news: News) -> None:
         SystemExit: a process has failed, with its status; it has said why.
     """
     at_once = min(len(shards), processes(shards[0]))
-    for shard in {each.mechanism: each for each in shards}.values():
-        if shard.wants_kernels and shard.without_kernels:
-            said = f"{shard.experiment} {shard.mechanism}: {shard.without_kernels}"
-            print(f"{said}; it trains by torch's own calls", flush=True)
     with news.bar:
         if at_once > 1:
             _side_by_side(shards, at_once, news)
