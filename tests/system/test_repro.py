@@ -118,7 +118,8 @@ def test_published_results_are_kept_in_a_clone_without_networks(
     shell(project, f"git clone --quiet . {clone}")
     shell(clone, "sed -i 's/insist: false/insist: false\\n  published: keep/' params.yaml")
     assert "act, tau 0." in shell(clone, "pondering show tiny --mechanism act --input +-+")
-    assert "are trained" in shell(clone, "dvc repro train@quick-tiny")
+    kept = shell(clone, "dvc repro train@quick-tiny")
+    assert re.search(r": (\d+) of \1 replicas are trained", kept)
     assert not (clone / "data/replicas").exists()
     shell(clone, "dvc repro")
     for kind in ("tables", "curves", "traces", "exits"):

@@ -42,14 +42,15 @@ def run(
     names = mechanisms or tuple(params.experiment(experiment).mechanisms)
     planned = {each: by_hash(params, experiment, each) for each in names}
     every = {sha256: each for replicas in planned.values() for sha256, each in replicas.items()}
-    if missing_of(params, experiment, root, every):
+    missing = missing_of(params, experiment, root, every)
+    if there := len(every) - len(missing):
+        name = f"{params.profile} {experiment}"
+        print(f"{name}: {there} of {len(every)} replicas are trained", flush=True)
+    if missing:
         with alone(Layout(root, params.profile).checkpoints(experiment) / "lock"):
             # Another process may have trained it meanwhile.
             if missing := missing_of(params, experiment, root, every):
                 _train(params, experiment, root, planned, missing, listen)
-    else:
-        name = f"{params.profile} {experiment}"
-        print(f"{name}: all of {len(every)} replicas are trained", flush=True)
     for mechanism, replicas in planned.items():
         write_outs(params, experiment, mechanism, root, replicas)
 
