@@ -30,7 +30,7 @@ FIRST = (
     "report/test_catalogue.py",
     "params/test_profiles.py",
     "report/test_site.py",
-    "evaluate/test_kept.py",
+    "evaluate/test_merge.py",
     "evaluate/test_stages.py",
     "train/test_processes.py",
     "train/test_neighbours.py",
