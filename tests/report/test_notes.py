@@ -57,6 +57,8 @@ CHECKED = [
     ("PonderNet is right on {}", "M1 pondernet_accuracy"),
     ("number of elements by {}", "Q1 pondernet_correlation"),
     ("ACT's by {}", "Q1 act_correlation"),
+    ("Without a prior {} of thirty", "Q1 solved_without_prior"),
+    ("correlate by {}: the prior", "Q1 correlation_without_prior: interval"),
     ("they change by {}, at", "Q7 steps_difference_at_the_usual_beta"),
     ("at a tenth of it by {}", "Q7 steps_difference_at_beta_0.001"),
     ("at ten times it by {}", "Q7 steps_difference_at_beta_0.1"),
