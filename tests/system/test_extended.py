@@ -159,7 +159,7 @@ CLAIM = """
     statement: ACT learns which sign most numbers have.
     paper_value: None.
     measured: Error of both.
-    measure: error_with_and_without
+    measure: penalty.error_with_and_without
     arguments: {experiment: majority, tau_at_most: 1.0, solved_below: 0.4}
     quantities: *with_and_without
     criteria:
