@@ -2,6 +2,10 @@
 
 Parity and logic at the papers' sizes, by ACT and PonderNet, in one process. Prints a table, and
 writes it to `results/DEVICE.csv`. Run it on an idle machine.
+
+Columns: `useful_work` is what rows that had not halted needed, as a share of the rate of large
+matrix products in float32; `grid_hours` are of the profile `paper`, at this rate; `memory_mb` is
+the most that torch had allocated on a GPU.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ HERE = Path(__file__).resolve().parent
 TAU, LAMBDA_P = 0.001, 0.4
 STILL = 1e-8  # a learning rate at which ponder time stays as it is set
 UPDATES = 4  # different batches that are trained on again and again
+ON_A_GPU = 10  # times as many replicas
 PATHS = ("readable", "fast", "compiled")
 
 
@@ -86,28 +91,40 @@ def measured(
     case: Case, device: torch.device, threads: int, seconds: float
 ) -> list[dict[str, Any]]:
     """A row for the plain loop and one for each path; they are timed in turn, five times."""
+    if device.type == "cuda":
+        case = case._replace(replicas=ON_A_GPU * case.replicas)
     config = load_params(HERE.parent / "params.yaml", "paper").experiment(case.experiment)
     task = make_task(config.task, case.experiment)
     network = single(case, config, task, device)
-    with torch.no_grad():
-        steps = mean_steps(network, task, config, device)
+    steps, work = ponder_time_and_work(network, task, config, device)
+    peak = product_rate(device)
+    planned = len(config.replicas(case.mechanism)) * config.updates(case.mechanism)
     paths = [path for path in PATHS if path != "compiled" or has_loops(case, config, device)]
     runs = {"plain": plain_run(case, config, task, network, device)}
     runs |= {path: stacked_run(case, config, task, network, device, path) for path in paths}
     rates: dict[str, list[float]] = {name: [] for name in runs}
-    for run in runs.values():
+    memory: dict[str, float] = {}
+    for name, run in runs.items():
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats()
         rate(run, device, 0.0)  # compiles, finds its memory
+        if device.type == "cuda":
+            memory[name] = torch.cuda.max_memory_allocated() / 1e6
     for _ in range(5):
         for name, run in runs.items():
             rates[name].append(rate(run, device, seconds / 5))
-    found = {name: statistics.median(each) for name, each in rates.items()}
-    return [
-        {"experiment": case.experiment, "mechanism": case.mechanism, "ponder_time": steps}
-        | {"path": name, "replicas": (count := 1 if name == "plain" else case.replicas)}
-        | {"threads": threads, "run_updates_per_s": count * found[name]}
-        | {"times_plain": count * found[name] / found["plain"]}
-        for name in runs
-    ]
+    rows = []
+    for name in runs:
+        count = 1 if name == "plain" else case.replicas
+        found = count * statistics.median(rates[name])
+        rows.append(
+            {"experiment": case.experiment, "mechanism": case.mechanism, "ponder_time": steps}
+            | {"path": name, "replicas": count, "threads": threads, "run_updates_per_s": found}
+            | {"times_plain": found / statistics.median(rates["plain"])}
+            | {"useful_work": found * work / peak, "grid_hours": planned / found / 3600}
+            | {"memory_mb": memory.get(name)}
+        )
+    return rows
 
 
 def has_loops(case: Case, config: ExperimentConfig, device: torch.device) -> bool:
@@ -133,13 +150,32 @@ def single(case: Case, config: ExperimentConfig, task: Task, device: torch.devic
     return select(network, 0, make_halting(config, replicas(case)[0], device))
 
 
-def mean_steps(
+@torch.no_grad()
+def ponder_time_and_work(
     network: Network, task: Task, config: ExperimentConfig, device: torch.device
-) -> float:
-    """Ponder steps of an input vector."""
+) -> tuple[float, float]:
+    """Ponder steps of an input vector; floating-point operations of one replica's update.
+
+    Two a weight forward and four backward, two for the inputs' weights; of the matrices alone.
+    """
     batch = Stream(task, [0], config.training.batch, device).batch(0)
     inputs, mask = batch.inputs[:, 0], batch.mask[:, 0]
-    return float(network(inputs, mask).ponder_time[mask].mean())
+    steps, cell = network(inputs, mask).ponder_time[mask], network.cell
+    a_step = cell.recurrent.numel() + network.heads.weight.numel()
+    work = 6 * float(steps.sum()) * a_step + 4 * len(steps) * cell.input.weight.numel()
+    return float(steps.mean()), work
+
+
+def product_rate(device: torch.device) -> float:
+    """Floating-point operations a second of large matrix products in float32."""
+    side = 4096 if device.type == "cuda" else 1024
+    matrix = torch.ones(side, side, device=device)
+
+    def run() -> None:
+        for _ in range(UPDATES):
+            torch.mm(matrix, matrix)
+
+    return 2.0 * side**3 * max(rate(run, device, 0.1) for _ in range(5))
 
 
 def stacked_run(

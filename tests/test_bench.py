@@ -6,6 +6,7 @@ import csv
 import importlib
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -114,3 +115,17 @@ def test_the_table_has_the_plain_loop_and_every_path(
     for row, rate in zip(rows, rates, strict=True):
         assert rate > 0 and 3 < float(row["ponder_time"]) < 4 and row["threads"] == "1"
         assert float(row["times_plain"]) == pytest.approx(rate / rates[0], rel=1e-2)
+        share = float(row["useful_work"]) / float(rows[0]["useful_work"])
+        assert share == pytest.approx(rate / rates[0], rel=1e-2) and row["memory_mb"] == ""
+        networks, updates = 740, 16_000_000
+        assert float(row["grid_hours"]) == pytest.approx(networks * updates / rate / 3600, rel=1e-2)
+
+
+def test_useful_work_counts_the_steps_taken(bench: Any) -> None:
+    """By hand: at each step of each row, and once a row for the inputs, that need no gradient."""
+    network = readable("tanh_rnn", ACT(0.25, 0.01, 8), 6).float()
+    task: Any = make_task(TASKS["parity"], "parity")
+    config: Any = SimpleNamespace(training=SimpleNamespace(batch=ROWS))
+    steps, work = bench.ponder_time_and_work(network, task, config, torch.device("cpu"))
+    a_step = HIDDEN * HIDDEN + 2 * HIDDEN
+    assert work == pytest.approx(ROWS * (6 * steps * a_step + 4 * HIDDEN * 6))
