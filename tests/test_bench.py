@@ -18,6 +18,7 @@ import pondering
 from pondering.model.cells import CELLS
 from pondering.model.halting import ACT, Halting, PonderNet
 from pondering.model.network import Network
+from pondering.params.read import load_params
 from pondering.tasks import make_task
 from pondering.tasks.base import random_stream
 from pondering.train.trainer import forward
@@ -98,6 +99,14 @@ def test_plain_loop_has_the_loss_and_gradients_of_the_readable_network(
         torch.testing.assert_close(found[each], gradient, rtol=1e-8, atol=1e-10)
     if mechanism == "act":
         assert len(pondered.ponder_time[batch.mask].unique()) > 1
+
+
+def test_the_cases_are_of_the_papers_profile(bench: Any) -> None:
+    params = load_params(FOLDER.parent / "params.yaml", "paper")
+    for case in bench.CASES:
+        config = params.experiment(case.experiment)
+        assert config.replicas(case.mechanism)
+        assert all(value > 0 for value in bench.plain_mechanism(case, config).keywords.values())
 
 
 def test_the_table_has_the_plain_loop_and_every_path(
