@@ -91,6 +91,8 @@ def test_what_is_published_in_full_trains_nothing(two_seeds: Path, tmp_path: Pat
     for name in SAME:
         ours, theirs = ((each / RESULTS / name).read_bytes() for each in (again, two_seeds))
         assert ours == theirs, name
+    records = (again / top / "provenance/tiny.json" for top in (RESULTS, "reports/quick"))
+    assert len({each.read_bytes() for each in records}) == 1, "nothing was measured again"
     before = (again / "reports/quick/models/tiny/act/run.json").read_bytes()
     assert (stages.published(again) / "models/tiny/act/run.json").read_bytes() == before
 

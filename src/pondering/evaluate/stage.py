@@ -111,13 +111,16 @@ def run(work: Evaluation) -> None:
     there = work.published
     table = work.merge.rows(table, there.table(name), by=("split", "prediction"))
     document = {"experiment": name, "traces": work.merge.traces(found, there.traces(name))}
-    seconds = {"wall_seconds": round(time.monotonic() - start, 3)}
+    if every:
+        record = origin(work) | {"wall_seconds": round(time.monotonic() - start, 3)}
+    else:  # nothing was measured here
+        record = json.loads(there.provenance(name).read_text(encoding="utf-8"))
     write_together(
         {
             layout.table(name): table.to_csv(index=False, float_format="%.6g"),
             layout.metrics(name): json_text(summary(table)),
             layout.traces(name): json.dumps(document) + "\n",
-            layout.provenance(name): json_text(origin(work) | seconds),
+            layout.provenance(name): json_text(record),
         }
     )
 
