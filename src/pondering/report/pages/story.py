@@ -60,7 +60,7 @@ def table(results: Results, judged: Mapping[str, Any]) -> str:
         cells = [
             _cell(chosen[name].of(seeds), name, unit) if name in chosen else "" for name in METHODS
         ]
-        task = f"{card.title}: {re.split(';|, sequences|, 28', card.what)[0]}"
+        task = f"{card.title}: {card.what.partition(';')[0]}"
         found = claims[claim]
         paper = found["paper_value"].partition(". ")[0].rstrip(".")
         lines.append([task + SPLITS.get(split, ""), *cells, paper, f"{claim} {found['verdict']}"])
