@@ -220,8 +220,8 @@ def plain_mechanism(case: Case, config: ExperimentConfig) -> plain.Ponder:
     if case.mechanism == "act":
         values = {"epsilon": shared.epsilon, "max_steps": shared.max_steps}
         return functools.partial(plain.act, tau=TAU, **values)
-    own = config.mechanism("pondernet").own
-    values = {"beta": own["beta"], "max_steps": own["max_steps"] or shared.max_steps}
+    block = config.mechanism("pondernet").own
+    values = {"beta": block["beta"], "max_steps": block["max_steps"] or shared.max_steps}
     return functools.partial(plain.pondernet, lambda_p=LAMBDA_P, **values)
 
 

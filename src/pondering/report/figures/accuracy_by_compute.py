@@ -40,13 +40,13 @@ def draw(results: Results, experiment: str) -> Figure | None:
     figure, (axes,) = layout.new_figure([2.7])
     handles = []
     for method in methods:
-        own = method.of(curves)
+        curve = method.of(curves)
         colour = style.SKY if method.name == METHODS[-1] else method.look["color"]
-        for x, y in seed_lines(own, "computed_steps"):
+        for x, y in seed_lines(curve, "computed_steps"):
             axes.plot(x, 1 - y, color=colour, lw=0.6, alpha=0.3)
-        handles += axes.plot(*mean_accuracy(own), color=colour, ls=DASHES[method.name],
+        handles += axes.plot(*mean_accuracy(curve), color=colour, ls=DASHES[method.name],
                              lw=1.9, label=method.legend)  # fmt: skip
-        ends, reached = last_points(own)
+        ends, reached = last_points(curve)
         axes.plot(ends, reached, ls="", marker="|", ms=9, mew=1.6, color=colour)
     handles.append(Line2D([], [], ls="", marker="|", ms=9, mew=1.6, color=style.GREY,
                           label="a seed's training ends"))  # fmt: skip
@@ -59,7 +59,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
 def last_points(curves: pd.DataFrame) -> tuple[list[float], list[float]]:
     """Forward passes and accuracy at the end of every seed of a setting that did not diverge."""
-    ends = [own.sort_values("update").iloc[-1] for _, own in curves.groupby("seed", sort=True)]
+    ends = [curve.sort_values("update").iloc[-1] for _, curve in curves.groupby("seed", sort=True)]
     kept = [end for end in ends if end[["computed_steps", "error"]].notna().all()]
     return [float(end["computed_steps"]) for end in kept], [float(1 - end["error"]) for end in kept]
 
@@ -78,8 +78,8 @@ def mean_accuracy(
         accuracy; one that diverged has accuracy 0 from there on.
     """
     lines, stillborn = [], 0
-    for _, own in curves.groupby("seed", sort=True):
-        ordered = own.sort_values("update")
+    for _, curve in curves.groupby("seed", sort=True):
+        ordered = curve.sort_values("update")
         alive = ordered[["computed_steps", "error"]].notna().all(axis=1)
         line = ordered[alive]
         if line.empty:

@@ -55,8 +55,8 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
         card = results.cards[name]
         error_against_steps(axes, per_setting(per_seed(headline(table))), markers)
         expected = _expected(table)
-        for mechanism, own in per_setting(per_seed(expected)).groupby("mechanism"):
-            axes.plot(own["ponder_time"], own["error"], **_look(str(mechanism)), ms=8, mfc="none")
+        for mechanism, mean in per_setting(per_seed(expected)).groupby("mechanism"):
+            axes.plot(mean["ponder_time"], mean["error"], **_look(str(mechanism)), ms=8, mfc="none")
         averaged |= {*expected["mechanism"]}
         if card.is_share and len(tables) == 1:
             axes.set_yscale("symlog", linthresh=1e-3)

@@ -38,10 +38,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
     figure, (upper, lower) = layout.new_figure([2.2, 2.2], sharex=True)
     handles = []
     for setting in shown:
-        own = act[act["setting"] == setting]
+        group = act[act["setting"] == setting]
         look = styles[setting] | {"label": style.setting_symbol("act", setting)}
-        lines_by_difficulty(upper, own, "ponder_time", median=True, **look)
-        handles.append(lines_by_difficulty(lower, own, "error", median=True, **look))
+        lines_by_difficulty(upper, group, "ponder_time", median=True, **look)
+        handles.append(lines_by_difficulty(lower, group, "error", median=True, **look))
     if len(plain(rows)):
         look = {"color": style.INK, "marker": "x", "ls": ":", "label": PLAIN}
         lines_by_difficulty(upper, plain(rows), "ponder_time", median=True, **look)

@@ -62,13 +62,14 @@ def draw(results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound
     panels: dict[str, list[Estimate]] = {}
     for each in drawn:
         panels.setdefault(each["unit"], []).append(each)
-    labels = {unit: [_label(each) for each in own] for unit, own in panels.items()}
+    labels = {unit: [_label(each) for each in group] for unit, group in panels.items()}
     heights = [
-        0.45 + sum(ROW + LINE * (1 + label.count("\n")) for label in own) for own in labels.values()
+        0.45 + sum(ROW + LINE * (1 + label.count("\n")) for label in texts)
+        for texts in labels.values()
     ]
     figure, cells = layout.new_figure(heights)
-    for axes, (unit, own) in zip(cells, panels.items(), strict=True):
-        _panel(axes, unit, own, labels[unit], bounds)
+    for axes, (unit, group) in zip(cells, panels.items(), strict=True):
+        _panel(axes, unit, group, labels[unit], bounds)
     units = {each["quantity"]: each["unit"] for each in drawn}
     legend = {
         (_range(bound, units[bound["quantity"]]), _shade(bound, bounds)): bound["condition"]
@@ -90,13 +91,13 @@ def _label(estimate: Estimate) -> str:
 
 
 def _panel(
-    axes: Axes, unit: str, own: Sequence[Estimate], labels: Sequence[str], bounds: Sequence[Bound]
+    axes: Axes, unit: str, group: Sequence[Estimate], labels: Sequence[str], bounds: Sequence[Bound]
 ) -> None:
-    low, high = _ends(unit, own, bounds)
+    low, high = _ends(unit, group, bounds)
     axes.set_xscale("log" if unit == "times" else "linear")
     axes.set_xlim(low, high)
     top, middles = 0.0, []
-    for estimate, label in zip(own, labels, strict=True):
+    for estimate, label in zip(group, labels, strict=True):
         bottom = top + ROW + LINE * (1 + label.count("\n"))
         middles.append((top + bottom) / 2)
         mine = [each for each in bounds if each["quantity"] == estimate["quantity"]]
@@ -159,15 +160,15 @@ def _range(bound: Bound, unit: Unit) -> str:
     return f"≥ {low}" if low else f"≤ {high}"
 
 
-def _ends(unit: str, own: Sequence[Estimate], bounds: Sequence[Bound]) -> tuple[float, float]:
+def _ends(unit: str, group: Sequence[Estimate], bounds: Sequence[Bound]) -> tuple[float, float]:
     """Where a panel begins and ends: at its estimates, intervals and bounds, with some room."""
-    names = {each["quantity"] for each in own}
-    known = [each["value"] for each in own]
+    names = {each["quantity"] for each in group}
+    known = [each["value"] for each in group]
     known += [b[end] for b in bounds if b["quantity"] in names for end in ("low", "high")]
     if unit == "times":  # its intervals may reach from nothing to anything
         positive = [each for each in known if each]
         return min(positive, default=0.5) / 3, max(positive, default=2.0) * 3
-    known += [each[end] for each in own for end in ("low", "high")]
+    known += [each[end] for each in group for end in ("low", "high")]
     known += {"correlation": [-1.0, 1.0], "share": [0.0, 1.0], "networks": [0.0]}.get(unit, [])
     there = [each for each in known if each is not None]
     low, high = min(there, default=-1.0), max(there, default=1.0)

@@ -66,15 +66,15 @@ def draw(results: Results, experiment: str) -> Figure | None:
     figure, (axes,) = layout.new_figure([2.7])
     points: list[tuple[float, float]] = []
     for bar in bars:
-        own = seeds[(seeds["mechanism"] == bar.mechanism) & (seeds["setting"] == bar.setting)]
+        rows = seeds[(seeds["mechanism"] == bar.mechanism) & (seeds["setting"] == bar.setting)]
         colour = style.MECHANISM_COLOUR[bar.name]
         if card.is_share:
             axes.bar(bar.x, bar.error, width=0.8, color=colour, alpha=0.75)
-            if len(own) >= ENOUGH_FOR_A_BOX:
-                _level(axes, bar.x, float(own["error"].median()), color=style.INK, lw=1.0)
+            if len(rows) >= ENOUGH_FOR_A_BOX:
+                _level(axes, bar.x, float(rows["error"].median()), color=style.INK, lw=1.0)
         else:
             _level(axes, bar.x, bar.error, color=colour, lw=4)
-        points += _seed_points(axes, bar.x, own, crowded=len(bars) > CROWDED)
+        points += _seed_points(axes, bar.x, rows, crowded=len(bars) > CROWDED)
     axes.errorbar(
         [bar.x for bar in bars], [bar.error for bar in bars], [bar.error_se for bar in bars],
         fmt="none", ecolor=style.INK, elinewidth=1.2, zorder=4,
@@ -122,12 +122,12 @@ def _level(axes: Axes, x: float, value: float, **look: Any) -> None:
 
 
 def _seed_points(
-    axes: Axes, x: float, own: pd.DataFrame, *, crowded: bool
+    axes: Axes, x: float, rows: pd.DataFrame, *, crowded: bool
 ) -> list[tuple[float, float]]:
     """The seeds of one bar, side by side in the order of their number; returns their places."""
-    places = layout.beside(x, own, 0.5)
-    diverged = (own["status"] == "diverged").to_numpy()
-    error = own["error"].to_numpy()
+    places = layout.beside(x, rows, 0.5)
+    diverged = (rows["status"] == "diverged").to_numpy()
+    error = rows["error"].to_numpy()
     axes.scatter(places[~diverged], error[~diverged], s=3 if crowded else 9, color=style.INK,
                  alpha=0.35 if crowded else 0.65, lw=0, zorder=3)  # fmt: skip
     axes.scatter(places[diverged], error[diverged], s=16, marker="x", color=style.INK, lw=1,

@@ -69,8 +69,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
     for axes, mechanism in zip(cells, found, strict=False):
         if mechanism in ruled:
             _panel(axes, ruled[mechanism], looks, markers)
-        own = means[means["mechanism"] == mechanism].sort_values("ponder_time")
-        axes.plot(own["ponder_time"], 1 - own["error"], "-o", color=style.INK, mfc=style.PAPER,
+        line = means[means["mechanism"] == mechanism].sort_values("ponder_time")
+        axes.plot(line["ponder_time"], 1 - line["error"], "-o", color=style.INK, mfc=style.PAPER,
                   lw=0.8, ms=4.5, zorder=5)  # fmt: skip
         axes.set_title(_title(mechanism, ruled))
     for number, axes in enumerate(cells):
@@ -116,27 +116,27 @@ def _title(mechanism: str, ruled: Mapping[str, pd.DataFrame]) -> str:
     return style.MECHANISM_NAME[mechanism]
 
 
-def _method(mechanism: str, own: pd.DataFrame) -> Method:
-    return Method(mechanism, mechanism, float(own["setting"].iloc[0]))
+def _method(mechanism: str, rows: pd.DataFrame) -> Method:
+    return Method(mechanism, mechanism, float(rows["setting"].iloc[0]))
 
 
 def _panel(
     axes: Axes,
-    own: pd.DataFrame,
+    rows: pd.DataFrame,
     looks: Mapping[str, Mapping[str, Any]],
     markers: Mapping[str, str],
 ) -> None:
     """The curves and points of one mechanism, the best fixed n under them."""
-    depths = fixed(own)
+    depths = fixed(rows)
     axes.plot(depths.index, 1 - depths, ":", color=style.GREY, lw=1.4, zorder=1)
-    best, error = best_fixed(own, float("inf"))
+    best, error = best_fixed(rows, float("inf"))
     axes.plot(best, 1 - error, "o", color=style.GREY, mfc=style.PAPER, ms=8, zorder=1)
     most = float(depths.index.max()) if len(depths) else 1.0
     grid = np.geomspace(1, most, POINTS_ON_A_CURVE)
     for number, (rule, look) in enumerate(looks.items()):
-        if (own["rule"] == rule).any():
-            axes.plot(grid, 1 - error_at(own, rule, grid), **look,
+        if (rows["rule"] == rule).any():
+            axes.plot(grid, 1 - error_at(rows, rule, grid), **look,
                       lw=1.2, ms=3.5, markevery=(3 * number, 20))  # fmt: skip
     for rule, marker in markers.items():
-        steps, error = point(own, rule)
+        steps, error = point(rows, rule)
         axes.plot(steps, 1 - error, marker, color=style.INK, ms=6, zorder=4, mew=0)

@@ -132,15 +132,15 @@ def _solved_at(
     ours = zip(drawn["mechanism"], drawn["setting"].round(9), strict=True)
     order = sorted({*ours, *theirs}, key=lambda each: (each[0] == "act", each[1]))
     for place, (mechanism, setting) in enumerate(order):
-        own = solved[(solved["mechanism"] == mechanism) & np.isclose(solved["setting"], setting)]
+        seeds = solved[(solved["mechanism"] == mechanism) & np.isclose(solved["setting"], setting)]
         look = method_of(mechanism, setting).look
-        reached = own["update"].dropna()
-        beside = layout.beside(place, own, 0.5)
-        axes.plot(beside[own["update"].notna()], reached, ls="", **look, ms=3.5, alpha=0.7, mew=0)
-        if len(own) and (median := own["update"].fillna(np.inf).median()) < np.inf:
+        reached = seeds["update"].dropna()
+        beside = layout.beside(place, seeds, 0.5)
+        axes.plot(beside[seeds["update"].notna()], reached, ls="", **look, ms=3.5, alpha=0.7, mew=0)
+        if len(seeds) and (median := seeds["update"].fillna(np.inf).median()) < np.inf:
             axes.plot([place - 0.35, place + 0.35], [median] * 2, color=look["color"])
-        if len(reached) < len(own):
-            axes.text(place, ours_never, f"{len(own) - len(reached)}/{len(own)}", fontsize=7,
+        if len(reached) < len(seeds):
+            axes.text(place, ours_never, f"{len(seeds) - len(reached)}/{len(seeds)}", fontsize=7,
                       ha="center", va="center")  # fmt: skip
         if (mechanism, setting) in theirs:
             update = theirs[mechanism, setting] or theirs_never

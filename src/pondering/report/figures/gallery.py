@@ -66,10 +66,10 @@ def gallery_traces(traces: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     images = [t for t in traces if t["kind"] == "image" and t["steps"]]
     for mechanism in ("pondernet", "act"):
-        own = [t for t in images if t["mechanism"] == mechanism]
-        if own:
-            key = (own[0]["setting"], own[0]["seed"])
-            own = [t for t in own if (t["setting"], t["seed"]) == key]
-            rows = [[t for t in own if t["which"] == which] for which in ("most", "fewest")]
+        group = [t for t in images if t["mechanism"] == mechanism]
+        if group:
+            key = (group[0]["setting"], group[0]["seed"])
+            group = [t for t in group if (t["setting"], t["seed"]) == key]
+            rows = [[t for t in group if t["which"] == which] for which in ("most", "fewest")]
             return [t for row in rows for t in row[:GALLERY_COLUMNS]]
     return []

@@ -86,10 +86,10 @@ def _learning(
     """Faint seeds and bold medians of each setting, and the median of the plain network."""
     failure, lowest = card.worst_error, FLOOR if card.is_share else 0.0
     for setting, look in styles.items():
-        own = curves[(curves["mechanism"] == "act") & (curves["setting"] == setting)]
-        for x, y in seed_lines(own):
+        group = curves[(curves["mechanism"] == "act") & (curves["setting"] == setting)]
+        for x, y in seed_lines(group):
             axes.plot(x, np.maximum(y, lowest), color=look["color"], lw=0.5, alpha=0.3)
-        updates, middle = median_line(errors_by_update(own, failure))
+        updates, middle = median_line(errors_by_update(group, failure))
         axes.plot(updates, np.maximum(middle, lowest), color=look["color"], lw=1.3)
     if len(plain(curves)):
         updates, middle = median_line(errors_by_update(plain(curves), failure))
@@ -128,9 +128,9 @@ def _error_against_ponder(
     drawn = seeds.loc[seeds["mechanism"] == "act", "ponder_time"]
     for row in means[means["mechanism"] == "act"].itertuples():
         look = styles[float(row.setting)]
-        own = seeds[(seeds["mechanism"] == "act") & (seeds["setting"] == row.setting)]
-        errors = np.maximum(own["error"], lowest)
-        axes.scatter(own["ponder_time"], errors, s=10, color=look["color"], alpha=0.55, lw=0)
+        group = seeds[(seeds["mechanism"] == "act") & (seeds["setting"] == row.setting)]
+        errors = np.maximum(group["error"], lowest)
+        axes.scatter(group["ponder_time"], errors, s=10, color=look["color"], alpha=0.55, lw=0)
         axes.plot(row.ponder_time, row.error, color=look["color"], marker=look["marker"], ms=7,
                   mec=style.INK, mew=0.7, ls="")  # fmt: skip
         if np.isfinite([row.ponder_se, row.error_se]).all():
@@ -168,7 +168,7 @@ def seed_lines(
     curves: pd.DataFrame, across: str = "update", value: str = "error"
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """The thinned line of each seed of one setting, without the rows after it diverged."""
-    for _, own in curves.groupby("seed", sort=True):
-        line = own.sort_values("update")[[across, value]].dropna()
+    for _, curve in curves.groupby("seed", sort=True):
+        line = curve.sort_values("update")[[across, value]].dropna()
         thinned = line.iloc[:: max(1, -(-len(line) // MOST_POINTS))]
         yield thinned[across].to_numpy(dtype=float), thinned[value].to_numpy(dtype=float)

@@ -41,9 +41,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
         return None
     setting, steps = shown
     figure, (upper, lower) = layout.new_figure([2.3, 1.15])
-    own = None if curves is None else Method("pondernet", "pondernet", setting).of(curves)
-    if own is not None and len(own):
-        _steps_in_training(upper, own)
+    rows = None if curves is None else Method("pondernet", "pondernet", setting).of(curves)
+    if rows is not None and len(rows):
+        _steps_in_training(upper, rows)
     if len(steps):
         boxes(lower, [steps.to_numpy()], [1.0], COLOUR, vertical=False)
     named = style.setting_symbol("pondernet", setting)

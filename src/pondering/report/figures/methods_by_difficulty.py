@@ -54,15 +54,15 @@ def draw(results: Results, experiment: str, split: str | None = None) -> Figure 
     figure, (upper, lower) = layout.new_figure([2.2, 2.0], sharex=True)
     handles: list[Line2D | Patch] = []
     for index, method in enumerate(methods):
-        own, look = method.of(rows), dict[str, Any](method.look)
+        part, look = method.of(rows), dict[str, Any](method.look)
         if split == "test":
             # classes have no order: no line joins them, and the methods stand side by side
-            aside = own["difficulty"] + 0.2 * (index - (len(methods) - 1) / 2)
-            own, look = own.assign(difficulty=aside), look | {"ls": ""}
+            aside = part["difficulty"] + 0.2 * (index - (len(methods) - 1) / 2)
+            part, look = part.assign(difficulty=aside), look | {"ls": ""}
         elif split is not None:
             look |= NESTED[index]
-        lines_by_difficulty(upper, own.assign(accuracy=1 - own["error"]), "accuracy", **look)
-        handles.append(lines_by_difficulty(lower, own, "ponder_time", **look, label=method.legend))
+        lines_by_difficulty(upper, part.assign(accuracy=1 - part["error"]), "accuracy", **look)
+        handles.append(lines_by_difficulty(lower, part, "ponder_time", **look, label=method.legend))
     if split is None:
         handles.append(_shade_trained(figure, headline(table)))
     upper.set_ylabel("accuracy")

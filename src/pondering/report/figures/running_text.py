@@ -61,12 +61,12 @@ def draw(results: Results, experiment: str, markup: bool) -> Figure | None:
     figure, panels = layout.new_figure(([*group, 0.08] * len(places))[:-1])
     bits = np.nanmax([[_bits(step["loss"]), _bits(step["entropy"])] for step in first_seed])
     for row, first in enumerate(places):
-        own = panels[row * (len(group) + 1) :]
-        for axes, trace, steps in zip(own, strips, every, strict=False):
+        cells = panels[row * (len(group) + 1) :]
+        for axes, trace, steps in zip(cells, strips, every, strict=False):
             _strip(axes, trace, steps[first : first + length], most)
-        _guesses(own[0], first_seed[first : first + length])
-        _bits_of_row(own[len(strips)], first_seed[first : first + length], float(bits))
-        for axes in own[: len(group)]:
+        _guesses(cells[0], first_seed[first : first + length])
+        _bits_of_row(cells[len(strips)], first_seed[first : first + length], float(bits))
+        for axes in cells[: len(group)]:
             axes.set_xlim(-0.8, length - 0.2)
     for axes in panels[len(group) :: len(group) + 1]:
         axes.set_axis_off()

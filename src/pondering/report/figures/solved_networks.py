@@ -91,8 +91,8 @@ def networks(rows: pd.DataFrame, mechanism: str) -> tuple[list[pd.DataFrame], li
         rows: evaluation rows of one split.
         mechanism: as the rows name it.
     """
-    own = rows[rows["mechanism"] == mechanism]
-    each = [part.sort_values("difficulty") for _, part in own.groupby(REPLICA)]
+    group = rows[rows["mechanism"] == mechanism]
+    each = [part.sort_values("difficulty") for _, part in group.groupby(REPLICA)]
     return (
         [part for part in each if part["error"].mean() < SOLVED_ERROR],
         [part for part in each if not part["error"].mean() < SOLVED_ERROR],

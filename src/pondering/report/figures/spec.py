@@ -42,7 +42,7 @@ class FigureSpec:
         title: what it shows, in a few words.
         panels: draws them; see `Family`.
         caption: what is plotted, in two sentences.
-        values: what it is told besides the results, for example the experiment.
+        values: the arguments of `panels` besides the results, for example the experiment.
         compared: the mechanisms that it compares; empty where it compares none.
         most_seeds: how many of the seeds it shows at most; 0 for all.
     """

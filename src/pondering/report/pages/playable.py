@@ -77,8 +77,8 @@ def playable(reports: Path, encodings: Mapping[str, Mapping[str, Any]]) -> Playa
             game, parameters = _game(reports / profile, name, encodings[name])
             games.append(game)
             scripts[name] = f"GAMES.{name} = {_json(game)};\n"
-            for file, own in parameters.items():
-                scripts[file] = f"arrived({_json(file)}, {_json(own)});\n"
+            for file, numbers in parameters.items():
+                scripts[file] = f"arrived({_json(file)}, {_json(numbers)});\n"
     first = next(iter(GAMES))
     if not games or games[0]["name"] != first:
         return None
@@ -124,13 +124,13 @@ def _game(
     }
     networks, parameters = [], dict[str, Any]()
     for folder in folders:
-        network, own = _network(folder, tested)
+        network, weights = _network(folder, tested)
         networks.append(network)
-        parameters |= own
+        parameters |= weights
     what = card.what.partition(";")[0]
     met = float(tests["seen"].mean()) if "seen" in tests else 0.0  # earlier tables have it
-    told = f", {met:.0%} of which training had met" if 0 < met < 1 else ""
-    game = {"name": name, "profile": report.name, "what": what, "facts": facts, "met": told}
+    seen = f", {met:.0%} of which training had met" if 0 < met < 1 else ""
+    game = {"name": name, "profile": report.name, "what": what, "facts": facts, "met": seen}
     return game | {"networks": networks}, parameters
 
 
@@ -156,7 +156,7 @@ def _network(
     run: the bytes of a number, and by name base64 of the numbers as published, row by row.
     """
     mechanism, record = folder.name, _record(folder)
-    common, own = record["config"]["halting"], record["config"][mechanism]
+    common, block = record["config"]["halting"], record["config"][mechanism]
     first = json.loads((folder.parent / "index.json").read_text("utf-8"))[mechanism]
     tensors = load_file(folder / "parameters.safetensors")
     runs: list[dict[str, Any]] = []
@@ -175,9 +175,9 @@ def _network(
         "title": names.TITLES[mechanism],
         "setting": mechanisms.MECHANISMS[mechanism].setting,
         "cell": record["config"]["network"]["cell"],
-        "max_steps": own.get("max_steps") or common["max_steps"],
-        # A null of PonderNet's own: the common number of steps, and no end before it.
-        "epsilon": common["epsilon"] if mechanism == "act" else own["epsilon"] or 0,
+        "max_steps": block.get("max_steps") or common["max_steps"],
+        # A null of PonderNet's block: the common number of steps, and no end before it.
+        "epsilon": common["epsilon"] if mechanism == "act" else block["epsilon"] or 0,
         "runs": runs,
     }
     return network, parameters

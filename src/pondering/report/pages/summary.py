@@ -67,17 +67,17 @@ def summary_rows(
         settings = sorted(table.loc[table["mechanism"] == mechanism, "setting"].unique())
         for setting, split in product(settings, splits):
             method = method_of(mechanism, float(setting))
-            own = method.of(seeds[split])
-            if len(own):
+            group = method.of(seeds[split])
+            if len(group):
                 rows.append(
                     SummaryRow(
                         method.title,
                         method.symbol,
                         card.splits[split],
-                        _error(own["error"], card),
-                        _steps(own["ponder_time"]),
-                        _solved(own["error"], solved_error) if card.is_share else "",
-                        _note(own["status"]),
+                        _error(group["error"], card),
+                        _steps(group["ponder_time"]),
+                        _solved(group["error"], solved_error) if card.is_share else "",
+                        _note(group["status"]),
                         (mechanism, setting) in best,
                     )
                 )
@@ -117,8 +117,8 @@ def trained_in_words(config: ExperimentConfig) -> str:
         f"of {config.training.batch} examples",
         f"learning rate {_each({name: config.learning_rate(name) for name in trained})}",
     ]
-    own = {names.TITLES[name]: ", ".join(own_values(config, name)) for name in trained}
-    parts += [f"{title} with {values}" for title, values in own.items() if values]
+    extras = {names.TITLES[name]: ", ".join(own_values(config, name)) for name in trained}
+    parts += [f"{title} with {values}" for title, values in extras.items() if values]
     return "; ".join(parts) + "."
 
 
@@ -128,8 +128,8 @@ def unequal_training(curves: pd.DataFrame, mechanisms: Sequence[str]) -> str:
     updates = {names.TITLES[each]: ends[each] for each in mechanisms if each in ends}
     if len(set(updates.values())) < 2:
         return ""
-    told = ", ".join(f"{title} {value:,.0f}" for title, value in updates.items())
-    return f"Updates of the longest training: {told}."
+    lengths = ", ".join(f"{title} {value:,.0f}" for title, value in updates.items())
+    return f"Updates of the longest training: {lengths}."
 
 
 def _each(values: Mapping[str, float]) -> str:

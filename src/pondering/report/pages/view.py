@@ -146,10 +146,10 @@ def _figures(
     claims: Sequence[ClaimView] = (),
 ) -> tuple[FigureView, ...]:
     """Those of a section that could be drawn; what one has explained, the next does not repeat."""
-    told = [view.judgement.claim for view in claims if view.section]
+    placed = [view.judgement.claim for view in claims if view.section]
     views, explained = [], dict[str, str]()
     for spec in (each for each in specs if each.id in sizes):
-        named = tuple(claim.id for claim in told if spec.id in claim.figures)
+        named = tuple(claim.id for claim in placed if spec.id in claim.figures)
         first = explained.setdefault(spec.caption, spec.name)
         caption = spec.caption if first == spec.name else f"Drawn as the figure {first}."
         views.append(FigureView(spec, sizes[spec.id], caption, named))
