@@ -53,7 +53,8 @@ class Judgement:
         apart: part -> verdict and reason, of what is judged apart.
         quantities: everything that was measured, empty where nothing could be.
         findings: the criteria, one by one.
-        seeds: fewest seeds behind a setting that was looked at; 0 where nothing was.
+        seeds, most_seeds: fewest and most seeds behind a setting that was looked at; 0 where
+            nothing was.
         replicas, diverged: how many replicas were looked at and how many of them diverged.
         runs: the train stages behind it, as "experiment-mechanism".
         unfinished: those of them that had not reached the end of their plan.
@@ -71,6 +72,7 @@ class Judgement:
     quantities: tuple[Quantity, ...]
     findings: tuple[Finding, ...]
     seeds: int
+    most_seeds: int
     replicas: int
     diverged: int
     runs: tuple[str, ...]
@@ -162,6 +164,7 @@ def _judged(claim: Claim, results: Results) -> Judgement:
         quantities=quantities,
         findings=findings,
         seeds=min(evidence.seeds, default=0),
+        most_seeds=max(evidence.seeds, default=0),
         replicas=sum(evidence.replicas.values()),
         diverged=sum(evidence.diverged.values()),
         runs=tuple(evidence.runs),

@@ -22,9 +22,9 @@ from pondering.results.tables import evaluated, per_seed
 RANGES = {"interpolation": "trained range", "extrapolation": "beyond it"}
 
 CAPTION = (
-    "Each method at its best setting: bars are means over seeds with 95% intervals, points "
-    "are seeds, hollow markers the paper's values. Numbers above the bars count the seeds "
-    "with an error below 5%."
+    "The plain network, ACT and PonderNet, each at its best setting: bars are means over seeds "
+    "with 95% intervals, points are seeds, hollow markers the paper's values. Numbers above the "
+    "bars count the seeds with an error below 5%."
 )
 
 
@@ -52,13 +52,13 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
     for index, method in enumerate(methods):
         for position, split in enumerate(splits):
             place = index + (position - (len(splits) - 1) / 2) * width * 1.1
-            own, colour = method.of(by_split[split]), style.MECHANISM_COLOUR[method.name]
-            if own.empty:
+            seeds, colour = method.of(by_split[split]), style.MECHANISM_COLOUR[method.name]
+            if seeds.empty:
                 continue
             look: dict[str, Any] = {"colour": colour, "width": width, "hollow": position > 0}
-            _bar_with_seeds(upper, place, 1 - own["error"], limits=(0, 1), **look)
-            _bar_with_seeds(lower, place, own["ponder_time"], limits=(1, math.inf), **look)
-            notes.append((place, f"{(own['error'] < SOLVED_ERROR).sum()}/{len(own)}"))
+            _bar_with_seeds(upper, place, 1 - seeds["error"], limits=(0, 1), **look)
+            _bar_with_seeds(lower, place, seeds["ponder_time"], limits=(1, math.inf), **look)
+            notes.append((place, f"{(seeds['error'] < SOLVED_ERROR).sum()}/{len(seeds)}"))
             shown = paper.ACCURACY_AND_STEPS.get(split, {}).get(method.name)
             if shown is not None:
                 _of_the_paper(upper, lower, place + 0.35 * width, shown)

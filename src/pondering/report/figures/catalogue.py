@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from pondering.claims.claims import Precondition
@@ -97,7 +98,10 @@ FIGURES = (
     _graves(17, "sort", "Sort: error by time penalty", error_by_penalty),
     _graves(18, "sort", "Sort: learning, and error against ponder", learning),
     _graves(19, "sort", "Sort: ponder and error by length", by_difficulty),
-    _graves(20, "sort", "Sort: ponder in single sequences", sequences),
+    replace(
+        _graves(20, "sort", "Sort: ponder in single sequences", sequences),
+        caption=f"{sequences.CAPTION} Outputs are places in the sorted order, counted from 0.",
+    ),
     _graves(21, "wikipedia", "Text: bits per character by time penalty", error_by_penalty),
     _graves(22, "wikipedia", "Text: learning, and bits against ponder", learning),
     _graves(23, "wikipedia", "Text: ponder in running text", running_text, markup=False),
@@ -178,5 +182,5 @@ def claim_figure(found: Judgement) -> FigureSpec:
             "estimates": [plain_estimate(each) for each in found.quantities],
             "bounds": bounds,
         },
-        most_seeds=found.seeds,
+        most_seeds=found.most_seeds,
     )

@@ -20,7 +20,7 @@ MOST = 3
 
 CAPTION = (
     "Steps at each time step of three sequences of one network, inputs below, outputs above, in "
-    "purple where wrong. Outputs of sort are places in the sorted order, counted from 0."
+    "purple where wrong."
 )
 
 
@@ -67,9 +67,9 @@ def choose_traces(results: Results, experiment: str, kind: str) -> list[Trace]:
         The traces; empty without any. The seed is never chosen by its result.
     """
     traces = results.traces.get(experiment, [])
-    own = [t for t in traces if t["kind"] == kind and t["mechanism"] == "act" and t["steps"]]
-    seed = min((t["seed"] for t in own), default=None)
-    return [t for t in own if t["seed"] == seed]
+    group = [t for t in traces if t["kind"] == kind and t["mechanism"] == "act" and t["steps"]]
+    seed = min((t["seed"] for t in group), default=None)
+    return [t for t in group if t["seed"] == seed]
 
 
 def _sequence(axes: Axes, trace: Trace, crowded: bool) -> None:
