@@ -63,7 +63,7 @@ def test_what_was_not_run_is_not_told(results: Results, judged: Any, tmp_path: P
     unread = {"claims": [claim | {"estimates": []} for claim in judged["claims"]]}
     assert story(nothing, unread, tmp_path) == [each for each in FINDINGS if "{" not in each]
     assert len(table(nothing, judged).splitlines()) == 2
-    assert len(table(results, judged).splitlines()) == 2 + 9
+    assert len(table(results, judged).splitlines()) == 2 + 7
 
 
 def test_only_the_marked_section_of_the_readme_is_written(tmp_path: Path) -> None:

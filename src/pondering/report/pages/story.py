@@ -18,20 +18,16 @@ from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import best_setting, evaluated, headline, per_seed, splits_of
 from pondering.results.units import Unit, number_text
 
-METHODS = {"plain": "Plain network", "act": "ACT", "pondernet": "PonderNet"}
-ROWS = {  # experiment -> the number of the split shown, and the claim whose verdict is shown
-    "parity": (0, "G1"),
-    "logic": (0, "G4"),
-    "addition": (0, "G6"),
-    "sort": (0, "G8"),
-    "wikipedia": (0, "G9"),
-    "parity_interpolation": (0, "B1"),
-    "parity_extrapolation": (1, "B2"),
-    "mnist": (0, "M1"),
-    "mnist_rotated": (0, "M2"),
+METHODS = {"plain": "Plain", "act": "ACT", "pondernet": "PonderNet"}
+ROWS = {  # experiment -> claim whose verdict is shown, number of the split shown, parts of its size
+    "parity": ("G1", 0, 1),
+    "logic": ("G4", 0, 1),
+    "addition": ("G6", 0, 1),
+    "sort": ("G8", 0, 1),
+    "wikipedia": ("G9", 0, 0),
+    "parity_interpolation": ("B1", 0, 1),
+    "parity_extrapolation": ("B2", 1, 1),
 }
-SPLITS = {"train": ", training text", "extrapolation": ", beyond"}
-"""The splits that a row has to name."""
 
 
 def what_holds(results: Results, judged: Mapping[str, Any]) -> str:
@@ -41,15 +37,15 @@ def what_holds(results: Results, judged: Mapping[str, Any]) -> str:
         results: of one profile.
         judged: the content of its claims.json.
     """
-    told = "".join(f"{place}. {text}\n" for place, text in enumerate(judged["story"], 1))
-    return f"{table(results, judged)}\n{told}"
+    lines = "".join(f"{place}. {text}\n" for place, text in enumerate(judged["story"], 1))
+    return f"{table(results, judged)}\n{lines}"
 
 
 def table(results: Results, judged: Mapping[str, Any]) -> str:
     """Every task with each method at the setting of its lowest mean test error, in Markdown."""
     claims = {each["id"]: each for each in judged["claims"]}
-    lines = [["Task", *METHODS.values(), "Paper", "Verdict"], ["---"] * 6]
-    for experiment, (place, claim) in ROWS.items():
+    lines = [" | ".join(["Task", *METHODS.values(), "Paper", "Verdict"]), "---|---|---|---|---|---"]
+    for experiment, (claim, place, parts) in ROWS.items():
         rows = results.tables.get(experiment)
         if rows is None or claim not in claims or len(splits_of(rows)) <= place:
             continue
@@ -60,17 +56,17 @@ def table(results: Results, judged: Mapping[str, Any]) -> str:
         cells = [
             _cell(chosen[name].of(seeds), name, unit) if name in chosen else "" for name in METHODS
         ]
-        task = f"{card.title}: {card.what.partition(';')[0]}"
+        task = [card.title, *re.split("[,;] ", card.what.replace(" elements,", ""))[:parts]]
+        task += [card.splits[split]] if split == "train" else []
         found = claims[claim]
         paper = found["paper_value"].partition(". ")[0].rstrip(".")
-        lines.append([task + SPLITS.get(split, ""), *cells, paper, f"{claim} {found['verdict']}"])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        lines.append(" | ".join([", ".join(task), *cells, paper, f"{claim} {found['verdict']}"]))
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _cell(own: pd.DataFrame, name: str, unit: Unit) -> str:
-    error = number_text(own["error"].mean(), unit)
-    steps = number_text(own["ponder_time"].mean(), "steps")
-    return error if name == "plain" else f"{error}, {steps}"
+def _cell(networks: pd.DataFrame, name: str, unit: Unit) -> str:
+    error = number_text(networks["error"].mean(), unit)
+    return error if name == "plain" else f"{error}, {networks['ponder_time'].mean():.2f}"
 
 
 def story(results: Results, judged: Mapping[str, Any], screens: Path) -> list[str]:
@@ -81,15 +77,15 @@ def story(results: Results, judged: Mapping[str, Any], screens: Path) -> list[st
         screens: the folder of the published screens.
     """
     verdicts = {each["id"]: each["verdict"] for each in judged["claims"]}
-    numbers, told = Numbers(results, judged, screens), []
+    numbers, findings = Numbers(results, judged, screens), []
     for each in read_yaml(Path(__file__).with_name("findings.yaml")).get(results.profile, []):
         if each["rests_on"].items() <= verdicts.items():
             try:
-                found = re.sub(r"{(.+?)}", lambda source: numbers.text(source[1]), each["text"])
+                text = re.sub(r"{(.+?)}", lambda source: numbers.text(source[1]), each["text"])
             except LookupError:  # not run, or not measured
                 continue
-            told.append(found)
-    return told
+            findings.append(text)
+    return findings
 
 
 class Numbers:
@@ -128,14 +124,14 @@ class Numbers:
         best = settings == "best"
         chosen = [best_setting(shown, mechanism)] if best else [*map(float, settings.split(","))]
         seeds = per_seed(evaluated(table, split=split)) if split else shown
-        own = seeds[(seeds["mechanism"] == mechanism) & seeds["setting"].isin(chosen)]
-        if own.empty:
+        networks = seeds[(seeds["mechanism"] == mechanism) & seeds["setting"].isin(chosen)]
+        if networks.empty:
             raise KeyError(source)
         if what == "solved":
-            return _solved(own["error"])
+            return _solved(networks["error"])
         if what == "steps":
-            return number_text(own["ponder_time"].mean(), "steps")
-        return number_text(own["error"].mean(), "share")
+            return number_text(networks["ponder_time"].mean(), "steps")
+        return number_text(networks["error"].mean(), "share")
 
     def _screened(self, screen: str, mechanism: str, arm: str = "") -> pd.Series:
         """The last training error of every network of an arm, or of all arms."""
