@@ -3,9 +3,9 @@
 Parity by ACT and PonderNet and logic by ACT at the sizes of the papers, in one process. Prints a
 table, and writes it to `results/DEVICE.csv`. Run it on an idle machine.
 
-Columns: `useful_work` is what rows that had not halted needed, as a share of the rate of large
-matrix products in float32; `grid_hours` are of the profile `paper`, at this rate; `memory_mb` is
-the most that torch had allocated on a GPU.
+Columns: `useful_work` is the arithmetic of rows that had not halted, as a share of the rate of
+large matrix products in float32. `grid_hours` is the time of the profile `paper` at this rate.
+`memory_mb` is the most that torch had allocated on a GPU.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def main(device: str, threads: tuple[int, ...], seconds: float, out: Path) -> No
 def measured(
     case: Case, device: torch.device, threads: int, seconds: float
 ) -> list[dict[str, Any]]:
-    """A row for the plain loop and one for each path; they are timed in turn, five times."""
+    """A row for the plain loop and one for each path, each timed five times in turn."""
     if device.type == "cuda":
         case = case._replace(replicas=ON_A_GPU * case.replicas)
     config = load_params(HERE.parent / "params.yaml", "paper").experiment(case.experiment)
@@ -127,7 +127,7 @@ def measured(
 
 
 def has_loops(case: Case, config: ExperimentConfig, device: torch.device) -> bool:
-    """Whether compiled loops train this case here, or kernels where there is a GPU."""
+    """Whether loops (on a CPU) or kernels (on a GPU) train this case."""
     if device.type == "cuda":
         return kernels.missing(config, case.mechanism, device) is None
     return path_of("compiled", config, case.mechanism, device) == "compiled"
@@ -153,9 +153,10 @@ def single(case: Case, config: ExperimentConfig, task: Task, device: torch.devic
 def ponder_time_and_work(
     network: Network, task: Task, config: ExperimentConfig, device: torch.device
 ) -> tuple[float, float]:
-    """Ponder steps of an input vector; floating-point operations of one replica's update.
+    """Mean ponder steps of an input vector, and floating-point operations of a replica's update.
 
-    Two a weight forward and four backward, two for the inputs' weights; of the matrices alone.
+    Only matrix products count: per weight two operations forward and four backward, for the inputs'
+    weights two and two.
     """
     batch = Stream(task, [0], config.training.batch, device).batch(0)
     inputs, mask = batch.inputs[:, 0], batch.mask[:, 0]
@@ -181,7 +182,7 @@ def stacked_run(
     case: Case, config: ExperimentConfig, task: Task, network: Network, device: torch.device,
     path: Any,
 ) -> Callable[[], None]:  # fmt: skip
-    """What trains the stack for a few updates, each replica on its own batches."""
+    """A function that trains the stack for `UPDATES` updates."""
     schedule = Schedule(10**9, config.training.batch, STILL, None, 1)
     members = replicas(case)
     stacked = stack([network] * case.replicas, make_halting(config, members, device))
@@ -200,7 +201,7 @@ def stacked_run(
 def plain_run(
     case: Case, config: ExperimentConfig, task: Task, network: Network, device: torch.device
 ) -> Callable[[], None]:
-    """What trains one plain network for a few updates, on batches that are drawn already."""
+    """A function that trains one plain network for `UPDATES` updates, on batches drawn before."""
     stream = Stream(task, [0], config.training.batch, device)
     batches = [stream.batch(update) for update in range(UPDATES)]
     drawn = [plain.Sequences(*(part[:, 0] for part in batch[:4])) for batch in batches]
@@ -247,7 +248,7 @@ def twin(network: Network, cell: str) -> plain.PlainNetwork:
 
 
 def rate(run: Callable[[], None], device: torch.device, seconds: float) -> float:
-    """Updates a second, from as many runs as fill so many seconds; one at least."""
+    """Updates a second, over at least one run and at least `seconds`."""
 
     def now() -> float:
         if device.type == "cuda":

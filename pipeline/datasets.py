@@ -13,7 +13,7 @@ from pondering.project.command import stage
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 def main(profile: str) -> None:
     """Write data/tasks/PROFILE/EXPERIMENT.npz and the card of every experiment."""
-    with stage():  # imports take seconds: Ctrl-C may come among them
+    with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.data.frozen import card, freeze
         from pondering.params.read import load_params
         from pondering.project.paths import Layout

@@ -13,7 +13,7 @@ from pondering.project.command import stage
 @click.option("--profile", required=True, help="The profile whose files are needed.")
 def main(profile: str) -> None:
     """Fetch what PROFILE needs, and list it with its sha256 in data/raw/PROFILE/files.json."""
-    with stage():  # imports take seconds: Ctrl-C may come among them
+    with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.data.fetch import chosen_mirror, fetch_all
         from pondering.params.read import load_params
         from pondering.project.atomic import write_json

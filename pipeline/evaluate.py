@@ -14,7 +14,7 @@ from pondering.project.command import stage
 @click.option("--experiment", required=True, help="A name in params.yaml.")
 def main(profile: str, experiment: str) -> None:
     """Write the tidy table, the summary for `dvc metrics` and the traces."""
-    with stage():  # imports take seconds: Ctrl-C may come among them
+    with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.evaluate.stage import plan, run
         from pondering.params.read import load_params
 

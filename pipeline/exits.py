@@ -14,7 +14,7 @@ from pondering.project.command import stage
 @click.argument("experiments", nargs=-1, required=True)
 def main(profile: str, experiments: tuple[str, ...]) -> None:
     """Write the table of every rule at each of its thresholds, for EXPERIMENTS of params.yaml."""
-    with stage():  # imports take seconds: Ctrl-C may come among them
+    with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.evaluate import exits
         from pondering.evaluate.stage import plan
         from pondering.params.read import load_params

@@ -13,7 +13,7 @@ from pondering.project.command import stage
 @click.option("--profile", required=True, help="quick, reduced or paper.")
 def main(profile: str) -> None:
     """Write the page and rewrite reports/index.html, from whatever has been run."""
-    with stage():  # imports take seconds: Ctrl-C may come among them
+    with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.data.encoding import encodings
         from pondering.report.pages import write_pages
         from pondering.track import load_if_open

@@ -15,7 +15,7 @@ from pondering.project.command import stage
 @click.option("--mechanism", multiple=True, help="One of the experiment's; all if left out.")
 def main(profile: str, experiment: str, mechanism: tuple[str, ...]) -> None:
     """Train what is not in data/replicas, from the last checkpoint if there is one."""
-    with stage():  # imports take seconds: Ctrl-C may come among them
+    with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering import track
         from pondering.params.read import load_params
         from pondering.train.stage import run

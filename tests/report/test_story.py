@@ -54,8 +54,8 @@ def test_a_finding_is_left_out_where_its_verdict_is_another(results: Results, ju
     other = copy.deepcopy(judged)
     (claim,) = (each for each in other["claims"] if each["id"] == "G1")
     claim["verdict"] = "reproduced"
-    told, after = (story(results, each, SCREENS) for each in (judged, other))
-    assert after == [told[0], *told[2:]]
+    before, after = (story(results, each, SCREENS) for each in (judged, other))
+    assert after == [before[0], *before[2:]]
 
 
 def test_what_was_not_run_is_not_told(results: Results, judged: Any, tmp_path: Path) -> None:

@@ -48,9 +48,9 @@ def test_a_text_has_bits_on_each_split_and_nobody_solves_it() -> None:
 
 def test_training_is_put_into_words() -> None:
     config = load_params(ROOT / "params.yaml", "reduced").experiments["parity"]
-    told = trained_in_words(config)
-    assert told.startswith(f"Tanh recurrent network of {config.network.hidden} units; ")
-    assert f"{config.training.updates:,} updates of {config.training.batch} examples" in told
+    text = trained_in_words(config)
+    assert text.startswith(f"Tanh recurrent network of {config.network.hidden} units; ")
+    assert f"{config.training.updates:,} updates of {config.training.batch} examples" in text
     act = config.mechanisms["act"].model_copy(update={"updates": 500, "tau_warmup": 7})
     changed = config.model_copy(update={"mechanisms": config.mechanisms | {"act": act}})
     assert "500 for ACT" in trained_in_words(changed)
@@ -62,5 +62,5 @@ def test_trainings_of_different_length_are_told() -> None:
     assert unequal_training(curves, ["repeat", "act", "pondernet"]) == ""
     ours = curves["mechanism"] == "pondernet"
     curves["update"] = curves["update"].mask(ours, curves["update"] / 5)
-    told = unequal_training(curves, ["act", "pondernet"])
-    assert told == "Updates of the longest training: ACT 6,000, PonderNet 1,200."
+    text = unequal_training(curves, ["act", "pondernet"])
+    assert text == "Updates of the longest training: ACT 6,000, PonderNet 1,200."

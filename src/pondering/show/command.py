@@ -14,14 +14,14 @@ from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, RESULTS, Layout, to_run
 from pondering.results.units import number_text
 
-if TYPE_CHECKING:  # torch is loaded when a network is: help comes at once
+if TYPE_CHECKING:  # torch is loaded with the network, not for --help
     from pondering.evaluate.networks import Card, Pretrained
     from pondering.params.read import Params
     from pondering.show.steps import Pondering
     from pondering.tasks.base import Batch, Task
 
-LEAST = 0.001  # steps at the end are left out that have less halting probability together
-MEANING = {  # what a halting probability does, where it does not weigh the step's answer in a mean
+LEAST = 0.001  # the last steps are not shown if their halting probabilities add up to less
+MEANING = {  # what halting probabilities mean where they do not weight a mean of answers
     "certainty": "It answers with the most certain step so far.",
     "dact": "Its halting probabilities mix the answer of each step with the answers before it.",
 }
@@ -29,18 +29,18 @@ MEANING = {  # what a halting probability does, where it does not weigh the step
 
 @click.command(short_help="Show how a trained network ponders.")
 @click.argument("experiment", required=False)
-@click.option("--profile", metavar="P", help="quick, reduced or paper; else the active one.")
+@click.option("--profile", metavar="P", help="quick, reduced or paper; default: the active one.")
 @click.option("--mechanism", metavar="M", default="act", show_default=True,
               help=f"{', '.join(MECHANISMS)}; with options as 'act[halt_bias=-3]'.")  # fmt: skip
 @click.option(
     "--setting",
     type=float,
     metavar="X",
-    help=f"Its {', '.join({e.setting: 0 for e in MECHANISMS.values()})}; else of least error here.",
+    help=f"Its {', '.join({e.setting: 0 for e in MECHANISMS.values()})}; default: of least error.",
 )
-@click.option("--seed", type=int, metavar="N", help="Which training run; else the first finished.")
+@click.option("--seed", type=int, metavar="N", help="Training run; default: the first finished.")
 @click.option("--input", "written", metavar="TEXT",
-              help="An input of your own; else one of the test set. Parity: signs + - 0, or bits "
+              help="Your input; default: one of the test set. Parity: signs + - 0, or bits "
               "(1 is +, 0 is -). Logic: '01 XOR; 1 AND'. Addition: '12 345'. Sort: '0.3 -1.2'. "
               "Wikipedia: any text. Digits: an image file.")  # fmt: skip
 def show(
@@ -197,7 +197,7 @@ def _sequence(vectors: list[Pondering]) -> Iterator[str]:
 
 
 def _shown(probabilities: Sequence[float]) -> int:
-    """How many steps are worth a line."""
+    """How many steps have a line."""
     shown = len(probabilities)
     while shown > 1 and sum(probabilities[shown - 1 :]) < LEAST:
         shown -= 1

@@ -15,7 +15,7 @@ from pondering.tasks.base import Batch, Task
 
 @dataclass(frozen=True)
 class Pondering:
-    """What the network did with one input vector.
+    """The steps of a network over one input vector.
 
     Attributes:
         input, target, answer: in words, as the task describes them.
@@ -35,7 +35,7 @@ class Pondering:
 
 
 class _EveryOutput:
-    """A mechanism that has the outputs of all steps kept, whatever its loss needs."""
+    """A mechanism that keeps the outputs of all steps, whatever its loss needs."""
 
     scores_every_step = True
 
@@ -50,7 +50,7 @@ class _EveryOutput:
 def ponder(network: Network, task: Task, batch: Batch) -> list[Pondering]:
     """Run one example and keep all its steps.
 
-    A mechanism that samples its halting step is shown with all its steps and their probabilities.
+    A mechanism that samples its halting step computes all steps here, with their probabilities.
 
     Args:
         network: without replica axis.

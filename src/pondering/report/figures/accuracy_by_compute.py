@@ -15,7 +15,7 @@ from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed
 
 METHODS = (*COMPARED, "pondernet[epsilon=0.05]")
-"""The last, where it was trained, stops in training too: B3 is judged by it."""
+"""The last method, if it was trained, stops in training too; B3 is judged by it."""
 
 CAPTION = (
     "Accuracy in training against the forward passes spent so far, each method at its best "

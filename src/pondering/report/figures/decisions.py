@@ -1,4 +1,4 @@
-"""What decides a question: what was measured, with its intervals, against the registered bounds."""
+"""Figures of claims: estimates with their intervals, against the registered bounds."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Bound = Mapping[str, Any]
 SHADES = (style.GREEN, style.ORANGE)
 """Of the first and the second bound of a quantity."""
 UNDER: Mapping[str, str] = {"share": "", "times": "ratio"}
-"""What stands under a panel; other units by their own name."""
+"""Unit -> label of the horizontal axis; other units are their own label."""
 ROW, LINE = 0.14, 0.12
 """Inches of a row, and of each line of its label."""
 MOST_ROWS = 30
-"""Estimates from which on only those that decide are drawn; the rest stands beside the answer."""
+"""With more estimates only those with a bound are drawn; the page lists the rest."""
 
 CAPTION = (
     "Points are estimates with 95% intervals over seeds, filled where a bound is registered. "
@@ -36,7 +36,7 @@ CAPTION = (
 
 
 def draw(results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound]) -> Figure | None:
-    """A panel a unit, with a row for each quantity of each part; what decides comes first.
+    """A panel a unit, with a row for each quantity of each part; quantities with a bound first.
 
     Args:
         results: of the profile; the numbers come from `estimates`.
@@ -50,7 +50,7 @@ def draw(results: Results, estimates: Sequence[Estimate], bounds: Sequence[Bound
     wanted = [bound["quantity"] for bound in bounds]
     deciding = [each for name in dict.fromkeys(wanted) for each in estimates
                 if each["quantity"] == name]  # fmt: skip
-    # counts of networks of several parts have no interval and stand beside the answer
+    # counts of networks by part have no interval; the page lists them
     others = [
         each
         for each in estimates
@@ -138,7 +138,7 @@ def _tick(value: float, unit: str) -> str:
 
 
 def _limits(ended: Mapping[str, Any], low: float, high: float) -> tuple[float, float]:
-    """The ends of a bound or an interval within a panel; None is the panel's own."""
+    """The ends of a bound or an interval, cut to the panel; None becomes the panel's end."""
     left = low if ended["low"] is None else max(low, ended["low"])
     right = high if ended["high"] is None else min(high, ended["high"])
     return left, right
@@ -161,11 +161,11 @@ def _range(bound: Bound, unit: Unit) -> str:
 
 
 def _ends(unit: str, group: Sequence[Estimate], bounds: Sequence[Bound]) -> tuple[float, float]:
-    """Where a panel begins and ends: at its estimates, intervals and bounds, with some room."""
+    """The limits of a panel around its estimates, intervals and bounds, with some room."""
     names = {each["quantity"] for each in group}
     known = [each["value"] for each in group]
     known += [b[end] for b in bounds if b["quantity"] in names for end in ("low", "high")]
-    if unit == "times":  # its intervals may reach from nothing to anything
+    if unit == "times":  # intervals of ratios may reach from 0 to infinity
         positive = [each for each in known if each]
         return min(positive, default=0.5) / 3, max(positive, default=2.0) * 3
     known += [each[end] for each in group for end in ("low", "high")]

@@ -22,7 +22,7 @@ from pondering.report.figures.style import style
 from pondering.results.results import Results
 
 _held: list[Results] = []
-"""What a drawing process draws from: handed over once, not with every figure."""
+"""The results that a drawing process reads; each process gets them once."""
 
 
 def draw_all(
@@ -49,9 +49,9 @@ def draw_all(
 
 
 def _hold(results: Results) -> None:
-    """Prepare a drawing process, which ends with its parent even where that is killed."""
+    """Prepare a drawing process. It exits with its parent, even when the parent is killed."""
     _held[:] = [results]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -63,7 +63,7 @@ def _end_with_parent() -> None:
 
 
 def _draw(spec: FigureSpec, folder: Path) -> tuple[int, int] | None:
-    """Write a figure's files; its width and height in points, None where it lacks data."""
+    """Write a figure's files. Returns width and height in points, None without data."""
     figure = spec.draw(_held[0])
     if figure is None:
         return None
@@ -102,8 +102,8 @@ def _rendered(figure: Figure, kind: str, metadata: dict[str, Any]) -> io.BytesIO
 def _in_few_colours(picture: io.BytesIO) -> bytes:
     """A PNG in 256 colours, a third of its size.
 
-    Maximum coverage keeps a colour that few pixels have, as of a thin line, which a cut at the
-    median mixes with its neighbours; k-means then takes the tints out of its greys.
+    Maximum coverage keeps the colours of thin lines, which few pixels have. A median cut would mix
+    them with their neighbours. K-means then removes tints from the greys.
     """
     content, true = io.BytesIO(), Image.open(picture).convert("RGB")
     few = true.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)

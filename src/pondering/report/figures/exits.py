@@ -45,11 +45,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: whose table of exit rules.
 
     Returns:
-        The figure: curves are means over seeds of thresholds chosen on a validation set for each
-        network, at the setting with the lowest mean error by its own readout. Dotted: every input
-        stops at n; the circle is the n with the highest accuracy. A rule below the dotted line's
-        highest point so far decides nothing. Where networks lose right answers rules beat the
-        oracle. None without a table of exit rules.
+        The figure: curves are means over seeds. Each network's thresholds are chosen on a
+        validation set, at the mechanism's setting with the lowest mean error. Dotted: every input
+        stops at step n; the circle is the n with the highest accuracy. A rule below that line's
+        highest point so far gains nothing over a fixed step. Rules beat the oracle where networks
+        lose right answers. None without a table of exit rules.
     """
     ruled = _shown(results, experiment)
     if not ruled:
@@ -110,7 +110,7 @@ def _means(results: Results, experiment: str) -> pd.DataFrame:
 
 
 def _title(mechanism: str, ruled: Mapping[str, pd.DataFrame]) -> str:
-    """Its name, with the setting that the rules have stopped."""
+    """The mechanism's name, with the setting whose networks the rules stop."""
     if mechanism in ruled:
         return _method(mechanism, ruled[mechanism]).legend
     return style.MECHANISM_NAME[mechanism]

@@ -18,10 +18,10 @@ from pondering.results.results import Card, Results
 from pondering.results.tables import headline, per_seed, per_setting, plain
 
 FLOOR = 1e-3
-"""Lowest error of a logarithmic axis; an error of none is drawn there."""
+"""Lowest error of a logarithmic axis; an error of 0 is drawn there."""
 
 MOST_POINTS = 120
-"""Points of one faint line: more is not seen at the width of a figure and swells the file."""
+"""Points of one faint line; more would enlarge the file and show nothing new."""
 
 PLAIN = style.MECHANISM_NAME["plain"]
 

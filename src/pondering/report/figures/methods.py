@@ -20,7 +20,7 @@ ORDER = ("plain", *MECHANISMS)
 COMPARED = ("plain", "act", "pondernet")
 """What Banino 2021 compares."""
 TRAINED_FOR_IT = ("repeat", "act", "pondernet")
-"""The mechanisms whose trainings such a comparison needs."""
+"""The mechanisms that such a comparison must have trained; a plain network is a repeat."""
 ENOUGH_FOR_A_BOX = 5
 """Values from which on a box shows their quartiles."""
 

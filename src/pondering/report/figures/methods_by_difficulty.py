@@ -26,7 +26,7 @@ NESTED = (
     {"lw": 2.7, "markersize": 5.5, "alpha": 0.75},
     {"lw": 1.1, "markersize": 3.0},
 )
-"""Of three lines that nearly coincide each later one is thinner, so that none hides another."""
+"""Looks of three lines that nearly coincide: each is thinner than the one under it."""
 
 CAPTION = (
     "Accuracy (above) and steps (below) of each method at its best setting: means over seeds, "

@@ -22,7 +22,7 @@ MOST_OUTLYING = 0.1
 """Share of the seeds that may lie beyond the end of an axis."""
 
 FAR_APART = 8.0
-"""Times the lowest error, from which on the lower ones would lie over each other."""
+"""From this ratio of highest to lowest error on, low errors would overlap on a linear axis."""
 
 
 def count(value: float) -> str:
@@ -43,7 +43,7 @@ def steps_axis(axes: Axes, highest: float, which: str = "x") -> None:
     """
     axis: Any = axes.xaxis if which == "x" else axes.yaxis
     limits = axes.set_xlim if which == "x" else axes.set_ylim
-    if not highest > SQUEEZED:  # nor where no seed has any
+    if not highest > SQUEEZED:  # also where the highest is NaN: no seed has steps
         axis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10]))
         return
     axes.set(**{f"{which}scale": "log"})
@@ -105,7 +105,7 @@ def share_log_axis(axes: Axes) -> None:
 
 
 def far_apart(errors: Iterable[float]) -> bool:
-    """Whether the errors of settings, one each, need a logarithmic axis; one of 0 has no place."""
+    """Whether the errors of settings need a logarithmic axis; never where one of them is 0."""
     known = [error for error in errors if not math.isnan(error)]
     return bool(known) and 0 < FAR_APART * min(known) < max(known)
 

@@ -32,9 +32,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
         experiment: whose traces.
 
     Returns:
-        The figure, axes linear; an output that differs from its target is set in purple with
-        the target beside it; a dotted line parts what is read from what is asked. None without such
-        a trace.
+        The figure, axes linear. A wrong output is purple, with its target beside it. A dotted line
+        separates inputs from outputs asked for. None without such a trace.
     """
     chosen = choose_traces(results, experiment, "sequence")[:MOST]
     if not chosen:

@@ -26,8 +26,8 @@ class Family(Protocol):
     """What is plotted, for a reader who sees it."""
 
     draw: Callable[..., Figure | None]
-    """The panels without heading, from the results of one profile and, by name, what tells a figure
-    from its kin; None where the data are absent."""
+    """Draws the panels, without heading, from the results of one profile and the arguments of one
+    figure. Returns None where the data are absent."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class FigureSpec:
 
     @property
     def name(self) -> str:
-        """How a text names it: Fig. 4, or by its title where no paper has it."""
+        """The name in texts: "Fig. 4", or the title where no paper has the figure."""
         return self.number or self.title
 
     @property
@@ -97,12 +97,12 @@ class FigureSpec:
         return figure
 
     def _errors(self, results: Results) -> set[str]:
-        """What an axis of errors is called, where they are shares."""
+        """The labels of axes of errors that are shares."""
         cards = [results.cards[name] for name in self.experiment if name in results.cards]
         return {text for card in cards if card.is_share for text in (card.unit, card.in_training)}
 
     def _settings(self, results: Results) -> str:
-        """The profile, its seeds and, where few experiments enter, what their data are."""
+        """The profile and its seeds; the data too, where one or two experiments enter."""
         present = [name for name in self.experiment if name in results.cards]
         texts = [results.cards[name].what for name in present if not results.cards[name].stand_in]
         known = [_with_times(text) for text in dict.fromkeys(texts)]
@@ -169,7 +169,7 @@ def _heading(figure: Figure, title: str, settings: str, warning: str = "") -> No
 
 
 def _mark_empty(figure: Figure) -> None:
-    """Say so in every panel that has nothing to show, rather than leave bare axes."""
+    """Write "no data" in every panel that has none."""
     for axes in figure.axes:
         if axes.axison and not axes.has_data():
             axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", va="center",

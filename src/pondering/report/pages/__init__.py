@@ -52,10 +52,10 @@ def write_pages(
 
 
 def _evaluated(record: Path, now: ExperimentConfig) -> ExperimentConfig:
-    """The settings that a table was made with, where its record tells: edits come later."""
+    """The settings that a table was made with, from its record; without one, today's."""
     if not record.is_file():
         return now
     values = json.loads(record.read_text("utf-8"))["config"]
     for name in (each for each in MECHANISMS if values.get(each, {}).get("seeds") == []):
-        del values[name]  # so older records leave a mechanism out
+        del values[name]  # older records say so that a mechanism is left out
     return ExperimentConfig.model_validate(values)

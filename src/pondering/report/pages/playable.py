@@ -1,7 +1,7 @@
-"""Published networks in a form that the first page can run: `templates/playable*.js` do.
+"""Published networks in a form that `templates/playable*.js` can run on the first page.
 
-The page has the first game's networks in itself. All else lies in small scripts that it loads when
-they are asked for, because a page that is opened from a file can fetch nothing.
+The page contains the first game's networks. It loads all others as small scripts, on demand: a page
+that is opened from a file cannot fetch data.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ UPRIGHT = "mnist"
 
 MECHANISMS = ("act", "pondernet")
 PROFILES = ("reduced", "quick")
-"""Whose networks are taken, the first that has both: `paper` has too many squares to tap."""
+"""Profiles in order of preference, the first with both mechanisms; `paper` has too many squares."""
 
 COMPUTED = {"cell": ("tanh_rnn", "lstm", "conv_mlp"), "reads": ("h",), "carry": ("mean_field",)}
-"""What the page can compute."""
+"""Configuration key -> the values that the page can compute."""
 
 GREYS = 15
 """The largest grey of a picture on the page, a hexadecimal digit."""
@@ -149,11 +149,11 @@ def _tested(error: float, steps: float, card: Card) -> str:
 def _network(
     folder: Path, tested: Mapping[tuple[str, float, int], str]
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """A mechanism's network: where it stops, and its runs, the one that stands for it first,
-    each with what its test gave.
+    """A mechanism's network with its runs, and by file the parameters of each run.
 
-    Runs with options are left out: they need not stop there. Also, by file, the parameters of each
-    run: the bytes of a number, and by name base64 of the numbers as published, row by row.
+    The run that stands for the mechanism comes first; each has its test result in words. Runs with
+    options are left out: they may stop by other values. Parameters are the bytes of a number and,
+    by name, base64 of the numbers as published, row by row.
     """
     mechanism, record = folder.name, _record(folder)
     common, block = record["config"]["halting"], record["config"][mechanism]
@@ -176,7 +176,7 @@ def _network(
         "setting": mechanisms.MECHANISMS[mechanism].setting,
         "cell": record["config"]["network"]["cell"],
         "max_steps": block.get("max_steps") or common["max_steps"],
-        # A null of PonderNet's block: the common number of steps, and no end before it.
+        # null in PonderNet's block: the common number of steps, all of them computed
         "epsilon": common["epsilon"] if mechanism == "act" else block["epsilon"] or 0,
         "runs": runs,
     }
@@ -184,7 +184,7 @@ def _network(
 
 
 def _parameters(tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Those of a run; little-endian, as safetensors has them."""
+    """The parameters of a run; little-endian, as in safetensors."""
     (size,) = {each.itemsize for each in tensors.values()}
     text = {name: base64.b64encode(each.tobytes()).decode() for name, each in tensors.items()}
     return {"bytes": size, "numbers": text}

@@ -77,9 +77,8 @@ def build(
 def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
     """Rewrite reports/index.html, a view over the profiles that have a report, and reports/play/.
 
-    It opens with two published networks that think, and leads to the profile by which most claims
-    are judged, of equal ones to the largest. In play/ lie the scripts that it loads when more
-    networks are asked for.
+    It opens with two published networks that think. It leads to the profile that judges most
+    claims; among equals to the largest. play/ holds the scripts of further networks.
 
     Args:
         folder: reports/, which holds PROFILE/claims.json and PROFILE/models.
@@ -106,7 +105,7 @@ def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]] | None 
 
 
 def _scripts(folder: Path, play: Playable) -> dict[Path, bytes | str]:
-    """What the page loads when it is asked for; a game brings its task's own script along."""
+    """The scripts that the page loads on demand; a game's script includes that of its task."""
     later = {name: text for name, text in play.scripts.items() if name not in play.begun}
     for name in (game["name"] for game in play.games[1:]):
         later[name] = (TEMPLATES / f"playable_{name}.js").read_text("utf-8") + later[name]
@@ -147,7 +146,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
 
 
 def _prose(text: str) -> Markup:
-    """A text, bold as in Markdown, in which no line breaks at the hyphen of 9e-4 or in λp = 0.4."""
+    """A text with Markdown's bold; lines do not break inside 9e-4 or λp = 0.4."""
     bold = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", str(escape(text)))
     number = r"[τλβρε]p? = \d+(?:\.\d+)?(?:e-\d+)?|\d[\d.]*e-\d+"
     return Markup(re.sub(number, r'<span class="whole">\g<0></span>', bold))
@@ -168,7 +167,7 @@ def _interval_apart(text: str) -> Markup:
 
 
 def _asset(name: str) -> Markup:
-    """A file of our own, put into the page as it is."""
+    """A file of `templates/`, unescaped."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 

@@ -70,7 +70,7 @@ def _cell(networks: pd.DataFrame, name: str, unit: Unit) -> str:
 
 
 def story(results: Results, judged: Mapping[str, Any], screens: Path) -> list[str]:
-    """The findings of findings.yaml whose verdicts are today's and whose numbers are all there.
+    """The findings of findings.yaml whose verdicts still hold and whose numbers were measured.
 
     Args:
         results, judged: see `what_holds`.

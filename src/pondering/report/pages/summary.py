@@ -23,7 +23,7 @@ SPLITS_ON_FIGURES_ALONE = frozenset({"angle"})
 """Splits with too many difficulties and no mean worth a row."""
 
 OWN_VALUES = {"beta": "β = {:g}", "max_steps": "at most {} steps", "epsilon": "ε = {:g}"}
-"""A mechanism's own values in words; others are `name = value`."""
+"""Value of a mechanism's block -> its words; others are `name = value`."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def unequal_training(curves: pd.DataFrame, mechanisms: Sequence[str]) -> str:
 
 
 def _each(values: Mapping[str, float]) -> str:
-    """The value of most mechanisms, and those of the others with their names."""
+    """The value of most mechanisms, then other values with the mechanism's name."""
     texts = {name: _plain(value) for name, value in values.items()}
     usual = max(texts.values(), key=[*texts.values()].count, default="none")
     others = (f"{text} for {names.TITLES[name]}" for name, text in texts.items() if text != usual)
@@ -141,7 +141,7 @@ def _each(values: Mapping[str, float]) -> str:
 
 
 def own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
-    """What a mechanism has of its own, where it is neither the shared value nor its default."""
+    """The values of a mechanism's block that differ from their defaults, in words."""
     for name, value in config.mechanism(mechanism).own.items():
         default = MECHANISMS[mechanism].own[name][1]
         if value is not None and value != default:

@@ -43,8 +43,8 @@ class FigureView:
 class ClaimView:
     """A claim with its verdict.
 
-    `ours` are (value, label), `section` the task where it is told, `figure` that of a claim of our
-    own.
+    `ours` are (value, label), `section` the experiment under which it stands, `figure` the drawing
+    of our claims.
     """
 
     judgement: Judgement
@@ -57,8 +57,8 @@ class ClaimView:
 class Section:
     """One experiment.
 
-    `elsewhere` are claims of another section that rest on it too, `files` (name, path from the
-    page) of what lies beside it.
+    `elsewhere` are claims of other sections that use its networks too, `files` are (name, path from
+    the page).
     """
 
     name: str
@@ -145,7 +145,7 @@ def _figures(
     sizes: Mapping[str, tuple[int, int]],
     claims: Sequence[ClaimView] = (),
 ) -> tuple[FigureView, ...]:
-    """Those of a section that could be drawn; what one has explained, the next does not repeat."""
+    """The figures of a section that could be drawn; a caption stands once."""
     placed = [view.judgement.claim for view in claims if view.section]
     views, explained = [], dict[str, str]()
     for spec in (each for each in specs if each.id in sizes):
