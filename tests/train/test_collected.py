@@ -18,6 +18,7 @@ from pondering.params.replica import Replica
 from pondering.params.schema import Params
 from pondering.project.paths import Layout
 from pondering.train import replica
+from pondering.train.outs import OF_ALL
 from pondering.train.replicas_csv import replicas_csv
 from pondering.train.stage import missing_of, run
 
@@ -188,12 +189,17 @@ def test_published_replicas_count_as_trained_without_their_networks(
     assert missing(clone) == []
     assert trained(clone) == [] and entries(clone) == []
     assert (clone / CURVES).read_bytes() == (project / CURVES).read_bytes()
-    whole, ours = (json.loads((each / ORIGIN).read_text()) for each in (project, clone))
-    assert ours | {"trained_hash": whole["trained_hash"]} == whole
+    assert (clone / ORIGIN).read_bytes() == (project / ORIGIN).read_bytes()
     new = trained(clone, seeds=[0, 7, 3])
     assert [(each.setting, each.seed) for each in new] == [(0.01, 3), (0.1, 3)]
     assert [(each["setting"], each["seed"]) for each in entries(clone)] == [(0.01, 3), (0.1, 3)]
     assert [lines(clone)[pair] for pair in lines(project)] == [*lines(project).values()]
+    whole, ours = (json.loads((each / ORIGIN).read_text()) for each in (project, clone))
+    assert ours["replicas"] == ["act, tau 0.01, seed 3", "act, tau 0.1, seed 3"]
+    assert ours["earlier"] == [
+        {name: whole[name] for name in whole if name not in OF_ALL}
+        | {"replicas": [f"act, tau {tau:g}, seed {seed}" for tau, seed in ALL]}
+    ]
     values = tiny.document()
     values["compute"]["published"] = "train"
     params = load_params(tiny.write(clone, values))
