@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -82,7 +84,7 @@ def test_what_has_begun_goes_on_as_it_was_cut(project: Path) -> None:
     order = list(whole(project).replicas)
     begun = whole(project).part(order[1:3])
     with pytest.raises(Interrupted, match="stopped at update 0 of 30"):
-        shard.train(begun, lambda *news: None, lambda: True)
+        shard.train(begun, lambda *news: signal.raise_signal(signal.SIGINT))
     assert begun.checkpoint.is_file()
     assert cuts(project) == [[1, 2], [0, 3]]
     assert cuts(project, order[:2]) == [[1, 2], [0]], "one of them is trained elsewhere"
@@ -106,9 +108,10 @@ def test_what_fits_is_found_from_one_replica(
     assert plenty > 1000 and len(cuts(project)) == 1
     numbers = sum(parameter.numel() for parameter in one.parameters.values())
     need = 4 * (6 * numbers + 14 * 16 * 8 * 4)  # floats: parameters, and steps of 8 rows, 16 units
-    monkeypatch.setattr("pondering.train.cut.free_memory", lambda device: 2 * 2 * need)
+    memory = SimpleNamespace(available=2 * 2 * need)
+    monkeypatch.setattr(cut.psutil, "virtual_memory", lambda: memory)
     assert cut.fitting(one, 4) == 2 and len(cuts(project)) == 2
-    monkeypatch.setattr("pondering.train.cut.free_memory", lambda device: 1)
+    memory.available = 1
     assert cut.fitting(one, 4) == 1, "one is tried in any case"
 
 

@@ -13,9 +13,8 @@ from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.tasks.base import Task
-from pondering.train import checkpoint
 from pondering.train.build import make_network
-from pondering.train.replica import by_hash
+from pondering.train.replica import by_hash, read_tensors
 
 
 class Trained(NamedTuple):
@@ -69,5 +68,5 @@ def load_trained(
         raise UserError(f"{experiment}: no trained {mechanism} is here; run `{stage}` first")
     path = layout.run(experiment, mechanism) / "parameters.safetensors"
     network = make_network(params.experiment(experiment), task, list(status), device)
-    network.load_state_dict(checkpoint.read(path)[0])
+    network.load_state_dict(read_tensors(path, "pt")[0])
     return Trained(network, list(status), list(status.values()))

@@ -26,8 +26,7 @@ from pondering.project.paths import PUBLISHED, Layout
 from pondering.results.results import read_table
 from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
-from pondering.train import checkpoint
-from pondering.train.replica import stack
+from pondering.train.replica import read_tensors, stack
 from pondering.train.replicas_csv import NAME, replicas_csv
 
 Tensors = Mapping[str, Tensor]
@@ -149,7 +148,7 @@ def _published(folder: Path, mechanism: str) -> dict[Replica, Tensors]:
         return {}
     records = json.loads((folder / "run.json").read_text(encoding="utf-8"))["replicas"]
     replicas = [Replica.of_record(mechanism, each) for each in records]
-    return _each(replicas, checkpoint.read(folder / "parameters.safetensors")[0])
+    return _each(replicas, read_tensors(folder / "parameters.safetensors", "pt")[0])
 
 
 def _each(replicas: Sequence[Replica], stacked: Tensors) -> dict[Replica, Tensors]:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
+from pondering.train.replica import read_tensors
 from pondering.train.trainer import Trainer
 
 _COUNTERS = ("alive", "diverged", "window", "computed_steps")  # of a trainer, beside its parameters
@@ -45,7 +46,7 @@ def load(trainer: Trainer, path: Path) -> None:
     Raises:
         UserError: the file is damaged, or another version of this program has written it.
     """
-    tensors, metadata = read(path)
+    tensors, metadata = read_tensors(path, "pt")
     if metadata.get("sha256") != _checksum(tensors, metadata):
         raise UserError(f"{path}: damaged (what it holds has another sha256); delete it")
     try:
@@ -97,22 +98,3 @@ def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str
         digest.update(repr((name, tensor.dtype, tuple(tensor.shape))).encode())
         digest.update(tensor.detach().cpu().flatten().view(torch.uint8).numpy().data)
     return digest.hexdigest()
-
-
-def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """All tensors of a safetensors file and its metadata.
-
-    Raises:
-        UserError: missing, truncated or damaged.
-    """
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            names = list(file.keys())
-            tensors = {name: file.get_tensor(name) for name in names}
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run `dvc repro` first") from None
-    except (SafetensorError, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None
-    return tensors, metadata

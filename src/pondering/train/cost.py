@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import torch
-
 from pondering.train.cut import processes
 from pondering.train.shard import Shard
 from pondering.train.trainer import Trainer
@@ -35,13 +33,6 @@ def seconds(shards: Sequence[Shard]) -> float:
 def _of_update(trainer: Trainer, updates: int) -> float:
     """Seconds of an update, a mean of some."""
     trainer.run(lambda _: None, lambda: trainer.update > 0)
-    first, start = trainer.update, _now()
+    first, start = trainer.update, time.monotonic()
     trainer.run(lambda _: None, lambda: trainer.update >= first + updates)
-    return (_now() - start) / max(1, trainer.update - first)
-
-
-def _now() -> float:
-    """The time after all work of the GPU."""
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-    return time.monotonic()
+    return (time.monotonic() - start) / max(1, trainer.update - first)

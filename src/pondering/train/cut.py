@@ -108,10 +108,6 @@ def fitting(trainer: Trainer, steps: int) -> int:
     kept = FLOATS_KEPT * hidden * rows * min(steps, LIKELY_STEPS)
     if isinstance(trainer, KernelTrainer):
         kept = trainer.kept
-    return max(1, int(SHARE * free_memory(device) / (4 * (COPIES * numbers + kept))))
-
-
-def free_memory(device: torch.device) -> int:
-    """Bytes that can be had; on a CPU with those that the system holds as a cache."""
     on_gpu = device.type == "cuda"
-    return torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available
+    free = torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available
+    return max(1, int(SHARE * free / (4 * (COPIES * numbers + kept))))

@@ -118,8 +118,14 @@ def _added(published: Record, names: list[str], trainings: list[Record]) -> list
         | {"replicas": each.get("replicas", names)}
         for each in (*published.get("earlier", ()), published)
     ]
-    known = [_origin(each) for each in before]
-    new = [each for each in trainings if _origin(each) not in known]
+    new = [
+        each
+        for each in trainings
+        if not any(
+            _origin(each) == _origin(old) and {*each["replicas"]} <= {*old["replicas"]}
+            for old in before
+        )
+    ]
     if not new:
         return []
     again = {name for each in new for name in each["replicas"]}

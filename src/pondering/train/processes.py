@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import multiprocessing
-import os
+import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -14,10 +16,11 @@ from pondering.project.command import stage
 from pondering.project.errors import Interrupted
 from pondering.project.progress import progress_bar
 from pondering.train.cut import processes
-from pondering.train.shard import Shard, finish, stop_signals, train
+from pondering.train.shard import SIGNALS, Shard, finish, stop_signals, train
 from pondering.train.trainer import Row
 
 SECONDS_BETWEEN_LOOKS = 0.5
+END_WITH_PARENT = 1  # of prctl(2): the signal that a process gets when its parent ends
 
 
 class News:
@@ -72,12 +75,12 @@ def _side_by_side(shards: Sequence[Shard], at_once: int, news: News) -> None:
     context = multiprocessing.get_context("fork")
     waiting = list(enumerate(shards))
     at_work: dict[Any, BaseProcess] = {}
-    with stop_signals() as stopped:
+    with stop_signals():
         try:
-            while (waiting or at_work) and not stopped():
+            while (waiting or at_work) and not SIGNALS:
                 while waiting and len(at_work) < at_once:
                     ours, theirs = context.Pipe(duplex=False)
-                    work = (*waiting.pop(0), theirs, os.getpid(), stopped)
+                    work = (*waiting.pop(0), theirs)
                     at_work[ours] = context.Process(target=_work, args=work)
                     at_work[ours].start()
                     theirs.close()
@@ -95,23 +98,17 @@ def _side_by_side(shards: Sequence[Shard], at_once: int, news: News) -> None:
                 process.terminate()
             for process in at_work.values():
                 process.join()
-    if stopped():
-        raise Interrupted("stopped; the same command goes on from the checkpoints")
+        if SIGNALS:
+            raise Interrupted("stopped; the same command goes on from the checkpoints")
 
 
-def _work(number: int, shard: Shard, pipe: Any, parent: int, stopped: Callable[[], bool]) -> None:
-    """In a process of its own, which ends when its parent does.
-
-    Args:
-        stopped: of the parent, which a signal sets here as long as the training has none yet.
-    """
-
-    def wants_end() -> bool:
-        return stopped() or os.getppid() != parent
+def _work(number: int, shard: Shard, pipe: Any) -> None:
+    """In a process of its own, which is told to stop when its parent ends, however it ends."""
+    ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGTERM)
 
     def tell(*news: Any) -> None:
-        if not wants_end():
+        with suppress(BrokenPipeError):  # the parent has ended
             pipe.send((number, *news))
 
     with stage():
-        finish(shard, train(shard, tell, wants_end))
+        finish(shard, train(shard, tell))

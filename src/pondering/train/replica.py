@@ -147,13 +147,30 @@ def read(path: Path) -> Finished | None:
     """
     if not path.is_file():
         return None
+    tensors, said = read_tensors(path, "numpy")
     try:
-        with safe_open(path, framework="numpy") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            said = file.metadata()
         curve = tensors.pop("curve")
         parameters = {n.removeprefix("parameter."): each for n, each in tensors.items()}
         return Finished(parameters, curve, said["status"], json.loads(said["record"]))
-    except (SafetensorError, OSError, LookupError, TypeError, ValueError) as error:
+    except (KeyError, ValueError) as error:
+        raise UserError(f"{path}: truncated or damaged ({error}); delete it") from None
+
+
+def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """All tensors of a safetensors file and its metadata.
+
+    Args:
+        kind: numpy or pt.
+
+    Raises:
+        UserError: missing, truncated or damaged.
+    """
+    try:
+        with safe_open(path, framework=kind) as file:
+            names = list(file.keys())
+            return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run `dvc repro` first") from None
+    except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: truncated or damaged ({reason}); delete it") from None

@@ -133,32 +133,22 @@ class Shard:
         return trainer
 
 
-def train(
-    shard: Shard,
-    tell: Tell,
-    wants_end: Callable[[], bool] = lambda: False,
-    saved: Callable[[Path], None] = lambda path: None,
-) -> Trainer:
+def train(shard: Shard, tell: Tell, saved: Callable[[Path], None] = lambda path: None) -> Trainer:
     """Train a shard to its end, from its last checkpoint if there is one.
 
     Args:
         tell: called at the start and at each logging point.
-        wants_end: whether to stop at a checkpoint before another update.
         saved: called after each checkpoint.
 
     Raises:
-        Interrupted: told to stop by a signal or by `wants_end`; the checkpoint is written.
+        Interrupted: told to stop by a signal; the checkpoint is written.
         UserError: a damaged checkpoint; a mechanism that the task's loss does not fit.
         OSError: a checkpoint cannot be written; the last one is intact.
     """
     trainer, path = shard.trainer(), shard.checkpoint
     if path.is_file():
         checkpoint.load(trainer, path)
-    tell(trainer.update, trainer.rows(), trainer.summary())
     began = time.monotonic()
-
-    def on_point(trainer: Trainer) -> None:
-        tell(trainer.update, trainer.rows(-1), trainer.summary())
 
     def save() -> None:
         nonlocal began
@@ -172,15 +162,18 @@ def train(
     def should_stop() -> bool:
         if time.monotonic() - began > shard.params.compute.checkpoint_seconds:
             save()
-        return stopped() or wants_end()
+        return bool(SIGNALS)
 
-    if not trainer.finished:
-        try:
-            with stop_signals() as stopped:
-                trainer.run(on_point, should_stop)
-                save()
-        except LossRefusedError as error:
-            raise UserError(f"{trainer.task.name}: {error}") from None
+    with stop_signals():
+        tell(trainer.update, trainer.rows(), trainer.summary())
+        if not trainer.finished:
+            try:
+                trainer.run(
+                    lambda _: tell(trainer.update, trainer.rows(-1), trainer.summary()), should_stop
+                )
+            except LossRefusedError as error:
+                raise UserError(f"{trainer.task.name}: {error}") from None
+            save()
     if not trainer.finished:
         raise Interrupted(
             f"stopped at update {trainer.update:,} of {trainer.schedule.updates:,}; "
@@ -203,14 +196,18 @@ def finish(shard: Shard, trainer: Trainer) -> None:
     shutil.rmtree(shard.checkpoint.parent, ignore_errors=True)
 
 
+SIGNALS: list[int] = []
+"""Those that have come, to this process or before it was forked to its parent."""
+
+
 @contextmanager
-def stop_signals() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C or a termination has come, which meanwhile break no update in two."""
-    told: list[int] = []
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda number, _: told.append(number)) for number in signals]
+def stop_signals() -> Iterator[None]:
+    """Gather Ctrl-C and terminations in `SIGNALS`, so that they break no update in two."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: SIGNALS.append(number)) for number in numbers]
     try:
-        yield lambda: bool(told)
+        yield
     finally:
-        for number, handler in zip(signals, before, strict=True):
+        for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
+        SIGNALS.clear()
