@@ -20,7 +20,7 @@ from pondering.project.atomic import json_text, write_together
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.project.provenance import hash_values
 from pondering.train.replica import ByHash, Finished, data_hash, file_of, read, stack
-from pondering.train.replicas_csv import row_of
+from pondering.train.replicas_csv import published, row_of
 
 COLUMNS = (
     "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
@@ -44,18 +44,21 @@ def write_outs(
         for key, done in here.items()
         for numbers in done.curve.tolist()
     ]
-    trainings = _trainings({replicas[key].text(): done for key, done in here.items()})
     record: Record = {}
+    before: list[Record] = []
+    new = here
     if absent := {row_of(each) for key, each in replicas.items() if key not in here}:
         there = Layout(root, params.profile, PUBLISHED)
         with there.curves(experiment, mechanism).open(encoding="utf-8", newline="") as file:
-            published = list(csv.reader(file))[1:]
-        rows += [row for row in published if tuple(row[1:4]) in absent]
+            lines = list(csv.reader(file))[1:]
+        rows += [line for line in lines if tuple(line[1:4]) in absent]
         record = json.loads(there.provenance(experiment, mechanism).read_text(encoding="utf-8"))
-        names = dict.fromkeys(Replica.of_row(*row[1:4]).text() for row in published)
-        trainings = _added(record, [*names], trainings)
-    if trainings:
-        *earlier, last = trainings
+        names = dict.fromkeys(Replica.of_row(*line[1:4]).text() for line in lines)
+        before = _published(record, [*names])
+        kept = published(there, experiment, replicas)
+        new = {key: done for key, done in here.items() if key not in kept}
+    if new:
+        *earlier, last = before + _trainings({replicas[key].text(): new[key] for key in new})
         if not earlier:
             del last["replicas"]
         record = {
@@ -106,32 +109,14 @@ def _trainings(replicas: Mapping[str, Finished]) -> list[Record]:
     return list(found.values())
 
 
-def _added(published: Record, names: list[str], trainings: list[Record]) -> list[Record]:
-    """Published trainings and new ones; none where no training is new.
+def _published(record: Record, names: list[str]) -> list[Record]:
+    """The trainings of a published record.
 
     Args:
-        published: the record; names: of its replicas.
-        trainings: of those replicas whose networks are here.
+        names: of its replicas.
     """
-    before = [
-        {name: value for name, value in each.items() if name not in (*OF_ALL, "earlier")}
-        | {"replicas": each.get("replicas", names)}
-        for each in (*published.get("earlier", ()), published)
+    return [
+        {"replicas": names}
+        | {name: value for name, value in each.items() if name not in (*OF_ALL, "earlier")}
+        for each in (*record.get("earlier", ()), record)
     ]
-    new = [
-        each
-        for each in trainings
-        if not any(
-            _origin(each) == _origin(old) and {*each["replicas"]} <= {*old["replicas"]}
-            for old in before
-        )
-    ]
-    if not new:
-        return []
-    again = {name for each in new for name in each["replicas"]}
-    return [*(each for each in before if not again.issuperset(each["replicas"])), *new]
-
-
-def _origin(training: Record) -> Record:
-    own = (*OF_ALL, "wall_seconds", "replicas")
-    return {name: value for name, value in training.items() if name not in own}
