@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from support import golden
 
+from pondering.params.mechanisms import MECHANISMS
+
 KEPT = json.loads(golden.FILE.read_text())
 SAME = KEPT["where"] == golden.where()
 
@@ -29,7 +31,8 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     """Today's numbers, from a process of their own, as a training has one."""
     path = tmp_path_factory.mktemp("golden") / "found.json"
     tests = golden.FILE.parents[1]
-    subprocess.run([sys.executable, "-m", "support.golden", str(path)], cwd=tests, check=True)
+    code = f"from support import golden; golden.write(golden.Path({str(path)!r}))"
+    subprocess.run([sys.executable, "-c", code], cwd=tests, check=True)
     found: dict[str, dict[str, Any]] = json.loads(path.read_text())["cases"]
     return found
 
@@ -45,5 +48,8 @@ def test_an_update_keeps_its_numbers(name: str, cases: dict[str, dict[str, Any]]
     kept["sha256"] = kept_bits
 
 
-def test_every_case_is_kept() -> None:
+def test_every_case_is_kept_and_every_mechanism_has_one() -> None:
     assert list(KEPT["cases"]) == golden.NAMES
+    made = [make() for make in (golden.MECHANISMS | golden.OF_CLASSES).values()]
+    classes = {entry.path.partition(":")[2] for entry in MECHANISMS.values()}
+    assert {type(each).__name__ for each in made} == classes

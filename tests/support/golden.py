@@ -1,7 +1,7 @@
 """One update's numbers for every cell, mechanism and path: what `golden.json` keeps.
 
-`python -m support.golden`, run in `tests`, writes the file anew where numbers are meant to change;
-with the name of another file, that file.
+`python -m support.golden`, run in `tests`, adds the cases that the file lacks. With words after it
+it also pins anew each case that has one of them in its name: `act`, or `-` for all.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,13 +122,16 @@ def where() -> list[str]:
     return [provenance.processor(), torch.__version__, *sorted(kernels)]
 
 
-def write(path: Path = FILE) -> None:
-    """Write all numbers of this processor."""
+def write(path: Path, words: Sequence[str] = ()) -> None:
+    """Write the numbers that a file lacks, and anew those of names with one of these words."""
     torch.set_num_threads(1)
-    found = {name: numbers(name) for name in NAMES}
-    kept = {"where": where(), "cases": found}
-    path.write_text(json.dumps(kept, indent=1) + "\n")
+    kept = json.loads(path.read_text()) if path.is_file() else {"where": where(), "cases": {}}
+    names = [n for n in NAMES if n not in kept["cases"] or any(word in n for word in words)]
+    assert names == NAMES or kept["where"] == where(), "on another processor pin all, by `-`"
+    cases = kept["cases"] | {name: numbers(name) for name in names}
+    whole = {"where": where(), "cases": {name: cases[name] for name in NAMES}}
+    path.write_text(json.dumps(whole, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    write(*map(Path, sys.argv[1:]))
+    write(FILE, sys.argv[1:])
