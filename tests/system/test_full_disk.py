@@ -6,15 +6,13 @@ import errno
 import hashlib
 import os
 import shutil
-import subprocess
-import sys
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import faults, stages, tiny
+from support import stages, tiny
 
 QUICK = ("--profile", "quick")
 TRAIN = (*stages.QUICK, "--mechanism", "act")
@@ -74,6 +72,20 @@ def results(project: Path, name: str) -> dict[str, bytes]:
     }
 
 
+def refuse_writes(files: int) -> None:
+    """In a stage's process: the file system takes some files, then no more."""
+    left, fsync = files, os.fsync
+
+    def failing_fsync(handle: int) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(handle)
+
+    os.fsync = failing_fsync  # type: ignore[assignment]
+
+
 @pytest.mark.parametrize("name", STAGES)
 def test_a_file_system_that_takes_no_more(
     before: dict[str, Path], tmp_path: Path, name: str
@@ -83,7 +95,7 @@ def test_a_file_system_that_takes_no_more(
     old, files = results(project, name), 0
     while True:
         shutil.rmtree(project / ".checkpoints", ignore_errors=True)
-        fault = partial(faults.refuse_writes, errno.ENOSPC, files)
+        fault = partial(refuse_writes, files)
         done = stages.run(project, name, *STAGES[name], before=fault)
         if done.status == 0:
             break
@@ -95,35 +107,3 @@ def test_a_file_system_that_takes_no_more(
         assert not [path for path in project.rglob("*.partial") if path.is_file()]
         files = 2 * files + 1
     assert files
-
-
-FILL = """
-mount -t tmpfs -o size=4m full disk && cp -r project/. disk && cd disk || exit 9
-for pages in 0 4 64; do
-  rm -rf ballast .checkpoints
-  head -c $(( $(df --output=avail -k . | tail -1) * 1024 - pages * 4096 )) /dev/zero > ballast
-  $PYTHON pipeline/train.py $TRAIN 2>&1 >/dev/null | tail -1
-  find data/results -type f | wc -l
-done
-"""
-
-
-def test_a_disk_that_is_full(tmp_path: Path) -> None:
-    """A small one, mounted in a name space of its own, with ever more room left."""
-    trial = ["unshare", "-rm", "mount", "-t", "tmpfs", "trial", str(tmp_path)]
-    if subprocess.run(trial, capture_output=True).returncode:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("`unshare -rm` may not mount here")
-    project = stages.new_project(tmp_path / "project")
-    tiny.write(project, tiny.document())
-    assert stages.run(project, "datasets", *stages.PROFILE).status == 0
-    (tmp_path / "disk").mkdir()
-    variables = {"PYTHON": sys.executable, "TRAIN": " ".join(TRAIN), "PONDERING_TRACKING": "off"}
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", FILL], cwd=tmp_path, env=os.environ | variables,
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    *failures, last = done.stdout.splitlines()
-    assert last == "5", "the card, the record, the curves, the networks and what they are"
-    assert failures[1::2] == ["1", "1"], "a file of a stage that failed"
-    for line in failures[::2]:
-        assert line.startswith("error: .checkpoints/") and "no space left on device" in line

@@ -1,4 +1,4 @@
-"""Batches drawn on the device: their bits, their distribution, and what learns from them."""
+"""Batches drawn on the device: their bits, and their distribution."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from scipy.stats import chi2_contingency
 from support import tiny
 from torch import Tensor
 
-from pondering.data.frozen import freeze
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
 from pondering.tasks import TASKS as TASK_CLASSES
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch
@@ -119,20 +117,10 @@ def test_examples_are_distributed_as_those_of_the_host(name: str) -> None:
             assert chi2_contingency(table).pvalue > 0.001, feature
 
 
-def test_both_ways_learn_alike(tmp_path: Path) -> None:
-    """Of twenty networks that learn three bits, about as many solve them."""
-    solved = {}
+def test_the_value_decides_who_draws(tmp_path: Path) -> None:
     for draws, kind in (("host", Stream), ("device", DeviceStream)):
-        training = {"draws": draws, "updates": 80, "batch": 32, "log_points": 4}
-        values = tiny.document(training=training, act={"tau": [0.01]}, seeds=20)
-        shard = tiny.shard(tmp_path, load_params(tiny.write(tmp_path, values)))
-        frozen = Layout(tmp_path, "quick").frozen("tiny")
-        freeze(make_task(shard.config.task, "tiny"), tmp_path, frozen, 2)
-        made = shard.trainer()
-        assert type(made.stream) is kind
-        tiny.train(made)
-        solved[draws] = float((made.curves[-1][:, 2] < 0.05).double().mean())
-    assert 0.5 < solved["host"] < 1 and abs(solved["host"] - solved["device"]) <= 0.15, solved
+        tiny.write(tmp_path, tiny.document(training={"draws": draws}))
+        assert type(tiny.shard(tmp_path, tiny.freeze_all(tmp_path)).trainer().stream) is kind
 
 
 def test_the_value_is_part_of_a_replica_and_the_default_changes_no_hash(tmp_path: Path) -> None:

@@ -12,14 +12,9 @@ import pandas as pd
 import pytest
 import torch
 from support import stages, tiny
-from torch import Tensor, nn
 
-from pondering.model.cells import CELLS
-from pondering.model.halting import ACT, FixedRepeat, PonderNet
-from pondering.model.network import Network, PathName
 from pondering.model.paths import compiled
 from pondering.model.paths.compiled.loops import forward
-from pondering.model.stacking import stack
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
@@ -108,43 +103,3 @@ def test_what_it_lacks_is_one_line_before_all_work(
     refuse(monkeypatch, problem)
     with pytest.raises(UserError, match=rf"^params\.yaml: compute\.path: auto: .*{remedy}"):
         path_of("compiled", tiny.config(tmp_path), "act", torch.device("cpu"))
-
-
-def pondered(path: PathName) -> tuple[Network, Tensor]:
-    """Two replicas, and what they make of a batch."""
-    generator = torch.Generator().manual_seed(0)
-    cell: nn.Module = CELLS["tanh_rnn"](4, 8, True, generator)
-    solo = Network(cell, ACT(0.1, max_steps=5), 2, 0.0, generator)
-    network = stack([solo, solo], solo.halting)
-    network.path = path
-    return network, network(torch.randn(2, 2, 3, 4, generator=generator)).mixture.pow(2).sum()
-
-
-@pytest.mark.parametrize("path", ["fast", "compiled"])
-def test_a_second_backward_pass_and_changed_weights_are_refused(path: PathName) -> None:
-    _, total = pondered(path)
-    total.backward(retain_graph=True)
-    with pytest.raises(RuntimeError, match="second backward pass"):
-        total.backward()
-    for halting in (ACT(0.1, max_steps=4), FixedRepeat(2), PonderNet(0.3, max_steps=4)):
-        network = stack([Network(CELLS["lstm"](3, 8), halting, 2)] * 2, halting)
-        network.path = path
-        done = network(torch.randn(2, 2, 5, 3))
-        with torch.no_grad():
-            network.cell.recurrent.add_(1)
-        with pytest.raises(RuntimeError, match="inplace operation"):
-            (done.mixture.sum() + done.cost.sum()).backward()
-
-
-def test_it_cannot_be_differentiated_twice() -> None:
-    network, total = pondered("compiled")
-    (gradient,) = torch.autograd.grad(total, [network.cell.recurrent], create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        gradient.sum().backward()
-
-
-def test_a_path_of_another_name_is_refused() -> None:
-    network, _ = pondered("compiled")
-    with pytest.raises(ValueError, match="'compield' is unknown; allowed: readable, fast, comp"):
-        network.path = "compield"  # type: ignore[assignment]
-    assert network.path == "compiled"

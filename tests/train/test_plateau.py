@@ -12,7 +12,6 @@ from torch import Tensor
 from pondering.params.read import ExperimentConfig
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch
-from pondering.train import checkpoint
 from pondering.train import trainer as training
 from pondering.train.plateau import Plateau
 from pondering.train.trainer import Trainer, validation_error
@@ -85,26 +84,6 @@ def test_when_all_have_stopped_the_sweep_ends(
     assert sweep.status() == ["finished"] * 4
     assert int(sweep.curves[-1][0, 0]) == 15
     assert sweep.plateau is not None and sweep.plateau.best.tolist() == [0.0] * 4
-
-
-@pytest.mark.parametrize("stop", [2, 10])
-def test_a_resumed_run_keeps_its_schedule(
-    config: ExperimentConfig, tmp_path: Path, stop: int
-) -> None:
-    """With real validation, bit for bit."""
-    whole = tiny.train(make(config))
-    sweep = tiny.train(make(config), stop)
-    checkpoint.save(sweep, tmp_path / "c", "key")
-    sweep = make(config)
-    checkpoint.load(sweep, tmp_path / "c")
-    tiny.train(sweep)
-    assert torch.equal(sweep.optimiser.learning_rate, whole.optimiser.learning_rate)
-    assert str(sweep.rows()) == str(whole.rows())
-    assert sweep.plateau is not None and whole.plateau is not None
-    for name, tensor in whole.plateau.state().items():
-        assert torch.equal(sweep.plateau.state()[name], tensor)
-    for name, parameter in whole.parameters.items():
-        assert torch.equal(sweep.parameters[name], parameter)
 
 
 @pytest.mark.parametrize("mechanism", ["act", "pondernet"])

@@ -135,3 +135,18 @@ def test_one_that_fails_ends_the_stage_and_says_why(
     assert "error: out of memory" in done.err and "Traceback" not in done.err
     assert stages.run(project, *TRAIN, before=two).status == 0
     check_finished(project, undisturbed)
+
+
+def test_a_second_trainer_waits_and_takes_over(
+    project: Path, undisturbed: dict[str, bytes]
+) -> None:
+    first = stages.Stage(project, *TRAIN, before=one)
+    first.until(lambda: bool(list(project.glob(".checkpoints/**/*.safetensors"))))
+    second = stages.Stage(project, *TRAIN, before=one)
+    second.until(lambda: "another trainer is at work on this run; waiting" in second.said())
+    assert "going on" not in second.said()
+    first.send(signal.SIGKILL)
+    first.wait()
+    done = second.wait()
+    assert done.status == 0 and "going on from update" in done.out
+    check_finished(project, undisturbed)

@@ -18,6 +18,7 @@ from pondering.tasks import make_task
 from pondering.tasks.base import Batch
 from pondering.train import checkpoint
 from pondering.train.batches import Stream
+from pondering.train.plateau import Plateau
 from pondering.train.trainer import Trainer, forward
 
 UPDATES = 12
@@ -110,8 +111,14 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
         training={"updates": UPDATES, "decay": "cosine", "halting_rate": 0.1, "log_points": 4},
     )  # fmt: skip
 
+    drawn = make_task(config.task, "tiny").training_block(99, 0, 20).torch()
+    batch = drawn.take(slice(20))
+
+    def fresh() -> Trainer:
+        return tiny.sweep(config, mechanism, plateau=Plateau(batch, 1, 0.5, 1, 99, 4))
+
     def run(saves: bool) -> Trainer:
-        sweep = tiny.sweep(config, mechanism)
+        sweep = fresh()
         for stop in range(1, UPDATES):
             tiny.train(sweep, stop)
             if stop == 5:
@@ -119,16 +126,19 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
                     sweep.parameters["heads.bias"][3] = torch.nan
             if saves:
                 checkpoint.save(sweep, tmp_path / "c", "key")
-                sweep = tiny.sweep(config, mechanism)
+                sweep = fresh()
                 checkpoint.load(sweep, tmp_path / "c")
         return tiny.train(sweep)
 
     whole, resumed = run(False), run(True)
     assert str(resumed.rows()) == str(whole.rows())
     assert resumed.status() == whole.status() == ["finished"] * 3 + ["diverged"]
+    assert resumed.plateau and whole.plateau
+    assert whole.optimiser.learning_rate.max() < 0.01, "none was lowered"
     for got, want in (
         (resumed.parameters, whole.parameters),
         (resumed.optimiser.state(), whole.optimiser.state()),
+        (resumed.plateau.state(), whole.plateau.state()),
     ):
         for name, tensor in want.items():
             torch.testing.assert_close(got[name], tensor, rtol=0, atol=0, equal_nan=True, msg=name)
