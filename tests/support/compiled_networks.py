@@ -109,10 +109,3 @@ def compare(found: tuple[PonderRecord, Gradients], exact: tuple[PonderRecord, Gr
         torch.testing.assert_close(
             gradient, exact[1][name], **close, msg=lambda m, n=name: f"{n}: {m}"
         )
-
-
-def assert_same_bits(a: dict[str, Tensor], b: dict[str, Tensor]) -> None:
-    for name in a:
-        torch.testing.assert_close(
-            a[name], b[name], rtol=0, atol=0, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
-        )

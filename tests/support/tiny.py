@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from ruamel.yaml import YAML
+from torch import Tensor
 
 from pondering.data.frozen import freeze
 from pondering.params.read import ExperimentConfig, Params, load_params
@@ -137,3 +139,10 @@ def train(sweep: Trainer, updates: int | None = None) -> Trainer:
     """Train to the end, or until `updates` are done."""
     sweep.run(lambda _: None, lambda: updates is not None and sweep.update >= updates)
     return sweep
+
+
+def same_bits(a: Mapping[str, Tensor], b: Mapping[str, Tensor]) -> None:
+    """Tensors of the same names are equal, NaN to NaN."""
+    assert a.keys() == b.keys()
+    for name in a:
+        torch.testing.assert_close(a[name], b[name], rtol=0, atol=0, equal_nan=True, msg=name)

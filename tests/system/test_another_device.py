@@ -12,13 +12,10 @@ from typing import Any
 import pandas as pd
 import pytest
 import torch
-from support import another_device, trained_project
+from support import another_device, tiny, trained_project
 from support.stages import MECHANISMS
 
-from pondering.data.frozen import freeze
-from pondering.params.read import load_params
 from pondering.project.paths import Layout
-from pondering.tasks import make_task
 
 DEVICES = ["stand-in", *(["cuda"] if torch.cuda.is_available() else [])]
 TOLERANCE = {"stand-in": 1e-4, "cuda": 1e-3}
@@ -51,10 +48,7 @@ def project(folder: Path) -> Path:
     """The tasks' data, made; nothing trained."""
     head = trained_project.HEAD.replace("compute: {", "compute: {path: fast, ")
     (folder / "params.yaml").write_text(f"{head}{EXPERIMENTS}")
-    layout = Layout(folder, "quick")
-    for experiment, config in load_params(folder / "params.yaml").experiments.items():
-        frozen = layout.frozen(experiment)
-        freeze(make_task(config.task, experiment, frozen), layout.raw, frozen, 4)
+    tiny.freeze_all(folder)
     return folder
 
 

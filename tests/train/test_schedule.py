@@ -134,11 +134,10 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
     assert str(resumed.rows()) == str(whole.rows())
     assert resumed.status() == whole.status() == ["finished"] * 3 + ["diverged"]
     assert resumed.plateau and whole.plateau
-    assert whole.optimiser.learning_rate.max() < 0.01, "none was lowered"
+    assert whole.optimiser.learning_rate.min() < 0.01, "none was lowered"
     for got, want in (
         (resumed.parameters, whole.parameters),
         (resumed.optimiser.state(), whole.optimiser.state()),
         (resumed.plateau.state(), whole.plateau.state()),
     ):
-        for name, tensor in want.items():
-            torch.testing.assert_close(got[name], tensor, rtol=0, atol=0, equal_nan=True, msg=name)
+        tiny.same_bits(got, want)

@@ -33,15 +33,6 @@ def kept(sweep: Trainer, chosen: list[int]) -> dict[str, Tensor]:
     return names
 
 
-def assert_identical(a: dict[str, Tensor], b: dict[str, Tensor]) -> None:
-    """Bit for bit, NaN equal to NaN."""
-    assert a.keys() == b.keys()
-    for name in a:
-        torch.testing.assert_close(
-            a[name], b[name], rtol=0, atol=0, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
-        )
-
-
 def poison(sweep: Trainer, replica: int) -> None:
     with torch.no_grad():
         for parameter in sweep.parameters.values():
@@ -64,7 +55,7 @@ def test_a_nan_replica_leaves_its_neighbours_bit_identical(
         found.append(kept(tiny.train(sweep), [0, 2, 3]))
         assert sweep.status()[1] == ("diverged" if poisoned else "finished")
         found[-1]["curves"][..., 5] = 0.0
-    assert_identical(*found)
+    tiny.same_bits(*found)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

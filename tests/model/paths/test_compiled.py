@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from support import tiny
 from support.compiled_networks import (
     BIASES,
     HIDDEN,
@@ -16,7 +17,6 @@ from support.compiled_networks import (
     SHAPES,
     STEPS,
     TAU,
-    assert_same_bits,
     batch_of,
     compare,
     networks,
@@ -134,7 +134,7 @@ def test_one_count_for_all_replicas_is_a_number(calls: list[str]) -> None:
         pondered, gradients = results(network, batch_of(3, 5, 0.7))
         found.append(gradients | {"mixture": pondered.mixture.detach()})
     assert calls == ["forward", "backward"] * 2
-    assert_same_bits(*found)
+    tiny.same_bits(*found)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -190,7 +190,7 @@ def test_elsewhere_the_fast_path_goes_on(
     for path in ("fast", "compiled"):
         network.path = path  # type: ignore[assignment]
         found.append(results(network, tuple(p[:, :1] for p in batch_of(2, 5, 0.7)))[1])
-    assert_same_bits(*found)
+    tiny.same_bits(*found)
     assert not calls
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support import tiny
 from support.compiled_networks import (
     BIASES,
     HIDDEN,
     RHO,
     Batch,
-    assert_same_bits,
     batch_of,
     networks,
     stacked,
@@ -45,7 +45,7 @@ def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None
     want = pondered_by_loops(stacked(solos, mechanism), batch)
     for threads in (2, 3, 5):
         torch.set_num_threads(threads)
-        assert_same_bits(pondered_by_loops(stacked(solos, mechanism), batch), want)
+        tiny.same_bits(pondered_by_loops(stacked(solos, mechanism), batch), want)
     torch.set_num_threads(1)
     for k in (0, 2):
         pair = [solos[k], copy.deepcopy(solos[1])]
@@ -57,7 +57,7 @@ def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None
             own = tuple(part[:, some] for part in batch)
             rho = tuple(RHO[each] for each in some)
             got = pondered_by_loops(stacked(company, mechanism, rho), own)
-            assert_same_bits(of_replica(got, 0), of_replica(want, k))
+            tiny.same_bits(of_replica(got, 0), of_replica(want, k))
 
 
 def of_replica(found: dict[str, Tensor], k: int) -> dict[str, Tensor]:
