@@ -14,7 +14,6 @@ from pondering.model import halting
 from pondering.model.cells import LSTM
 from pondering.model.initial import glorot
 from pondering.model.network import Network
-from pondering.model.paths import PathName
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
@@ -132,19 +131,3 @@ def test_replicas_of_one_seed_start_alike_but_for_the_bias_that_an_option_names(
     for name, parameter in stacked.items():
         assert torch.equal(parameter[0], parameter[3]) == (name != "heads.bias"), name
         assert torch.equal(parameter[1], parameter[3]), name
-
-
-@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
-def test_replicas_of_other_options_train_as_each_does_alone(tmp_path: Path, path: PathName) -> None:
-    config = tiny.config(tmp_path, pondernet={"beta": 0.1})
-
-    def trained(replicas: list[Replica]) -> Network:
-        sweep = tiny.sweep(config, "pondernet", replicas)
-        sweep.network.path = path
-        return tiny.train(sweep, 10).network
-
-    stacked = dict(trained(variants()).named_parameters())
-    for k, replica in enumerate(variants()):
-        for name, alone in trained([replica]).named_parameters():
-            torch.testing.assert_close(stacked[name][k], alone[0], rtol=1e-4, atol=1e-5)
-    assert not torch.allclose(stacked["heads.weight"][1], stacked["heads.weight"][3], atol=1e-3)

@@ -70,23 +70,6 @@ def test_todays_evaluation_is_the_one_that_measured_them() -> None:
         )
 
 
-def test_with_another_value_or_program_they_do_not_count(
-    clone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slower = reduced(clone, logic={"training": {"learning_rate": 0.5}})
-    assert {name for name, _ in missing(slower, clone)} == {"logic"}
-    real = program._hash
-    monkeypatch.setattr(
-        program,
-        "_hash",
-        lambda package, part, name: "else" if name == "lstm" else real(package, part, name),
-    )
-    usual = reduced(clone)
-    cells = {name: config.network.cell for name, config in usual.experiments.items()}
-    found = {name for name, _ in missing(usual, clone)}
-    assert found == {name for name, cell in cells.items() if cell == "lstm"}
-
-
 def _lines() -> str:
     """What the table lacks: the hashes of the parts when the list was committed, and today."""
     log = ["git", "-C", str(ROOT), "log", "-1", "--format=%H", "--", str(LISTED)]

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import Field, create_model
 from safetensors.numpy import save as save_numbers
 from support import tiny
 
 from pondering.params import schema
 from pondering.params.mechanisms import MECHANISMS, Mechanism
-from pondering.params.ranges import Count
 from pondering.params.read import ExperimentConfig, load_params
 from pondering.project.errors import UserError
 from pondering.train import replica
@@ -86,42 +84,6 @@ def hashes(folder: Path, mechanism: str = "act", **quick: Any) -> list[str]:
     return [*replica.by_hash(params, "tiny", mechanism)]
 
 
-def test_the_declared_data_are_part_of_it(tmp_path: Path) -> None:
-    """A task that reads files names them in its values."""
-    values = tiny.document()
-    plain, *others = (
-        hashes_of(tmp_path, values, more, sha256)
-        for more, sha256 in (
-            ({}, "0"),
-            ({}, "1"),
-            ({"source": "words"}, "0"),
-            ({"source": "words"}, "1"),
-        )
-    )
-    assert plain == others[0] and not {*others[1]} & {*others[2]}
-
-
-def hashes_of(folder: Path, values: dict[str, Any], task: dict[str, Any], digit: str) -> list[str]:
-    values["tiny"]["quick"]["task"] |= task
-    values["download"]["sets"]["words"]["files"]["words/all.txt"]["sha256"] = 64 * digit
-    params = load_params(tiny.write(folder, values))
-    return [*replica.by_hash(params, "tiny", "act")]
-
-
-def test_a_field_that_is_new_and_has_its_default_changes_no_hash(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = tiny.config(tmp_path)
-    after = newer(before)
-    monkeypatch.setattr(replica, "ExperimentConfig", type(after))
-    assert after.of_mechanism("act")["training"]["warmth"] == 3
-    assert before.of_mechanism("act") != after.of_mechanism("act")
-    for mechanism in MECHANISMS:
-        assert read_by(before, mechanism) == read_by(after, mechanism)
-    warmer = newer(before, warmth=4)
-    assert read_by(before, "act") != read_by(warmer, "act")
-
-
 def test_an_option_counts_as_the_value_that_it_stands_for(tmp_path: Path) -> None:
     """What the block says anyway is no option, and a value of the block that is overridden none."""
 
@@ -144,16 +106,6 @@ def test_every_network_of_the_project_has_a_hash_of_its_own(profile: str) -> Non
         for mechanism in config.mechanisms:
             found = replica.by_hash(params, name, mechanism)
             assert len(found) == len(config.replicas(mechanism)), (name, mechanism)
-
-
-def newer(config: ExperimentConfig, **more: Any) -> ExperimentConfig:
-    """An experiment after a field `warmth` with a default has come to the training loop."""
-    field = (Count, Field(3, description="of it"))
-    training = create_model("Training", __base__=schema.TrainingConfig, warmth=field)
-    experiment = create_model("Experiment", __base__=ExperimentConfig, training=(training, ...))
-    values = {name: getattr(config, name) for name in ExperimentConfig.model_fields}
-    given = training.model_validate(config.training.model_dump() | more)
-    return experiment.model_construct(**values | {"training": given})
 
 
 def test_a_tasks_own_default_is_the_same_written_or_not() -> None:

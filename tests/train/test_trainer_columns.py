@@ -103,20 +103,6 @@ def test_the_loss_of_a_sequence_is_the_sum_over_its_vectors(sequences: Experimen
     assert sweep.window[:, 0].tolist() == pytest.approx(want, rel=1e-5)
 
 
-def test_the_means_of_a_short_window_are_over_its_own_updates(tmp_path: Path) -> None:
-    """Logged are 3, 6, 9 and, with two updates, 11."""
-    config = tiny.config(tmp_path, training={"updates": 11, "log_points": 3})
-    sweep = tiny.train(tiny.sweep(config), 9)
-    window = [by_hand(sweep)]
-    tiny.train(sweep, 10)
-    window.append(by_hand(sweep))
-    last = tiny.train(sweep).rows(3)
-    assert [row["update"] for row in last] == [11] * 4
-    for name in ("loss", "error", "ponder_time", "remainder"):
-        want = [sum(each[name][k] for each in window) / 2 for k in range(4)]
-        assert [row[name] for row in last] == pytest.approx(want, rel=1e-5, abs=1e-6), name
-
-
 def test_a_long_run_counts_every_step(config: ExperimentConfig) -> None:
     """2^30 + 1, which single precision cannot hold, is where the sums begin."""
     usual, long = tiny.sweep(config), tiny.sweep(config)
