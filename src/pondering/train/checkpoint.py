@@ -37,7 +37,11 @@ def save(trainer: Trainer, path: Path, key: str) -> None:
     if trainer.plateau:
         tensors |= {f"plateau.{name}": t for name, t in trainer.plateau.state().items()}
     metadata = {"key": key, "update": str(trainer.update), "seconds": str(trainer.seconds)}
-    atomic_write(path, _content(tensors, metadata | {"sha256": _checksum(tensors, metadata)}))
+    metadata["sha256"] = _checksum(tensors, metadata)
+    ready = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}
+    # The library ends the whole process where it gets no memory: see first that it is there.
+    torch.empty(3 * sum(tensor.nbytes for tensor in ready.values()), dtype=torch.uint8)
+    atomic_write(path, to_bytes(ready, metadata))
 
 
 def load(trainer: Trainer, path: Path) -> None:
@@ -80,14 +84,6 @@ def replicas_of(path: Path) -> set[str]:
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-
-
-def _content(tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> bytes:
-    """A safetensors file; where memory does not suffice, an exception."""
-    ready = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}
-    # The library ends the whole process where it gets no memory: see first that it is there.
-    torch.empty(3 * sum(tensor.nbytes for tensor in ready.values()), dtype=torch.uint8)
-    return to_bytes(ready, metadata)
 
 
 def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:

@@ -34,7 +34,7 @@ class News:
         self._updates: dict[int, int] = {}
         self._label = f"{shards[0].params.profile} {shards[0].experiment}"
         for shard in {each.mechanism: each for each in shards}.values():
-            if shard.wants_kernels and shard.without_kernels:
+            if shard.without_kernels:
                 said = f"{shard.experiment} {shard.mechanism}: {shard.without_kernels}"
                 print(f"{said}; it trains by torch's own calls", flush=True)
         self.bar = progress_bar(self._label, sum(shard.updates for shard in shards))

@@ -75,23 +75,19 @@ class Shard:
         return self.config.updates(self.mechanism)
 
     @cached_property
+    def without_kernels(self) -> str | None:
+        """Why it has no kernels on a GPU; None: it trains by them; empty: it is to have none."""
+        wanted = self.params.compute.path == "auto" and self.device.type == "cuda"
+        return kernels.missing(self.config, self.mechanism, self.device) if wanted else ""
+
+    @cached_property
     def path(self) -> PathName:
         """By which numerical path; `compiled` are loops on a CPU, kernels on a GPU."""
-        if self.wants_kernels and self.without_kernels is None:
+        if self.without_kernels is None:
             return "compiled"
         wanted = self.params.compute.path
         best: PathName = "compiled" if wanted == "auto" else wanted
         return path_of(best, self.config, self.mechanism, self.device)
-
-    @property
-    def wants_kernels(self) -> bool:
-        """Whether it is to train by kernels where there are some."""
-        return self.params.compute.path == "auto" and self.device.type == "cuda"
-
-    @cached_property
-    def without_kernels(self) -> str | None:
-        """Why there are no kernels for it; None: there are."""
-        return kernels.missing(self.config, self.mechanism, self.device)
 
     @property
     def folder(self) -> Path:
@@ -125,8 +121,8 @@ class Shard:
         task = make_task(self.config.task, self.experiment, frozen)
         replicas = list(self.replicas.values())
         trainer = make_trainer(self.config, task, replicas, self.device, self.path)
-        by_kernels = self.wants_kernels and self.path == "compiled"
-        trainer = kernels.by_kernels(trainer) if by_kernels else trainer
+        if self.without_kernels is None:
+            trainer = kernels.by_kernels(trainer)
         if self.config.training.draws == "device":
             seeds, batch = [each.seed for each in replicas], self.config.training.batch
             trainer.stream = DeviceStream(task, seeds, batch, self.device)
