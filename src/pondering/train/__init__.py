@@ -2,8 +2,8 @@
 
 1. `stage` gives every planned replica its hash (`replica`, `program`) and keeps those that have a
    file in `data/replicas` or published results (`replicas_csv`).
-2. The missing ones are cut by memory and cores (`cut`) into shards: replicas of one mechanism that
-   train as one stack (`shard`).
+2. The missing ones are cut by memory and cores (`cut`, which also tells how long the profile
+   `paper` would take) into shards: replicas of one mechanism that train as one stack (`shard`).
 3. Shards train side by side in processes of this machine (`processes`) or on a Ray cluster (`ray`),
    each from its last checkpoint (`checkpoint`).
 4. A shard's trainer (made by `build`, its loop is `trainer`) takes a batch for each seed
@@ -12,8 +12,7 @@
 5. A finished replica becomes one file named by its hash, and from these files the stage writes the
    networks, curves and records that evaluation and report read (`outs`).
 
-Beside that way, `fit` refuses values that do not suit a task, `cost` tells how long the profile
-`paper` would take, `kernels` are the loop's updates on a GPU, and `stacked` is the library's
-`Sweep`. A training knows its task and its network by their interfaces alone; nothing here evaluates
-or draws.
+Beside that way, `fit` refuses values that do not suit a task, `kernels` are the loop's updates on a
+GPU, and `stacked` is the library's `Sweep`. A training knows its task and its network by their
+interfaces alone; nothing here evaluates or draws.
 """

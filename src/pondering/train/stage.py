@@ -84,7 +84,7 @@ def _train(
     import torch  # takes seconds, as what follows does
 
     from pondering.project import machine
-    from pondering.train import build, cost, cut, processes, ray, shard
+    from pondering.train import build, cut, processes, ray, shard
 
     machine.settle(params.compute.threads)
     device = build.pick_device(params.device)
@@ -101,7 +101,7 @@ def _train(
     ]
     work = cut.cut(sweeps, missing)
     if params.profile == "paper" and not any(each.checkpoint.is_file() for each in work):
-        told = f"{experiment} takes about {duration(cost.seconds(work))}"
+        told = f"{experiment} takes about {duration(cut.seconds(work))}"
         if device.type == "cpu" and not params.compute.insist:
             raise UserError(
                 f"params.yaml: profile: paper needs a GPU: {told} on this CPU; use a GPU, choose "
