@@ -1,4 +1,4 @@
-"""Stage `download`: bring the public files that a profile needs below data/raw."""
+"""Stage `download`: bring the public files that a profile needs of some data below data/raw."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pondering.project.command import stage
 
 @click.command()
 @click.option("--profile", required=True, help="The profile whose files are needed.")
-def main(profile: str) -> None:
-    """Fetch what PROFILE needs, and list it with its sha256 in data/raw/PROFILE/files.json."""
+@click.option("--data", required=True, help="Which of them: those below this folder.")
+def main(profile: str, data: str) -> None:
+    """Fetch what PROFILE needs of DATA; list it in data/raw/PROFILE/DATA/files.json."""
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.data.fetch import chosen_mirror, fetch_all
         from pondering.params.read import load_params
@@ -23,10 +24,9 @@ def main(profile: str) -> None:
         raw = Layout(Path(), profile).raw
         mirror = chosen_mirror(download.mirror)
         files = fetch_all(
-            download.needed(profile), raw, mirror, say=lambda line: click.echo(line, err=True)
+            download.needed(profile, data), raw, mirror, say=lambda line: click.echo(line, err=True)
         )
-        write_json(raw / "files.json", files)
-        click.echo(f"download: {len(files)} files for {profile} are in {raw}")
+        write_json(raw / data / "files.json", files)
 
 
 if __name__ == "__main__":

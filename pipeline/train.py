@@ -1,4 +1,4 @@
-"""Stage `train`: one experiment, all its mechanisms, settings and seeds."""
+"""Stage `train`: one experiment, all its mechanisms, settings and seeds, with a data card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ def main(profile: str, experiment: str, mechanism: tuple[str, ...]) -> None:
     """Train what is not in data/replicas, from the last checkpoint if there is one."""
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering import track
+        from pondering.data.frozen import card
         from pondering.params.read import load_params
+        from pondering.project.paths import Layout
+        from pondering.tasks import make_task
         from pondering.train.stage import run
 
         params = load_params(Path("params.yaml"), profile)
@@ -26,6 +29,9 @@ def main(profile: str, experiment: str, mechanism: tuple[str, ...]) -> None:
         values = {each: config.of_mechanism(each) for each in names}
         with track.live(profile, experiment, values) as listen:
             run(params, experiment, Path(), names, listen)
+        layout = Layout(Path(), profile)
+        frozen = layout.frozen(experiment)
+        card(make_task(config.task, experiment, frozen), config, frozen, layout.card(experiment))
 
 
 if __name__ == "__main__":

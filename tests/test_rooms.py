@@ -164,6 +164,12 @@ def test_the_rooms_of_tables_and_pages_run_without_torch() -> None:
     assert in_fresh_process(code) == []
 
 
+@pytest.mark.parametrize("name", ["download", "datasets", "report"])
+def test_stages_that_run_no_network_start_without_torch(name: str) -> None:
+    script = ROOT.parents[1] / "pipeline" / f"{name}.py"
+    assert rooms_of(script) <= {*WITHOUT_TORCH, "project", "track"}
+
+
 @pytest.mark.parametrize(
     ("code", "allowed"),
     [

@@ -18,8 +18,9 @@ from pondering.train.program import LISTED, files
 ROOT = Path(__file__).parents[2]
 FILE: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
 STAGES: dict[str, Any] = FILE["stages"]
-ORDER = ("download", "datasets", "train", "evaluate", "exits", "report")
-ITEM = {"${item.profile}": "P", "${item.experiment}": "E"}
+DATASETS = {"datasets": "", "datasets_digits": "mnist", "datasets_text": "enwik8"}  # the data read
+ORDER = ("download", *DATASETS, "train", "evaluate", "exits", "report")
+ITEM = {"${item.profile}": "P", "${item.experiment}": "E", "${item.data}": "D"}
 
 
 def paths(stage: str, *kinds: str) -> set[str]:
@@ -38,9 +39,10 @@ def test_stages_hand_their_files_to_the_next() -> None:
     assert tuple(STAGES) == ORDER
     layout = Layout(Path(), "P")
     frozen, networks = str(layout.frozen("E")), str(layout.networks("E"))
-    assert paths("download", "outs") == {str(layout.raw)} <= paths("datasets", "deps")
-    cards, sets = layout.card("E").parent, layout.frozen("E").parent
-    assert paths("datasets", "outs") == {str(cards), str(sets)}
+    assert paths("download", "outs") == {str(layout.raw / "D")}
+    for stage, data in DATASETS.items():
+        read = {str(layout.raw / data)} if data else set()
+        assert paths(stage, "deps") == paths("datasets", "deps") | read
     assert frozen in paths("train", "deps")
     trained_by = [path for part in LISTED for path in files(part, "*")]
     assert trained_by and all(
@@ -48,16 +50,18 @@ def test_stages_hand_their_files_to_the_next() -> None:
         for path in trained_by
     )
     curves, records = layout.curves("E", "act").parent, layout.provenance("E", "act").parent
-    assert paths("train", "outs") == {networks, str(curves), str(records)}
+    card = layout.card("E")
+    assert paths("train", "outs") == {networks, *map(str, (card, curves, records))}
     assert {frozen, networks} <= paths("evaluate", "deps")
     found = {layout.table("E"), layout.traces("E"), layout.provenance("E")}
     assert paths("evaluate", "outs") == {*map(str, found)}
     assert paths("evaluate", "metrics") == {str(layout.metrics("E"))}
     exits = layout.exits("E").parent
     named = STAGES["exits"]["cmd"].split()[4:]
-    assert {str(sets), *(str(layout.networks(each)) for each in named)} <= paths("exits", "deps")
+    needed = {str(where(each)) for each in named for where in (layout.networks, layout.frozen)}
+    assert needed <= paths("exits", "deps")
     assert paths("exits", "outs") == {str(exits)}
-    read = {*(str(each.parent) for each in (*found, curves, records)), str(cards), str(exits)}
+    read = {*(str(each.parent) for each in (*found, card, curves, records)), str(exits)}
     assert read | {"claims.yaml"} <= paths("report", "deps")
 
 
@@ -73,6 +77,23 @@ def test_dvc_keeps_copies_of_results_and_git_the_metrics() -> None:
     assert FILE["plots"][0].keys() == {f"{RESULTS}/${{profile}}/curves"}
     (raw,) = STAGES["download"]["outs"]
     assert next(iter(raw.values())) == {"persist": True}, "a download by hand would be deleted"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_an_experiment_waits_for_no_other_data_than_its_own(profile: str) -> None:
+    params, layout = load_params(ROOT / "params.yaml", profile), Layout(Path(), "P")
+    needed = set()
+    for stage, data in DATASETS.items():
+        tasks, frozen = STAGES[stage]["cmd"].split()[4:], set()
+        for name, config in params.experiments.items():
+            if config.task["name"] in tasks:
+                frozen.add(str(layout.frozen(name)))
+                read = {*params.download.sets} & {*map(str, config.task.values())}
+                files = [path for each in read for path in params.download.sets[each].files]
+                assert all(path.startswith(f"{data}/") for path in files), name
+                needed |= read
+        assert paths(stage, "outs") == frozen
+    assert needed == {*params.download.needs[profile]}
 
 
 @pytest.mark.parametrize("stage", ORDER)
@@ -109,7 +130,8 @@ def test_dvc_itself_sees_these_stages(tmp_path: Path) -> None:
         (copy / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
         with Repo(str(copy)) as repo:
             stages = {str(stage.name): stage for stage in repo.index.stages}
-        wanted = {f"{each}@{profile}" for each in ("download", "datasets", "exits", "report")}
+        wanted = {f"{each}@{profile}" for each in (*DATASETS, "exits", "report")}
+        wanted |= {f"download@{profile}-{each}" for each in ("mnist", "enwik8")}
         for each in load_params(ROOT / "params.yaml").experiments:
             wanted |= {f"{stage}@{profile}-{each}" for stage in ("train", "evaluate")}
         assert set(stages) == wanted

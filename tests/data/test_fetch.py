@@ -200,18 +200,18 @@ def test_credentials_are_never_told(server: Any, raw: Path, caplog: Any, capfd: 
     assert "hidden" not in shown("https://u:hidden@h:1/p?hidden#hidden")
 
 
-def test_a_profile_needs_the_files_of_its_sets_in_order() -> None:
+def test_a_profile_needs_the_files_of_its_sets_below_a_folder_in_order() -> None:
     file = {"bytes": 1, "sha256": "ab"}
     places = {"urls": ["https://h/{}.gz"], "mirror": ["set/{}.gz", "set/{}"]}
     download = Download.model_validate({
         "mirror": None,
         "needs": {"quick": [], "paper": ["two", "one"]},
         "sets": {
-            "one": places | {"files": {"set/a": file, "set/b": file}},
+            "one": places | {"files": {"set/a": file, "other/b": file}},
             "two": places | {"files": {"set/c": file}, "cut": True},
         },
     })  # fmt: skip
-    assert download.needed("quick") == download.needed("reduced") == ()
-    assert [each.unpacked for each in download.needed("paper")] == ["set/c", "set/a", "set/b"]
+    assert download.needed("quick", "set") == download.needed("reduced", "set") == ()
+    assert [each.unpacked for each in download.needed("paper", "set")] == ["set/c", "set/a"]
     first = Source("set/c", 1, "ab", ("https://h/c.gz",), ("set/c.gz", "set/c"), True)
-    assert download.needed("paper")[0] == first
+    assert download.needed("paper", "set")[0] == first

@@ -28,7 +28,7 @@ def project(folder: Path, published: str, seeds: list[int], settings: dict[str, 
 def run(folder: Path) -> list[str]:
     """Every stage; what each training said."""
     said = []
-    assert not stages.run(folder, "datasets", *QUICK[:2]).status
+    assert not stages.run(folder, "datasets", *stages.DATASETS).status
     for mechanism in MECHANISMS:
         done = stages.run(folder, "train", *QUICK, "--mechanism", mechanism)
         assert not done.status, done.err
@@ -113,7 +113,7 @@ def test_results_that_were_measured_in_another_way_are_not_mixed(
     two_seeds: Path, tmp_path: Path
 ) -> None:
     more = project(clone(two_seeds, tmp_path), "keep", [0, 7, 9], {})
-    stages.run(more, "datasets", *QUICK[:2])
+    stages.run(more, "datasets", *stages.DATASETS)
     for mechanism in MECHANISMS:
         assert not stages.run(more, "train", *QUICK, "--mechanism", mechanism).status
     path = more / "reports/quick/provenance/tiny.json"
@@ -122,7 +122,7 @@ def test_results_that_were_measured_in_another_way_are_not_mixed(
     by_program = stages.run(more, "evaluate", *QUICK)
     path.write_text(published)
     project(more, "keep", [0, 7, 9], {"evaluation": {"examples": 11}})
-    stages.run(more, "datasets", *QUICK[:2])
+    stages.run(more, "datasets", *stages.DATASETS)
     by_values = stages.run(more, "evaluate", *QUICK)
     for done in (by_program, by_values):
         assert done.status == 2 and "compute.published: train" in done.err

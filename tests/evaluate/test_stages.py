@@ -141,7 +141,7 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
         )
         assert (done.returncode, done.stderr) == (0, "")
 
-    shell("datasets", *stages.PROFILE)
+    shell("datasets", *stages.DATASETS)
     shell("train", *QUICK, "--mechanism", "pondernet")
     for mechanism in ("repeat", "act"):
         shutil.copytree(

@@ -55,15 +55,16 @@ def new(folder: Path, stages_left_out: tuple[str, ...] = ("report",)) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(stages.ROOT / name, folder / name)
     document = YAML(typ="safe").load(stages.ROOT / "dvc.yaml")
-    for name in stages_left_out:
+    for name in ("datasets_digits", "datasets_text", *stages_left_out):
         del document["stages"][name]
+    document["stages"]["datasets"]["outs"] = ["data/tasks/${item.profile}/tiny.npz"]
     for name in ("train", "evaluate"):
         document["stages"][name]["matrix"]["experiment"] = ["tiny"]
     exits = document["stages"]["exits"]
     exits["cmd"] = "${python} pipeline/exits.py --profile ${item.profile} tiny"
-    networks = "data/results/${item.profile}/networks/"
-    kept = [path for path in exits["deps"] if not path.startswith(networks)]
-    exits["deps"] = [*kept, f"{networks}tiny"]
+    kept = [path for path in exits["deps"] if not path.startswith("data/")]
+    read = ("results/${item.profile}/networks/tiny", "tasks/${item.profile}/tiny.npz")
+    exits["deps"] = [*kept, *(f"data/{path}" for path in read)]
     YAML().dump(document, folder / "dvc.yaml")
     edit(folder)
     shell(folder, "git init --quiet && git add --all && git commit --quiet --message project")

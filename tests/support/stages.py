@@ -26,10 +26,12 @@ from typing import Any
 from support import tiny
 
 from pondering.params.read import load_params
+from pondering.tasks import TASKS
 
 ROOT = Path(__file__).parents[2]
 PROFILE = ("--profile", "quick")
 QUICK = (*PROFILE, "--experiment", "tiny")
+DATASETS = (*PROFILE, *TASKS)
 MECHANISMS = ("repeat", "act", "pondernet")
 SERVER = multiprocessing.get_context("forkserver")
 ROOMS = ("data.fetch", "data.frozen", "evaluate.exits", "evaluate.stage", "train.stage")
@@ -144,8 +146,8 @@ def run(
 def work(project: Path, *names: str, experiment: str = "tiny") -> None:
     """Stages one after the other, which have to succeed."""
     for name in names:
-        own = () if name in ("datasets", "report") else ("--experiment", experiment)
-        done = run(project, name, *PROFILE, *own)
+        own = {"datasets": DATASETS, "report": PROFILE}
+        done = run(project, name, *own.get(name, (*PROFILE, "--experiment", experiment)))
         assert (done.status, done.err) == (0, ""), done
 
 

@@ -206,7 +206,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for each in ("tiny", "majority"):  # the page reads every profile's block
         values[each]["reduced"] = copy.deepcopy(values[each]["quick"])
     tiny.write(root, values)
-    shell(root, "python pipeline/datasets.py --profile quick")
+    shell(root, "python pipeline/datasets.py --profile quick parity majority")
     before = len([*(root / "data/replicas").iterdir()])
     stage(root, "train", "tiny")
     new = len([*(root / "data/replicas").iterdir()]) - before

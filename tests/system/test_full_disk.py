@@ -17,8 +17,8 @@ from support import stages, tiny
 QUICK = ("--profile", "quick")
 TRAIN = (*stages.QUICK, "--mechanism", "act")
 STAGES = {
-    "download": QUICK,
-    "datasets": QUICK,
+    "download": (*QUICK, "--data", "words"),
+    "datasets": stages.DATASETS,
     "train": TRAIN,
     "evaluate": stages.QUICK,
     "report": QUICK,

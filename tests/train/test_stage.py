@@ -49,11 +49,11 @@ def test_evaluating_with_other_parameters_than_trained(copy: Path) -> None:
 
 def test_missing_files(project: Path, tmp_path: Path) -> None:
     folder = stages.new_project(tmp_path)
-    line = refused(folder, "datasets", *QUICK[:2])
+    line = refused(folder, "datasets", *stages.DATASETS)
     assert line == "params.yaml: no such file; run from the project's root"
     tiny.write(folder, tiny.document())
     line = refused(folder, "train", *QUICK, "--mechanism", "act")
-    assert line == ("data/tasks/quick/tiny.npz: no such file; run `dvc repro datasets@quick` first")
+    assert line == "data/tasks/quick/tiny.npz: no such file; run `dvc repro train@quick-tiny`"
     line = refused(folder, "evaluate", *QUICK)
     assert line.startswith("data/tasks/quick/tiny.npz: no such file; run")
     shutil.copytree(project / "data/tasks", folder / "data/tasks")
@@ -91,9 +91,9 @@ def test_a_typo_stops_every_stage_before_any_work(tmp_path: Path) -> None:
     values: Any = tiny.document()
     values["tiny"]["quick"]["training"]["learning_rat"] = 0.1
     tiny.write(folder, values)
+    more = {"download": ("--data", "words"), "datasets": ("parity",), "report": ()}
     for name in ("download", "datasets", "train", "evaluate", "report"):
-        arguments = QUICK if name in ("train", "evaluate") else QUICK[:2]
-        line = refused(folder, name, *arguments)
+        line = refused(folder, name, *QUICK[:2], *more.get(name, QUICK[2:]))
         assert line == (
             "params.yaml: tiny.training.learning_rat: unknown key; "
             "allowed: updates, batch, learning_rate, clip, log_points, validation, decay, "

@@ -1,4 +1,4 @@
-"""The datasets stage: evaluation sets and prepared data, frozen with a hash and a data card."""
+"""Evaluation sets and prepared data, frozen with a hash, and the data card of an experiment."""
 
 from __future__ import annotations
 

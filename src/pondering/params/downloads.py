@@ -54,7 +54,10 @@ class Download(Model):
     needs: dict[str, tuple[str, ...]]
     sets: dict[str, DataSet]
 
-    def needed(self, profile: str) -> tuple[Source, ...]:
-        """The files a profile needs, in the order of `needs`; none where it is not listed."""
-        names = self.needs.get(profile, ())
-        return tuple(source for name in names for source in self.sets[name].sources())
+    def needed(self, profile: str, folder: str) -> tuple[Source, ...]:
+        """The files below `folder` that a profile needs, in the order of `needs`.
+
+        None where the profile is not listed.
+        """
+        found = (each for name in self.needs.get(profile, ()) for each in self.sets[name].sources())
+        return tuple(each for each in found if each.unpacked.startswith(f"{folder}/"))

@@ -116,8 +116,8 @@ class Shard:
         """
         frozen = Layout(self.root, self.params.profile).frozen(self.experiment)
         if not frozen.is_file():
-            stage = f"datasets@{self.params.profile}"
-            raise UserError(f"{frozen}: no such file; run `dvc repro {stage}` first")
+            stage = self.params.training(self.experiment)
+            raise UserError(f"{frozen}: no such file; run `dvc repro {stage}`")
         task = make_task(self.config.task, self.experiment, frozen)
         replicas = list(self.replicas.values())
         trainer = make_trainer(self.config, task, replicas, self.device, self.path)

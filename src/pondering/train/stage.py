@@ -84,8 +84,11 @@ def _train(
     import torch  # takes seconds, as what follows does
 
     from pondering.project import machine
-    from pondering.train import build, cut, processes, ray, shard
+    from pondering.tasks import make_task
+    from pondering.train import build, cut, fit, processes, ray, shard
 
+    for name, config in params.experiments.items():  # all of them, before one trains for hours
+        fit.check_fit(f"{name}.{params.profile}", config, make_task(config.task, name))
     machine.settle(params.compute.threads)
     device = build.pick_device(params.device)
     origin = provenance.record(
