@@ -8,7 +8,6 @@ import click
 
 from pondering.cli import options
 from pondering.cli.options import width
-from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.project.paths import current
 
@@ -16,8 +15,7 @@ from pondering.project.paths import current
 @click.command("claims", short_help="Judge every claim of the papers.")
 @click.argument("ids", nargs=-1)
 @options.published
-@options.root
-def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
+def claims_command(ids: tuple[str, ...], profile: str) -> None:
     """Judge the papers' claims, and our own (Q), by the results of a profile.
 
     IDS for all about some of them.
@@ -31,9 +29,8 @@ def claims_command(ids: tuple[str, ...], profile: str, root: Path) -> None:
     from pondering.cli import claims_text
     from pondering.results.results import Results
 
-    layout = current(root, load_params(root / "params.yaml", profile).profile)
-    results = Results.of(layout)
-    register = load_register(root / "claims.yaml")
+    results = Results.of(current(Path(), profile))
+    register = load_register(Path("claims.yaml"))
     claims = {each.id: each for each in register.claims}
     wanted = [each.upper() for each in ids]
     if unknown := [name for name in wanted if name not in claims]:

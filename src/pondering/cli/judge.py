@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from pondering.cli import options
-from pondering.params.schema import PROFILES
 from pondering.project.errors import UserError
 
 
@@ -17,12 +16,12 @@ from pondering.project.errors import UserError
 @click.option("--card", "cards", multiple=True,
               type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="The data card of a table, EXPERIMENT.json; may be given again.")  # fmt: skip
-@click.option("--profile", type=click.Choice(PROFILES), default="reduced", show_default=True,
-              help="Whose size the runs are taken for.")  # fmt: skip
+@options.published
 def judge_command(paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str) -> None:
     """Judge the papers' claims by tables of your own; docs/library.md says what is in them.
 
-    TABLE is a CSV file with its --card, or a folder with tables/ and cards/.
+    TABLE is a CSV file with its --card, or a folder with tables/ and cards/. The runs are taken to
+    be of the size of --profile.
 
     \b
     pondering judge mine.csv --card reports/reduced/cards/parity.json

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import click
+
+from pondering.params.schema import PROFILES
 
 
 def width() -> int:
@@ -17,12 +18,5 @@ profile = click.option(
     "--profile", default=None, help="quick, reduced or paper; the active one if left out."
 )
 published = click.option(
-    "--profile", default="reduced", show_default=True, help="quick, reduced or paper."
-)
-root = click.option(
-    "--root",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=".",
-    show_default=True,
-    help="Folder of the project.",
+    "--profile", type=click.Choice(PROFILES), default="reduced", show_default=True
 )
