@@ -24,7 +24,7 @@ from oracle.claim_oracle import (
 )
 from support.claim_tables import results
 
-from pondering.claims.intervals import ratio_of_soonest
+from pondering.claims.frames import ratio_of_soonest
 from pondering.results.statistics import Interval
 
 TAUS = (0.0, 0.001, 0.004, 0.01)

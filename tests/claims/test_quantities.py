@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pondering.claims.intervals import rate, rate_gap, solved_settings, solved_settings_gap
+from pondering.claims.frames import solved_settings, solved_settings_gap
 from pondering.claims.measures.text import over_windows_and_seeds
 from pondering.claims.quantities import (
     Quantity,
@@ -17,7 +17,7 @@ from pondering.claims.quantities import (
     quantities_of,
     quantity_text,
 )
-from pondering.results.statistics import Interval, mean_interval, median_interval
+from pondering.results.statistics import Interval, mean_interval, median_interval, rate
 from pondering.results.units import Unit, number_text
 
 T15, T5 = 2.131450, 2.570582
@@ -87,15 +87,6 @@ def test_labels_take_arguments_and_texts_of_their_part_and_what_a_star_stands_fo
     }
     assert labels == {("a", ""): "a of 50%, 1", ("b_8_of_16", ""): "b at 8 of 16",
                       ("b_x", "Sort"): "b at the x", ("a", "Sort"): "a of 50%, 2"}  # fmt: skip
-
-
-def test_the_difference_of_two_rates() -> None:
-    """9 of 10 and 3 of 10: Newcombe's bounds."""
-    first, second = np.arange(10) < 9, np.arange(10) < 3
-    gap = rate_gap(first, second)
-    assert (gap.estimate, gap.count) == (pytest.approx(0.6), 10)
-    assert (gap.low, gap.high) == pytest.approx((0.1705, 0.8090), abs=1e-4)
-    assert rate_gap(first, second[:7]).count == 7
 
 
 def test_settings_that_most_seeds_solve() -> None:

@@ -154,11 +154,6 @@ def test_wilson_knows_nothing_without_trials() -> None:
     assert math.isnan(nothing.estimate) and (nothing.low, nothing.high) == (0.0, 1.0)
 
 
-def test_solve_rate_counts_the_missing_as_unsolved() -> None:
-    found = statistics.solve_rate([0.01, 0.05, 0.3, math.nan])
-    assert found.estimate == 0.25 and found.count == 4
-
-
 def test_spearman() -> None:
     assert statistics.spearman([1, 2, 3, 4], [1, 8, 9, 100]) == pytest.approx(1.0)
     assert statistics.spearman([1, 2, 3, math.nan], [3, 2, 1, 9]) == pytest.approx(-1.0)

@@ -19,7 +19,7 @@ from pondering.results.statistics import (
     interval,
     mean_interval,
     median_interval,
-    solve_rate,
+    rate,
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods.md"
@@ -100,7 +100,7 @@ def coverage(kind: str, seeds: int, simulations: int = SIMULATIONS) -> dict[str,
     return {
         "student": share(mean_interval, truth.mean),
         "order statistics": share(median_interval, truth.median),
-        "wilson": share(solve_rate, truth.solved),
+        "wilson": share(lambda errors: rate(errors < SOLVED_ERROR), truth.solved),
         "best": held(bests, truth.mean),
         "gain": held(gains, 0.0),
     }

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pondering.claims.frames import by_difficulty, trend
 from pondering.params.replica import read_variant
 from pondering.results.results import Results
+from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import evaluated, per_seed, splits_of
 
 NOT_RUN = " has not been run"
@@ -80,7 +82,7 @@ class Evidence:
             InsufficientError: none of the settings was run.
         """
         table = self.table(experiment)
-        rows = evaluated(table, split=split or splits_of(table)[0])
+        rows = evaluated(table, split or splits_of(table)[0])
         rows = rows[rows["mechanism"] == mechanism]
         if rows.empty:
             raise self.not_run(f"{experiment} has no runs of {mechanism}")
@@ -106,6 +108,57 @@ class Evidence:
             return self.sweep(experiment, "repeat", at_most=1)
         except InsufficientError as problem:
             raise NotRunError(f"{experiment} has no runs of the plain network (rho 1)") from problem
+
+    def variants(self, experiment: str, mechanism: str) -> list[str]:
+        """A mechanism as the table of an experiment writes it: without options, and with any.
+
+        Raises:
+            NotRunError: the experiment has no such runs.
+        """
+        there = dict.fromkeys(map(str, self.table(experiment)["mechanism"]))
+        found = [name for name in there if read_variant(name)[0] == mechanism]
+        if not found:
+            raise self.not_run(f"{experiment} has no runs of {mechanism}")
+        return found
+
+    def networks(
+        self,
+        experiment: str,
+        names: Iterable[str],
+        *,
+        above: float = -math.inf,
+        at_most: float = math.inf,
+    ) -> pd.DataFrame:
+        """A row for each network, on the split that counts.
+
+        Args:
+            names: mechanisms as tables write them.
+            above, at_most: as of `sweep`, which says what is raised.
+
+        Returns:
+            mechanism, setting, seed, error, ponder_time (difficulties weigh alike), solved, and
+            trend, Spearman's correlation of steps with difficulty, 0 where all steps are the same.
+        """
+        every = []
+        for name in names:
+            rows = self.sweep(experiment, name, above=above, at_most=at_most)
+            steps = by_difficulty(rows, "ponder_time")
+            trends = pd.Series(trend(steps), steps.index, name="trend")
+            every.append(per_seed(rows).join(trends, on=["seed", "setting"]))
+        found = pd.concat(every, ignore_index=True)
+        return found.assign(solved=found["error"] < SOLVED_ERROR)
+
+    def audit(self, experiment: str) -> pd.DataFrame:
+        """The frozen audit of an experiment's readout, on the split that counts.
+
+        Raises:
+            NotRunError: there is none.
+        """
+        split = splits_of(self.table(experiment))[0]
+        rows = self.results.readouts.get(experiment)
+        if rows is None:
+            raise self.not_run(f"{experiment} has no audit of the readout")
+        return rows[rows["split"] == split]
 
     def curves(self, experiment: str, mechanism: str, until: float = math.inf) -> pd.DataFrame:
         """The training curves of one mechanism in order of update; a diverged stretch is all wrong.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -69,40 +68,27 @@ def interval(statistic: Callable[..., Any], *samples: ArrayLike) -> Interval:
     if count < 2:
         return Interval(estimate, float("nan"), float("nan"), count)
 
-    def alone(place: int, sample: NDArray[Any]) -> Any:
-        return statistic(*kept[:place], sample, *kept[place + 1 :])
+    def without(seed: int, places: Sequence[int]) -> float:
+        left = (np.delete(s, seed, axis=0) if k in places else s for k, s in enumerate(kept))
+        return float(statistic(*left))
 
-    if together:
-        parts = [(jackknife_variance(statistic, kept), count - 1)]
-    else:
-        parts = [
-            (jackknife_variance(partial(alone, place), [own]), len(own) - 1)
-            for place, own in enumerate(kept)
-        ]
+    every = range(len(kept))
+    groups = [every] if together else [[place] for place in every]
+    parts = []
+    for places in groups:
+        seeds = len(kept[places[0]])
+        values = np.array([without(seed, places) for seed in range(seeds)])
+        parts.append((variance_left_out(values), seeds - 1))
     variance = sum(own for own, _ in parts)
     shares = [(own / variance) ** 2 / freedom for own, freedom in parts] if variance else [1.0]
     return Interval(estimate, *student(estimate, variance, 1 / sum(shares)), count)
 
 
-def jackknife_variance(statistic: Callable[..., Any], samples: Sequence[NDArray[Any]]) -> float:
-    """Variance of a statistic, from its values without each seed of all samples.
-
-    Args:
-        statistic: takes the samples and gives a number.
-        samples: [seeds, ...], of equally many seeds, two at least.
-
-    Returns:
-        The variance; NaN where one of the values is NaN or infinite.
-    """
-    without = (
-        statistic(*(np.delete(sample, place, axis=0) for sample in samples))
-        for place in range(len(samples[0]))
-    )
-    return variance_left_out(np.array([float(each) for each in without]))
-
-
 def variance_left_out(values: NDArray[Any]) -> float:
-    """The jackknife's variance of a statistic, from its values without each place in turn."""
+    """The jackknife's variance of a statistic, from its values without each seed in turn.
+
+    It is NaN where one of the values is NaN or infinite.
+    """
     return float((len(values) - 1) * values.var()) if np.isfinite(values).all() else float("nan")
 
 
@@ -177,23 +163,18 @@ def wilson(successes: int, trials: int) -> Interval:
     return Interval(share, low, high, trials)
 
 
-def solve_rate(errors: ArrayLike, below: float = SOLVED_ERROR) -> Interval:
-    """Share of seeds whose error is smaller than `below`, with its Wilson interval.
-
-    Args:
-        errors: [seeds]; NaN (no result) counts as not solved.
-        below: the error from which on a task is not solved.
-    """
-    values = np.asarray(errors, dtype=np.float64).ravel()
-    return wilson(int((values < below).sum()), int(values.size))
+def rate(true: ArrayLike) -> Interval:
+    """The share of networks of which something is true, with its Wilson interval."""
+    values = np.asarray(true, dtype=bool)
+    return wilson(int(values.sum()), values.size)
 
 
 def rate_difference(first: Interval, second: Interval) -> Interval:
     """The first rate less the second, with the interval that follows from their Wilson intervals.
 
     Args:
-        first, second: what `wilson` or `solve_rate` gives, of independent trials; where the same
-            seed tends to succeed in both, the interval is too wide rather than too narrow.
+        first, second: what `rate` gives, of independent trials; where the same seed tends to
+            succeed in both, the interval is too wide rather than too narrow.
 
     Returns:
         The difference, its bounds and the smaller number of trials; NaN where one has no trials.

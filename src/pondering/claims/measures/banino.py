@@ -19,9 +19,11 @@ from pondering.claims.frames import (
     computed,
     difference,
     near_best,
+    ratio_of_soonest,
     reached,
+    solved_settings,
+    solved_settings_gap,
 )
-from pondering.claims.intervals import ratio_of_soonest, solved_settings, solved_settings_gap
 from pondering.claims.quantities import Measured
 from pondering.results.statistics import interval, mean_interval, median_interval
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pondering.claims.evidence import Evidence
-from pondering.claims.frames import SEED_AND_SETTING
-from pondering.claims.intervals import count, rate, rate_gap
-from pondering.claims.networks import networks, variants
+from pondering.claims.frames import SEED_AND_SETTING, count
 from pondering.claims.quantities import Measured
 from pondering.params.replica import read_variant
+from pondering.results.statistics import rate, rate_difference
 
 LEFT, BACK = 1.05, 1.5
 """A network has fallen to one step below the first mean N, and is back above the second."""
@@ -30,8 +29,8 @@ def initial_bias(evidence: Evidence, *, experiment: str, usual: float) -> Measur
         experiment: has ACT at one penalty with several biases, with and without warm-up.
         usual: the bias of the networks without that option.
     """
-    names = variants(evidence, experiment, "act")
-    every = networks(evidence, experiment, names)
+    names = evidence.variants(experiment, "act")
+    every = evidence.networks(experiment, names)
     starts = {_start(name, usual): every[every["mechanism"] == name] for name in names}
     if (usual, False) not in starts:
         raise evidence.not_run(f"{experiment} has no runs of ACT with bias {usual:g}")
@@ -41,7 +40,7 @@ def initial_bias(evidence: Evidence, *, experiment: str, usual: float) -> Measur
     for (bias, warmed), own in sorted(starts.items()) if asked else ():
         at = f"{bias:g}".replace("-", "minus_")
         name = f"solved_more_at_bias_{at}{'_warmed' if warmed else ''}"
-        found[name] = rate_gap(own["solved"], first)
+        found[name] = rate_difference(rate(own["solved"]), rate(first))
         found[at] = f"{bias:g}".replace("-", "\N{MINUS SIGN}")
     found |= _fallen(evidence, experiment, names)
     return found | {f"solved_at_bias_{usual:g}": rate(first)}

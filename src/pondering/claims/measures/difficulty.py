@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims.evidence import Evidence, InsufficientError, NotRunError, require
-from pondering.claims.frames import Array, average, by, by_difficulty, lines, trend
-from pondering.claims.intervals import count
+from pondering.claims.frames import Array, average, by, by_difficulty, count, lines, trend
 from pondering.claims.quantities import Measured
 from pondering.results.statistics import Interval, interval, mean_interval
 

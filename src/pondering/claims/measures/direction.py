@@ -5,16 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from pondering.claims.evidence import Evidence, require
-from pondering.claims.networks import (
-    count_of,
-    mean_over_networks,
-    networks,
-    options_text,
-    variants,
-)
+from pondering.claims.frames import count_of, mean_over_networks
 from pondering.claims.quantities import Measured
 from pondering.params.ranges import setting_text
-from pondering.params.replica import read_variant
+from pondering.params.replica import read_variant, title_of
 from pondering.results.exits import ORACLE
 from pondering.results.tables import REPLICA
 
@@ -34,8 +28,8 @@ def steps_and_difficulty(
         at_least: fewer solved networks than this without a prior have no correlation.
         settings: so many of each mechanism are asked for.
     """
-    act = networks(evidence, experiment, ["act"])
-    every = networks(evidence, experiment, variants(evidence, experiment, "pondernet"))
+    act = evidence.networks(experiment, ["act"])
+    every = evidence.networks(experiment, evidence.variants(experiment, "pondernet"))
     beta = every["mechanism"].map(_beta)
     usual, without = every[every["mechanism"] == "pondernet"], every[beta == 0]
     others = every[(every["mechanism"] != "pondernet") & (beta != 0) & (every["setting"] > 0)]
@@ -68,7 +62,7 @@ def steps_and_difficulty(
         found["solved_elsewhere"] = count_of(elsewhere)
         for name, own in elsewhere.groupby("mechanism", sort=False):
             found[f"correlation_of_{name}"] = mean_over_networks(own, "trend")
-            found[str(name)] = f"PonderNet, {options_text(str(name))}"
+            found[str(name)] = title_of(str(name))
     return found
 
 
@@ -124,7 +118,7 @@ def _differences(pairs: pd.DataFrame, trends: bool, at: str = "") -> Measured:
 
 def _pairs(evidence: Evidence, experiment: str) -> pd.DataFrame:
     """The differences of each pair: error, steps, trend; solved where both are."""
-    every = networks(evidence, experiment, variants(evidence, experiment, "pondernet"))
+    every = evidence.networks(experiment, evidence.variants(experiment, "pondernet"))
     options = every["mechanism"].map(lambda name: dict(read_variant(name)[1]))
     every["kl"] = options.map(lambda each: each.get("kl", P_PRIOR))
     every["mechanism"] = options.map(lambda each: each.get("beta", ""))

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from pondering.claims.evidence import Evidence
-from pondering.claims.networks import (
-    audit,
-    count_of,
-    mean_over_networks,
-    networks,
-    options_text,
-    variants,
-)
+from pondering.claims.frames import count_of, mean_over_networks
 from pondering.claims.quantities import Measured, parted
+from pondering.params.replica import options_listed, read_variant
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import REPLICA
 
@@ -28,8 +22,8 @@ def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: floa
     Args:
         tau_at_most: the largest time penalty of the networks.
     """
-    act = networks(evidence, experiment, ["act"], above=0, at_most=tau_at_most)
-    rows = audit(evidence, experiment)
+    act = evidence.networks(experiment, ["act"], above=0, at_most=tau_at_most)
+    rows = evidence.audit(experiment)
     known = act[act["solved"]].merge(rows[[*REPLICA, "own", "mean_halting", "ponder_sd"]])
     known["difference"] = known["mean_halting"] - known["own"]
     varying, constant = known[known["ponder_sd"] > 0], known[known["ponder_sd"] == 0]
@@ -50,10 +44,10 @@ def cost_of_halting(evidence: Evidence, *, experiment: str, trained: str) -> Mea
     Args:
         trained: the mechanism, each of whose variants is a part.
     """
-    rows = audit(evidence, experiment)
+    rows = evidence.audit(experiment)
     found: Measured = {}
-    for name in variants(evidence, experiment, trained):
-        known = networks(evidence, experiment, [name])[REPLICA].merge(rows, on=REPLICA)
+    for name in evidence.variants(experiment, trained):
+        known = evidence.networks(experiment, [name])[REPLICA].merge(rows, on=REPLICA)
         known["difference"] = known["depth"] - known["own"]
         known["saved"] = 1 - known["ponder_time"] / known["max_steps"]
         known["accuracy"] = 1 - known["own"]
@@ -65,5 +59,5 @@ def cost_of_halting(evidence: Evidence, *, experiment: str, trained: str) -> Mea
         own["accuracy"] = mean_over_networks(known, "accuracy")
         own["accuracy_difference_of_all"] = mean_over_networks(known, "difference")
         own["solved_networks"] = count_of(knows)
-        found |= parted(own, options_text(name))
+        found |= parted(own, ", ".join(options_listed(read_variant(name)[1])))
     return found

@@ -13,11 +13,17 @@ from pondering.claims.frames import (
     lowest_error,
     mean_error,
     reached,
+    solved_settings,
     trend,
 )
-from pondering.claims.intervals import rate, rate_gap, solved_settings
 from pondering.claims.quantities import Measured
-from pondering.results.statistics import interval, mean_interval, median_interval
+from pondering.results.statistics import (
+    interval,
+    mean_interval,
+    median_interval,
+    rate,
+    rate_difference,
+)
 
 LEAST_SPREAD = 1e-3
 """Steps; a smaller spread over seeds is taken for this much where one divides by it."""
@@ -44,7 +50,7 @@ def error_with_and_without(
         "plain_error": median_interval(plain),
         "act_error": median_interval(max(settings, key=np.median)),
         "solved_settings": solved_settings(errors.dropna() < solved_below),
-        "gap": rate_gap(rarest < solved_below, plain < solved_below),
+        "gap": rate_difference(rate(rarest < solved_below), rate(plain < solved_below)),
         "solve_updates": median_interval(updates.loc[:, updates.columns > 0].iloc[:, :1]),
         "solved_below_largest": rate(np.concatenate([[], *settings[:-1]]) < solved_below),
         "plain_solved": rate(plain < solved_below),

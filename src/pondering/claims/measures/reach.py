@@ -9,7 +9,6 @@ import pandas as pd
 
 from pondering.claims.evidence import Evidence, NotRunError
 from pondering.claims.frames import by
-from pondering.claims.networks import variants
 from pondering.claims.quantities import Measured, parted
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
@@ -59,7 +58,7 @@ def _beyond(evidence: Evidence, experiment: str, trained: str) -> Measured:
             pd.concat(
                 {
                     variant: 1 - by(evidence.sweep(experiment, variant, split), "error")
-                    for variant in variants(evidence, experiment, mechanism)
+                    for variant in evidence.variants(experiment, mechanism)
                 },
                 axis=1,
             )

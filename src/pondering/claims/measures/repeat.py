@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pondering.claims.evidence import Evidence
-from pondering.claims.frames import accuracy_gain, better_accuracy, by, reached
-from pondering.claims.intervals import ratio_of_soonest
+from pondering.claims.frames import accuracy_gain, better_accuracy, by, ratio_of_soonest, reached
 from pondering.claims.quantities import Measured
 from pondering.results.statistics import interval
 

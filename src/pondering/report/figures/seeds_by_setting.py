@@ -11,7 +11,7 @@ from pondering.params.ranges import setting_text
 from pondering.report.figures import layout, paper, style
 from pondering.report.figures.methods import ENOUGH_FOR_A_BOX, boxes
 from pondering.results.results import Results
-from pondering.results.statistics import solve_rate
+from pondering.results.statistics import SOLVED_ERROR, rate
 from pondering.results.tables import headline, per_seed
 
 LABELS = {"act": "time penalty τ", "pondernet": "prior λp"}
@@ -50,8 +50,8 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
     boxes(upper, [1 - errors for errors in groups], places, colour)
     upper.plot([settings.index(each) for each in medians], list(medians.values()),
                **(style.HOLLOW | {"ms": 5}))  # fmt: skip
-    rates = [solve_rate(errors) for errors in groups]
-    middle = np.array([rate.estimate for rate in rates])
+    rates = [rate(errors < SOLVED_ERROR) for errors in groups]
+    middle = np.array([each.estimate for each in rates])
     bounds = np.array([[r.estimate - r.low, r.high - r.estimate] for r in rates]).T
     lower.errorbar(places, middle, np.maximum(bounds, 0), fmt="o", color=colour, ms=5,
                    elinewidth=1.2, capsize=2)  # fmt: skip

@@ -15,7 +15,7 @@ from pondering.params.read import ExperimentConfig
 from pondering.report.figures.methods import best_methods, method_of
 from pondering.report.pages import names
 from pondering.results.results import Card
-from pondering.results.statistics import SOLVED_ERROR, mean_interval, solve_rate
+from pondering.results.statistics import SOLVED_ERROR, mean_interval
 from pondering.results.tables import evaluated, headline, per_seed, splits_of
 from pondering.results.units import interval_text
 
@@ -95,8 +95,7 @@ def _steps(steps: pd.Series) -> str:
 
 
 def _solved(errors: pd.Series, solved_error: float) -> str:
-    rate = solve_rate(errors, solved_error)
-    return f"{round(rate.estimate * rate.count)} of {rate.count}"
+    return f"{(errors < solved_error).sum()} of {len(errors)}"
 
 
 def _note(status: pd.Series) -> str:
