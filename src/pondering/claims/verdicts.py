@@ -9,17 +9,21 @@ tell if it was smaller. A part of a claim that is judged apart has its own crite
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from pondering.claims import words
 from pondering.claims.claims import Claim, Criterion, Outcome, Verdict
 from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
+from pondering.claims.frames import best, by, near_best
 from pondering.claims.quantities import Quantity, quantity_text
-from pondering.claims.stability import at_setting, choices
+from pondering.params.replica import read_variant, title_of
 from pondering.results.results import Results
+from pondering.results.tables import headline
 from pondering.results.units import number_text
 
 
@@ -86,23 +90,14 @@ def from_seed(results: Results, first: int, repeated: int | None = None) -> Resu
     if not first and repeated is None:
         return results
 
-    def fresh(rows: pd.DataFrame) -> pd.DataFrame:
+    def fresh(_: str, rows: pd.DataFrame) -> pd.DataFrame:
         rows = rows[rows["seed"] >= first]
         if repeated is None:
             return rows
         again = rows["seed"] >= repeated
         return rows[again | ~again.groupby([rows["mechanism"], rows["setting"]]).transform("any")]
 
-    def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        return {name: left for name, rows in tables.items() if len(left := fresh(rows))}
-
-    return replace(
-        results,
-        tables=kept(results.tables),
-        curves=kept(results.curves),
-        exits=kept(results.exits),
-        readouts=kept(results.readouts),
-    )
+    return results.filtered(fresh)
 
 
 def judge_all(claims: Iterable[Claim], results: Results) -> tuple[Judgement, ...]:
@@ -125,11 +120,39 @@ def judge(claim: Claim, results: Results) -> Judgement:
         results = from_seed(results, claim.fresh_from, claim.repeated_from)
     found = _judged(claim, results)
     flips = []
-    for choice in choices(claim, results) if found.findings else ():
-        other = _judged(claim, at_setting(results, choice))
-        if other.verdict != found.verdict:
-            flips.append(f"{choice.words()}: {other.verdict}.")
+    for experiment, mechanism, setting in _as_good(claim, results) if found.findings else ():
+        other = _judged(claim, _at_setting(results, experiment, mechanism, setting)).verdict
+        if other != found.verdict:
+            chosen = f"{title_of(read_variant(mechanism)[0])} at {setting:g}"
+            flips.append(f"With {chosen}, as good within one standard error: {other}.")
     return replace(found, flips=tuple(flips))
+
+
+def _as_good(claim: Claim, results: Results) -> Iterator[tuple[str, str, float]]:
+    """Settings whose mean error is within one standard error of the lowest, one at a time.
+
+    A verdict should not hang on which of them is chosen.
+
+    Yields:
+        Experiment, mechanism as tables write it, and setting; none where the claim chooses none.
+    """
+    for experiment, mechanism in product(claim.paper_size, claim.chooses):
+        rows = headline(results.tables[experiment])
+        rows = rows[rows["mechanism"] == mechanism]
+        errors = by(rows[rows["setting"] > 1] if mechanism == "repeat" else rows, "error")
+        others = (each for each in near_best(errors) if each != best(errors))
+        yield from ((experiment, mechanism, each) for each in others)
+
+
+def _at_setting(results: Results, experiment: str, mechanism: str, setting: float) -> Results:
+    """The results without the other settings of a mechanism; traces and the plain network stay."""
+
+    def kept(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+        own = (rows["mechanism"] == mechanism) & ~np.isclose(rows["setting"], setting)
+        plain = (mechanism == "repeat") & (rows["setting"] == 1)
+        return rows[~own | plain] if name == experiment else rows
+
+    return results.filtered(kept)
 
 
 Decided = tuple[Verdict, str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -130,6 +130,24 @@ class Results:
         published = Layout(layout.root, layout.profile, PUBLISHED).report
         return replace(cls.read(layout.report, layout.profile), readouts=_readouts(published))
 
+    def filtered(self, keep: Callable[[str, pd.DataFrame], pd.DataFrame]) -> Results:
+        """The same with some rows of every table; without a row the experiment is absent.
+
+        Args:
+            keep: the rows to keep, of an experiment and a table.
+        """
+
+        def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+            return _with_rows({name: keep(name, rows) for name, rows in tables.items()})
+
+        return replace(
+            self,
+            tables=kept(self.tables),
+            curves=kept(self.curves),
+            exits=kept(self.exits),
+            readouts=kept(self.readouts),
+        )
+
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""
         return self.cards[experiment].title if experiment in self.cards else experiment
@@ -155,8 +173,11 @@ def _readouts(folder: Path) -> dict[str, pd.DataFrame]:
 
 def _tables(paths: list[Path], columns: Sequence[str]) -> dict[str, pd.DataFrame]:
     """By the names of their files; one that holds no row yet is left out."""
-    read = {path.stem: read_table(path, columns) for path in paths}
-    return {name: rows for name, rows in read.items() if len(rows)}
+    return _with_rows({path.stem: read_table(path, columns) for path in paths})
+
+
+def _with_rows(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    return {name: rows for name, rows in tables.items() if len(rows)}
 
 
 def read_table(path: Path, columns: Sequence[str] = TABLE_COLUMNS) -> pd.DataFrame:
