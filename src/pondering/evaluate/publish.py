@@ -31,8 +31,7 @@ from pondering.train.replicas_csv import NAME, replicas_csv
 
 Tensors = Mapping[str, Tensor]
 BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
-FIRST = ("act", "pondernet", "repeat")
-ORDER = tuple(dict.fromkeys((*FIRST, *MECHANISMS)))  # where not all of them fit
+ORDER = tuple(dict.fromkeys(("act", "pondernet", "repeat", *MECHANISMS)))  # where not all fit
 KINDS = ("cards", "curves", "models", "provenance", "tables", "traces")
 """Folders that hold nothing but the last published results."""
 

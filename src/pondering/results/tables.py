@@ -6,8 +6,6 @@ ponder are over the replicas that have one; `seeds` still counts them all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 REPLICA = ["mechanism", "setting", "seed"]
@@ -19,7 +17,7 @@ def headline(table: pd.DataFrame) -> pd.DataFrame:
     Args:
         table: all evaluation rows of one experiment, at least one.
     """
-    return evaluated(table, split=splits_of(table)[0])
+    return evaluated(table, splits_of(table)[0])
 
 
 def splits_of(table: pd.DataFrame) -> list[str]:
@@ -27,25 +25,14 @@ def splits_of(table: pd.DataFrame) -> list[str]:
     return [str(split) for split in dict.fromkeys(table["split"])]
 
 
-def evaluated(
-    table: pd.DataFrame, *, split: str | None = None, prediction: str = "sampled"
-) -> pd.DataFrame:
-    """The rows of one way to predict, and of one split.
+def evaluated(table: pd.DataFrame, split: str | None = None) -> pd.DataFrame:
+    """The rows of one split, or of all; of PonderNet the sampled prediction, as in its paper.
 
-    Args:
-        table: evaluation rows.
-        split: the split to keep; None keeps all.
-        prediction: which of PonderNet's two rows to keep: "sampled" (as its paper evaluates) or
-            "expected". The one prediction of the other mechanisms, "mixture", is always kept.
-
-    Returns:
-        Those rows. A diverged replica has no ponder time and the worst error there is, as the
-        evaluation has written them.
+    A diverged replica has no ponder time and the worst error there is, as the evaluation has
+    written them.
     """
-    keep = table["prediction"].isin(["mixture", prediction])
-    if split is not None:
-        keep &= table["split"] == split
-    return table[keep]
+    rows = table[table["prediction"] != "expected"]
+    return rows if split is None else rows[rows["split"] == split]
 
 
 def per_seed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -64,29 +51,25 @@ def per_seed(rows: pd.DataFrame) -> pd.DataFrame:
     return means.assign(status=grouped["status"].first()).sort_index().reset_index()
 
 
-def per_setting(rows: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """Means and standard errors over seeds for every setting, and every value of the columns `by`.
+def per_setting(seeds: pd.DataFrame) -> pd.DataFrame:
+    """Means and standard errors over seeds for every setting.
 
     Args:
-        rows: one row per seed (what `per_seed` gives), or with by=["difficulty"] per seed and
-            difficulty (what `evaluated` gives, of one split).
-        by: further columns to keep apart.
+        seeds: one row per seed, as `per_seed` gives.
 
     Returns:
-        Columns mechanism, setting, *by, error, error_se, ponder_time, ponder_se, seeds, sorted.
-        A standard error is NaN where fewer than two seeds have a value.
+        Columns mechanism, setting, error, error_se, ponder_time, ponder_se, seeds, sorted. A
+        standard error is NaN where fewer than two seeds have a value.
     """
-    grouped = rows.groupby(["mechanism", "setting", *by], sort=True)
-    values = grouped[["error", "ponder_time"]]
-    means, errors = values.mean(), values.sem()
-    columns = {
-        "error": means["error"],
-        "error_se": errors["error"],
-        "ponder_time": means["ponder_time"],
-        "ponder_se": errors["ponder_time"],
-        "seeds": grouped["seed"].nunique(),
-    }
-    return pd.DataFrame(columns).reset_index()
+    grouped = seeds.groupby(["mechanism", "setting"], sort=True)
+    found: pd.DataFrame = grouped.agg(
+        error=("error", "mean"),
+        error_se=("error", "sem"),
+        ponder_time=("ponder_time", "mean"),
+        ponder_se=("ponder_time", "sem"),
+        seeds=("seed", "nunique"),
+    )
+    return found.reset_index()
 
 
 def best_setting(seeds: pd.DataFrame, mechanism: str) -> float | None:
