@@ -86,8 +86,8 @@ def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
         if np.isfinite(quantity.value):
             assert at[places[quantity.label]] == pytest.approx(quantity.value)
     own, ends = shades(correlation), correlation.get_xlim()
-    pondernet = places["PonderNet: correlation of steps with difficulty"]
-    act = places["ACT: correlation of steps with difficulty"]
+    pondernet = places["PonderNet: correlation with difficulty"]
+    act = places["ACT: correlation with difficulty"]
     assert (ends[0], pytest.approx(-0.3), pondernet) in own
     assert (pytest.approx(0.3), ends[1], act) in own and len(own) == 3
     assert shades(networks) == [(5.0, networks.get_xlim()[1], next(iter(rows(networks).values())))]
@@ -127,7 +127,7 @@ def test_of_many_estimates_those_that_decide_are_drawn() -> None:
 def test_what_was_not_measured_is_said() -> None:
     results = cases.q1(beta_zero=False)
     correlation = drawn(figure_of("Q1", results).draw(results)).axes[1]
-    place = rows(correlation)["beta 0: correlation of steps with difficulty"]
+    place = rows(correlation)["beta 0: correlation with difficulty"]
     said = {each.get_text(): each.xy[1] for each in correlation.texts}
     assert set(said) == {"not measured"} and place not in points(correlation)
 
