@@ -72,75 +72,12 @@ def test_a_bound_belongs_to_what_it_allows() -> None:
     assert between.words(measured(1).unit) == "between 1 update and 2 updates"
 
 
-@pytest.mark.parametrize(
-    ("value", "low", "high", "wanted"),
-    [
-        (0.5, 0.1, 0.9, "holds"),
-        (0.5, -0.1, 0.9, "nearly"),
-        (0.5, -0.3, 0.9, "undecided"),
-        (-0.05, -0.1, 0.0, "undecided"),
-        (-0.05, -0.1, -0.01, "fails"),
-        (0.5, None, None, "undecided"),
-    ],
-)
-def test_a_difference_needs_its_whole_interval(
-    value: float, low: float | None, high: float | None, wanted: str
-) -> None:
-    criterion = Criterion(quantity="a", at_least=0.0, partly=-0.2)
-    assert outcome(criterion, measured(value, low, high)) == wanted
-    strict = criterion.model_copy(update={"partly": None})
-    assert outcome(strict, measured(value, low, high)) == wanted.replace("nearly", "undecided")
-
-
-COMPARED = (
-    "gap",
-    "gain",
-    "difference",
-    "trend",
-    "ratio",
-    "rise",
-    "fall",
-    "jump",
-    "spike",
-    "peak",
-    "change",
-    "plain",
-    "speed",
-    "learn",
-    "excess",
-)
-"""How quantities end that compare methods or inputs, or tell a trend."""
-
-
-def test_comparisons_and_trends_rest_on_intervals_and_on_enough_seeds() -> None:
-    claims = {name: CLAIMS[name] for name in IDS}
-    compared = [
-        one for each in claims.values() for one in each.criteria if one.quantity.endswith(COMPARED)
-    ]
-    assert len(compared) > len(claims)
-    assert [one.quantity for one in compared if one.by != "interval"] == []
-    assert all(
-        each.minimum_seeds >= {"G1": 20, "G4": 20, "B4": 10}.get(name, 5)
-        for name, each in claims.items()
-    )
-    limits = {
-        name: {one.quantity: one.limits() for one in claims[name].criteria} for name in ("G4", "G8")
-    }
-    assert limits["G4"]["solve_updates"][1] == 16 * 10_000  # an iteration is one thread's of 16
-    assert limits["G8"]["relative_gain"][0] == 0.25
-
-
 def test_changes_are_of_what_there_is_and_of_some_day_since_the_registration() -> None:
     register = load_register(ROOT / "claims.yaml")
     ids = {each.id for each in register.claims}
     for change in register.changes:
         assert change.on > register.registered.on and set(change.of) <= ids | {"Q8"}
     assert [each.on.day for each in register.changes_of("G10")] == [24, 29]
-
-
-def test_every_claim_has_a_precondition_that_its_networks_have_learned() -> None:
-    for claim in (CLAIMS[name] for name in IDS):
-        assert any(condition.learned for condition in claim.preconditions), claim.id
 
 
 def test_what_is_said_of_the_published_verdicts_is_of_them_and_has_its_numbers() -> None:

@@ -30,7 +30,7 @@ from oracle.claim_oracle import (
 )
 from support.claim_tables import results, rows
 
-from pondering.claims.evidence import InsufficientError, NotRunError
+from pondering.claims.evidence import InsufficientError
 from pondering.results.results import Results
 
 PRIORS = (0.1, 0.2, 0.45, 0.6, 0.9)
@@ -163,11 +163,6 @@ def test_computation_in_training(learned_error: float) -> None:
     )
 
 
-def test_computation_is_judged_for_the_variant_or_not_at_all() -> None:
-    with pytest.raises(NotRunError, match=r"^pair has no runs of pondernet\[epsilon=0.05\]$"):
-        measured("B3", pair(), experiment="pair", learned_error=0.1)
-
-
 @whole_and_broken
 def test_robustness_over_settings(gone: Replicas) -> None:
     """B4: the largest prior is among them, and a median at the bound itself solves the task."""
@@ -210,23 +205,6 @@ def test_robustness_over_settings(gone: Replicas) -> None:
         ),
         scatter_gap=over(lambda seeds: scatter(act, seeds) - scatter(ponder, seeds)),
     )
-
-
-def test_scatter_at_chance_does_not_count() -> None:
-    """ACT stays about chance with errors that differ; where nothing is solved, nothing scatters."""
-
-    def scatter_gap(act_error: float) -> float:
-        def act(tau: float, seed: int, level: float) -> float:
-            return act_error + 0.1 * (seed % 2) if tau == TAUS[0] else 0.3 + 0.3 * (seed % 2)
-
-        ponder = rows("pair", "pondernet", PRIORS, lambda s, k, d: 0.02 + 0.01 * (k % 2))
-        source = results([ponder, rows("pair", "act", TAUS, act)])
-        found = measured("B4", source, experiment="pair", lambda_p_at_most=0.9, minimum_settings=4)
-        return found["scatter_gap"].estimate
-
-    deviation = statistics.stdev([0.0, 1.0] * 10)
-    assert scatter_gap(0.01) == pytest.approx(0.09 * deviation)
-    assert math.isnan(scatter_gap(0.4))
 
 
 def flat(setting: float, seed: int, level: float) -> float:

@@ -26,9 +26,8 @@ from oracle.claim_oracle import (
     plain_error,
     table,
     trend,
-    values,
 )
-from support.claim_tables import results, rows, step, trace
+from support.claim_tables import results, step, trace
 
 from pondering.claims.evidence import InsufficientError
 
@@ -85,43 +84,6 @@ def test_steps_and_errors_by_bits(gone: Replicas, fewest: int) -> None:
         **leading,
         **{f"scattered_{name}": each for name, each in apart.items()},
     )
-
-
-def stalling(setting: float, seed: int, level: float) -> float:
-    """Six networks in twenty keep a quarter of their errors; the means are below 15%."""
-    return 0.25 if seed < 6 else 0.01
-
-
-def rising(setting: float, seed: int, level: float) -> float:
-    """Networks that stall ponder more on harder inputs, those that solve the task never do."""
-    return 2 + 0.1 * level * (seed < 6)
-
-
-def test_networks_that_stall_draw_no_line() -> None:
-    """Their setting has a small mean error all the same; scattered elements were not run."""
-    tables = [
-        rows("parity", "repeat", [1], lambda s, k, d: 0.4, levels=LEVELS),
-        rows("parity", "act", [0.001, 0.01], stalling, rising, levels=LEVELS),
-    ]
-    found = values(measured("G3", results(tables), scattered="apart"))
-    assert found["solved_networks"] == 28 and found["rise"] == 0.0
-    assert found["rise_all"] == pytest.approx(1.1 * 6 / 20)
-    assert not any("scattered" in name for name in found)
-
-    tables.append(rows("apart", "repeat", [1], lambda s, k, d: 0.4, levels=LEVELS))
-    apart = rows(
-        "apart",
-        "act",
-        [0.0, 0.001],
-        lambda s, k, d: 0.01 + 0.1 * (k > 4),
-        lambda s, k, d: 1 + d * (1 + s),
-        levels=LEVELS,
-    )
-    found = values(measured("G3", results([*tables, apart]), scattered="apart"))
-    assert (found["scattered_solved"], found["scattered_rise"]) == pytest.approx((5, 11 * 1.001))
-    few = apart[(apart["seed"] != 0) | (apart["setting"] == 0.0)]
-    found = values(measured("G3", results([*tables, few]), scattered="apart"))
-    assert found["scattered_solved"] == 4 and math.isnan(found["scattered_rise"])
 
 
 @pytest.mark.parametrize(("gone", "last"), [(WHOLE, 12), (BROKEN, 12), (WHOLE, 8)])
@@ -261,22 +223,6 @@ def test_sums_of_too_few_numbers_are_not_judged() -> None:
         measured("G7", source, minimum_numbers=6)
 
 
-def test_steps_follow_the_digits_of_both_numbers() -> None:
-    """The longer summand has four digits each time: it is the other one that they follow."""
-    steps = [
-        step("1000", "", 1.0),
-        step("1", "1001", 2.0),
-        step("22", "1023", 3.0),
-        step("333", "1356", 4.0),
-    ]
-    source = results(
-        [table("addition", "act", [0.004], DIGITS, errors=(0, 0.1))],
-        traces={"addition": [trace("mixed", steps, seed=k, setting=0.004) for k in SEEDS]},
-    )
-    found = measured("G7", source)
-    assert values(found)["tracking"] == pytest.approx(1.0)
-
-
 def sorted_numbers() -> tuple[list[dict[str, Any]], dict[int, float]]:
     """Traces, and by seed the mean excess at the last two inputs; seed 5 was not traced."""
     traces, known = [], {}
@@ -336,12 +282,3 @@ def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
         growth=over_mean({k: power(k) for k in SEEDS}),
         end_spike=over_mean(spikes),
     )
-
-
-def test_more_steps_on_inputs_than_on_outputs_are_no_spike() -> None:
-    steps = [step("0.5", "", 2.0) for _ in range(5)] + [step("", str(n), 1.0) for n in range(5)]
-    source = results(
-        [table("sort", "repeat", [1], LENGTHS), table("sort", "act", [0.01], LENGTHS)],
-        traces={"sort": [trace("mixed", steps, seed=k, setting=0.01) for k in SEEDS]},
-    )
-    assert values(measured("G8", source))["end_spike"] == 0.0

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import pytest
 from oracle.claim_oracle import (
     SEEDS,
     Grid,
@@ -13,7 +10,6 @@ from oracle.claim_oracle import (
     mean,
     measured,
     over,
-    over_both,
     over_mean,
     table,
     trend,
@@ -24,53 +20,33 @@ from support.claim_tables import results
 PRIORS = (0.1, 0.2, 0.45)
 
 
-def on_digits(ponder_seeds: Sequence[int], plain_seeds: Sequence[int], gone: Replicas = ()) -> None:
+@whole_and_broken
+def test_accuracy_on_digits(gone: Replicas) -> None:
     """M1: every image weighs the same, so a class weighs by its size."""
     source = results(
         [
-            table("mnist", "pondernet", PRIORS, range(10), seeds=ponder_seeds, gone=gone),
-            table("mnist", "repeat", [1, 2], range(10), seeds=plain_seeds),
+            table("mnist", "pondernet", PRIORS, range(10), gone=gone),
+            table("mnist", "repeat", [1, 2], range(10)),
         ]
     )
     rows = source.tables["mnist"].to_dict("records")
     images = {row["difficulty"]: row["examples"] for row in rows}
-    ponder, plain = (Grid(source, "mnist", name) for name in ("pondernet", "repeat"))
 
-    def right(grid: Grid, setting: float) -> dict[int, float]:
+    def right(mechanism: str, setting: float) -> dict[int, float]:
+        grid = Grid(source, "mnist", mechanism)
         return {
             k: sum(images[d] * (1 - grid.error_at[setting, k, d]) for d in grid.levels)
             / sum(images.values())
             for k in grid.seeds
         }
 
-    with_ponder, without = right(ponder, 0.2), right(plain, 1)
-    expected = {"pondernet_accuracy": over_mean(with_ponder), "plain_accuracy": over_mean(without)}
-    if ponder_seeds == plain_seeds:
-        expected["against_plain"] = over(
-            lambda seeds: mean(with_ponder[k] - without[k] for k in seeds), ponder_seeds
-        )
-    else:
-        expected["against_plain"] = over_both(
-            lambda some, others: (
-                mean(with_ponder[k] for k in some) - mean(without[k] for k in others)
-            ),
-            ponder_seeds,
-            plain_seeds,
-        )
-    check(measured("M1", source), **expected)
-
-
-@whole_and_broken
-def test_accuracy_on_digits(gone: Replicas) -> None:
-    on_digits(SEEDS, SEEDS, gone)
-
-
-@pytest.mark.parametrize(
-    ("ponder", "plain"), [((3,), (3,)), (SEEDS[1:], SEEDS), ((1, 2, 3, 5, 8), (1, 2, 3, 5, 8))]
-)
-def test_accuracy_on_digits_with_other_seeds(ponder: Sequence[int], plain: Sequence[int]) -> None:
-    """One seed has no interval; where the seeds are unequally many, each counts by itself."""
-    on_digits(ponder, plain)
+    ponder, plain = right("pondernet", 0.2), right("repeat", 1)
+    check(
+        measured("M1", source),
+        pondernet_accuracy=over_mean(ponder),
+        plain_accuracy=over_mean(plain),
+        against_plain=over(lambda seeds: mean(ponder[k] - plain[k] for k in seeds)),
+    )
 
 
 @whole_and_broken

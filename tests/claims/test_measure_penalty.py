@@ -6,7 +6,6 @@ import math
 import statistics
 from collections.abc import Iterable
 
-import pytest
 from oracle.claim_oracle import (
     CLAIMS,
     NAN,
@@ -28,7 +27,7 @@ from oracle.claim_oracle import (
     values,
     whole_and_broken,
 )
-from support.claim_tables import curve, results, rows
+from support.claim_tables import results
 
 from pondering.claims.evidence import Evidence
 
@@ -73,42 +72,6 @@ def test_errors_with_and_without_act(gone: Replicas) -> None:
         plain_mean_error=over_mean({k: plain.error[1, k] for k in SEEDS}),
         act_mean_error=over(lambda seeds: mean(act.error[s, k] for s in small for k in seeds)),
     )
-
-
-@pytest.mark.parametrize("stalled", [(0.8, 0.8), (1.0, 1.0)])
-def test_two_networks_of_twenty_that_stall_do_not_decide(stalled: tuple[float, float]) -> None:
-    """All others have 1%: nine in ten solve the task, and the median does not move."""
-    seeds = range(20)
-    training_errors = curve("parity", "act", [0.001], lambda s, k, part: 0.5 * (1 - part))
-    source = results(
-        [
-            rows("parity", "repeat", [1], lambda s, k, d: 0.4, seeds=seeds),
-            rows(
-                "parity",
-                "act",
-                [0.001, 0.01],
-                lambda s, k, d: stalled[k] if k < 2 else 0.01,
-                seeds=seeds,
-            ),
-        ],
-        [training_errors],
-    )
-    found = measured("G1", source)
-    mean_error = mean([*stalled, *[0.01] * 18])
-    assert values(found) == pytest.approx(
-        {
-            "plain_error": 0.4,
-            "act_error": 0.01,
-            "solved_settings": 1.0,
-            "gap": 0.9,
-            "solved_below_largest": 0.9,
-            "plain_solved": 0.0,
-            "solve_updates": 9000.0,
-            "plain_mean_error": 0.4,
-            "act_mean_error": mean_error,
-        }
-    )
-    assert found["gap"].low is not None and found["gap"].low > 0.5
 
 
 def test_a_network_that_was_not_trained_is_no_failure() -> None:
@@ -188,18 +151,6 @@ def test_every_tau_on_addition(gone: Replicas) -> None:
         worst_error=(max(median([grid.error[s, k] for k in SEEDS]) for s in TAUS), 4),
         speed_trend=speed_trend(curves),
     )
-
-
-@pytest.mark.parametrize(("hardest", "solved"), [(0.04, 1.0), (0.1, 0.0)])
-def test_what_fails_on_the_longest_sums_is_not_solved(hardest: float, solved: float) -> None:
-    """Mean errors of 2% and of 4%; with 10% of the longest sums wrong the task is not solved."""
-    act = rows(
-        "addition", "act", TAUS, lambda s, k, d: hardest if d == 3 else 0.01, levels=(1, 2, 3)
-    )
-    source = results([act], [training("addition", "act", TAUS)])
-    found = measured("G6", source, solved_below=0.05, minimum_settings=7)
-    assert values(found)["solved_settings"] == solved
-    assert values(found)["worst_error"] == pytest.approx((hardest + 0.02) / 3)
 
 
 def test_a_ratio_of_spreads_says_what_is_taken_for_next_to_nothing() -> None:

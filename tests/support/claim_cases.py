@@ -111,18 +111,6 @@ def b5() -> Case:
     return of(3.2, 0.02), of(9.5, 0.02), of(3.2, 0.45)
 
 
-def settled(priors: Sequence[float], steps: Sequence[float], error: float = 0.02) -> Results:
-    """PonderNet with a seed for each number of steps; B5 asks for a median of 2 to 5."""
-    name, seeds = "parity_interpolation", range(len(steps))
-    table = rows(
-        name, "pondernet", priors, lambda s, k, d: error, lambda s, k, d: steps[k], seeds=seeds
-    )
-    training = curve(
-        name, "pondernet", priors, lambda s, k, share: error, lambda s, share: 3.0, seeds=seeds
-    )
-    return results([table], [training])
-
-
 def m1() -> Case:
     """MNIST's accuracy; the stand-in cannot decide it."""
 
