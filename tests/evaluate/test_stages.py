@@ -20,15 +20,7 @@ from pondering.params.read import load_params
 from pondering.project.atomic import sha256_file
 from pondering.project.paths import Layout
 from pondering.project.provenance import hash_values
-
-CURVES = [
-    "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
-    "remainder", "computed_steps",
-]  # fmt: skip
-TABLE = [
-    "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
-    "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
-]  # fmt: skip
+from pondering.results.results import CURVE_COLUMNS, TABLE_COLUMNS
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +50,7 @@ def test_the_files_are_those_of_the_layout(project: Path) -> None:
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_curves_have_a_row_per_replica_and_point(project: Path, mechanism: str) -> None:
     curves = pd.read_csv(project / f"data/results/quick/curves/tiny/{mechanism}.csv")
-    assert list(curves.columns) == CURVES
+    assert tuple(curves.columns) == CURVE_COLUMNS
     assert set(curves["experiment"]) == {"tiny"}
     assert set(curves["mechanism"]) == {mechanism}
     settings = {"repeat": [1, 2], "act": [0.01, 0.1], "pondernet": [0.3, 0.6]}[mechanism]
@@ -110,7 +102,7 @@ def test_an_evaluation_says_where_its_numbers_come_from(project: Path) -> None:
 
 def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path) -> None:
     table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
-    assert list(table.columns) == TABLE
+    assert tuple(table.columns) == TABLE_COLUMNS
     assert len(table) == (4 + 4 + 2 * 4) * 3
     assert set(table["split"]) == {"test"}
     assert sorted(set(table["difficulty"])) == [1, 2, 3]
