@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Iterable
 
+import pytest
 from oracle.claim_oracle import (
     CLAIMS,
     NAN,
@@ -27,7 +28,7 @@ from oracle.claim_oracle import (
     values,
     whole_and_broken,
 )
-from support.claim_tables import results
+from support.claim_tables import results, rows
 
 from pondering.claims.evidence import Evidence
 
@@ -151,6 +152,18 @@ def test_every_tau_on_addition(gone: Replicas) -> None:
         worst_error=(max(median([grid.error[s, k] for k in SEEDS]) for s in TAUS), 4),
         speed_trend=speed_trend(curves),
     )
+
+
+@pytest.mark.parametrize(("hardest", "solved"), [(0.04, 1.0), (0.1, 0.0)])
+def test_what_fails_on_the_longest_sums_is_not_solved(hardest: float, solved: float) -> None:
+    """Mean errors of 2% and of 4%; with 10% of the longest sums wrong the task is not solved."""
+    act = rows(
+        "addition", "act", TAUS, lambda s, k, d: hardest if d == 3 else 0.01, levels=(1, 2, 3)
+    )
+    source = results([act], [training("addition", "act", TAUS)])
+    found = measured("G6", source, solved_below=0.05, minimum_settings=7)
+    assert values(found)["solved_settings"] == solved
+    assert values(found)["worst_error"] == pytest.approx((hardest + 0.02) / 3)
 
 
 def test_a_ratio_of_spreads_says_what_is_taken_for_next_to_nothing() -> None:
