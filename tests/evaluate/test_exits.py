@@ -15,7 +15,6 @@ from support.untrained import read_back, stage_of
 
 from pondering.claims.measures.exit_rules import FEWEST_THRESHOLDS
 from pondering.evaluate import exits
-from pondering.evaluate.measure import measure
 from pondering.evaluate.rules import LEAST, RULES, Shown
 from pondering.evaluate.stage import Evaluation
 from pondering.model.halting import EXITS, Exit, PonderNet
@@ -291,20 +290,6 @@ def test_the_change_is_that_of_all_parts_of_the_state(tmp_path: Path) -> None:
     wanted = np.sqrt(((s2 - s1) ** 2).sum(-1) / (s2**2).sum(-1))
     np.testing.assert_allclose(found[1], wanted, rtol=1e-3)
     assert (found[0] == 1).all()
-
-
-def test_a_rule_of_the_table_is_the_rule_run_through_the_network(tmp_path: Path) -> None:
-    """The first n with h_n > 0.45."""
-    work, theta = stage_of(tmp_path, PARITY), 0.45
-    trained, batch = read_back(work, "pondernet"), work.sets["test"]
-    rule = Exit(lambda seen: torch.sigmoid(seen.halt_logits[-1]) > theta, N)
-    run_through = measure(trained.network, rule, work.task, batch, REPLICAS, 16)
-    every = exits.every_step(trained, work.task, batch)
-    found = [RULES["threshold"].outcome(each, np.array([theta])) for each in every]
-    steps, error = (np.concatenate(each) for each in zip(*found, strict=True))
-    assert len(np.unique(steps)) > 1
-    np.testing.assert_array_equal(run_through.ponder_time, steps)
-    np.testing.assert_array_equal(run_through.error, error)
 
 
 def test_the_first_examples_of_each_difficulty_are_taken_in_their_order() -> None:
