@@ -63,7 +63,7 @@ def with_audits(found: Results, audits: Sequence[pd.DataFrame]) -> Results:
 
 def q1(
     pondernet: float = -1, act: float = 1, without: float = -1, *,
-    error: float = 0.01, mixed: bool = False, seeds: Sequence[int] = SEEDS,
+    error: float = 0.01, mixed: bool = False, seeds: Sequence[int] = SEEDS, beta_zero: bool = True,
 ) -> Results:  # fmt: skip
     """How steps run with difficulty: of PonderNet, of ACT, of PonderNet without a prior."""
     name, more = "comparison", {"levels": LEVELS, "seeds": seeds}
@@ -71,8 +71,10 @@ def q1(
         rows(name, "act", (0.0002, 0.002, 0.02), flat(0.01), sloped(act, mixed), **more),
         rows(name, "pondernet", PRIORS, flat(error), sloped(pondernet, mixed), **more),
         rows(name, variant("pondernet", kl="prior_p"), PRIORS, flat(0.3), sloped(0), **more),
-        rows(name, variant("pondernet", beta=0), (0.2,), flat(0.01), sloped(without), **more),
     ]
+    if beta_zero:
+        named = variant("pondernet", beta=0)
+        tables.append(rows(name, named, (0.2,), flat(0.01), sloped(without), **more))
     return results(tables)
 
 
