@@ -36,7 +36,7 @@ REPEATS = (1, 2, 3, 5)
 def test_a_fixed_repeat_against_act(gone: Replicas, solved: float) -> None:
     """F1; the plain network is no repeat, an error at the bound itself is solved, or nothing is."""
     tables, curves = [], []
-    for name in ("parity", "addition"):
+    for name in ("parity_fojo", "addition"):
         tables += [
             table(name, "repeat", REPEATS, (1, 2, 4), exact={1: 0.01}, gone=gone),
             table(name, "act", TAUS, (1, 2, 4), gone=gone),
@@ -47,7 +47,7 @@ def test_a_fixed_repeat_against_act(gone: Replicas, solved: float) -> None:
             curves.append(frame)
     source = results(tables, curves)
     expected: dict[str, Expected] = {}
-    for which, name in (("first", "parity"), ("second", "addition")):
+    for which, name in (("first", "parity_fojo"), ("second", "addition")):
         repeat, act = (Grid(source, name, mechanism) for mechanism in ("repeat", "act"))
         expected[f"{which}_best"] = over(
             lambda seeds, repeat=repeat, act=act: (
@@ -60,7 +60,7 @@ def test_a_fixed_repeat_against_act(gone: Replicas, solved: float) -> None:
             )
         )
 
-    known = {mechanism: Training(source, "parity", mechanism) for mechanism in ("repeat", "act")}
+    known = {mechanism: Training(source, "parity_fojo", mechanism) for mechanism in ("repeat", "act")}
     soonest = [
         min(median([known[mechanism].first(s, k, solved) for k in SEEDS]) for s in settings)
         for mechanism, settings in (("repeat", REPEATS[1:]), ("act", TAUS))

@@ -98,8 +98,14 @@ def test_the_paper_profile_has_the_papers_values() -> None:
         assert list(config.mechanisms) == ["repeat", "act"] and config.seeds == tuple(range(20))
         assert (training.learning_rate, training.clip, config.halting.halt_bias) == (1e-4, None, 1)
         assert config.halting.max_steps == (20 if name == "addition" else 100)
-        fixed = (1, 2, 3, 5, 8) if name in ("parity", "addition") else (1,)
+        fixed = (1, 2, 3, 5, 8) if name == "addition" else (1,)
         assert config.mechanism("repeat").settings == fixed
+    fojo = PAPER["parity_fojo"]
+    assert fojo.mechanism("act").settings == (0.001, 0.005, 0.01, 0.1)
+    assert fojo.mechanism("repeat").settings == (1, 2, 3, 5, 8)
+    assert (fojo.training.learning_rate, fojo.training.clip, fojo.network.init) == (
+        1e-3, None, "glorot"
+    )  # fmt: skip
     banino = PAPER["parity_extrapolation"]
     assert banino.task["train_nonzero"] == [1, 48] and len(banino.seeds) == 10
     assert banino.task["test_nonzero"]["extrapolation"] == [49, 96]

@@ -27,11 +27,11 @@ def test_fixed_repeats_are_named_too(results: Results) -> None:
 
 
 def test_low_errors_beside_high_ones_stand_apart() -> None:
-    table = table_of("parity", {"repeat": [1, 2], "act": [1e-3, 1e-2, 0.03]}, 3)
+    table = table_of("parity_fojo", {"repeat": [1, 2], "act": [1e-3, 1e-2, 0.03]}, 3)
     wanted = {1.0: 0.2, 2.0: 0.02, 1e-3: 0.01, 1e-2: 0.015, 0.03: 0.16}
     table["error"], table["ponder_time"] = table["setting"].map(wanted), 2.0
-    results = only("parity", tables={"parity": table})
-    upper = drawn(fixed_repeat.draw(results, "parity")).axes[0]
+    results = only("parity_fojo", tables={"parity_fojo": table})
+    upper = drawn(fixed_repeat.draw(results, "parity_fojo")).axes[0]
     assert upper.get_yscale() == "log"
 
 
@@ -41,9 +41,9 @@ def test_a_seed_is_solved_at_its_first_update_below_two_percent_or_counted() -> 
          ("act", 0.1, 1, 200, 0.01), ("act", 0.1, 2, 100, 0.5), ("act", 0.1, 2, 200, math.nan)],
         columns=["mechanism", "setting", "seed", "update", "error"],
     )  # fmt: skip
-    table = table_of("parity", {"repeat": [2], "act": [0.1]}, 3)
-    part = only("parity", tables={"parity": table}, curves={"parity": curves})
-    lower = drawn(fixed_repeat.draw(part, "parity")).axes[1]
+    table = table_of("parity_fojo", {"repeat": [2], "act": [0.1]}, 3)
+    part = only("parity_fojo", tables={"parity_fojo": table}, curves={"parity_fojo": curves})
+    lower = drawn(fixed_repeat.draw(part, "parity_fojo")).axes[1]
     last = len(lower.get_xticks()) - 1
     assert line_with(lower, [last - 0.25, last], [200, 200])
     assert line_with(lower, [last - 0.35, last + 0.35], [200, 200])
@@ -51,10 +51,10 @@ def test_a_seed_is_solved_at_its_first_update_below_two_percent_or_counted() -> 
 
 
 def test_fojos_updates_are_hollow_and_what_never_solved_it_lies_in_the_strip() -> None:
-    table = table_of("parity", {"repeat": [1, 2], "act": [1e-3, 3e-3]}, 1)
-    curves = curves_of("parity", {"repeat": [1, 2], "act": [1e-3, 3e-3]}, 1)
-    part = only("parity", tables={"parity": table}, curves={"parity": curves})
-    lower = drawn(fixed_repeat.draw(part, "parity")).axes[1]
+    table = table_of("parity_fojo", {"repeat": [1, 2], "act": [1e-3, 3e-3]}, 1)
+    curves = curves_of("parity_fojo", {"repeat": [1, 2], "act": [1e-3, 3e-3]}, 1)
+    part = only("parity_fojo", tables={"parity_fojo": table}, curves={"parity_fojo": curves})
+    lower = drawn(fixed_repeat.draw(part, "parity_fojo")).axes[1]
     labels = [text.get_text() for text in lower.get_xticklabels()]
     assert labels[0] == "plain" and "τ 0.003" in labels, "ours and theirs on one axis"
     shown = {labels[round(x)]: y for x, y in hollow(lower)}

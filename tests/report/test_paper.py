@@ -21,5 +21,6 @@ def test_figures_draw_the_values_of_claims() -> None:
     assert f"of ACT for every τ ≤ {parity.most}" in VALUES["G1"]
     assert f"Plain about {logic.plain:.0%}" in VALUES["G4"]
     assert f"Plain about {sort.plain:.0%}, ACT about {sort.best:.0%}" in VALUES["G8"]
-    solved = paper.SOLVED_AT["parity"]["repeat", 2.0], paper.SOLVED_AT["addition"]["repeat", 5.0]
+    parity, addition = (paper.SOLVED_AT[name] for name in ("parity_fojo", "addition"))
+    solved = parity["repeat", 2.0], addition["repeat", 5.0]
     assert all(f"{update:,}" in VALUES["F1"] for update in solved)

@@ -146,7 +146,7 @@ def f1() -> Case:
 
     def of(repeat: float, act: float) -> Results:
         tables, curves = [], []
-        for name in ("parity", "addition"):
+        for name in ("parity_fojo", "addition"):
             tables += [
                 rows(name, "repeat", [1, 2, 3], lambda s, k, d: repeat if s > 1 else 0.5),
                 rows(name, "act", TAUS, _flat(act)),

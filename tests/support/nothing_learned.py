@@ -14,6 +14,7 @@ Levels = Mapping[str, Mapping[str, Sequence[float]]]
 
 AS_LARGE_AS_THE_PAPERS: Levels = {
     "parity": {"test": (1, 16, 32, 48, 64)},
+    "parity_fojo": {"test": (1, 16, 32, 48, 64)},
     "parity_scattered": {"test": (1, 16, 32, 48, 64)},
     "parity_interpolation": {"test": (1, 16, 32, 48, 64)},
     "parity_extrapolation": {"interpolation": (1, 24, 48), "extrapolation": (49, 72, 96)},
@@ -27,6 +28,7 @@ AS_LARGE_AS_THE_PAPERS: Levels = {
 SMALLER: Levels = {
     **AS_LARGE_AS_THE_PAPERS,
     "parity": {"test": (1, 8, 16, 24, 32)},
+    "parity_fojo": {"test": (1, 8, 16, 24, 32)},
     "parity_scattered": {"test": (1, 3, 6, 9, 12)},
     "parity_interpolation": {"test": (1, 3, 6, 9, 12)},
     "parity_extrapolation": {"interpolation": (1, 4, 8), "extrapolation": (9, 12, 16)},

@@ -17,6 +17,7 @@ Luck = dict[tuple[float, int], float]
 
 DIFFICULTIES: dict[str, Sequence[float]] = {
     "parity": range(1, 17),
+    "parity_fojo": range(1, 17),
     "parity_scattered": range(1, 17),
     "parity_interpolation": range(1, 17),
     "comparison": range(1, 9),

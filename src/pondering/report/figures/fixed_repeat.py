@@ -44,7 +44,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
     Args:
         results: the results of one profile.
-        experiment: parity or addition.
+        experiment: parity_fojo or addition.
 
     Returns:
         The figure: above, means with standard errors both ways, on a logarithmic axis where they

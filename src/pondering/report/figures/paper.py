@@ -79,7 +79,7 @@ LONG_PRIOR = (3.0, 3.5, 4.7)
 """Banino 2021, Fig. 2c: lower quartile, median and upper quartile of the steps of 30 seeds."""
 
 SOLVED_AT = {
-    "parity": {
+    "parity_fojo": {
         ("repeat", 1.0): None, ("repeat", 2.0): 22_000, ("repeat", 3.0): 49_000,
         ("repeat", 5.0): 27_000, ("repeat", 8.0): 26_000, ("act", 1e-3): 55_000,
         ("act", 5e-3): 356_000, ("act", 1e-2): 53_000, ("act", 1e-1): None,
