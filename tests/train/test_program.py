@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import importlib
 import inspect
@@ -21,7 +20,6 @@ from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.tasks import TASKS
 from pondering.train import program
-from pondering.train.draws import DRAWS
 
 ROOT = Path(__file__).parents[2]
 REDUCED = load_params(ROOT / "params.yaml", "reduced")
@@ -157,54 +155,6 @@ def test_the_class_of_every_name_lies_in_its_files() -> None:
         classes.append(("mechanism", name, getattr(importlib.import_module(module), kind)))
     for part, name, kind in classes:
         assert Path(inspect.getfile(kind)) in program.files(part, name), (part, name)
-
-
-NAMES = {"task": [*TASKS], "cell": [*CELLS], "mechanism": [*MECHANISMS], "draws": [*DRAWS]}
-OUTSIDE = {
-    "params/mechanisms.py": "names classes, and what comes of values is in the hash",
-    "params/replica.py": "what comes of it is in the hash, as values",
-    "params/schema.py": "what comes of it is in the hash, as values",
-    "project/errors.py": "says what is refused",
-    "project/provenance.py": "names the machine",
-    "model/cells/__init__.py": "names classes",
-    "train/draws/__init__.py": "names functions",
-    "model/halting/sampled.py": "evaluates",
-}
-"""Imported by listed files, and not listed: why a change there reaches no number."""
-
-
-def imported(path: Path) -> set[Path]:
-    """The files of the package in which lies what a file imports."""
-    found = set[Path]()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pondering"):
-            module = importlib.import_module(str(node.module))
-            for alias in node.names:
-                if not hasattr(module, alias.name):
-                    importlib.import_module(f"{node.module}.{alias.name}")
-                home = inspect.getmodule(getattr(module, alias.name))
-                ours = home and home.__name__.startswith("pondering")
-                found.add(Path(inspect.getfile(home if ours and home else module)))
-    return found
-
-
-def test_what_a_listed_file_imports_is_listed_with_it() -> None:
-    """With a task, cell or mechanism: under its name, or for all."""
-    of_part = {
-        part: {name: {*program.files(part, name)} for name in NAMES.get(part, ("",))}
-        for part in program.LISTED
-    }
-    every = {path for names in of_part.values() for paths in names.values() for path in paths}
-    common = {path for names in of_part.values() for path in set.intersection(*names.values())}
-    outside = {
-        found.relative_to(program.PACKAGE).as_posix()
-        for names in of_part.values()
-        for name, paths in names.items()
-        for path in paths
-        for found in imported(path)
-        - (common.union(*(each.get(name, ()) for each in of_part.values())) if name else every)
-    }
-    assert outside == {*OUTSIDE}
 
 
 def test_an_edit_of_equal_numbers_counts_as_what_it_was(
