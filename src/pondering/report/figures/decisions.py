@@ -169,7 +169,8 @@ def _ends(unit: str, group: Sequence[Estimate], bounds: Sequence[Bound]) -> tupl
         positive = [each for each in known if each]
         return min(positive, default=0.5) / 3, max(positive, default=2.0) * 3
     known += [each[end] for each in group for end in ("low", "high")]
-    known += {"correlation": [-1.0, 1.0], "share": [0.0, 1.0], "networks": [0.0]}.get(unit, [])
+    usual = {"correlation": [-1.0, 1.0], "share": [0.0, 1.0], "networks": [0.0], "updates": [0.0]}
+    known += usual.get(unit, [])
     there = [each for each in known if each is not None]
     low, high = min(there, default=-1.0), max(there, default=1.0)
     room = 0.05 * (high - low or 1.0)
