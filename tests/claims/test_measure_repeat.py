@@ -60,7 +60,7 @@ def test_a_fixed_repeat_against_act(gone: Replicas, solved: float) -> None:
             )
         )
 
-    known = {mechanism: Training(source, "parity_fojo", mechanism) for mechanism in ("repeat", "act")}
+    known = {name: Training(source, "parity_fojo", name) for name in ("repeat", "act")}
     soonest = [
         min(median([known[mechanism].first(s, k, solved) for k in SEEDS]) for s in settings)
         for mechanism, settings in (("repeat", REPEATS[1:]), ("act", TAUS))

@@ -80,7 +80,7 @@ def fewest() -> Results:
                      & ~table["split"].isin(["heldout", "extrapolation"])]  # fmt: skip
         kept = kept.drop_duplicates(["mechanism", "setting", "split"])
         # two figures ask for a fixed repeat
-        repeated = name in ("parity", "addition")
+        repeated = name in ("parity_fojo", "addition")
         tables[name] = kept if repeated else kept[kept["setting"] != 2].copy()
     traces = {name: [each[0] | {"steps": each[0]["steps"][:2]}]
               for name, each in whole.traces.items()}  # fmt: skip
