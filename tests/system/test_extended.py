@@ -255,7 +255,7 @@ def test_a_mechanism_is_shown_published_and_loaded(project: Path) -> None:
 
 def test_a_wrong_value_of_a_mechanism_is_one_line(project: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path, tiny.document(threshold={"theta": [0.4], "sharpness": 0}))
-    said = shell(project, f"pondering claims --profile quick --root {tmp_path}", status=2)
+    said = shell(project, f"cd {tmp_path} && pondering show tiny --input +-0", status=2)
     assert "tiny.threshold.sharpness: 0 is not allowed: Input should" in said
     assert said.count("\n") == 1
 

@@ -57,7 +57,7 @@ def test_the_readmes_lines_run_with_torch_alone(python: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
     done = run(python, "-c", code)
     assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"torch\.Size\(\[10, 32, 15\]\) tensor\(\d\.\d*\)\n", done.stdout)
+    assert re.fullmatch(r"tensor\(\d+\.\d*\)\n", done.stdout)
     there = run(python, "-m", "pip", "list", "--format=freeze").stdout.lower()
     assert f"pondering=={version('pondering')}" in there
     for name in ("numba", "numpy", "scipy", "dvc", "mlflow", "pandas", "click", "pydantic"):
