@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 from torch import Tensor
 
 from pondering.data.frozen import freeze
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig, Params, load_params
 from pondering.params.replica import Replica
 from pondering.project.paths import Layout
@@ -77,10 +78,9 @@ def document(**quick: dict[str, Any]) -> dict[str, Any]:
 EXACT: dict[str, Any] = {"network": {"hidden": 32}, "training": {"batch": 32}}
 """Sizes at which a part of a sweep trains as the whole, bit for bit (`train.shard.LANES`)."""
 BEYOND: dict[str, Any] = {
-    "correctness": {"weight": [0.5, 1.0]},
-    "certainty": {"theta": [0.5, 1.0]},
-    "dact": {"tau": [0.01, 0.1]},
-    "random_depth": {"alpha": [0.5, 1.0]},
+    name: {entry.setting: [0.01, 0.1] if entry.setting == "tau" else [0.5, 1.0]}
+    for name, entry in MECHANISMS.items()
+    if name not in {**BLOCK["common"], **BLOCK["quick"]}
 }
 """Blocks of the mechanisms that the tiny experiment has not; `config` has them all."""
 

@@ -86,7 +86,7 @@ def test_what_a_cell_cannot_have_is_refused(
 
 
 def test_a_wrong_entry_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = replace(MECHANISMS["act"], path="pondering.model.halting:PonderNet")
+    wrong = replace(MECHANISMS["act"], path="pondering.model.halting.pondernet:PonderNet")
     monkeypatch.setitem(MECHANISMS, "act", wrong)
     with pytest.raises(UserError, match=r"act: .* unexpected keyword argument 'tau'"):
         make_halting(tiny.config(tmp_path), Replica("act", 0.1, 0))

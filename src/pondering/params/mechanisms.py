@@ -65,16 +65,16 @@ class Mechanism:
 
 MECHANISMS: dict[str, Mechanism] = {
     "repeat": Mechanism(
-        "Fixed repeat", "rho", "ρ", ranges.Count, "pondering.model.halting:FixedRepeat",  # noqa: RUF001
+        "Fixed repeat", "rho", "ρ", ranges.Count, "pondering.model.halting.repeat:FixedRepeat",  # noqa: RUF001
         learns=False,
     ),
     "act": Mechanism(
-        "ACT", "tau", "τ", ranges.Number, "pondering.model.halting:ACT",
+        "ACT", "tau", "τ", ranges.Number, "pondering.model.halting.act:ACT",
         shares=("epsilon", "max_steps", "carry"), own={"tau_warmup": (ranges.Whole, 0)},
         remainder=True, sweeps=("halt_bias", "tau_warmup"),
     ),
     "pondernet": Mechanism(
-        "PonderNet", "lambda_p", "λp", ranges.Number, "pondering.model.halting:PonderNet",
+        "PonderNet", "lambda_p", "λp", ranges.Number, "pondering.model.halting.pondernet:PonderNet",
         shares=("max_steps", "carry"),
         own={
             "beta": (ranges.Number, ...),
@@ -85,20 +85,22 @@ MECHANISMS: dict[str, Mechanism] = {
         sweeps=("halt_bias", "beta", "epsilon", "kl"),
     ),
     "correctness": Mechanism(
-        "Correctness", "weight", "w", ranges.Number, "pondering.model.halting:Correctness",
+        "Correctness", "weight", "w", ranges.Number,
+        "pondering.model.halting.correctness:Correctness",
         shares=("max_steps",), own={"explore": (ranges.Number, 0.1), "detach": (bool, False)},
         sweeps=("halt_bias", "explore"),
     ),
     "certainty": Mechanism(
-        "Certainty", "theta", "θ", ranges.Number, "pondering.model.halting:Certainty",
+        "Certainty", "theta", "θ", ranges.Number, "pondering.model.halting.certainty:Certainty",
         shares=("max_steps",), learns=False,
     ),
     "dact": Mechanism(
-        "DACT", "tau", "τ*", ranges.Number, "pondering.model.halting:DACT",
+        "DACT", "tau", "τ*", ranges.Number, "pondering.model.halting.dact:DACT",
         shares=("max_steps",), remainder=True, sweeps=("halt_bias",),
     ),
     "random_depth": Mechanism(
-        "Random depth", "alpha", "α", ranges.Number, "pondering.model.halting:RandomDepth",  # noqa: RUF001
+        "Random depth", "alpha", "α", ranges.Number,  # noqa: RUF001
+        "pondering.model.halting.random_depth:RandomDepth",
         shares=("max_steps",), own={"progressive": (bool, True)}, learns=False,
     ),
 }  # fmt: skip
