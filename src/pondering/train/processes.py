@@ -84,8 +84,8 @@ def _side_by_side(shards: Sequence[Shard], at_once: int, news: News) -> None:
                     at_work[ours] = context.Process(target=_work, args=work)
                     at_work[ours].start()
                     theirs.close()
-                told: list[Any] = connection.wait(list(at_work), SECONDS_BETWEEN_LOOKS)
-                for pipe in told:
+                ready: list[Any] = connection.wait(list(at_work), SECONDS_BETWEEN_LOOKS)
+                for pipe in ready:
                     try:
                         news.tell(*pipe.recv())
                     except EOFError:  # its process has ended

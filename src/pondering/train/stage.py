@@ -104,13 +104,13 @@ def _train(
     ]
     work = cut.cut(sweeps, missing)
     if params.profile == "paper" and not any(each.checkpoint.is_file() for each in work):
-        told = f"{experiment} takes about {duration(cut.seconds(work))}"
+        estimate = f"{experiment} takes about {duration(cut.seconds(work))}"
         if device.type == "cpu" and not params.compute.insist:
             raise UserError(
-                f"params.yaml: profile: paper needs a GPU: {told} on this CPU; use a GPU, choose "
-                "reduced or quick, or insist with compute.insist: true"
+                f"params.yaml: profile: paper needs a GPU: {estimate} on this CPU; use a GPU, "
+                "choose reduced or quick, or insist with compute.insist: true"
             )
-        print(f"paper {told} on {machine.name_of(device)}, by a few updates", flush=True)
+        print(f"paper {estimate} on {machine.name_of(device)}, by a few updates", flush=True)
     on_cluster = params.compute.executor == "ray"
     execute = ray.train_on_cluster if on_cluster else processes.train_here
     execute(work, processes.News(work, listen))

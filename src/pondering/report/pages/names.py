@@ -24,19 +24,22 @@ PAPERS = {
 """Paper -> where anyone can read it."""
 
 TERMS = (
-    "A plain network takes one step, a fixed repeat \N{GREEK SMALL LETTER RHO} steps. "
-    "Tau (τ) is what a step costs ACT in training. Lambda_p (λp) is the chance to halt at "
-    "each step in the prior that PonderNet is pulled towards, and beta the weight of that pull; "
-    "kl prior_p measures it in the other direction. Epsilon: training stops "
-    "unrolling once less than this halting probability remains. Halt_bias is where the bias of "
-    "the halting unit starts. Explore is "
-    "the chance that an input may not stop before a random step. An exit rule stops a trained "
-    "network by another measure than its halting unit. Parity asks whether the number of +1s is "
-    "odd; its nonzero elements come first (leading) or anywhere (scattered). A network solves "
-    "a task with a test error below 5%, logic below 2%. Tables show means over seeds at the "
-    "setting with the lowest error, in brackets their 95% interval."
+    "A plain network takes one step over an input. Tau (τ) is what a step costs ACT in training. "
+    "PonderNet is pulled towards a prior that halts with probability lambda_p (λp) at each step. "
+    "Parity asks whether the number of +1s is odd; its nonzero elements come first (leading) or "
+    "anywhere (scattered). A network solves a task with a test error below 5%, logic below 2%."
 )
-"""The words of the tables."""
+"""The words of the findings."""
+
+TABLE_TERMS = (
+    "A fixed repeat takes \N{GREEK SMALL LETTER RHO} steps. Beta is the weight of PonderNet's pull "
+    "towards its prior; kl prior_p measures that pull in the other direction. Epsilon: training "
+    "stops unrolling once less than this halting probability remains. Halt_bias is where the bias "
+    "of the halting unit starts. Explore is the chance that an input may not stop before a random "
+    "step. An exit rule stops a trained network by another measure than its halting unit. Tables "
+    "show means over seeds at the setting with the lowest error, in brackets their 95% interval."
+)
+"""The further words of the tables."""
 
 CELLS = {
     "tanh_rnn": "tanh recurrent network",

@@ -139,6 +139,7 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         "papers": names.PAPERS,
         "signs": names.SIGNS,
         "terms": names.TERMS,
+        "table_terms": names.TABLE_TERMS,
         "colours": names.COLOURS,
         "most_figures": MOST_FIGURES,
     }
