@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +11,7 @@ from torch import Tensor, nn
 
 from pondering.model.cells import CELLS, Linear
 from pondering.params.read import MECHANISMS
-from pondering.project.errors import UserError
 from pondering.report.pages.summary import trained_in_words
-from pondering.tasks import make_task
-from pondering.train.build import make_network
 
 
 class Residual(nn.Module):
@@ -39,13 +35,13 @@ class Residual(nn.Module):
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_class_and_its_name_are_enough_to_train(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str
+    monkeypatch: pytest.MonkeyPatch, mechanism: str
 ) -> None:
     monkeypatch.setitem(CELLS, "residual", Residual)
     learns = mechanism == "act"
     updates = 150 if learns else 5
     values: Any = {"network": {"cell": "residual"}, "training": {"updates": updates}}
-    config = tiny.config(tmp_path, **values)
+    config = tiny.config(**values)
     sweep = tiny.sweep(config, mechanism)
     before = [parameter.clone() for parameter in sweep.network.cell.parameters()]
     tiny.train(sweep)
@@ -56,10 +52,3 @@ def test_a_class_and_its_name_are_enough_to_train(
     losses = torch.stack(sweep.curves)[..., 1]
     assert losses.isfinite().all() and (not learns or (losses[-1] < losses[0]).all())
     assert trained_in_words(config).startswith("Residual of 16 units; ")
-
-
-def test_an_unknown_cell_is_named_with_those_there_are(tmp_path: Path) -> None:
-    config = tiny.config(tmp_path, network={"cell": "residual"})
-    task = make_task(config.task, "tiny")
-    with pytest.raises(UserError, match=r"network\.cell: 'residual' is unknown; allowed: tanh_rnn"):
-        make_network(config, task, config.replicas("act"))

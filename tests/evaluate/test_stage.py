@@ -119,9 +119,9 @@ def test_mixed_sequences_are_none_of_training_or_evaluation(task: SyntheticTask)
         assert not mine & {other.inputs[:, row].tobytes() for row in rows}
 
 
-def test_a_sampled_halt_is_each_seeds_own_luck(tmp_path: Path) -> None:
+def test_a_sampled_halt_is_each_seeds_own_luck() -> None:
     """Four replicas that are one network: those of a seed halt alike, seeds apart."""
-    config = tiny.config_of_sequences(tmp_path)
+    config = tiny.config(task=tiny.SUMS)
     task = make_task(config.task, "tiny")
     replicas = [Replica("pondernet", *each) for each in ((0.3, 5), (0.6, 5), (0.3, 9), (0.6, 9))]
     network = make_network(config, task, replicas)
@@ -149,11 +149,9 @@ def test_a_sampled_halt_is_each_seeds_own_luck(tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-def test_the_mean_state_crosses_in_the_expectation_and_one_steps_when_sampled(
-    tmp_path: Path,
-) -> None:
+def test_the_mean_state_crosses_in_the_expectation_and_one_steps_when_sampled() -> None:
     """What the first vector of a sequence leaves to the second, step by step by hand."""
-    config = tiny.config_of_sequences(tmp_path)
+    config = tiny.config(task=tiny.SUMS)
     task = make_task(config.task, "tiny")
     network = make_network(config, task, [Replica("pondernet", 0.3, 5)])
     batch = task.evaluation_sets(30)["test"].torch().replicate(1)

@@ -43,13 +43,13 @@ def test_a_profile_overrides_the_common_values_key_by_key() -> None:
     assert merged == {"a": {"b": 1, "c": [3]}, "d": {"e": 2}}
 
 
-def test_what_a_run_depends_on_leaves_the_other_mechanisms_out(tmp_path: Path) -> None:
-    values = tiny.config(tmp_path).of_mechanism("act")
+def test_what_a_run_depends_on_leaves_the_other_mechanisms_out() -> None:
+    values = tiny.config().of_mechanism("act")
     assert values.keys() == {"task", "network", "halting", "act", "training", "seeds"}
 
 
-def test_a_mechanisms_own_updates_and_learning_rate_win(tmp_path: Path) -> None:
-    config = tiny.config(tmp_path, act={"updates": 7, "learning_rate": 0.5})
+def test_a_mechanisms_own_updates_and_learning_rate_win() -> None:
+    config = tiny.config(act={"updates": 7, "learning_rate": 0.5})
     assert (config.updates("act"), config.updates("repeat")) == (7, 30)
     assert (config.learning_rate("act"), config.learning_rate("pondernet")) == (0.5, 0.01)
 
@@ -215,8 +215,8 @@ def test_a_broken_file_gives_one_line(tmp_path: Path, text: str) -> None:
         ({"layout": "left"}, "task.layout: 'left' is not allowed; leading or scattered is"),
     ],
 )
-def test_task_fields(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    values = tiny.config(tmp_path, task=change).task
+def test_task_fields(change: dict[str, Any], said: str) -> None:
+    values = tiny.config(task=change).task
     with pytest.raises(UserError) as caught:
         make_task(values, "tiny")
     message = str(caught.value)

@@ -1,7 +1,8 @@
-"""Swept settings that are mappings: options and seeds of their own, products, named lists."""
+"""Replicas: which settings, options and seeds there are, and what they are called."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,17 @@ import pytest
 from support import tiny
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.ranges import GRIDS
+from pondering.params.ranges import GRIDS, setting_text
 from pondering.params.read import load_params
-from pondering.params.replica import Replica
+from pondering.params.replica import Options, Replica, read_variant, title_of
 from pondering.project.errors import UserError
 
 BIAS = {"tau": 0.001, "halt_bias": -3}
 BETA = {"lambda_p": 0.2, "halt_bias": 1, "beta": 0.1}
 
 
-def test_a_mapping_names_options_for_its_replicas_alone(tmp_path: Path) -> None:
-    config = tiny.config(tmp_path, act={"tau": [0.001, BIAS]}, pondernet={"lambda_p": [0.2, BETA]})
+def test_a_mapping_names_options_for_its_replicas_alone() -> None:
+    config = tiny.config(act={"tau": [0.001, BIAS]}, pondernet={"lambda_p": [0.2, BETA]})
     assert config.replicas("act") == (
         Replica("act", 0.001, 0),
         Replica("act", 0.001, 7),
@@ -30,32 +31,32 @@ def test_a_mapping_names_options_for_its_replicas_alone(tmp_path: Path) -> None:
     assert config.plain()["act"]["tau"] == config.of_mechanism("act")["act"]["tau"] == [0.001, BIAS]
 
 
-def test_what_is_named_twice_trains_once(tmp_path: Path) -> None:
+def test_what_is_named_twice_trains_once() -> None:
     again = {"tau": [0.001, 0.1], "seeds": [7, 6]}
-    config = tiny.config(tmp_path, act={"tau": [0.001, 0.001, again]})
+    config = tiny.config(act={"tau": [0.001, 0.001, again]})
     pairs = [(0.001, 0), (0.001, 7), (0.001, 6), (0.1, 7), (0.1, 6)]
     assert config.replicas("act") == tuple(Replica("act", *each) for each in pairs)
 
 
-def test_what_a_setting_says_again_is_no_option(tmp_path: Path) -> None:
-    plain = tiny.config(tmp_path, act={"tau": [0.001, 0.1]})
+def test_what_a_setting_says_again_is_no_option() -> None:
+    plain = tiny.config(act={"tau": [0.001, 0.1]})
     again = [{"tau": 0.001}, {"tau": 0.1, "halt_bias": 0.0, "tau_warmup": 0}]
-    assert tiny.config(tmp_path, act={"tau": again}) == plain
+    assert tiny.config(act={"tau": again}) == plain
 
 
-def test_seeds_of_a_setting_are_further_ones(tmp_path: Path) -> None:
+def test_seeds_of_a_setting_are_further_ones() -> None:
     again = {"tau": 0.1, "halt_bias": [-3, 0], "seeds": {"from": 5, "count": 2}}
-    config = tiny.config(tmp_path, act={"tau": [0.1, again]})
+    config = tiny.config(act={"tau": [0.1, again]})
     names = [(each.seed, dict(each.options)) for each in config.replicas("act")]
     low = {"halt_bias": -3.0}
     assert names == [(0, {}), (7, {}), (5, low), (6, low), (5, {}), (6, {})]
     assert config.plain()["act"]["tau"][1] == {"tau": 0.1, "halt_bias": -3.0, "seeds": [5, 6]}
 
 
-def test_a_setting_with_options_is_never_traced(tmp_path: Path) -> None:
+def test_a_setting_with_options_is_never_traced() -> None:
     trace = {"examples": 1, "trace": {"tau": 0.001}}
     act = {"tau": [BIAS, 0.1, 0.3]}
-    config = tiny.config(tmp_path, act=act, pondernet={"lambda_p": [BETA, 0.6]}, evaluation=trace)
+    config = tiny.config(act=act, pondernet={"lambda_p": [BETA, 0.6]}, evaluation=trace)
     assert (config.traced("act"), config.traced("pondernet")) == (0.1, 0.6)
 
 
@@ -80,9 +81,9 @@ def test_nonsense_is_one_line(tmp_path: Path, mechanism: str, given: list[Any], 
     assert str(caught.value).startswith(f"{path}: tiny.{said}")
 
 
-def test_lists_stand_for_all_their_combinations_the_last_fastest(tmp_path: Path) -> None:
+def test_lists_stand_for_all_their_combinations_the_last_fastest() -> None:
     product = {"lambda_p": 0.2, "beta": [0.01, 0.1], "kl": ["p_prior", "prior_p"]}
-    config = tiny.config(tmp_path, pondernet={"beta": 0.01, "lambda_p": [product, 0.3]})
+    config = tiny.config(pondernet={"beta": 0.01, "lambda_p": [product, 0.3]})
     assert config.mechanism("pondernet").settings == (
         0.2,
         {"lambda_p": 0.2, "kl": "prior_p"},
@@ -92,9 +93,8 @@ def test_lists_stand_for_all_their_combinations_the_last_fastest(tmp_path: Path)
     )
 
 
-def test_a_papers_list_may_be_named(tmp_path: Path) -> None:
+def test_a_papers_list_may_be_named() -> None:
     config = tiny.config(
-        tmp_path,
         act={"tau": "graves_text"},
         pondernet={"lambda_p": ["banino_priors", {"lambda_p": "banino_priors", "beta": 0.5}]},
     )
@@ -107,3 +107,69 @@ def test_every_option_is_an_own_value_or_the_halting_bias() -> None:
     for entry in MECHANISMS.values():
         assert set(entry.sweeps) <= {"halt_bias", *entry.own}
         assert not set(entry.sweeps) & {entry.setting, "max_steps"}
+
+
+def test_an_experiment_has_one_of_each_setting_and_seed_settings_outermost() -> None:
+    pairs = [(0.3, 0), (0.3, 7), (0.6, 0), (0.6, 7)]
+    wanted = tuple(Replica("pondernet", *each) for each in pairs)
+    assert tiny.config().replicas("pondernet") == wanted
+
+
+def test_its_text_finds_it_again_however_its_setting_was_read() -> None:
+    for setting in (0.1, 0.10000000149011612):  # as float32 has it
+        assert Replica("act", setting, 7).text() == "act, tau 0.1, seed 7"
+    assert Replica("repeat", 1, 0) == Replica("repeat", 1.0, 0)
+    assert Replica("repeat", 1, 0).text() == Replica("repeat", 1.0, 0).text()
+    assert Replica("act", 0.1, 7).row() == {"mechanism": "act", "setting": 0.1, "seed": 7}
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"), [(3, "3"), (3.0, "3"), (0.001, "0.001"), (1e-5, "1e-05"), (0.0, "0")]
+)
+def test_there_is_one_way_to_write_a_setting(setting: float, text: str) -> None:
+    assert setting_text(setting) == text
+
+
+def test_the_setting_that_is_traced_is_named_and_not_chosen_by_its_results() -> None:
+    values = {"act": {"tau": [0.3, 0.1, 0.2]}}
+    for tau, traced in ((0.1, 0.1), (0.27, 0.3), (0.25, 0.2)):
+        trace = {"examples": 1, "trace": {"tau": tau}}
+        config = tiny.config(**values, evaluation=trace)
+        assert config.traced("act") == traced
+    assert config.traced("pondernet") == 0.3
+
+
+VARIANTS: list[tuple[Options, str, str]] = [
+    ((), "act", "ACT"),
+    ((("halt_bias", -3.0),), "act[halt_bias=-3]", "ACT, halt_bias -3"),
+    (
+        (("beta", 1e-5), ("prior", "geometric")),
+        "act[beta=1e-05,prior=geometric]",
+        "ACT, beta 1e-05, prior geometric",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "name", "title"), VARIANTS)
+def test_options_stand_in_the_name_of_the_mechanism_and_are_read_back(
+    options: Options, name: str, title: str
+) -> None:
+    replica = Replica("act", 0.001, 7, options)
+    assert replica.row() == {"mechanism": name, "setting": 0.001, "seed": 7}
+    assert read_variant(name) == ("act", options)
+    assert title_of(name) == title
+    assert Replica.of_row(*replica.row().values()) == replica
+    assert Replica.of_record("act", json.loads(json.dumps(replica.record()))) == replica
+    told = title.removeprefix("ACT")
+    assert replica.text() == f"act, tau 0.001{told}, seed 7"
+    assert replica.setting_name() == f"tau 0.001{told}"
+
+
+def test_a_record_without_options_is_as_it_was() -> None:
+    assert list(Replica("act", 0.1, 7).record().items()) == [("setting", 0.1), ("seed", 7)]
+    assert Replica.of_record("act", {"setting": 0.1, "seed": 7}).options == ()
+
+
+@pytest.mark.parametrize("name", ["act[", "act[]", "[a=1]", "", "act]"])
+def test_what_is_no_variants_name_has_no_options(name: str) -> None:
+    assert read_variant(name) == (name, ())

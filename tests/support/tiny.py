@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -65,10 +66,15 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
-def document(**quick: dict[str, Any]) -> dict[str, Any]:
-    """The parameters as plain data, with keys of the quick profile changed, mappings key by key."""
+def document(**quick: Any) -> dict[str, Any]:
+    """The parameters as plain data, with keys of the quick profile changed, mappings key by key.
+
+    A task that is named, such as `SUMS`, takes the place of parity.
+    """
     whole = copy.deepcopy(DOCUMENT)
     block = whole["tiny"]["quick"]
+    if "name" in quick.get("task", {}):
+        whole["tiny"]["common"]["task"], block["task"] = {}, {}
     for key, value in quick.items():
         block[key] = block.get(key, {}) | value if isinstance(value, dict) else value
     whole["tiny"]["paper"] = copy.deepcopy(block)
@@ -83,6 +89,8 @@ BEYOND: dict[str, Any] = {
     if name not in {**BLOCK["common"], **BLOCK["quick"]}
 }
 """Blocks of the mechanisms that the tiny experiment has not; `config` has them all."""
+SUMS: dict[str, Any] = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 2}
+"""A task of sequences: of one to three digits."""
 
 
 def write(folder: Path, values: dict[str, Any]) -> Path:
@@ -93,17 +101,11 @@ def write(folder: Path, values: dict[str, Any]) -> Path:
     return path
 
 
-def config(folder: Path, **quick: Any) -> ExperimentConfig:
+def config(**quick: Any) -> ExperimentConfig:
     """The tiny experiment, with a block for every mechanism."""
-    return load_params(write(folder, document(**BEYOND | quick))).experiment("tiny")
-
-
-def config_of_sequences(folder: Path) -> ExperimentConfig:
-    """The tiny experiment with sums of one to three digits in place of parity."""
-    values = document(**BEYOND)
-    task = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 2}
-    values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
-    return load_params(write(folder, values)).experiment("tiny")
+    with TemporaryDirectory() as folder:
+        path = write(Path(folder), document(**BEYOND | quick))
+        return load_params(path).experiment("tiny")
 
 
 def sweep(

@@ -31,9 +31,7 @@ def stage_of(
         diverged: the replicas, by setting and seed, that are said to have done so.
         quick: further keys, as of `tiny.document`.
     """
-    values = tiny.document(**quick)
-    values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
-    tiny.write(folder, values)
+    tiny.write(folder, tiny.document(task=task, **quick))
     params, layout = tiny.freeze_all(folder), Layout(folder, "quick")
     config = params.experiment("tiny")
     made = make_task(config.task, "tiny", layout.frozen("tiny"))

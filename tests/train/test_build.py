@@ -1,4 +1,4 @@
-"""Networks and mechanisms as the parameters ask for them, one replica or many."""
+"""Networks and mechanisms as the parameters ask for them, one replica or many; refusals."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from pondering.model.cells import LSTM
 from pondering.model.initial import glorot
 from pondering.model.network import Network
 from pondering.params.mechanisms import MECHANISMS
+from pondering.params.read import PROFILES, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.tasks import make_task
 from pondering.train.build import make_halting, make_network
+from pondering.train.fit import check_fit
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_a_mechanism_gets_its_settings_and_values(tmp_path: Path, name: str) -> None:
-    config = tiny.config(tmp_path, halting={"epsilon": 0.25}, pondernet={"beta": 0.5})
+def test_a_mechanism_gets_its_settings_and_values(name: str) -> None:
+    config = tiny.config(halting={"epsilon": 0.25}, pondernet={"beta": 0.5})
     settings = config.mechanism(name).settings
     made: Any = make_halting(config, config.replicas(name)[::2])
     assert type(made) is getattr(halting, MECHANISMS[name].path.partition(":")[2])
@@ -36,22 +38,22 @@ def test_a_mechanism_gets_its_settings_and_values(tmp_path: Path, name: str) -> 
         assert (made.beta, made.epsilon) == (0.5, None)  # ACT's epsilon is not for PonderNet
 
 
-def test_what_crosses_what_is_read_and_which_kl_come_from_the_parameters(tmp_path: Path) -> None:
+def test_what_crosses_what_is_read_and_which_kl_come_from_the_parameters() -> None:
     """A mechanism's own values win over the shared ones."""
     values = {"halting": {"reads": "state", "carry": "last"}, "network": {"cell": "lstm"}}
-    sweep = tiny.sweep(tiny.config(tmp_path, **values))
+    sweep = tiny.sweep(tiny.config(**values))
     assert sweep.network.heads.rest is not None and sweep.network.halting.carry == "last"
-    config = tiny.config(tmp_path, pondernet={"kl": "prior_p", "max_steps": 3, "epsilon": 0.1})
+    config = tiny.config(pondernet={"kl": "prior_p", "max_steps": 3, "epsilon": 0.1})
     made: Any = make_halting(config, Replica("pondernet", 0.5, 0))
     assert (made.kl, made.carry) == ("prior_p", "mean_field")
     assert (made.max_steps, made.epsilon) == (3, 0.1)
     assert make_halting(config, Replica("act", 0.5, 0)).max_steps == 4
 
 
-def test_initial_weights_and_the_forget_bias_are_those_asked_for(tmp_path: Path) -> None:
+def test_initial_weights_and_the_forget_bias_are_those_asked_for() -> None:
     """Every replica from its own seed alone, by the generator that torch's rule has used."""
     chosen = {"cell": "lstm", "init": "glorot", "forget_bias": 0.5}
-    config = tiny.config(tmp_path, network=chosen)
+    config = tiny.config(network=chosen)
     task = make_task(config.task, "tiny")
     stacked = make_network(config, task, config.replicas("act"))
     for k, replica in enumerate(config.replicas("act")):
@@ -66,30 +68,24 @@ def test_initial_weights_and_the_forget_bias_are_those_asked_for(tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (
-            {"halting": {"reads": "state"}},
-            "halting.reads: 'state' is not allowed; the cell's state is h alone",
-        ),
+        ({"halting": {"reads": "state"}}, r"halting\.reads: 'state' is not allowed; the cell's st"),
+        ({"network": {"cell": "own"}}, r"network\.cell: 'own' is unknown; allowed: tanh_rnn"),
         (
             {"network": {"cell": "gru", "forget_bias": 2.0}},
-            "network.forget_bias: 2 is not allowed: gru has no forget gate; allowed: null, or "
-            "network.cell: lstm",
+            r"network\.forget_bias: 2 is not allowed: gru has no forget gate; allowed: null, or",
         ),
     ],
 )
-def test_what_a_cell_cannot_have_is_refused(
-    tmp_path: Path, change: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(UserError) as caught:
-        tiny.sweep(tiny.config(tmp_path, **change))
-    assert str(caught.value) == f"params.yaml: {said}"
+def test_what_a_cell_cannot_have_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=f"^params.yaml: {said}"):
+        tiny.sweep(tiny.config(**change))
 
 
-def test_a_wrong_entry_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_entry_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = replace(MECHANISMS["act"], path="pondering.model.halting.pondernet:PonderNet")
     monkeypatch.setitem(MECHANISMS, "act", wrong)
     with pytest.raises(UserError, match=r"act: .* unexpected keyword argument 'tau'"):
-        make_halting(tiny.config(tmp_path), Replica("act", 0.1, 0))
+        make_halting(tiny.config(), Replica("act", 0.1, 0))
 
 
 BETAS = (0.0, 0.01, 0.5, 0.1)
@@ -105,8 +101,8 @@ def variants() -> list[Replica]:
     return [Replica("pondernet", *at, each) for at, each in zip(places, pairs, strict=True)]
 
 
-def test_an_option_becomes_a_value_for_each_replica_and_nothing_else_does(tmp_path: Path) -> None:
-    config = tiny.config(tmp_path, pondernet={"beta": 0.1})
+def test_an_option_becomes_a_value_for_each_replica_and_nothing_else_does() -> None:
+    config = tiny.config(pondernet={"beta": 0.1})
     made: Any = make_halting(config, variants())
     assert torch.equal(made.beta, torch.tensor(BETAS))
     assert made.max_steps == 4
@@ -116,10 +112,8 @@ def test_an_option_becomes_a_value_for_each_replica_and_nothing_else_does(tmp_pa
     assert make_halting(config, words).kl == ("p_prior", "prior_p")  # type: ignore[attr-defined]
 
 
-def test_replicas_of_one_seed_start_alike_but_for_the_bias_that_an_option_names(
-    tmp_path: Path,
-) -> None:
-    config, replicas = tiny.config(tmp_path, halting={"halt_bias": 0.5}), variants()
+def test_replicas_of_one_seed_start_alike_but_for_the_bias_that_an_option_names() -> None:
+    config, replicas = tiny.config(halting={"halt_bias": 0.5}), variants()
     task = make_task(config.task, "tiny")
     stacked = dict(make_network(config, task, replicas).named_parameters())
     bias = stacked["heads.bias"][:, -1]
@@ -131,3 +125,58 @@ def test_replicas_of_one_seed_start_alike_but_for_the_bias_that_an_option_names(
     for name, parameter in stacked.items():
         assert torch.equal(parameter[0], parameter[3]) == (name != "heads.bias"), name
         assert torch.equal(parameter[1], parameter[3]), name
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_experiment_of_the_parameters_can_be_made(profile: str) -> None:
+    for name, config in load_params(ROOT / "params.yaml", profile).experiments.items():
+        task = make_task(config.task, name)
+        check_fit(f"{name}.{profile}", config, task)
+        make_network(config, task, config.replicas(next(iter(config.mechanisms)))[:1])
+        for mechanism in config.mechanisms:
+            make_halting(config, config.replicas(mechanism))
+
+
+VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 1, "stop_patience": 1}
+DIGITS = {
+    "name": "digits", "data": "sklearn_digits", "train_rotation": 0.0, "test_rotations": [],
+    "test_angles": [], "validation": 200,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"network": {"cell": "conv_mlp"}}, r"network\.cell: 'conv_mlp' cannot read parity; allo"),
+        ({"task": DIGITS}, r"network\.cell: '\w+' cannot read digits; allowed: conv_mlp$"),
+        (
+            {"training": {"validation": VALIDATION}},
+            r"training\.validation: parity has no validation set",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(change: dict[str, Any], said: str) -> None:
+    config = tiny.config(**change)
+    with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{said}"):
+        check_fit("tiny.quick", config, make_task(config.task, "tiny"))
+
+
+# mechanism, its block, what its class says
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("act", {"tau": [0.01, -0.1]}, r"tau: -0\.1.* is not allowed"),
+    ("pondernet", {"lambda_p": [0.2, 1.0]}, r"lambda_p: 1\.0 is not allowed; a number in \[0, 1\)"),
+    ("pondernet", {"lambda_p": [0.2, {"lambda_p": 0.2, "beta": -1.0}]}, "beta: -1.* not allowed"),
+    ("certainty", {"theta": [1.5]}, r"theta: 1\.5 is not allowed"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "block", "said"), WRONG)
+def test_a_mechanism_refuses_what_means_nothing_before_any_work(
+    mechanism: str, block: dict[str, Any], said: str
+) -> None:
+    config = tiny.config(**{mechanism: block})
+    with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{mechanism}\.{said}"):
+        check_fit("tiny.quick", config, make_task(config.task, "tiny"))

@@ -119,7 +119,7 @@ def test_what_fits_is_found_from_one_replica(
 def test_a_mechanism_that_the_loss_does_not_fit_is_refused_in_a_line(
     tmp_path: Path, mechanism: str
 ) -> None:
-    tiny.config_of_sequences(tmp_path)
+    tiny.write(tmp_path, tiny.document(**tiny.BEYOND, task=tiny.SUMS))
     params = tiny.freeze_all(tmp_path)
     with pytest.raises(UserError, match=r"^addition: .* is not allowed; the cross entropy of one"):
         shard.train(tiny.shard(tmp_path, params, mechanism), lambda *news: None)

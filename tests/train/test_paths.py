@@ -58,9 +58,9 @@ def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.Mon
     pd.testing.assert_frame_equal(*curves.values(), rtol=1e-3)
 
 
-def test_a_gpu_trains_without_its_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_trains_without_its_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(monkeypatch, ModuleNotFoundError("No module named 'numba'"))
-    config, gpu = tiny.config(tmp_path), torch.device("cuda")
+    config, gpu = tiny.config(), torch.device("cuda")
     assert path_of("compiled", config, "act", gpu) == "fast"
     assert path_of("readable", config, "act", gpu) == "readable"
     check_path("compiled", gpu)
@@ -98,8 +98,8 @@ def refuse(monkeypatch: pytest.MonkeyPatch, problem: Exception) -> None:
     ],
 )  # fmt: skip
 def test_what_it_lacks_is_one_line_before_all_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: Exception, remedy: str
+    monkeypatch: pytest.MonkeyPatch, problem: Exception, remedy: str
 ) -> None:
     refuse(monkeypatch, problem)
     with pytest.raises(UserError, match=rf"^params\.yaml: compute\.path: auto: .*{remedy}"):
-        path_of("compiled", tiny.config(tmp_path), "act", torch.device("cpu"))
+        path_of("compiled", tiny.config(), "act", torch.device("cpu"))

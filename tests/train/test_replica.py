@@ -19,9 +19,9 @@ from pondering.train import replica
 ROOT = Path(__file__).parents[2]
 
 
-def changed(folder: Path, change: dict[str, Any]) -> set[str]:
+def changed(change: dict[str, Any]) -> set[str]:
     """The mechanisms whose keys a change of values reaches."""
-    before, after = tiny.config(folder), tiny.config(folder, **change)
+    before, after = tiny.config(), tiny.config(**change)
     return {each for each in MECHANISMS if read_by(before, each) != read_by(after, each)}
 
 
@@ -58,15 +58,15 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
 
 @pytest.mark.parametrize(("change", "reached"), CHANGES)
 def test_a_value_reaches_the_trainings_that_read_it(
-    tmp_path: Path, change: dict[str, Any], reached: set[str]
+    change: dict[str, Any], reached: set[str]
 ) -> None:
-    assert changed(tmp_path, change) == reached
+    assert changed(change) == reached
 
 
-def test_what_a_mechanisms_own_value_overrides_is_not_read(tmp_path: Path) -> None:
+def test_what_a_mechanisms_own_value_overrides_is_not_read() -> None:
     own = {"pondernet": {"max_steps": 3, "updates": 7}}
-    before = tiny.config(tmp_path, **own)
-    after = tiny.config(tmp_path, **own, halting={"max_steps": 5}, training={"updates": 31})
+    before = tiny.config(**own)
+    after = tiny.config(**own, halting={"max_steps": 5}, training={"updates": 31})
     assert read_by(before, "pondernet") == read_by(after, "pondernet")
     assert read_by(before, "act") != read_by(after, "act")
 

@@ -1,4 +1,4 @@
-"""Decay of the learning rate, the halting unit's own rate, the warm-up of tau: in the loop."""
+"""Decay and plateaus of the learning rate, the halting unit's own, the warm-up of tau."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from support import tiny
-from torch import nn
+from torch import Tensor, nn
 
 from pondering.model.halting import ACT
 from pondering.model.stacking import select
@@ -17,9 +17,10 @@ from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch
 from pondering.train import checkpoint
+from pondering.train import trainer as training
 from pondering.train.batches import Stream
 from pondering.train.plateau import Plateau
-from pondering.train.trainer import Trainer, forward
+from pondering.train.trainer import Trainer, forward, validation_error
 
 UPDATES = 12
 TAU, CLIP = 0.1, 0.05
@@ -35,10 +36,10 @@ def scheduler(decay: str, adam: torch.optim.Optimizer, updates: int) -> Any:
 
 
 @pytest.mark.parametrize("decay", ["none", "linear", "cosine"])
-def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(tmp_path: Path, decay: str) -> None:
+def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(decay: str) -> None:
     """Two replicas, each beside a network of its own that torch trains."""
     values = {"updates": UPDATES, "clip": CLIP, "decay": decay}
-    config = tiny.config(tmp_path, training=values)
+    config = tiny.config(training=values)
     replicas = [Replica("act", TAU, seed) for seed in (0, 7)]
     sweep = tiny.sweep(config, "act", replicas)
     sweep.network.path = "readable"
@@ -64,16 +65,13 @@ def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(tmp_path: Path, de
 
 
 @pytest.mark.parametrize("reads", ["h", "state"])
-@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
-def test_the_halting_unit_alone_learns_at_its_own_rate(
-    tmp_path: Path, mechanism: str, reads: str
-) -> None:
+def test_the_halting_unit_alone_learns_at_its_own_rate(reads: str) -> None:
     """At the first update the gradients are the same."""
     found = []
     for rate in (None, 0.25):
         more = {"network": {"cell": "lstm"}, "halting": {"reads": reads}}
-        config = tiny.config(tmp_path, training={"halting_rate": rate}, **more)
-        sweep = tiny.sweep(config, mechanism)
+        config = tiny.config(training={"halting_rate": rate}, **more)
+        sweep = tiny.sweep(config)
         before = {name: p.detach().clone() for name, p in sweep.parameters.items()}
         tiny.train(sweep, 1)
         found.append({name: p.detach() - before[name] for name, p in sweep.parameters.items()})
@@ -87,10 +85,10 @@ def test_the_halting_unit_alone_learns_at_its_own_rate(
             assert torch.equal(slow[name], usual[name])
 
 
-def test_the_objective_at_each_update_has_the_penalty_of_the_warm_up(tmp_path: Path) -> None:
+def test_the_objective_at_each_update_has_the_penalty_of_the_warm_up() -> None:
     """Bit for bit a sweep whose mechanism is exchanged before every update."""
-    warm = tiny.sweep(tiny.config(tmp_path, act={"tau": [0.25, 0.5], "tau_warmup": 4}))
-    by_hand = tiny.sweep(tiny.config(tmp_path, act={"tau": [0.25, 0.5]}))
+    warm = tiny.sweep(tiny.config(act={"tau": [0.25, 0.5], "tau_warmup": 4}))
+    by_hand = tiny.sweep(tiny.config(act={"tau": [0.25, 0.5]}))
     taus = by_hand.network.halting.tau  # type: ignore[attr-defined]
     for update in range(7):
         by_hand.network.halting = ACT(taus * min(1.0, update / 4), 0.01, 4)
@@ -106,8 +104,7 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
     tmp_path: Path, mechanism: str
 ) -> None:
     """Stopped at every update; replica 3 diverges on the way."""
-    config = tiny.config(
-        tmp_path, network={"init": "glorot"}, act={"tau": [0.01, 0.1], "tau_warmup": 7},
+    config = tiny.config(network={"init": "glorot"}, act={"tau": [0.01, 0.1], "tau_warmup": 7},
         training={"updates": UPDATES, "decay": "cosine", "halting_rate": 0.1, "log_points": 4},
     )  # fmt: skip
 
@@ -141,3 +138,111 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
         (resumed.plateau.state(), whole.plateau.state()),
     ):
         tiny.same_bits(got, want)
+
+
+RATE = 0.01
+# Validation errors by replica and validation, every third update.
+ERRORS = torch.tensor(
+    [
+        [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0],  # always better
+        [0.5, 0.5, 0.6, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5],  # equal is not better
+        [0.5, 0.6, 0.6, 0.4, 0.6, 0.6, 0.6, 0.3, 0.6, 0.6],  # better now and then
+        [0.5, 0.4, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9],
+    ]
+)
+
+
+def validation_batch(size: int = 20) -> Batch:
+    task = make_task(tiny.config().task, "tiny")
+    return task.training_block(99, 0, size).torch().take(slice(size))
+
+
+def scripted(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
+    return ERRORS[:, sweep.update // 3 - 1]
+
+
+def make(*values: Any) -> Trainer:
+    return tiny.sweep(tiny.config(), plateau=Plateau(validation_batch(), *values, 4))
+
+
+def test_rates_fall_and_replicas_stop_each_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patience 1: halved at the second validation in a row without a better one; 4 stop."""
+    monkeypatch.setattr(training, "validation_error", scripted)
+    sweep = make(3, 0.5, 1, 4)
+    rates, alive = [], []
+    for update in range(3, 31, 3):
+        tiny.train(sweep, update)
+        rates.append(sweep.optimiser.learning_rate / RATE)
+        alive.append(sweep.alive.clone())
+        sweep.optimiser.learning_rate = sweep.optimiser.learning_rate.clone()
+    assert torch.stack(rates).T.tolist() == [
+        pytest.approx([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+        pytest.approx([1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625, 0.0625]),
+        pytest.approx([1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.125]),
+        pytest.approx([1, 1, 1, 0.5, 0.5, 0.25, 0.25, 0.125, 0.125, 0.0625]),
+    ]
+    assert torch.stack(alive).T.tolist() == [
+        [True] * 10,
+        [True] * 4 + [False] * 6,
+        [True] * 10,
+        [True] * 5 + [False] * 5,
+    ]
+
+
+def test_when_all_have_stopped_the_sweep_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An accuracy of zero is at first better than none."""
+    monkeypatch.setattr(training, "validation_error", lambda *_: torch.ones(4))
+    sweep = tiny.train(make(3, 0.5, 1, 4))
+    assert sweep.update == 15
+    assert sweep.finished
+    assert sweep.status() == ["finished"] * 4
+    assert int(sweep.curves[-1][0, 0]) == 15
+    assert sweep.plateau is not None and sweep.plateau.best.tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("mechanism", ["act", "pondernet"])
+def test_the_validation_error_counts_mistakes(mechanism: str) -> None:
+    sweep = tiny.train(tiny.sweep(tiny.config(), mechanism), 5)
+    batch = validation_batch(37)
+    got = validation_error(sweep, batch, rows=10)
+    size = batch.targets.shape[1]
+    wrong = [0] * 4
+    with torch.no_grad():
+        for b in range(size):
+            one = batch.inputs[:, b : b + 1].unsqueeze(1).expand(1, 4, 1, -1)
+            mixture = sweep.network(one).mixture
+            for k in range(4):
+                wrong[k] += (float(mixture[0, k, 0, 0]) > 0) != bool(batch.targets[0, b])
+    assert got.tolist() == pytest.approx([count / size for count in wrong], abs=1e-6)
+    assert float(got.min()) > 0
+
+
+def test_a_stopped_replica_is_left_alone_and_its_last_row_is_of_the_updates_it_was_trained_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Replica 1 stops after the first of the three updates of a window, 2 diverges later."""
+
+    def errors(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
+        found = torch.full((4,), 0.9 - 0.01 * sweep.update)
+        found[1] = 0.5
+        return found
+
+    monkeypatch.setattr(training, "validation_error", errors)
+    sweep = make(1, 0.5, 9, 3)
+    tiny.train(sweep, 4)
+    assert sweep.alive.tolist() == [True, False, True, True]
+    sums, steps = sweep.window[1, :4].tolist(), float(sweep.computed_steps[1])  # of one update
+    with torch.no_grad():
+        for parameter in sweep.parameters.values():
+            parameter[1] = torch.nan  # its last update may have been one too many
+        sweep.parameters["heads.bias"][2] = torch.nan
+    tiny.train(sweep, 12)
+    assert sweep.alive.tolist() == [True, False, False, True]
+    assert sweep.diverged.tolist() == [False, False, True, False]
+    rows = sweep.rows()
+    mine = [row for row in rows if row.items() >= sweep.replicas[1].row().items()]
+    assert [row["update"] for row in mine] == [3, 6]
+    last = mine[-1]
+    assert [last[name] for name in ("loss", "error", "ponder_time", "remainder")] == sums
+    assert last["computed_steps"] == steps
+    assert [row["update"] for row in rows] == [3] * 4 + [6] * 4 + [9] * 3 + [12] * 3
