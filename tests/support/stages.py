@@ -1,7 +1,7 @@
-"""Stage scripts as processes of their own, without paying for torch's import at each one.
+"""Stage scripts in a project: in this process, or in one of their own, to be stopped or spoilt.
 
-A server process imports once and is forked for each stage: a stage has its own working folder,
-output, signals and exit status, as from a shell.
+For the second a server imports once and is forked for each stage: a stage has its own working
+folder, output, signals and exit status, as from a shell.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from functools import cache
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from support import tiny
+from support import argv, tiny
 
 from pondering.params.read import load_params
+from pondering.project import machine
 from pondering.tasks import TASKS
 
 ROOT = Path(__file__).parents[2]
@@ -34,10 +36,17 @@ QUICK = (*PROFILE, "--experiment", "tiny")
 DATASETS = (*PROFILE, *TASKS)
 MECHANISMS = ("repeat", "act", "pondernet")
 SERVER = multiprocessing.get_context("forkserver")
-ROOMS = ("data.fetch", "data.frozen", "evaluate.exits", "evaluate.stage", "train.stage")
+ROOMS = ("data.fetch", "data.frozen", "evaluate.stage", "train.stage")
 ROOMS += ("model.paths.compiled.operations", "model.paths.compiled.warm")
 PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS)]
 PATIENCE = 300.0  # seconds; for a loaded machine, far from what anything here takes
+
+
+def temporary() -> Path:
+    """A folder that is deleted when this process ends."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 @dataclass
@@ -56,7 +65,7 @@ class Stage:
     """
 
     def __init__(
-        self, project: Path, name: str, *arguments: str, before: Callable[[], object] | None = None
+        self, project: Path, name: str, *arguments: str, before: Callable[[], object]
     ) -> None:
         SERVER.set_forkserver_preload(PRELOADED)
         folder = _outputs()  # not in the project, whose disk may be full
@@ -109,9 +118,7 @@ class Stage:
 @cache
 def _outputs() -> Path:
     """Where what the stages print goes."""
-    folder = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+    return temporary()
 
 
 def _work(
@@ -119,7 +126,7 @@ def _work(
     name: str,
     arguments: tuple[str, ...],
     files: list[str],
-    before: Callable[[], object] | None,
+    before: Callable[[], object],
 ) -> None:
     """The forked process: take the place of `python pipeline/NAME.py ...`."""
     for stream, file in zip((1, 2), files, strict=True):
@@ -131,23 +138,31 @@ def _work(
     os.environ.pop("PONDERING_MIRROR", None)
     script = f"pipeline/{name}.py"
     sys.argv = [script, *arguments]
-    if before is not None:
-        before()
+    before()
     runpy.run_path(script, run_name="__main__")
 
 
 def run(
     project: Path, name: str, *arguments: str, before: Callable[[], object] | None = None
 ) -> Done:
-    """A stage from beginning to end."""
-    return Stage(project, name, *arguments, before=before).wait()
+    """A stage from beginning to end; in a process of its own where `before` arranges a fault."""
+    if before is not None:
+        return Stage(project, name, *arguments, before=before).wait()
+    with (
+        contextlib.chdir(project),
+        patch.dict(os.environ, PONDERING_TRACKING="off"),
+        patch.object(machine, "processes", lambda threads: 1),
+    ):
+        done = argv.run(f"{name}.py", *arguments)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return Done(done.exit_code, done.stdout, done.stderr)
 
 
-def work(project: Path, *names: str, experiment: str = "tiny") -> None:
+def work(project: Path, *names: str) -> None:
     """Stages one after the other, which have to succeed."""
     for name in names:
-        own = {"datasets": DATASETS, "report": PROFILE}
-        done = run(project, name, *own.get(name, (*PROFILE, "--experiment", experiment)))
+        done = run(project, name, *({"datasets": DATASETS}.get(name, QUICK)))
         assert (done.status, done.err) == (0, ""), done
 
 
@@ -168,9 +183,7 @@ def fresh(folder: Path, values: dict[str, Any]) -> Path:
 @cache
 def finished_project() -> Path:
     """The tiny project after every stage has run once; not to be changed."""
-    temporary = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    folder = new_project(temporary / "project")
+    folder = new_project(temporary() / "project")
     tiny.write(folder, tiny.document())
     work(folder, "datasets", "train", "evaluate")
     return folder

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from functools import cache, partial
 from pathlib import Path
 
 import torch
-from support import argv, tiny
+from support import argv, stages, tiny
 
 from pondering.evaluate.load import Trained, load_trained
 from pondering.model.halting import PonderRecord
@@ -68,8 +65,7 @@ SIGNS = "+-+0+"
 def trained() -> Path:
     """The project's folder; to be copied, not written to."""
     torch.set_num_threads(1)
-    root = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    root = stages.temporary()
     (root / "params.yaml").write_text(PARAMS)
     params = tiny.freeze_all(root)
     for experiment, mechanism in TRAINED:
