@@ -1,14 +1,17 @@
-"""Which edits of the source train which replicas of the real params.yaml again."""
+"""Which edits of the source train which replicas of the real params.yaml again; today none."""
 
 from __future__ import annotations
 
 import csv
 import importlib
 import inspect
-import itertools
+import io
+import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+import subprocess
+import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +23,13 @@ from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.tasks import TASKS
 from pondering.train import program
+from pondering.train.replica import by_hash
+from pondering.train.stage import missing_of
 
 ROOT = Path(__file__).parents[2]
 REDUCED = load_params(ROOT / "params.yaml", "reduced")
 TRAININGS = {(n, m): c for n, c in REDUCED.experiments.items() for m in c.mechanisms}
+Programs = dict[tuple[str, str], dict[str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +51,12 @@ def package(copied: Path) -> Iterator[Path]:
     program._tree.cache_clear()
 
 
-def hashes(package: Path) -> dict[tuple[str, str], dict[str, str]]:
+@pytest.fixture(scope="module")
+def unedited(copied: Path) -> Programs:
+    return hashes(copied)
+
+
+def hashes(package: Path) -> Programs:
     """The program of each training."""
     program._hash.cache_clear()
     program._tree.cache_clear()
@@ -57,10 +68,8 @@ def hashes(package: Path) -> dict[tuple[str, str], dict[str, str]]:
     }
 
 
-def trained_again(package: Path, edits: Callable[[], object]) -> set[tuple[str, str]]:
-    """The trainings whose program some edits change."""
-    before = hashes(package)
-    edits()
+def trained_again(package: Path, before: Programs) -> set[tuple[str, str]]:
+    """The trainings whose program is another than before."""
     after = hashes(package)
     return {each for each in before if before[each] != after[each]}
 
@@ -72,43 +81,43 @@ def edited(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def with_task(name: str) -> set[tuple[str, str]]:
-    return {each for each, config in TRAININGS.items() if config.task["name"] == name}
+def of(**names: str) -> set[tuple[str, str]]:
+    """The trainings with this task, cell or mechanism."""
+    return {
+        (experiment, mechanism)
+        for (experiment, mechanism), config in TRAININGS.items()
+        if names.items()
+        <= {
+            "task": config.task["name"],
+            "cell": config.network.cell,
+            "mechanism": mechanism,
+        }.items()
+    }
 
 
-def with_cell(name: str) -> set[tuple[str, str]]:
-    return {each for each, config in TRAININGS.items() if config.network.cell == name}
-
-
-def with_mechanism(name: str) -> set[tuple[str, str]]:
-    return {each for each in TRAININGS if each[1] == name}
-
-
-def test_remarks_docstrings_annotations_and_messages_train_nothing(package: Path) -> None:
-    def edits() -> None:
-        for part, names in (("task", TASKS), ("cell", CELLS), ("mechanism", MECHANISMS)):
-            for name in names:
-                for path in program.files(part, name, package):
-                    path.write_text(f"# A remark.\n{path.read_text()}")
-        for path in program.files("network", package=package):
-            path.write_text(
-                re.sub(r'\A""".*?"""', '"""Else."""', path.read_text(), flags=re.DOTALL)
-            )
-        edited(package / "train/trainer.py", "-> list[str]:", "-> Any:")
-        edited(package / "tasks/base.py", "from pondering.project.errors", "from pondering.errors")
-        edited(package / "train/build.py", "is unknown; allowed:", "is not known; choose of")
-
-    assert trained_again(package, edits) == set()
+def test_remarks_docstrings_annotations_and_messages_train_nothing(
+    package: Path, unedited: Programs
+) -> None:
+    for part, names in (("task", TASKS), ("cell", CELLS), ("mechanism", MECHANISMS)):
+        for name in names:
+            for path in program.files(part, name, package):
+                path.write_text(f"# A remark.\n{path.read_text()}")
+    for path in program.files("network", package=package):
+        path.write_text(re.sub(r'\A""".*?"""', '"""Else."""', path.read_text(), flags=re.DOTALL))
+    edited(package / "train/trainer.py", "-> list[str]:", "-> Any:")
+    edited(package / "tasks/base.py", "from pondering.project.errors", "from pondering.errors")
+    edited(package / "train/build.py", "is unknown; allowed:", "is not known; choose of")
+    assert trained_again(package, unedited) == set()
 
 
 @pytest.mark.parametrize(
     ("path", "old", "new", "reached"),
     [
-        ("tasks/parity.py", '"-": -1', '"-": -2', with_task("parity")),
-        ("tasks/wikipedia/made_text.py", "(3, 13)", "(3, 12)", with_task("wikipedia")),
-        ("model/cells/lstm.py", "torch.tanh", "torch.sigmoid", with_cell("lstm")),
-        ("model/halting/act.py", "warmup, 1.0)", "warmup, 2.0)", with_mechanism("act")),
-        ("model/halting/pondernet.py", "arange(1.0", "arange(2.0", with_mechanism("pondernet")),
+        ("tasks/parity.py", '"-": -1', '"-": -2', of(task="parity")),
+        ("tasks/wikipedia/made_text.py", "(3, 13)", "(3, 12)", of(task="wikipedia")),
+        ("model/cells/lstm.py", "torch.tanh", "torch.sigmoid", of(cell="lstm")),
+        ("model/halting/act.py", "warmup, 1.0)", "warmup, 2.0)", of(mechanism="act")),
+        ("model/halting/pondernet.py", "arange(1.0", "arange(2.0", of(mechanism="pondernet")),
         ("train/adam.py", "0.999", "0.99", {*TRAININGS}),
         ("train/batches.py", "AT_ONCE = 8", "AT_ONCE = 4", {*TRAININGS}),
         ("model/paths/compiled/loops/tape.py", "from ", "MORE = 1\nfrom ", {*TRAININGS}),
@@ -118,23 +127,29 @@ def test_remarks_docstrings_annotations_and_messages_train_nothing(package: Path
     ],
 )  # fmt: skip
 def test_a_changed_constant_trains_what_uses_it(
-    package: Path, path: str, old: str, new: str, reached: set[tuple[str, str]]
+    package: Path,
+    unedited: Programs,
+    path: str,
+    old: str,
+    new: str,
+    reached: set[tuple[str, str]],
 ) -> None:
-    assert trained_again(package, lambda: edited(package / path, old, new)) == reached
+    edited(package / path, old, new)
+    assert trained_again(package, unedited) == reached
 
 
-def test_a_new_task_cell_or_mechanism_trains_nothing_else(package: Path) -> None:
-    def edits() -> None:
-        for path, registry in (
-            ("tasks/copy_task.py", "tasks/__init__.py"),
-            ("model/cells/small.py", "model/cells/__init__.py"),
-            ("model/halting/threshold.py", "params/mechanisms.py"),
-        ):
-            (package / path).write_text("VALUE = 1\n")
-            with (package / registry).open("a") as file:
-                file.write("\nMORE = {}\n")
-
-    assert trained_again(package, edits) == set()
+def test_a_new_task_cell_or_mechanism_trains_nothing_else(
+    package: Path, unedited: Programs
+) -> None:
+    for path, registry in (
+        ("tasks/copy_task.py", "tasks/__init__.py"),
+        ("model/cells/small.py", "model/cells/__init__.py"),
+        ("model/halting/threshold.py", "params/mechanisms.py"),
+    ):
+        (package / path).write_text("VALUE = 1\n")
+        with (package / registry).open("a") as file:
+            file.write("\nMORE = {}\n")
+    assert trained_again(package, unedited) == set()
 
 
 def test_a_name_without_a_file_is_refused(package: Path) -> None:
@@ -158,22 +173,21 @@ def test_the_class_of_every_name_lies_in_its_files() -> None:
 
 
 def test_an_edit_of_equal_numbers_counts_as_what_it_was(
-    package: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two in a row lead back to the first."""
-    adam, found = package / "train/adam.py", []
-    monkeypatch.setattr(program, "SAME", tmp_path / "same.csv")
-    (tmp_path / "same.csv").write_text("part,old,new,why\n")
-    for name in ("betas", "decays", "shares"):
-        adam.write_text(adam.read_text().replace(found[-1][0] if found else "betas", name))
-        program._same_program.cache_clear()
-        found.append((name, hashes(package)["parity", "act"]["loop"]))
-    lines = [f"loop,{old},{new},a name\n" for (_, old), (_, new) in itertools.pairwise(found)]
-    (tmp_path / "same.csv").write_text("part,old,new,why\n" + "".join(lines))
-    program._same_program.cache_clear()
-    assert len({sha256 for _, sha256 in found}) == 3
-    assert hashes(package)["parity", "act"]["loop"] == found[0][1]
-    program._same_program.cache_clear()
+
+    def loop() -> str:
+        return hashes(package)["parity", "act"]["loop"]
+
+    monkeypatch.setattr(program, "_same_program", dict)
+    found = [loop()]
+    for old, new in (("betas", "decays"), ("decays", "shares")):
+        edited(package / "train/adam.py", old, new)
+        found.append(loop())
+    assert len({*found}) == 3
+    monkeypatch.setattr(program, "_same_program", lambda: dict(zip(found[1:], found, strict=False)))
+    assert loop() == found[0]
 
 
 def test_the_committed_table_leads_back_to_a_first_hash() -> None:
@@ -187,3 +201,51 @@ def test_the_committed_table_leads_back_to_a_first_hash() -> None:
             steps, sha256 = steps + 1, same[sha256]
             assert steps <= len(same), "a circle"
     assert all(row["part"] in {*program.LISTED, "evaluation"} and row["why"] for row in rows)
+
+
+LISTED = ROOT / "reports/reduced/replicas.csv"
+
+
+def test_nothing_is_to_be_trained(tmp_path: Path) -> None:
+    (tmp_path / "reports/reduced").mkdir(parents=True)
+    shutil.copy(LISTED, tmp_path / "reports/reduced")
+    params, found = load_params(ROOT / "params.yaml", "reduced"), {}
+    for name, config in params.experiments.items():
+        for mechanism in config.mechanisms:
+            planned = by_hash(params, name, mechanism)
+            if count := len(missing_of(params, name, tmp_path, planned)):
+                found[name, mechanism] = count
+    assert not found, (
+        f"{sum(found.values())} published networks would be trained again. If every number stays "
+        f"as it was, byte for byte, add to src/pondering/train/same_program.csv:\n{_lines()}"
+    )
+
+
+def test_todays_evaluation_is_the_one_that_measured_them() -> None:
+    """So rows of further seeds may stand beside theirs."""
+    for path in (ROOT / "reports/reduced/provenance").glob("*.json"):
+        then, now = json.loads(path.read_text())["program"], program.evaluation()
+        assert then == now, (
+            f"{path}: if every number stays as it was, byte for byte, add to "
+            f"src/pondering/train/same_program.csv: evaluation,{then},{now},why"
+        )
+
+
+def _lines() -> str:
+    """What the table lacks: the hashes of the parts when the list was committed, and today."""
+    log = ["git", "-C", str(ROOT), "log", "-1", "--format=%H", "--", str(LISTED)]
+    commit = subprocess.run(log, capture_output=True, text=True, check=True).stdout.strip()
+    archive = ["git", "-C", str(ROOT), "archive", commit, "src/pondering"]
+    content = subprocess.run(archive, capture_output=True, check=True).stdout
+    folder = ROOT / ".pytest_cache/published"
+    with tarfile.open(fileobj=io.BytesIO(content)) as archived:
+        archived.extractall(folder, filter="data")
+    lines = {}
+    for config in load_params(ROOT / "params.yaml", "reduced").experiments.values():
+        for mechanism in config.mechanisms:
+            names = config.task["name"], config.network.cell, mechanism
+            then = program.parts(*names, folder / "src/pondering")
+            now = program.parts(*names)
+            lines |= {f"{p},{then[p]},{now[p]},why": None for p in then if then[p] != now[p]}
+    shutil.rmtree(folder)
+    return "\n".join(lines)
