@@ -1,43 +1,202 @@
-"""Training and evaluation on a device that is not the CPU: the numbers are the CPU's."""
+"""Training and evaluation on a device that is not the CPU: the numbers are the CPU's.
+
+On any machine there is a stand-in for a GPU: its tensors lie "there" in name, and compute here. A
+GPU refuses an operation on tensors of which some lie on the CPU, but for single numbers in
+pointwise ones and for indices, and NumPy cannot read what lies on it. So does the stand-in, and its
+tensors say `is_cuda`. It cannot show a GPU's speed, memory and rounding, nor code that asks for a
+device of type `cuda`.
+
+`python test_another_device.py DEVICE THERE HERE` trains and evaluates all of the project THERE on
+`cuda` or on `stand-in`, and of HERE on the CPU; every training is stopped once, and goes on.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 import torch
-from support import another_device, tiny, trained_project
+from support import tiny
 from support.stages import MECHANISMS
+from torch.utils import backend_registration
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
 
+from pondering.evaluate import stage as evaluation
+from pondering.params.read import load_params
+from pondering.project.errors import Interrupted
 from pondering.project.paths import Layout
+from pondering.train import build, trainer
+from pondering.train.stage import run
+
+NAME = "standin"
+ATEN = torch.ops.aten
+TRANSFERS = {ATEN._to_copy.default, ATEN.copy_.default}
+FILLS = {ATEN.fill_.Tensor, ATEN.masked_fill.Tensor, ATEN.masked_fill_.Tensor}
+READS = {ATEN._local_scalar_dense.default}  # x.item()
+INDEXED = {ATEN.index.Tensor, ATEN.index_put_.default}
+
+
+class There(torch.Tensor):
+    """A tensor of the stand-in device; its numbers are those of `here`, a tensor of the CPU."""
+
+    here: torch.Tensor
+    is_cuda = True  # type: ignore[assignment]
+
+    @staticmethod
+    def __new__(cls, here: torch.Tensor) -> There:
+        there: There = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+            cls, here.size(), strides=here.stride(), storage_offset=here.storage_offset(),
+            dtype=here.dtype, device=f"{NAME}:0",
+        )  # fmt: skip
+        there.here = here
+        return there
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return call(func, args, kwargs or {})
+
+    def tolist(self) -> Any:
+        return self.here.tolist()
+
+    def numpy(self, **_: Any) -> Any:
+        raise TypeError("can't convert a device's tensor to numpy; use Tensor.cpu() first")
+
+    __array__ = numpy
+
+
+class Device(TorchDispatchMode):
+    """Calls that make tensors, which have none among their arguments."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return call(func, args, kwargs or {})
+
+
+def call(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """An operation of torch; the results lie where a GPU would leave them.
+
+    Raises:
+        RuntimeError: some tensors lie there and others on the CPU.
+    """
+    tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    theirs = [each for each in tensors if isinstance(each, There)]
+    goes = bool(theirs)
+    if kwargs.get("device") is not None:
+        goes = torch.device(kwargs["device"]).type == NAME
+        kwargs = kwargs | {"device": torch.device("cpu")}
+    elif func is ATEN.copy_.default:
+        goes = isinstance(args[0], There)
+    if goes and kwargs.get("generator") is not None:
+        raise RuntimeError(f"Expected a generator of the device: {func}")
+    if theirs and func not in TRANSFERS and _strays(func, args, tensors):
+        raise RuntimeError(f"Expected all tensors to be on the same device: {func}")
+    found = func(*tree_map(_here, args), **tree_map(_here, kwargs))
+    if not goes or func in READS:
+        return found
+    known = {id(each.here): each for each in theirs}  # of calls in place
+    return tree_map(lambda each: _there(each, known), found)
+
+
+def _strays(func: Any, args: Any, tensors: list[torch.Tensor]) -> bool:
+    """Whether a tensor of the CPU stands where a GPU wants its own."""
+    if func._schema.is_mutable and not isinstance(tensors[0], There):
+        return True
+    if func in INDEXED:  # (x, indices, values)
+        tensors = [args[0], *args[2:3]]
+    numbers = torch.Tag.pointwise in func.tags or func in FILLS or func in INDEXED
+    return any(not isinstance(each, There) and not (numbers and not each.dim()) for each in tensors)
+
+
+def _here(x: Any) -> Any:
+    return x.here if isinstance(x, There) else x
+
+
+def _there(x: Any, known: dict[int, There]) -> Any:
+    if not isinstance(x, torch.Tensor):
+        return x
+    return known[id(x)] if id(x) in known else There(x)
+
+
+def _from_data(make: Callable[..., Any]) -> Callable[..., Any]:
+    """`torch.tensor` and its like fill memory of the device without a call that is seen here."""
+
+    def made(data: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        x = data.clone() if isinstance(data, There) else make(data, *args, **kwargs)
+        return x.to(device=device, dtype=kwargs.get("dtype"))
+
+    return made
+
+
+@contextlib.contextmanager
+def stand_in() -> Iterator[torch.device]:
+    """Make the device known to this process, for good."""
+    backend_registration._setup_privateuseone_for_python_backend(NAME)
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    torch.tensor, torch.as_tensor = _from_data(torch.tensor), _from_data(torch.as_tensor)
+    with Device():
+        yield torch.device(NAME, 0)
+
+
+def train_and_evaluate(root: Path, device: torch.device) -> None:
+    """All of a project. Each training is stopped at its first point, and goes on; in that of the
+    first experiment a replica diverges at once.
+    """
+    build.pick_device = evaluation.pick_device = lambda wanted: device
+    forward = trainer.forward
+
+    def ill(*arguments: Any) -> Any:
+        losses, pondered = forward(*arguments)
+        more = torch.zeros(len(losses), 1, device=device)
+        more[1] = torch.inf
+        return losses + more, pondered
+
+    params = load_params(root / "params.yaml")
+    for number, experiment in enumerate(params.experiments):
+        trainer.forward = forward if number else ill
+        for mechanism in params.experiment(experiment).mechanisms:
+            with contextlib.suppress(Interrupted):
+                run(
+                    params,
+                    experiment,
+                    root,
+                    (mechanism,),
+                    lambda rows: rows and signal.raise_signal(signal.SIGINT),
+                )
+                raise AssertionError(f"{experiment} {mechanism} was not stopped")
+            run(params, experiment, root, (mechanism,))
+        evaluation.run(evaluation.plan(params, experiment, root))
+
 
 DEVICES = ["stand-in", *(["cuda"] if torch.cuda.is_available() else [])]
 TOLERANCE = {"stand-in": 1e-4, "cuda": 1e-3}
-COMMON = trained_project.COMMON.replace("log_points: 1", "log_points: 3, clip: 0.1")
-VALIDATED = COMMON.replace("log_points: 3", "log_points: 3, validation: VALUES").replace(
-    "VALUES", "{per_epoch: 1000, patience: 1, factor: 0.5, stop_patience: 9}"
-)
-NAMES = ["parity", "wikipedia", "mnist"]
-EXPERIMENTS = f"""
-parity:
-  common:
-    task: {{name: parity, bits: 8, layout: leading, train_nonzero: [1, 8], test_nonzero: {{test: [1, 8]}}}}
-    network: {{cell: tanh_rnn, hidden: 32}}{COMMON}
-wikipedia:
-  common:
-    task: {{name: wikipedia, source: generated, sequence: 5}}
-    network: {{cell: gru, hidden: 32}}{COMMON}
-mnist:
-  common:
-    task: {{name: digits, data: sklearn_digits, train_rotation: 0.0, test_rotations: [], test_angles: [], validation: 200}}
-    network: {{cell: conv_mlp, hidden: 8}}{VALIDATED}
-"""  # noqa: E501
+DIGITS = {
+    "name": "digits", "data": "sklearn_digits", "train_rotation": 0.0, "test_rotations": [],
+    "test_angles": [], "validation": 200,
+}  # fmt: skip
+VALIDATION = {"per_epoch": 1000, "patience": 1, "factor": 0.5, "stop_patience": 9}
+TRAINING = {"updates": 3, "log_points": 3, "clip": 0.1}
+EXPERIMENTS: dict[str, dict[str, Any]] = {
+    "parity": {"network": {"hidden": 32}},
+    "wikipedia": {
+        "task": {"name": "wikipedia", "source": "generated", "sequence": 5},
+        "network": {"cell": "gru", "hidden": 32},
+    },
+    "mnist": {
+        "task": DIGITS,
+        "network": {"cell": "conv_mlp", "hidden": 8},
+        "training": TRAINING | {"validation": VALIDATION},
+    },
+}
 
 
 def read(path: Path) -> Any:
@@ -46,8 +205,11 @@ def read(path: Path) -> Any:
 
 def project(folder: Path) -> Path:
     """The tasks' data, made; nothing trained."""
-    head = trained_project.HEAD.replace("compute: {", "compute: {path: fast, ")
-    (folder / "params.yaml").write_text(f"{head}{EXPERIMENTS}")
+    values = tiny.document()
+    del values["tiny"]
+    for name, block in EXPERIMENTS.items():
+        values[name] = tiny.document(**{"training": TRAINING} | block)["tiny"]
+    tiny.write(folder, values)
     tiny.freeze_all(folder)
     return folder
 
@@ -57,17 +219,26 @@ def test_every_stage_gives_what_it_gives_on_the_cpu(device: str, tmp_path: Path)
     (tmp_path / "here").mkdir()
     here, there = project(tmp_path / "here"), tmp_path / "there"
     shutil.copytree(here, there)
-    command = [sys.executable, another_device.__file__, device, str(there), str(here)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # with tests/
+    command = [sys.executable, __file__, device, str(there), str(here)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.count("going on from update 1\n") == 2 * len(NAMES) * len(MECHANISMS)
+    assert done.stdout.count("going on from update 1\n") == 2 * len(EXPERIMENTS) * len(MECHANISMS)
     layouts = Layout(there, "quick"), Layout(here, "quick")
-    for experiment in NAMES:
+    for experiment in EXPERIMENTS:
         curves = [("curves", experiment, mechanism) for mechanism in MECHANISMS]
         for mechanism in MECHANISMS:
             records = [read(layout.run(experiment, mechanism) / "run.json") for layout in layouts]
             assert records[0] == records[1]
-            assert ("diverged" in str(records)) == (experiment == NAMES[0])
+            assert ("diverged" in str(records)) == (experiment == "parity")
         for kind, *of in [*curves, ("table", experiment)]:
             pair = [pd.read_csv(getattr(layout, kind)(*of)) for layout in layouts]
             pd.testing.assert_frame_equal(*pair, rtol=TOLERANCE[device], atol=1e-5)
+
+
+if __name__ == "__main__":
+    name, there, here = sys.argv[1:]
+    torch.backends.cudnn.allow_tf32 = False  # ten bits of every product
+    with stand_in() if name == "stand-in" else contextlib.nullcontext(torch.device(name)) as device:
+        train_and_evaluate(Path(there), device)
+    train_and_evaluate(Path(here), torch.device("cpu"))

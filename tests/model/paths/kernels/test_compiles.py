@@ -1,15 +1,140 @@
-"""Kernels compiled for three generations of GPUs, none of which need be here."""
+"""Kernels compiled for three generations of GPUs, none of which need be here.
+
+`python test_compiles.py 90`, without TRITON_INTERPRET, prints what each becomes for a compute
+capability: registers, stack and memory, and what its PTX does.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support import kernel_code
+
+HIDDEN = 128
+PARITY = {"T": 1, "D": 64, "W": HIDDEN, "R": 32, "PADDED": 128}  # as in the papers
+LOGIC = {"T": 10, "D": 102, "W": 4 * HIDDEN, "R": 16, "PADDED": 16}
+INTEGERS = {"slot", "max_steps", "moments", "seeds", "B"}
+FLOATS = {"epsilon", "clip", "beta1", "beta2", "tiny"}
+POINTERS = {
+    "todo": "*i32", "places": "*i32", "deepest": "*i32", "begins": "*i32", "reverses": "*i32",
+    "alive": "*u8", "diverged": "*u8", "window": "*fp64", "computed_steps": "*fp64",
+}  # fmt: skip
+
+
+def compiled(kernel: Any, constants: dict[str, Any], warps: int, capability: int) -> Any:
+    """A kernel compiled for a compute capability, such as 90."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    own = {name: constants[name] for name in kernel.arg_names if name in constants}
+    types = dict.fromkeys(kernel.arg_names, "*fp32") | dict.fromkeys(INTEGERS, "i32")
+    types |= dict.fromkeys(FLOATS, "fp32") | POINTERS | dict.fromkeys(own, "constexpr")
+    signature = {name: types[name] for name in kernel.arg_names}
+    pointers = [i for i, name in enumerate(kernel.arg_names) if signature[name][0] == "*"]
+    # Memory of torch begins at multiples of 16 bytes, which a launch would see for itself.
+    aligned = {(i,): [["tt.divisibility", 16]] for i in pointers}
+    source = ASTSource(fn=kernel, signature=signature, constexprs=own, attrs=aligned)
+    target = GPUTarget("cuda", capability, 32)
+    return triton.compile(source, target=target, options={"num_warps": warps})
+
+
+def resources(code: Any) -> dict[str, int]:
+    """Registers and bytes of stack of a thread, bytes of shared memory of a program."""
+    import triton
+
+    tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(code.asm["cubin"])
+        file.flush()
+        said = subprocess.run(
+            [tool, "-res-usage", file.name], capture_output=True, text=True, check=True
+        ).stdout
+    found = re.search(r"REG:(\d+) STACK:(\d+)", said)
+    assert found
+    return {
+        "registers": int(found[1]),
+        "stack": int(found[2]),
+        "shared": code.metadata.shared,
+    }
+
+
+LABEL = re.compile(r"(\$L\w+):")
+BRANCH = re.compile(r"(@!?%p\d+\s+)?bra(?:\.uni)?\s+(\$L\w+);")
+STORE = re.compile(r"\bst\.global")
+LOAD = re.compile(r"\bld\.global|\bcp\.async\.(?:c[ag]|bulk)\.")
+
+
+def loads_behind_stores(ptx: str) -> list[str]:
+    """Loads from memory that some way through the code reaches after a store, without a barrier.
+
+    There a thread may read what another thread of its program has not written yet.
+    """
+    lines = [line.strip() for line in ptx.splitlines()]
+    labels = {found[1]: i for i, line in enumerate(lines) if (found := LABEL.match(line))}
+    begin = next(i for i, line in enumerate(lines) if line == "{")
+    wrong, seen, waiting = set(), set(), [(begin + 1, False)]
+    while waiting:
+        at, stored = waiting.pop()
+        while (at, stored) not in seen:
+            seen.add((at, stored))
+            line = lines[at]
+            if branch := BRANCH.match(line):
+                waiting.append((labels[branch[2]], stored))
+            if (branch and not branch[1]) or line == "ret;":
+                break
+            if "bar.sync" in line:
+                stored = False
+            elif LOAD.search(line) and stored:
+                wrong.add(line)
+            stored |= bool(STORE.search(line))
+            at += 1
+    return sorted(wrong)
+
+
+def constants(task: dict[str, int]) -> dict[str, Any]:
+    """The constants of `kernels.update.Updates` for a task's sizes."""
+    width, size, chunks = task["W"], task["D"], task["PADDED"] // task["R"]
+    matrices, vectors = width * (HIDDEN + size), 2 * width + 2 * HIDDEN + 4
+    return task | {
+        "H": HIDDEN, "CHUNKS": chunks, "PARTS": chunks * task["T"], "P": matrices + vectors,
+        "G": matrices, "V": vectors, "TILE": 32, "BM": 64, "BN": 64, "BP": 1024,
+    }  # fmt: skip
+
+
+def main(capability: int) -> None:
+    """Print, by kernel, what it needs and does."""
+    from pondering.model.paths.kernels import act, adam, gradient, lstm, pondernet
+
+    kernels = {
+        "act": (act.rows, PARITY, {"ACT": True}, 8),
+        "repeat": (act.rows, PARITY, {"ACT": False}, 8),
+        "pondernet": (pondernet.rows, PARITY, {}, 8),
+        "matrices": (gradient.matrices, PARITY, {}, 4),
+        "adam": (adam.adam, PARITY, {}, 8),
+        "lstm": (lstm.rows, LOGIC, {"ACT": True}, 8),
+        "lstm_repeat": (lstm.rows, LOGIC, {"ACT": False}, 8),
+        "lstm_matrices": (gradient.matrices, LOGIC, {}, 4),
+        "lstm_adam": (adam.adam, LOGIC, {}, 8),
+    }
+    found: dict[str, Any] = {}
+    for name, (kernel, task, more, warps) in kernels.items():
+        code = compiled(kernel, constants(task) | more, warps, capability)
+        ptx = code.asm["ptx"]
+        found[name] = resources(code) | {
+            "atomics": re.findall(r"\b(?:atom|red)\.\S+", ptx),
+            "barriers": ptx.count("bar.sync"),
+            "loads_behind_stores": loads_behind_stores(ptx),
+        }
+    print(json.dumps(found))
+
 
 REGISTERS, STACK, SHARED = 255, 64, 48 * 1024  # of a thread, in bytes of a thread, of a program
 ALONE = ("adam", "lstm_adam")  # whose threads read back nothing but their own numbers
@@ -19,7 +144,7 @@ ALONE = ("adam", "lstm_adam")  # whose threads read back nothing but their own n
 def kernels(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
     """What each kernel becomes; in a process of its own, where Triton compiles."""
     environment = {n: v for n, v in os.environ.items() if n != "TRITON_INTERPRET"}
-    command = [sys.executable, kernel_code.__file__, str(request.param)]
+    command = [sys.executable, __file__, str(request.param)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, Any]] = json.loads(done.stdout)
@@ -46,5 +171,9 @@ def test_no_thread_reads_what_another_has_not_written_yet(
 
 def test_a_missing_barrier_is_found() -> None:
     ptx = "{\n$L1:\n%s\nld.global.b32 %%r1;\nst.global.b32 %%r1;\n@%%p1 bra $L1;\nret;\n}"
-    assert kernel_code.loads_behind_stores(ptx % "bar.sync 0;") == []
-    assert kernel_code.loads_behind_stores(ptx % "") == ["ld.global.b32 %r1;"]
+    assert loads_behind_stores(ptx % "bar.sync 0;") == []
+    assert loads_behind_stores(ptx % "") == ["ld.global.b32 %r1;"]
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
