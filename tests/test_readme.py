@@ -36,11 +36,6 @@ def check_a_network(scope: dict[str, Any]) -> None:
     assert network.heads.weight.grad.abs().sum() > 0
 
 
-def test_ci_runs_the_readmes_test_command() -> None:
-    (command,) = re.findall(r"^(make test) ", TEXT, re.M)
-    assert re.search(rf"^{command}$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.M)
-
-
 def test_the_network_shown_thinks_about_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     (words,) = re.findall(r"^pondering (show .+)$", TEXT, re.M)

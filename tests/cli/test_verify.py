@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from support import tiny
-from support.repository import commit
+from support.repros import commit
 
 from pondering.cli.main import main
 from pondering.cli.verify import ERROR, STEPS, files_apart, numbers_apart

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.repository import commit
+from support.repros import commit
 
 from pondering.project.provenance import git_commit
 

@@ -33,6 +33,11 @@ def shell(folder: Path, line: str, status: int = 0) -> str:
     return done.stdout + done.stderr
 
 
+def commit(folder: Path) -> None:
+    """Commit all that is in a folder; it becomes a repository where it is none."""
+    shell(folder, "git init --quiet && git add --all && git commit --quiet --message x")
+
+
 def edit(folder: Path, **quick: Any) -> None:
     """Write the parameters of the tiny experiment with keys of its profiles changed."""
     exact = {name: block | quick.pop(name, {}) for name, block in tiny.EXACT.items()}
@@ -42,7 +47,7 @@ def edit(folder: Path, **quick: Any) -> None:
     tiny.write(folder, values)
 
 
-def new(folder: Path, stages_left_out: tuple[str, ...] = ("report",)) -> Path:
+def new(folder: Path) -> Path:
     """A repository with the tiny experiment, committed and not run.
 
     No figure of the report is of the tiny experiment.
@@ -55,7 +60,7 @@ def new(folder: Path, stages_left_out: tuple[str, ...] = ("report",)) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(stages.ROOT / name, folder / name)
     document = YAML(typ="safe").load(stages.ROOT / "dvc.yaml")
-    for name in ("datasets_digits", "datasets_text", *stages_left_out):
+    for name in ("datasets_digits", "datasets_text", "report"):
         del document["stages"][name]
     document["stages"]["datasets"]["outs"] = ["data/tasks/${item.profile}/tiny.npz"]
     for name in ("train", "evaluate"):
@@ -67,5 +72,5 @@ def new(folder: Path, stages_left_out: tuple[str, ...] = ("report",)) -> Path:
     exits["deps"] = [*kept, *(f"data/{path}" for path in read)]
     YAML().dump(document, folder / "dvc.yaml")
     edit(folder)
-    shell(folder, "git init --quiet && git add --all && git commit --quiet --message project")
+    commit(folder)
     return folder

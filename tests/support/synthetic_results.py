@@ -42,13 +42,7 @@ EXIT_RULES = (
     "sampled", "expected", "argmax", "cumulated", "threshold", "patience", "state", "divergence",
     "certainty", "fixed", "oracle",
 )  # fmt: skip
-GRID = sorted({round(i * 10.0**-j, 9) for i in range(1, 11) for j in range(1, 5)})
 FEW = {"repeat": [1, 2, 3, 5, 8], "act": [1e-3, 1e-2, 1e-1], "pondernet": [0.1, 0.3, 0.9]}
-PAPER = {
-    "repeat": [1, 2, 3, 5, 8],
-    "act": GRID,
-    "pondernet": [round(0.1 * i, 1) for i in range(1, 10)],
-}
 ADDITION = [("27", "", ""), ("41403", "41430", "41430"), ("9", "41439", "41439"),
             ("770", "42209", "42219"), ("33", "42242", "42242")]  # fmt: skip
 TEXT = (

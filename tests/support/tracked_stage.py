@@ -6,16 +6,11 @@ tracking look at MLflow with.
 
 from __future__ import annotations
 
-import atexit
 import json
 import math
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -75,16 +70,6 @@ def train(points: int = POINTS, pause: Callable[[], object] = lambda: None) -> N
             pause()
         if points < POINTS:
             raise KeyboardInterrupt
-
-
-@cache
-def empty_database() -> Path:
-    """A database of MLflow without runs, to be copied: making one takes seconds."""
-    root = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    make = "from pondering.track.runs import client; client()"
-    subprocess.run([sys.executable, "-c", make], cwd=root, check=True)
-    return root / "mlflow.db"
 
 
 def runs() -> dict[str, Any]:

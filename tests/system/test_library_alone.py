@@ -87,12 +87,6 @@ for halting in (ACT(1e-3, max_steps=8), FixedRepeat(2), PonderNet(0.3, max_steps
     assert done.stdout.count("torch.Size([4, 2, 8])\n") == 6
 
 
-def test_the_command_says_what_is_missing(python: Path) -> None:
-    done = run(python.parent / "pondering", "repro")
-    said = "error: click is missing: pip install 'pondering[pipeline]'\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
-
-
 def test_the_wheel_has_what_is_no_python(wheel: Path) -> None:
     root = ROOT / "src"
     wanted = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
