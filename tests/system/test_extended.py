@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,167 +13,76 @@ import pytest
 from support import stages, tiny
 from support.repros import shell
 
-MECHANISM = '''"""Halting at a threshold."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
-from typing import ClassVar
-
-import torch
-from torch import Generator, Tensor
-
-from pondering.model.halting import (
-    HaltingState,
-    Halting,
-    PonderRecord,
-    Score,
-    Setting,
-    per_row,
+# Fixed repeat and parity under new names; the mechanism has a value of its own.
+AGAIN = {
+    "class FixedRepeat": "class Again",
+    "    rho: Setting\n": "    rho: Setting\n    more: int = 0\n",
+    "per_row(self.rho, halt_logit)": "per_row(self.rho, halt_logit) + self.more",
+    "return int(": "return self.more + int(",
+}
+ENTRY = """
+MECHANISMS["again"] = Mechanism(
+    "Again", "rho", "r", ranges.Count, "pondering.model.halting.again:Again", (),
+    {"more": (ranges.Count, 0)}, learns=False,
 )
-
-
-@dataclass(frozen=True)
-class Threshold(Halting):
-    """The output of the first step whose halting unit is above theta."""
-
-    theta: Setting
-    max_steps: int
-    sharpness: float = 1.0
-    scores_every_step: ClassVar[bool] = False
-    learns: ClassVar[bool] = False
-
-    def step(self, n: int, halt_logit: Tensor, state: HaltingState) -> tuple[Tensor, HaltingState]:
-        last = torch.sigmoid(self.sharpness * halt_logit) > per_row(self.theta, halt_logit)
-        last = state.running & (last | torch.tensor(n == self.max_steps))
-        weight = last.to(halt_logit.dtype)
-        return weight, replace(
-            state,
-            running=state.running & ~last,
-            steps=state.steps + state.running,
-            expected_steps=state.expected_steps + n * weight,
-        )
-
-    def objective(self, score: Score, pondered: PonderRecord) -> Tensor:
-        return score(pondered.mixture)
-
-    def at_inference(self, generator: Generator) -> Threshold:
-        return self
-'''
-ENTRY = (
-    '    "threshold": Mechanism("Threshold", "theta", "θ", ranges.Number,'
-    ' "pondering.model.halting.threshold:Threshold", ("max_steps",),'
-    ' {"sharpness": (ranges.Positive, 1.0)}),\n'
-)
-TASK = '''"""Which of two signs most of the numbers have."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-from torch import Tensor
-
-from pondering.tasks.base import Batch, SyntheticTask, frozen_set
-
-
-@dataclass(frozen=True)
-class Majority(SyntheticTask):
-    """`size` signs, an odd number, of which `difficulty` are negative."""
-
-    name: ClassVar[str] = "majority"
-    title: ClassVar[str] = "Majority"
-    question: ClassVar[str] = "Which sign do most of the numbers have?"
-    counts: ClassVar[str] = "negative signs"
-
-    size: int = 3
-
-    @property
-    def summary(self) -> str:
-        return f"{self.size} signs"
-
-    @property
-    def input_size(self) -> int:
-        return self.size
-
-    @property
-    def output_size(self) -> int:
-        return 1
-
-    def draw(self, rng: np.random.Generator, count: int, difficulty: float | None = None) -> Batch:
-        many = rng.integers(0, self.size + 1, count) if difficulty is None else [difficulty] * count
-        signs = np.where(np.arange(self.size) < np.asarray(many)[:, None], -1.0, 1.0)
-        inputs = rng.permuted(signs, axis=1)[None].astype(np.float32)
-        here = np.ones((1, count), bool)
-        targets = (inputs.sum(-1) > 0).astype(np.int64)
-        return Batch(inputs, targets, here, here, np.asarray(many, np.float32))
-
-    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
-        return {"test": frozen_set(self, "test", range(self.size + 1), examples, part)}
-
-    def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
-        said = {"input": "".join("+-"[int(x < 0)] for x in batch.inputs[0, row])}
-        answers = ("target", batch.targets[0, row]), ("prediction", outputs[0, row, 0] > 0)
-        return [said | {name: str(int(value)) for name, value in answers}]
-
-    def parse(self, text: str) -> Batch:
-        signs = np.array([1.0 if sign == "+" else -1.0 for sign in text], np.float32)[None, None]
-        here = np.ones((1, 1), bool)
-        targets = (signs.sum(-1) > 0).astype(np.int64)
-        return Batch(signs, targets, here, here, (signs < 0).sum(-1)[0].astype(np.float32))
-'''
-FIGURE = '''"""Errors on majority."""
-
-from __future__ import annotations
+"""
+SIGNS = {"class Parity": "class Signs", '"parity"': '"signs"', '"Parity"': '"Signs"'}
+TASK = """
+from pondering.tasks.signs import Signs
+TASKS["signs"] = Signs
+"""
+FIGURE = '''"""Errors on signs."""
 
 from matplotlib.figure import Figure
 
-from pondering.results.results import Results
-
-CAPTION = "Errors on majority."
+CAPTION = "Errors on signs."
 
 
-def draw(results: Results, experiment: str) -> Figure | None:
-    """Error against the number of negative signs."""
-    table = results.tables.get(experiment)
-    if table is None:
+def draw(results, experiment):
+    """Error against the difficulty."""
+    if experiment not in results.tables:
         return None
     figure = Figure(layout="constrained")
-    means = table.groupby("difficulty")["error"].mean()
+    means = results.tables[experiment].groupby("difficulty")["error"].mean()
     figure.add_subplot().plot(means.index, means)
     return figure
 '''
-CATALOGUED = """    _beyond(
-        "majority", ("majority",), "Majority", majority, experiment="majority",
-    ),
-)  # fmt: skip
+CATALOGUED = """
+from pondering.report.figures import signs
+FIGURES = (*FIGURES, _beyond("signs", ("signs",), "Signs", signs, experiment="signs"))
 """
 CLAIM = """
   X1:
     paper: None
     figure: none
-    figures: [beyond-majority]
-    title: ACT learns majority
-    statement: ACT learns which sign most numbers have.
+    figures: [beyond-signs]
+    title: ACT learns signs
+    statement: ACT learns whether the number of signs is odd.
     paper_value: None.
     measured: Error of both.
     measure: penalty.error_with_and_without
-    arguments: {experiment: majority, tau_at_most: 1.0, solved_below: 0.4}
+    arguments: {experiment: signs, tau_at_most: 1.0, solved_below: 0.4}
     quantities: *with_and_without
     criteria:
       act_error: {at_most: 0.9, core: true}
     judged_at: [quick, reduced, paper]
     minimum_seeds: 1
     scale_reason: none.
-    paper_size: {majority: {}}
+    paper_size: {signs: {}}
 """
 
 
-def replaced(path: Path, old: str, new: str) -> None:
-    before, found, after = path.read_text().rpartition(old)
-    assert found, old
-    path.write_text(f"{before}{new}{after}")
+def derived(path: Path, source: str, changes: dict[str, str]) -> None:
+    """A file as another beside it, but for these texts."""
+    text = path.with_name(source).read_text()
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+def appended(path: Path, text: str) -> None:
+    path.write_text(path.read_text() + text)
 
 
 @pytest.fixture(scope="module")
@@ -184,34 +92,25 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(stages.ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(stages.ROOT / "claims.yaml", root)
     package = root / "src/pondering"
-    (package / "model/halting/threshold.py").write_text(MECHANISM)
-    (package / "tasks/majority.py").write_text(TASK)
-    (package / "report/figures/majority.py").write_text(FIGURE)
-    last = "}  # fmt: skip"
-    replaced(package / "params/mechanisms.py", last, f"{ENTRY}{last}")
-    tasks, figures = package / "tasks/__init__.py", package / "report/figures/catalogue.py"
-    line = "from pondering.tasks.parity import Parity\n"
-    replaced(tasks, line, f"from pondering.tasks.majority import Majority\n{line}")
-    replaced(tasks, '    "parity": Parity,', '    "majority": Majority,\n    "parity": Parity,')
-    line = "from pondering.report.figures.spec import Family, FigureSpec\n"
-    replaced(figures, line, f"from pondering.report.figures import majority\n{line}")
-    replaced(figures, "\n)  # fmt: skip\n", f"\n{CATALOGUED}")
-    with (root / "claims.yaml").open("a") as claims:
-        claims.write(CLAIM)
-    values = tiny.document(threshold={"theta": [0.4, 0.6], "sharpness": 2.0})
-    block = copy.deepcopy(values["tiny"])
-    block["common"]["task"] = {"name": "majority"}
-    block["quick"]["task"] = block["paper"]["task"] = {"size": 3}
-    values["majority"] = block
-    for each in ("tiny", "majority"):  # the page reads every profile's block
+    derived(package / "model/halting/again.py", "repeat.py", AGAIN)
+    derived(package / "tasks/signs.py", "parity.py", SIGNS)
+    (package / "report/figures/signs.py").write_text(FIGURE)
+    appended(package / "params/mechanisms.py", ENTRY)
+    appended(package / "tasks/__init__.py", TASK)
+    appended(package / "report/figures/catalogue.py", CATALOGUED)
+    appended(root / "claims.yaml", CLAIM)
+    values = tiny.document(again={"rho": [1, 2], "more": 1})
+    values["signs"] = copy.deepcopy(values["tiny"])
+    values["signs"]["common"]["task"]["name"] = "signs"
+    for each in ("tiny", "signs"):  # the page reads every profile's block
         values[each]["reduced"] = copy.deepcopy(values[each]["quick"])
     tiny.write(root, values)
-    shell(root, "python pipeline/datasets.py --profile quick parity majority")
+    shell(root, "python pipeline/datasets.py --profile quick parity signs")
     before = len([*(root / "data/replicas").iterdir()])
     stage(root, "train", "tiny")
     new = len([*(root / "data/replicas").iterdir()]) - before
     assert new == 4, "the other mechanisms' hashes do not know of it"
-    for name, experiment in (("train", "majority"), ("evaluate", "tiny"), ("evaluate", "majority")):
+    for name, experiment in (("train", "signs"), ("evaluate", "tiny"), ("evaluate", "signs")):
         stage(root, name, experiment)
     shell(root, "python pipeline/report.py --profile quick")
     return root
@@ -226,47 +125,37 @@ def read(project: Path, name: str) -> Any:
     return json.loads((project / "data/results/quick" / name).read_text())
 
 
-def test_a_mechanism_is_in_every_table_and_figure_and_changes_no_other(project: Path) -> None:
+def test_a_mechanism_is_in_every_table_and_changes_no_other(project: Path) -> None:
     table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
-    own = table[table["mechanism"] == "threshold"]
-    pairs = {(0.4, 0), (0.4, 7), (0.6, 0), (0.6, 7)}
-    assert set(zip(own["setting"], own["seed"], strict=True)) == pairs
-    assert own["ponder_time"].between(1, 4).all() and own["ponder_time"].max() > 1
-    curves = pd.read_csv(project / "data/results/quick/curves/tiny/threshold.csv")
-    assert set(curves["mechanism"]) == {"threshold"} and curves["update"].max() == 30
-    assert "threshold" in {
-        each["mechanism"] for each in read(project, "traces/tiny.json")["traces"]
-    }
-    assert "Threshold with sharpness = 2" in (project / "data/results/quick/index.html").read_text()
+    own = table[table["mechanism"] == "again"]
+    assert set(own["seed"]) == {0, 7}
+    assert (own["ponder_time"] == own["setting"] + 1).all()
+    curves = pd.read_csv(project / "data/results/quick/curves/tiny/again.csv")
+    assert set(curves["mechanism"]) == {"again"} and curves["update"].max() == 30
+    traces = read(project, "traces/tiny.json")["traces"]
+    assert "again" in {each["mechanism"] for each in traces}
+    assert "Again with more = 1" in (project / "data/results/quick/index.html").read_text()
     before = pd.read_csv(stages.finished_project() / "data/results/quick/tables/tiny.csv")
-    rest = table[table["mechanism"] != "threshold"].reset_index(drop=True)
+    rest = table[table["mechanism"] != "again"].reset_index(drop=True)
     pd.testing.assert_frame_equal(rest, before, check_exact=True)
 
 
-def test_a_mechanism_is_shown_published_and_loaded(project: Path) -> None:
-    shown = shell(project, "pondering show tiny --mechanism threshold --input +-0")
-    assert "threshold, theta 0." in shown
-    assert re.search(r"^answer  (odd|even), (right|wrong)$", shown, re.MULTILINE)
+def test_a_mechanism_is_shown_published_loaded_and_refused(project: Path, tmp_path: Path) -> None:
+    shown = shell(project, "pondering show tiny --mechanism again --input +-0")
+    assert "again, rho " in shown and "answer  " in shown
     shell(project, "pondering publish quick")
-    code = "print(from_pretrained('tiny/threshold', 'reports/quick/models').network.halting)"
+    code = "print(from_pretrained('tiny/again', 'reports/quick/models').network.halting)"
     said = shell(project, f'python -c "from pondering import from_pretrained; {code}"')
-    assert said.startswith("Threshold(theta=") and "sharpness=2.0" in said
-
-
-def test_a_wrong_value_of_a_mechanism_is_one_line(project: Path, tmp_path: Path) -> None:
-    tiny.write(tmp_path, tiny.document(threshold={"theta": [0.4], "sharpness": 0}))
+    assert said.startswith("Again(rho=") and "more=1" in said
+    tiny.write(tmp_path, tiny.document(again={"rho": [1], "more": 0}))
     said = shell(project, f"cd {tmp_path} && pondering show tiny --input +-0", status=2)
-    assert "tiny.threshold.sharpness: 0 is not allowed: Input should" in said
-    assert said.count("\n") == 1
+    assert "tiny.again.more: 0 is not allowed: Input should" in said and said.count("\n") == 1
 
 
-def test_a_task_is_in_the_tables_and_can_be_shown(project: Path) -> None:
-    table = pd.read_csv(project / "data/results/quick/tables/majority.csv")
-    assert set(table["difficulty"]) == {0, 1, 2, 3}
-    assert "+-+" in shell(project, "pondering show majority --mechanism act --input +-+")
-
-
-def test_a_figure_is_on_the_page_and_a_claim_is_judged(project: Path) -> None:
-    assert (project / "data/results/quick/figures/beyond-majority.svg").is_file()
-    assert "Errors on majority." in (project / "data/results/quick/index.html").read_text()
+def test_a_task_is_evaluated_shown_drawn_and_judged(project: Path) -> None:
+    table = pd.read_csv(project / "data/results/quick/tables/signs.csv")
+    assert set(table["difficulty"]) == {1, 2, 3}
+    assert "+-+" in shell(project, "pondering show signs --mechanism act --input +-+")
+    assert (project / "data/results/quick/figures/beyond-signs.svg").is_file()
+    assert "Errors on signs." in (project / "data/results/quick/index.html").read_text()
     assert "X1" in {each["id"] for each in read(project, "claims.json")["claims"]}

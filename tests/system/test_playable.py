@@ -219,12 +219,15 @@ def test_the_page_thinks_what_the_library_thinks(opened: Opener, profile: str, g
                 assert said["truth"] == right["truth"]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1440, "dark")])
-@pytest.mark.parametrize("at", ["#--00+000-000", *(f"#{game}" for game in LATER)])
-def test_nothing_is_cut_off_and_what_one_taps_is_large(
-    opened: Opener, at: str, width: int, scheme: str
+@pytest.mark.parametrize(
+    ("at", "width"),
+    [("#--00+000-000", 1440), *((f"#{game}", 360) for game in ("+0000000000", *LATER))],
+)
+def test_nothing_is_cut_off_what_one_taps_is_large_and_no_input_is_warned_of(
+    opened: Opener, at: str, width: int
 ) -> None:
-    page = opened(width=width, at=at, color_scheme=scheme)
+    page = opened(width=width, at=at)
+    assert page.locator(".note:visible").count() == 0, "it is an input as in training"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     part = page.locator(f"#play-{at[1:] if at[1:] in LATER else 'parity'}")
     taps = part.locator(".controls :is(button, select, input, textarea)").all()
@@ -242,34 +245,14 @@ def test_nothing_is_cut_off_and_what_one_taps_is_large(
     assert first and second and (first["y"] == second["y"]) == (width > 360)
 
 
-def test_a_tap_changes_the_address_and_the_sentence_and_the_address_restores_both(
-    opened: Opener,
-) -> None:
-    page = opened(at="#+-0+")
-    square, sentence = page.locator(".squares button"), page.locator("#play-parity .summary")
-    seen = []
-    for sign in ("+", "-", "0"):
-        square.nth(2).click()
-        page.wait_for_function("hash => location.hash === hash", arg=f"#+-{sign}+00000000")
-        seen.append(sentence.text_content())
-    assert seen[0] is not None and "3 of 12 squares are +1, so the truth is odd." in seen[0]
-    assert seen[2] is not None and "2 of 12 squares are +1, so the truth is even." in seen[2]
-    page.evaluate("location.hash = '#+-++'")
-    page.wait_for_function("document.querySelector('.summary').textContent.startsWith('3 of')")
-    assert square.nth(2).get_attribute("aria-label") == "Square 3 of 12: +1"
-    assert sentence.text_content() == seen[0]
-    page.evaluate("location.hash = '#content'")  # the skip link
-    page.evaluate("new Promise(requestAnimationFrame)")
-    assert sentence.text_content() == seen[0]
-    again = opened(width=1000, at="#%2B-%2B%2B00000000")
-    assert again.locator("#play-parity .summary").text_content() == seen[0]
-
-
-@pytest.mark.parametrize("game", LATER)
+@pytest.mark.parametrize("game", GAMES)
 def test_what_one_does_is_in_the_address_and_comes_back_from_it(opened: Opener, game: str) -> None:
-    page = opened(at=f"#{game}")
+    page = opened(at="#+-0+" if game == "parity" else f"#{game}")
     part = page.locator(f"#play-{game}")
-    if game == "logic":
+    if game == "parity":
+        part.locator(".squares button").nth(2).click()
+        written, at, sentence = "+-++00000000", 0, "3 of 12 squares are +1, so the truth is odd."
+    elif game == "logic":
         part.get_by_label("Vector 1, bit 2: 1").click()
         part.get_by_label("Vector 2, gate 2").select_option("AND")
         part.get_by_role("button", name="Add a vector").click()
@@ -294,31 +277,18 @@ def test_what_one_does_is_in_the_address_and_comes_back_from_it(opened: Opener, 
         written, at, sentence = ".-20.1", 0, "This is a 1, turned by -20 degrees."
     kept = "PLAY[game].input.endsWith(text) && location.hash === address(PLAY[game])"
     page.wait_for_function(f"([game, text]) => {kept}", arg=[game, written])
-    assert page.evaluate(f"PLAY.{game}.at") == at
+    assert page.evaluate(f"PLAY.{game}.at || 0") == at
     assert sentence in shown(page, game)
-    again = opened(width=500, at=page.evaluate("location.hash"))
-    assert again.evaluate(f"[PLAY.{game}.input, PLAY.{game}.at]") == page.evaluate(
-        f"[PLAY.{game}.input, PLAY.{game}.at]"
-    )
+    there, state = page.evaluate("location.hash"), f"[PLAY.{game}.input, PLAY.{game}.at]"
+    again = opened(width=500, at=there)
+    assert again.evaluate(state) == page.evaluate(state)
     assert shown(again, game) == shown(page, game)
-
-
-def test_a_digit_is_drawn_with_the_mouse(opened: Opener) -> None:
-    page = opened(at="#digits")
-    page.locator("#play-digits").get_by_role("button", name="Clear").click()
-    paper = page.locator("canvas.paper").bounding_box()
-    assert paper
-    x, y, size = paper["x"], paper["y"], paper["width"]
-    page.mouse.move(x + size / 2, y + size / 4)
-    page.mouse.down()
-    page.mouse.move(x + size / 2, y + size * 3 / 4)
-    page.mouse.up()
-    page.mouse.move(x + size / 4, y + size / 2)
-    ink = page.evaluate("PLAY.digits.task.inputs(PLAY.digits.input)[0]")
-    picture = np.reshape(ink, (SIDE, SIDE)) * DEVIATION + MEAN
-    assert picture[7:21, 14] == pytest.approx(1, abs=1e-6)
-    assert picture[:, :11] == pytest.approx(0, abs=1e-6)
-    assert "says 1" in shown(page, "digits")
+    for other in ("#000000000000", "#content"):  # the second is the skip link
+        again.evaluate("hash => { location.hash = hash; }", other)
+        again.evaluate("new Promise(requestAnimationFrame)")
+    again.evaluate("hash => { location.hash = hash; }", there)
+    again.wait_for_function("hash => location.hash === hash", arg=there)
+    assert again.evaluate(state) == page.evaluate(state)
 
 
 @pytest.mark.parametrize(
@@ -337,11 +307,6 @@ def test_an_input_unlike_training_is_said_to_be(opened: Opener, at: str, why: st
     note = page.locator(f"#play-{game if game in LATER else 'parity'} [role='status'] .note")
     assert f"Neither network was trained on this: {why}" in (note.text_content() or "")
     assert note.is_visible()
-
-
-@pytest.mark.parametrize("at", ["#+00000000000", *(f"#{game}" for game in LATER)])
-def test_an_input_as_in_training_is_not(opened: Opener, at: str) -> None:
-    assert opened(at=at).locator(".note:visible").count() == 0
 
 
 def test_the_keyboard_reaches_everything(opened: Opener) -> None:
@@ -388,7 +353,7 @@ def test_every_run_that_is_published_can_be_chosen(opened: Opener) -> None:
     assert again.evaluate("PLAY.parity.runs") == runs
 
 
-def test_a_finger_plays_as_a_mouse_does(opened: Opener) -> None:
+def test_a_finger_taps_squares_and_draws_a_digit(opened: Opener) -> None:
     page = opened(at="#000000000000", width=360, has_touch=True)
     square = page.locator("#play-parity .squares button").nth(4)
     for sign in "+-0":
@@ -415,6 +380,10 @@ def test_a_finger_plays_as_a_mouse_does(opened: Opener) -> None:
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
     page.wait_for_function("PLAY.digits.input.split('.')[0].replaceAll('0', '') !== ''")
     assert page.evaluate("scrollY") == scrolled  # the finger has drawn, not scrolled
+    ink = page.evaluate("PLAY.digits.task.inputs(PLAY.digits.input)[0]")
+    picture = np.reshape(ink, (SIDE, SIDE)) * DEVIATION + MEAN
+    assert picture[7:21, 14] == pytest.approx(1, abs=1e-6)
+    assert picture[:, :11] == pytest.approx(0, abs=1e-6)
     assert "says 1" in shown(page, "digits")
 
 
