@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from safetensors.torch import load_file
 from support import stages, tiny
-from support.trained_project import shown
+from support.argv import shown
 
 from pondering.evaluate import publish
 from pondering.evaluate.load import load_trained
@@ -58,10 +58,10 @@ def test_a_fresh_clone_shows_what_the_trained_project_shows(
     setting, seed = wanted(mechanism)
     monkeypatch.chdir(stages.finished_project())
     own = ("--setting", str(setting), "--seed", str(seed))
-    trained = shown("tiny", "--mechanism", mechanism, *own)
-    assert shown("tiny", "--mechanism", mechanism) == trained
+    trained = shown("show", "tiny", "--mechanism", mechanism, *own)
+    assert shown("show", "tiny", "--mechanism", mechanism) == trained
     monkeypatch.chdir(clone)
-    assert shown("tiny", "--mechanism", mechanism) == trained
+    assert shown("show", "tiny", "--mechanism", mechanism) == trained
     assert "on the test set: error" in trained
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -123,26 +122,8 @@ def test_the_paper_profile_has_the_papers_values() -> None:
         assert (training.validation.factor, training.validation.patience) == (0.1, 10)
 
 
-def test_reduced_has_the_settings_and_fresh_seeds_that_the_questions_name() -> None:
+def test_reduced_asks_its_questions_of_fresh_seeds() -> None:
     reduced = load_params(ROOT / "params.yaml", "reduced").experiments
-    beta = reduced["comparison"].mechanism("pondernet").own["beta"]
-    grid = [
-        (options.get("beta", beta), each.setting, options.get("kl", "p_prior"))
-        for each in reduced["comparison"].replicas("pondernet")
-        for options in (dict(each.options),) if each.seed == 100
-    ]  # fmt: skip
-    asked = set(itertools.product((0.001, 0.01, 0.1), (0.1, 0.2, 0.4), ("p_prior", "prior_p")))
-    assert asked <= set(grid) and [each for each in grid if each[0] == 0] == [(0.0, 0.2, "p_prior")]
-    assert reduced["comparison"].mechanism("act").settings == (0.0002, 0.002, 0.02)
-    asked = {"repeat", "act", "pondernet", "correctness", "certainty", "dact", "random_depth"}
-    assert asked <= set(reduced["comparison_beyond"].mechanisms)
-    for name in ("bias_leading", "bias_scattered", "bias_sort"):
-        config = reduced[name]
-        starts = [each.options for each in config.replicas("act") if each.seed == 100]
-        warm = {dict(each)["tau_warmup"] for each in starts if "tau_warmup" in dict(each)}
-        assert warm == {config.training.updates // 10} and len(starts) == 10
-        biases = {dict(each).get("halt_bias", config.halting.halt_bias) for each in starts}
-        assert biases == {-3, -1, 0, 1, 3}
     beyond = [name for name in reduced if name.startswith(("comparison", "bias"))]
     assert all(len(reduced[n].seeds) == 10 and min(reduced[n].seeds) >= 100 for n in beyond)
     others = {

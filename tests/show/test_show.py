@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from support.trained_project import SIGNS, refused, shown, stacked, trained
+from support import argv, tiny
 
 from pondering import (
     ACT,
@@ -24,7 +27,8 @@ from pondering import (
     RandomDepth,
     TanhRNN,
 )
-from pondering.model.halting import Halting
+from pondering.evaluate.load import Trained, load_trained
+from pondering.model.halting import Halting, PonderRecord
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
@@ -33,6 +37,67 @@ from pondering.show.command import one_of_the_test_set
 from pondering.show.steps import ponder
 from pondering.tasks import make_task
 from pondering.tasks.digits.task import Digits
+from pondering.train.stage import run as train
+
+TASKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "parity": ("tanh_rnn", {
+        "name": "parity", "bits": 8, "layout": "leading", "train_nonzero": [1, 8],
+        "test_nonzero": {"test": [1, 8]},
+    }),
+    "logic": ("gru", {"name": "logic", "gates": 2, "length": [1, 3], "test_length": 3}),
+    "mnist": ("conv_mlp", {
+        "name": "digits", "data": "sklearn_digits", "train_rotation": 0.0, "test_rotations": [],
+        "test_angles": [], "validation": 200,
+    }),
+}  # fmt: skip
+VALUES: dict[str, Any] = {
+    "halting": {"max_steps": 5, "halt_bias": -1.0},
+    "repeat": {"rho": [1, 3]},
+    "act": {"tau": [0.001, 0.1]},
+    "pondernet": {"lambda_p": [0.3]},
+    "training": {"updates": 3, "log_points": 1},
+    "seeds": [0, 1],
+}
+TRAINED = {"parity": ("repeat", "act", "pondernet"), "logic": ("act",), "mnist": ("pondernet",)}
+SIGNS = "+-+0+"
+shown, refused = partial(argv.shown, "show"), partial(argv.refused, "show")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with tiny sweeps, trained by the stage itself."""
+    root, values = tmp_path_factory.mktemp("trained"), tiny.document()
+    del values["tiny"]
+    for name, (cell, task) in TASKS.items():
+        network = {"cell": cell, "hidden": 6}
+        values[name] = tiny.document(task=task, network=network, **VALUES)["tiny"]
+    tiny.write(root, values)
+    params = tiny.freeze_all(root)
+    for experiment, mechanisms in TRAINED.items():
+        for mechanism in mechanisms:
+            train(params, experiment, root, (mechanism,))
+    return root
+
+
+@pytest.fixture
+def project(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, which is the working folder."""
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Trained, PonderRecord]:
+    """All replicas on one input, without any of the code under test."""
+    params = load_params(root / "params.yaml")
+    task = make_task(params.experiment(experiment).task, experiment)
+    found = load_trained(Layout(root, "quick"), params, experiment, mechanism, task)
+    batch = task.parse(text).torch().replicate(len(found.replicas))
+    found.network.path = "readable"
+    with torch.no_grad():
+        return found, found.network(batch.inputs, batch.mask)
+
 
 ROW = re.compile(r"^ +(\d+) +([\d.]{5})  (\w+) +(right|wrong)$", re.MULTILINE)
 
@@ -109,7 +174,7 @@ HALTING: dict[str, Halting] = {
 @pytest.mark.parametrize("name", HALTING)
 def test_a_network_is_shown_as_it_is_evaluated(name: str) -> None:
     """PonderNet halts by chance: all its steps are shown."""
-    task = make_task(load_params(trained() / "params.yaml").experiment("parity").task, "parity")
+    task = make_task(TASKS["parity"][1], "parity")
     network = Network(TanhRNN(task.input_size, 8), HALTING[name], task.output_size).eval()
     for signs in ("+", "+-", "++-+", "-+-+-+-+"):
         batch = task.parse(signs).torch()
