@@ -1,6 +1,6 @@
 """Stage scripts in a project: in this process, or in one of their own, to be stopped or spoilt.
 
-For the second a server imports once and is forked for each stage: a stage has its own working
+The second is forked, so that it has at once what takes seconds to import. It has its own working
 folder, output, signals and exit status, as from a shell.
 """
 
@@ -35,10 +35,6 @@ PROFILE = ("--profile", "quick")
 QUICK = (*PROFILE, "--experiment", "tiny")
 DATASETS = (*PROFILE, *TASKS)
 MECHANISMS = ("repeat", "act", "pondernet")
-SERVER = multiprocessing.get_context("forkserver")
-ROOMS = ("data.fetch", "data.frozen", "evaluate.stage", "train.stage")
-ROOMS += ("model.paths.compiled.operations", "model.paths.compiled.warm")
-PRELOADED = ["torch", "pandas", *(f"pondering.{room}" for room in ROOMS)]
 PATIENCE = 300.0  # seconds; for a loaded machine, far from what anything here takes
 
 
@@ -67,7 +63,6 @@ class Stage:
     def __init__(
         self, project: Path, name: str, *arguments: str, before: Callable[[], object]
     ) -> None:
-        SERVER.set_forkserver_preload(PRELOADED)
         folder = _outputs()  # not in the project, whose disk may be full
         self._files = [
             folder / f"{name}-{time.monotonic_ns()}.{stream}" for stream in ("out", "err")
@@ -75,7 +70,8 @@ class Stage:
         for file in self._files:
             file.touch()
         job = (str(project), name, arguments, [str(file) for file in self._files], before)
-        self._process: BaseProcess = SERVER.Process(target=_work, args=job)
+        context = multiprocessing.get_context("fork")
+        self._process: BaseProcess = context.Process(target=_work, args=job)
         self._process.start()
 
     @property
@@ -133,6 +129,7 @@ def _work(
         handle = os.open(file, os.O_WRONLY | os.O_APPEND)
         os.dup2(handle, stream)
         os.close(handle)
+    sys.stdout, sys.stderr = (os.fdopen(stream, "w", closefd=False) for stream in (1, 2))
     os.chdir(project)
     os.environ["PONDERING_TRACKING"] = "off"
     os.environ.pop("PONDERING_MIRROR", None)
