@@ -48,7 +48,7 @@ def interval(statistic: Callable[..., Any], *samples: ArrayLike) -> Interval:
 
     Args:
         statistic: takes the samples and gives a number; NaN where there is none. It is to be smooth
-            in the seeds: a median has `median_interval`, a rate `wilson`.
+            in the seeds: a median has `median_interval`, a rate `rate`.
         samples: [seeds, ...] each. A seed that is NaN throughout has no result and is left out
             beforehand; other NaN are the statistic's matter.
 
@@ -139,18 +139,16 @@ def median_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
     return Interval(float(np.median(known)), float(low), float(high), count)
 
 
-def wilson(successes: int, trials: int) -> Interval:
-    """Wilson score interval of a proportion.
+def rate(true: ArrayLike) -> Interval:
+    """The share of networks of which something is true, with its Wilson score interval.
 
     Args:
-        successes: number of successes, 0..trials.
-        trials: number of trials; 0 gives NaN and the bounds 0 and 1.
-
-    Returns:
-        The share of successes and its interval.
+        true: [networks]; of none the share is NaN, its bounds 0 and 1.
 
     Source: E. B. Wilson 1927, "Probable inference, the law of succession, ...".
     """
+    values = np.asarray(true, dtype=bool)
+    successes, trials = int(values.sum()), values.size
     if trials == 0:
         return Interval(float("nan"), 0.0, 1.0, 0)
     z2 = NormalDist().inv_cdf(0.5 + LEVEL / 2) ** 2
@@ -161,12 +159,6 @@ def wilson(successes: int, trials: int) -> Interval:
     low = 0.0 if successes == 0 else float(centre - spread)
     high = 1.0 if successes == trials else float(centre + spread)
     return Interval(share, low, high, trials)
-
-
-def rate(true: ArrayLike) -> Interval:
-    """The share of networks of which something is true, with its Wilson interval."""
-    values = np.asarray(true, dtype=bool)
-    return wilson(int(values.sum()), values.size)
 
 
 def rate_difference(first: Interval, second: Interval) -> Interval:
