@@ -25,11 +25,10 @@ def test_what_was_looked_at_is_remembered() -> None:
     evidence.sweep("parity", "act", "decoy")
     assert evidence.runs == ["parity-act", "parity-repeat"]
     assert evidence.sizes == {"parity": (1.0, 9.0)}
-    assert evidence.replicas == {"parity-act": 15, "parity-repeat": 4}
-    assert evidence.diverged == {"parity-act": 1, "parity-repeat": 0}
-    assert (evidence.unfinished, evidence.seeds) == ({"parity-act"}, [3, 4, 3])
+    assert (evidence.replicas, evidence.diverged) == (19, 1)
+    assert (evidence.unfinished, evidence.seeds) == (["parity-act"], [3, 4, 3])
     evidence.sweep("parity", "act", above=0, at_most=0.004)
-    assert (evidence.replicas["parity-act"], evidence.seeds[-1]) == (8, 4)
+    assert (evidence.replicas, evidence.seeds[-1]) == (8 + 4, 4)
     with pytest.raises(InsufficientError, match=r"^no setting above 0 and up to 0.0001 was run$"):
         evidence.sweep("parity", "act", above=0, at_most=0.0001)
 

@@ -77,7 +77,12 @@ def test_steps_and_errors_by_bits(gone: Replicas, fewest: int) -> None:
     leading, apart = expected("parity", TAUS[1:6]), expected("apart", TAUS[1:])
     assert 5 <= leading["solved"][0] < 16 <= leading["solved"][1] == 20
     del apart["rise_all"]
-    asked = {"tau_from": 0.001, "tau_to": 0.02, "learned_below": bound, "scattered": "apart"}
+    asked = {
+        "tau_from": 0.001,
+        "tau_to": 0.02,
+        "learned_below": bound,
+        "experiments": ("parity", "apart"),
+    }
     check(
         measured("G3", source, minimum_networks=fewest, **asked),
         solved_networks=leading.pop("solved"),

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pondering.claims.frames import solved_settings, solved_settings_gap
+from pondering.claims.frames import solved_settings
+from pondering.claims.measures.methods import solved_settings_gap
 from pondering.claims.measures.text import over_windows_and_seeds
 from pondering.claims.quantities import (
     Quantity,

@@ -66,7 +66,7 @@ def test_the_detail_says_what_was_measured_why_and_what_would_change_it() -> Non
     first = f"G1 {judgement.verdict} {claim.title} ({claim.paper}, {claim.figure}) claim "
     assert whole.startswith(first + claim.statement)
     assert f"paper {claim.paper_value} here median error of the plain network " in whole
-    assert whole.endswith(f"why {judgement.why} would change {judgement.change}")
+    assert whole.endswith(f"why {judgement.remark.why} would change {judgement.remark.change}")
     assert len(plain(detail(judgement, 120)).splitlines()) <= 12
     flipped = plain(detail(replace(judgement, flips=("With ACT at 0.1: no.",)), 80))
     assert "but          With ACT at 0.1: no." in flipped

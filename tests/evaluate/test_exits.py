@@ -13,7 +13,7 @@ from oracle import oracle_exits
 from support import stages
 from support.untrained import read_back, stage_of
 
-from pondering.claims.measures.exit_rules import FEWEST_THRESHOLDS
+from pondering.claims.measures.comparison import FEWEST_THRESHOLDS
 from pondering.evaluate import exits
 from pondering.evaluate.rules import LEAST, RULES, Shown
 from pondering.evaluate.stage import Evaluation

@@ -65,9 +65,8 @@ CLAIM = """
     quantities: *with_and_without
     criteria:
       act_error: {at_most: 0.9, core: true}
-    judged_at: [quick, reduced, paper]
+    judged_from: quick
     minimum_seeds: 1
-    scale_reason: none.
     paper_size: {signs: {}}
 """
 

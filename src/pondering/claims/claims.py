@@ -6,9 +6,10 @@ import inspect
 import math
 from collections.abc import Callable
 from datetime import date
+from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast, get_args
 
 from pydantic import (
     BaseModel,
@@ -42,15 +43,11 @@ class Entry(BaseModel):
 
 
 class Bound(Entry):
-    """What a quantity must be.
-
-    `apart` is the part of the claim that is judged for itself; "" is the claim's own verdict.
-    """
+    """What a quantity must be."""
 
     quantity: str
     at_least: float = -math.inf
     at_most: float = math.inf
-    apart: str = ""
 
     def met(self, value: float) -> bool:
         """Whether a value lies on the right side."""
@@ -108,13 +105,11 @@ class PaperSize(Entry):
         difficulty: the hardest it evaluates; None: none is compared.
         updates: those it trains for; None: it does not say.
         data: what its data card would name as their source; None: data that are no stand-in.
-        apart: as of a bound.
     """
 
     difficulty: float | None = None
     updates: int | None = None
     data: str | None = None
-    apart: str = ""
 
 
 class Remark(Entry):
@@ -152,12 +147,13 @@ class Claim(Entry):
         measured: how it does, where bounds and labels do not say it.
         chooses: the mechanisms that the measure compares at their setting of the lowest mean error.
         quantities: unit and label of each, by name; see `quantities_of`.
-        judged_at: the profiles at which it can be judged, from the smallest; `scale_reason` says
-            why.
+        judged_from: the smallest profile at which it can be judged; where that is quick, on data
+            that stand in for the paper's too.
+        apart: parts of the claim that have a verdict of their own, by name. The quantities and
+            experiments of a part are listed; `*` stands for any letters.
         minimum_seeds: fewest of a setting.
         fresh_from: the first seed that counts, where smaller ones suggested the claim.
         repeated_from: where a setting has seeds from here on, these alone count.
-        real_data: it is not judged on a stand-in.
         paper_size: by experiment, where it must be as large as the paper's for the claim to count
             as tried at the paper's own size; none of a claim of our own.
         undecided_at: by profile, why its runs cannot decide the claim, whatever they show.
@@ -178,12 +174,11 @@ class Claim(Entry):
     quantities: dict[str, tuple[Unit, Text]]
     criteria: tuple[Criterion, ...] = Field(min_length=1)
     preconditions: tuple[Precondition, ...] = ()
-    judged_at: tuple[Profile, ...] = ("reduced", "paper")
+    apart: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    judged_from: Profile = "reduced"
     minimum_seeds: int = Field(default=5, ge=1)
     fresh_from: int = 0
     repeated_from: int | None = None
-    real_data: bool = False
-    scale_reason: Text
     paper_size: dict[str, PaperSize] = Field(default_factory=dict)
     undecided_at: dict[str, str] = Field(default_factory=dict)
     remarks: dict[str, Remark] = Field(default_factory=dict)
@@ -235,18 +230,21 @@ class Claim(Entry):
         """Whether it is a claim of our own, of no paper's size."""
         return not self.paper_size
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What is judged apart, in order; "" is the claim itself."""
-        return tuple(dict.fromkeys(["", *(each.apart for each in self.criteria)]))
+    def judged_in(self, profile: str) -> bool:
+        """Whether a profile is large enough to judge it."""
+        profiles = get_args(Profile)
+        return profiles.index(profile) >= profiles.index(self.judged_from)
+
+    def part_of(self, name: str) -> str:
+        """The part that a quantity or an experiment belongs to; "" is the claim itself."""
+        parts = ((part, each) for part, own in self.apart.items() for each in own)
+        return next((part for part, each in parts if fnmatch(name, each)), "")
 
     @property
     def experiments(self) -> tuple[str, ...]:
         """The experiments that it is about."""
-        named = ("experiment", "experiments", "scattered", "first", "second")
-        found = [self.arguments[name] for name in named if name in self.arguments]
-        lists = (each if isinstance(each, tuple) else (each,) for each in found)
-        return tuple(str(name) for each in lists for name in each)
+        named = self.arguments.get("experiments", self.arguments.get("experiment"))
+        return tuple(map(str, named if isinstance(named, tuple) else (named,)))
 
 
 class Change(Entry):

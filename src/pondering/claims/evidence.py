@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pondering.claims.frames import by_difficulty, trend
@@ -15,9 +14,6 @@ from pondering.params.replica import read_variant
 from pondering.results.results import Results
 from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import evaluated, per_seed, splits_of
-
-NOT_RUN = " has not been run"
-"""What is said of an experiment without a table, behind its name."""
 
 
 class NotRunError(Exception):
@@ -40,22 +36,43 @@ class Evidence:
 
     Args:
         results: the results.
-        runs: the train stages, as "experiment-mechanism".
-        unfinished: those of them with a replica that still trains.
+        statuses: "experiment-variant" -> the status of each replica.
         sizes: experiment -> easiest and hardest difficulty.
-        replicas, diverged: "experiment-variant" -> how many replicas, and how many diverged.
         seeds: of each sweep the fewest seeds that a setting was trained with.
         missing: in words, what a measure asked for and did not find.
     """
 
     results: Results
-    runs: list[str] = field(default_factory=list)
-    unfinished: set[str] = field(default_factory=set)
+    statuses: dict[str, pd.Series] = field(default_factory=dict)
     sizes: dict[str, tuple[float, float]] = field(default_factory=dict)
-    replicas: dict[str, int] = field(default_factory=dict)
-    diverged: dict[str, int] = field(default_factory=dict)
     seeds: list[int] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+
+    @property
+    def runs(self) -> list[str]:
+        """The train stages behind it, as "experiment-mechanism"."""
+        return list(dict.fromkeys(variant.partition("[")[0] for variant in self.statuses))
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Those of the runs with a replica that still trains."""
+        found = (name for name, each in self.statuses.items() if (each == "running").any())
+        return sorted({variant.partition("[")[0] for variant in found})
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas were looked at."""
+        return sum(map(len, self.statuses.values()))
+
+    @property
+    def diverged(self) -> int:
+        """How many of them diverged."""
+        return sum(int((each == "diverged").sum()) for each in self.statuses.values())
+
+    @property
+    def fewest_seeds(self) -> int:
+        """The fewest seeds of a setting; 0 where nothing was looked at."""
+        return min(self.seeds, default=0)
 
     def sweep(
         self,
@@ -99,7 +116,7 @@ class Evidence:
             NotRunError: it has not been run.
         """
         if experiment not in self.results.tables:
-            raise self.not_run(f"{experiment}{NOT_RUN}")
+            raise self.not_run(f"{experiment} has not been run")
         return self.results.tables[experiment]
 
     def plain(self, experiment: str) -> pd.DataFrame:
@@ -206,14 +223,8 @@ class Evidence:
         return NotRunError(what)
 
     def _remember(self, experiment: str, mechanism: str, rows: pd.DataFrame) -> None:
-        networks, variant = per_seed(rows), f"{experiment}-{mechanism}"
-        run = f"{experiment}-{read_variant(mechanism)[0]}"
-        if run not in self.runs:
-            self.runs.append(run)
-        if (networks["status"] == "running").any():
-            self.unfinished.add(run)
-        self.replicas[variant] = len(networks)
-        self.diverged[variant] = int((networks["status"] == "diverged").sum())
+        networks = per_seed(rows)
+        self.statuses[f"{experiment}-{mechanism}"] = networks["status"]
         self.seeds.append(int(networks.groupby("setting").size().min()))
         ends = [*rows["difficulty"].agg(["min", "max"]), *self.sizes.get(experiment, ())]
         self.sizes[experiment] = (float(min(ends)), float(max(ends)))
@@ -222,15 +233,3 @@ class Evidence:
 NO_CURVES = pd.DataFrame(
     columns=["mechanism", "setting", "seed", "update", "error", "computed_steps", "ponder_time"]
 )
-
-
-def at_prior(rows: pd.DataFrame, lambda_p: float) -> pd.DataFrame:
-    """The rows of the one prior that a claim is about.
-
-    Raises:
-        InsufficientError: it was not run.
-    """
-    own = rows[np.isclose(rows["setting"], lambda_p)]
-    if own.empty:
-        raise InsufficientError(f"no setting with λp = {lambda_p:g} was run")
-    return own

@@ -12,14 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from pondering.results.statistics import Interval, interval, median_interval, rate, spearman
+from pondering.results.statistics import Interval, rate, spearman
 
 Array = NDArray[np.float64]
 NAN = float("nan")
-RESAMPLES = 2000
-"""Draws of seeds for an interval that no formula gives."""
-EACH_OF_TWO = 0.975
-"""Level of two intervals that hold at once in 95% of cases, by Bonferroni."""
 
 
 def by(rows: pd.DataFrame, column: str, across: str = "setting") -> pd.DataFrame:
@@ -70,21 +66,6 @@ def near_best(errors: pd.DataFrame) -> list[float]:
 def lowest_error(errors: Array) -> float:
     """Error at the setting with the lowest mean over seeds, of [seeds, settings]."""
     return float(average(errors, axis=0).min())
-
-
-def best_accuracy(errors: Array) -> float:
-    """Accuracy at the setting with the lowest mean error over seeds."""
-    return 1 - lowest_error(errors)
-
-
-def better_accuracy(first: Array, second: Array) -> float:
-    """The better of two methods' best accuracies."""
-    return max(best_accuracy(first), best_accuracy(second))
-
-
-def accuracy_gain(first: Array, second: Array) -> float:
-    """What the first method's best accuracy has above the second's."""
-    return best_accuracy(first) - best_accuracy(second)
 
 
 def trend(frame: pd.DataFrame) -> Array:
@@ -167,22 +148,6 @@ def count(number: float, seeds: int) -> Interval:
     return Interval(float(number), NAN, NAN, seeds)
 
 
-def count_of(networks: pd.DataFrame) -> Interval:
-    """How many networks there are."""
-    return count(len(networks), networks["seed"].nunique())
-
-
-def mean_over_networks(networks: pd.DataFrame, column: str) -> Interval:
-    """The mean of a column over networks, with the jackknife over seeds; NaN without a network.
-
-    Args:
-        networks: what `Evidence.networks` gives, or some of its rows.
-        column: one of its columns.
-    """
-    table = networks.pivot(index="seed", columns=["mechanism", "setting"], values=column)
-    return interval(average, table if len(networks) else np.empty((0, 1)))
-
-
 def solved_settings(solved: pd.DataFrame) -> Interval:
     """The share of settings that most seeds solve, of [seeds, settings].
 
@@ -195,55 +160,3 @@ def solved_settings(solved: pd.DataFrame) -> Interval:
     ends = np.array([(each.estimate, each.low, each.high) for each in rates])
     estimate, low, high = (ends > 0.5).mean(axis=0).tolist()
     return Interval(estimate, low, high, rates[0].count)
-
-
-def solved_settings_gap(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
-    """The share of settings that most seeds solve with one method less that with another.
-
-    Its bounds are those between which 95% of RESAMPLES draws of seeds lie, of both methods the same
-    seeds where they have as many. NaN without seeds.
-
-    Args:
-        first, second: [seeds, settings] whether this replica solves.
-    """
-    both = [np.asarray(each, dtype=float) for each in (first, second)]
-    seeds = [len(each) for each in both]
-    if not all(each.size for each in both):
-        return Interval(NAN, NAN, NAN, 0)
-
-    def gap(one: Array, other: Array) -> float:
-        """Of the shares of settings that most seeds solve."""
-        return float((one.mean(axis=0) > 0.5).mean() - (other.mean(axis=0) > 0.5).mean())
-
-    chance = np.random.default_rng(0)
-    draws = []
-    for _ in range(RESAMPLES):
-        drawn = chance.random(max(seeds))
-        draws.append(gap(*(each[(drawn[: len(each)] * len(each)).astype(int)] for each in both)))
-    low, high = np.percentile(draws, [2.5, 97.5]).tolist()
-    return Interval(gap(*both), low, high, min(seeds))
-
-
-def ratio_of_soonest(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
-    """Ratio of the smallest medians over seeds that any setting has.
-
-    Its interval is from the lowest to the highest ratio within the two medians' own, of 97.5% each.
-    inf/inf is NaN; as the end of an interval it means: unbounded.
-
-    Args:
-        first, second: [seeds, settings]; infinite is "never", NaN a seed that was not trained.
-    """
-    above, below = (_soonest(values) for values in (first, second))
-    low = max(above.low, 0.0) / below.high
-    high = above.high / below.low if below.low > 0 else math.inf
-    return Interval(
-        above.estimate / below.estimate,
-        0.0 if math.isnan(low) else low,
-        math.inf if math.isnan(high) else high,
-        min(above.count, below.count),
-    )
-
-
-def _soonest(values: pd.DataFrame) -> Interval:
-    found = (median_interval(values[setting], EACH_OF_TWO) for setting in values)
-    return min(found, key=lambda each: each.estimate, default=median_interval([]))

@@ -43,24 +43,25 @@ CLAIM = {
 
 
 def _plain(judgement: Judgement) -> dict[str, Any]:
+    evidence = judgement.evidence
     return judgement.claim.model_dump(mode="json", include=CLAIM) | {
         "verdict": judgement.verdict,
         "reason": judgement.reason,
-        "why": judgement.why,
-        "change": judgement.change,
+        "why": judgement.remark.why,
+        "change": judgement.remark.change,
         "apart": {
             part: {"verdict": verdict, "reason": reason}
             for part, (verdict, reason) in judgement.apart.items()
         },
         "flips": list(judgement.flips),
-        "judged_on_unfinished_runs": list(judgement.unfinished),
-        "seeds": judgement.seeds,
-        "replicas": judgement.replicas,
-        "diverged": judgement.diverged,
-        "runs": list(judgement.runs),
-        "difficulties": {name: list(size) for name, size in judgement.sizes.items()},
+        "judged_on_unfinished_runs": evidence.unfinished,
+        "seeds": evidence.fewest_seeds,
+        "replicas": evidence.replicas,
+        "diverged": evidence.diverged,
+        "runs": evidence.runs,
+        "difficulties": {name: list(size) for name, size in evidence.sizes.items()},
         "estimates": [plain_estimate(quantity) for quantity in judgement.quantities],
-        "cause": judgement.cause,
+        "cause": judgement.remark.cause,
         "criteria": [asdict(finding) for finding in judgement.findings],
     }
 

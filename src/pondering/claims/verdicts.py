@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims import words
-from pondering.claims.claims import Claim, Criterion, Outcome, Verdict
+from pondering.claims.claims import Claim, Criterion, Outcome, Remark, Verdict
 from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.frames import best, by, near_best
 from pondering.claims.quantities import Quantity, quantity_text
@@ -25,6 +25,9 @@ from pondering.params.replica import read_variant, title_of
 from pondering.results.results import Results
 from pondering.results.tables import headline
 from pondering.results.units import number_text
+
+Decided = tuple[Verdict, str]
+"""A verdict and its reason."""
 
 
 @dataclass(frozen=True)
@@ -53,35 +56,22 @@ class Judgement:
         claim: what was claimed.
         verdict: the verdict.
         reason: which criteria decided it, in a sentence.
-        why, change, cause: what is said of it; see `Remark`.
+        remark: what is said of it.
         apart: part -> verdict and reason, of what is judged apart.
         quantities: everything that was measured, empty where nothing could be.
         findings: the criteria, one by one.
-        seeds, most_seeds: fewest and most seeds behind a setting that was looked at; 0 where
-            nothing was.
-        replicas, diverged: how many replicas were looked at and how many of them diverged.
-        runs: the train stages behind it, as "experiment-mechanism".
-        unfinished: those of them that had not reached the end of their plan.
-        sizes: experiment -> easiest and hardest difficulty evaluated.
+        evidence: what was looked at.
         flips: verdicts that settings about as good as the best would give, a sentence each.
     """
 
     claim: Claim
     verdict: Verdict
     reason: str
-    why: str
-    change: str
-    cause: str
-    apart: dict[str, tuple[Verdict, str]]
+    remark: Remark
+    apart: dict[str, Decided]
     quantities: tuple[Quantity, ...]
     findings: tuple[Finding, ...]
-    seeds: int
-    most_seeds: int
-    replicas: int
-    diverged: int
-    runs: tuple[str, ...]
-    unfinished: tuple[str, ...]
-    sizes: dict[str, tuple[float, float]]
+    evidence: Evidence
     flips: tuple[str, ...] = ()
 
 
@@ -116,7 +106,7 @@ def judge(claim: Claim, results: Results) -> Judgement:
         The verdict with estimates, intervals, seeds and runs. What can be measured is reported
         even where it cannot be judged.
     """
-    if results.profile in claim.judged_at:
+    if claim.judged_in(results.profile):
         results = from_seed(results, claim.fresh_from, claim.repeated_from)
     found = _judged(claim, results)
     flips = []
@@ -155,50 +145,29 @@ def _at_setting(results: Results, experiment: str, mechanism: str, setting: floa
     return results.filtered(kept)
 
 
-Decided = tuple[Verdict, str]
-
-
 def _judged(claim: Claim, results: Results) -> Judgement:
     """The verdict at the best settings."""
     evidence = Evidence(results)
     quantities: tuple[Quantity, ...] = ()
     findings: tuple[Finding, ...] = ()
+    names = ["", *claim.apart]
     try:
         quantities = claim.measured_in(evidence)
     except NotRunError as problem:
-        parts = dict.fromkeys(claim.parts, _found("undecided", str(problem)))
+        parts = dict.fromkeys(names, _found("undecided", str(problem)))
     except InsufficientError as problem:
-        parts = dict.fromkeys(claim.parts, _found("too small to tell", str(problem)))
+        parts = dict.fromkeys(names, _found("too small to tell", str(problem)))
     else:
-        findings = tuple(f for each in claim.criteria for f in _findings(each, quantities))
-        parts = {
-            each: _of_part(each, claim, evidence, quantities, findings) for each in claim.parts
-        }
+        findings = tuple(f for each in claim.criteria for f in _findings(claim, each, quantities))
+        parts = {each: _of_part(each, claim, evidence, quantities, findings) for each in names}
     verdict, reason = parts.pop("")
     told = words.remark(claim, results.profile, verdict, reason, quantities)
-    return Judgement(
-        claim=claim,
-        verdict=verdict,
-        reason=reason,
-        why=told.why,
-        change=told.change,
-        cause=told.cause,
-        apart=parts,
-        quantities=quantities,
-        findings=findings,
-        seeds=min(evidence.seeds, default=0),
-        most_seeds=max(evidence.seeds, default=0),
-        replicas=sum(evidence.replicas.values()),
-        diverged=sum(evidence.diverged.values()),
-        runs=tuple(evidence.runs),
-        unfinished=tuple(sorted(evidence.unfinished)),
-        sizes=evidence.sizes,
-    )
+    return Judgement(claim, verdict, reason, told, parts, quantities, findings, evidence)
 
 
-def _findings(criterion: Criterion, quantities: Sequence[Quantity]) -> list[Finding]:
-    """How a criterion fares, in every part that its quantity was measured in."""
-    core, apart = criterion.core, criterion.apart
+def _findings(claim: Claim, criterion: Criterion, quantities: Sequence[Quantity]) -> list[Finding]:
+    """How a criterion fares, in every task or mechanism that its quantity was measured of."""
+    core, apart = criterion.core, claim.part_of(criterion.quantity)
     return [
         Finding(
             f"{each.part}: {each.label}" if each.part else each.label,
@@ -244,7 +213,7 @@ def _of_part(
     findings: Sequence[Finding],
 ) -> Decided:
     """The verdict on the claim itself, or on a part that is judged apart."""
-    sizes = {name: size for name, size in claim.paper_size.items() if size.apart == part}
+    sizes = {name: size for name, size in claim.paper_size.items() if claim.part_of(name) == part}
     unfair = "" if part else claim.undecided_at.get(evidence.results.profile, "")
     return (
         _obstacle(claim, evidence)
@@ -256,12 +225,12 @@ def _of_part(
 
 def _obstacle(claim: Claim, evidence: Evidence) -> Decided | None:
     """Why a claim cannot be judged on these results, whatever they say, or None."""
-    cards, seeds = evidence.results.cards, min(evidence.seeds, default=0)
+    cards, seeds = evidence.results.cards, evidence.fewest_seeds
     reason = None
-    if evidence.results.profile not in claim.judged_at:
-        reason = f"Judged from {claim.judged_at[0]} on: {claim.scale_reason}"
-    elif claim.real_data and any(cards[name].stand_in for name in evidence.sizes):
-        reason = f"The data are a stand-in: {claim.scale_reason}"
+    if not claim.judged_in(evidence.results.profile):
+        reason = f"Judged from {claim.judged_from} on."
+    elif claim.judged_from != "quick" and any(cards[name].stand_in for name in evidence.sizes):
+        reason = "The claim is about real data, not about a stand-in."
     elif seeds < claim.minimum_seeds:
         reason = f"Seeds of a setting: {seeds}; {claim.minimum_seeds} are needed."
     return ("too small to tell", reason) if reason else None
@@ -277,7 +246,7 @@ def _unmet(
     """The verdict by the first precondition that is not met, or None."""
     smaller = "here" if claim.own else words.smaller(sizes, evidence)
     for condition in claim.preconditions:
-        if condition.apart != part or not (condition.learned or smaller):
+        if claim.part_of(condition.quantity) != part or not (condition.learned or smaller):
             continue
         quantity = next((each for each in quantities if each.name == condition.quantity), None)
         if quantity is None or math.isnan(quantity.value):

@@ -59,8 +59,8 @@ def given(
         profile: whose size they are taken for.
         width: of the terminal, in characters.
     """
-    judged = [each for each in judgements if each.runs]
-    others = [each for each in judgements if not each.runs]
+    judged = [each for each in judgements if each.evidence.runs]
+    others = [each for each in judgements if not each.evidence.runs]
     summary = (
         f"{len(judged)} of {len(judgements)} claims can be judged from {', '.join(experiments)}, "
         f"taken for runs of the size of {profile}."
@@ -85,14 +85,16 @@ def detail(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
     source = ", ".join(filter(None, (claim.paper, claim.figure)))
     told = [("claim", claim.statement), ("others" if claim.own else "paper", claim.paper_value)]
     told += [("here", text) for text in _measured(entry)]
-    if entry.seeds:
-        told.append(("runs", f"{entry.replicas} networks, {entry.seeds} seeds a setting"))
-    told += [("why", entry.why), ("would change", entry.change)]
+    evidence, remark = entry.evidence, entry.remark
+    if evidence.seeds:
+        seeds = evidence.fewest_seeds
+        told.append(("runs", f"{evidence.replicas} networks, {seeds} seeds a setting"))
+    told += [("why", remark.why), ("would change", remark.change)]
     told += [("apart", f"{part}: {verdict}. {why}") for part, (verdict, why) in entry.apart.items()]
     told += [("but", each) for each in entry.flips]
-    told += [("cause", entry.cause)] if entry.cause else []
-    if entry.unfinished:
-        told.append(("runs", f"unfinished: {', '.join(entry.unfinished)}"))
+    told += [("cause", remark.cause)] if remark.cause else []
+    if evidence.unfinished:
+        told.append(("runs", f"unfinished: {', '.join(evidence.unfinished)}"))
     told += [(str(change.on), change.what) for change in changes]
     lines = beside(claim.id, entry.verdict, f"{claim.title} ({source})", width)
     for name, text in told:

@@ -182,5 +182,5 @@ def claim_figure(found: Judgement) -> FigureSpec:
             "estimates": [plain_estimate(each) for each in found.quantities],
             "bounds": bounds,
         },
-        most_seeds=found.most_seeds,
+        most_seeds=max(found.evidence.seeds, default=0),
     )

@@ -1,31 +1,63 @@
-"""The measures behind the claims of Banino et al. 2021 on parity (B1 to B5)."""
+"""One method against another, each at its best setting (B1 to B5, M1, M2, F1)."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from pondering.claims.evidence import Evidence, InsufficientError, at_prior, require
+from pondering.claims.evidence import Evidence, InsufficientError, require
 from pondering.claims.frames import (
+    NAN,
     Array,
-    accuracy_gain,
     average,
     best,
-    best_accuracy,
-    better_accuracy,
     by,
     computed,
     difference,
+    lowest_error,
     near_best,
-    ratio_of_soonest,
     reached,
     solved_settings,
-    solved_settings_gap,
+    trend,
 )
 from pondering.claims.quantities import Measured
-from pondering.results.statistics import interval, mean_interval, median_interval
+from pondering.results.statistics import Interval, interval, mean_interval, median_interval
+
+RESAMPLES = 2000
+"""Draws of seeds for an interval that no formula gives."""
+EACH_OF_TWO = 0.975
+"""Level of two intervals that hold at once in 95% of cases, by Bonferroni."""
+
+
+def best_accuracy(errors: Array) -> float:
+    """Accuracy at the setting with the lowest mean error over seeds."""
+    return 1 - lowest_error(errors)
+
+
+def better_accuracy(first: Array, second: Array) -> float:
+    """The better of two methods' best accuracies."""
+    return max(best_accuracy(first), best_accuracy(second))
+
+
+def accuracy_gain(first: Array, second: Array) -> float:
+    """What the first method's best accuracy has above the second's."""
+    return best_accuracy(first) - best_accuracy(second)
+
+
+def at_prior(rows: pd.DataFrame, lambda_p: float) -> pd.DataFrame:
+    """The rows of the one prior that a claim is about.
+
+    Raises:
+        InsufficientError: it was not run.
+    """
+    own = rows[np.isclose(rows["setting"], lambda_p)]
+    if own.empty:
+        raise InsufficientError(f"no setting with λp = {lambda_p:g} was run")
+    return own
 
 
 def best_against_best(evidence: Evidence, *, experiment: str) -> Measured:
@@ -182,3 +214,131 @@ def _drift(curve: pd.DataFrame) -> float:
         steps[part].mean(skipna=False) for part in ((share > 0.5) & (share <= 0.75), share > 0.75)
     )
     return float(abs(last - third) / third)
+
+
+def digit_accuracy(evidence: Evidence, *, experiment: str, lambda_p: float) -> Measured:
+    """M1: test accuracy of PonderNet on digits beside the plain network.
+
+    Args:
+        lambda_p: the prior of the claim.
+    """
+    ponder = _accuracy(at_prior(evidence.sweep(experiment, "pondernet"), lambda_p))
+    plain = _accuracy(evidence.plain(experiment))
+    return {
+        "pondernet_accuracy": mean_interval(ponder),
+        "plain_accuracy": mean_interval(plain),
+        "against_plain": interval(difference, ponder, plain),
+    }
+
+
+def rotated_digits(
+    evidence: Evidence, *, experiment: str, lambda_p: float, trained: float, farthest: float
+) -> Measured:
+    """M2: accuracy and steps as digits turn beyond the trained angles.
+
+    Args:
+        experiment: has the splits "range" and "angle", difficulties in degrees.
+        lambda_p: the prior of the claim.
+        trained: largest angle trained on, in degrees.
+        farthest: largest angle tested, in degrees.
+
+    Raises:
+        InsufficientError: one of the two angles was not tested.
+    """
+    ranges, angles = (
+        at_prior(evidence.sweep(experiment, "pondernet", split), lambda_p)
+        for split in ("range", "angle")
+    )
+    error, steps = (by(ranges, name, "difficulty") for name in ("error", "ponder_time"))
+    if not {trained, farthest} <= set(error.columns):
+        raise InsufficientError(f"test sets up to {trained:g} and {farthest:g} degrees are needed")
+    turned = by(angles, "ponder_time", "difficulty").rename(columns=abs)
+    return {
+        "trained_accuracy": mean_interval(1 - error[trained]),
+        "accuracy_fall": mean_interval(error[farthest] - error[trained]),
+        "steps_change": mean_interval(steps[farthest] - steps[trained]),
+        "angle_trend": mean_interval(trend(turned)),
+    }
+
+
+def _accuracy(rows: pd.DataFrame) -> Array:
+    """[seeds] share of all examples right: classes weigh by their size, as in a test accuracy."""
+    weights = rows.groupby("difficulty")["examples"].first()
+    return np.asarray(1 - by(rows, "error", "difficulty") @ (weights / weights.sum()))
+
+
+def repeat_against_act(
+    evidence: Evidence, *, experiments: Sequence[str], solved_error: float
+) -> Measured:
+    """F1, tables 1 and 2: the fixed repeat against ACT on two tasks, each at its best setting.
+
+    The gaps are above zero where ACT has the smaller error.
+
+    Args:
+        experiments: the task on which the fixed repeat also learns sooner (parity), and the
+            other task (addition).
+        solved_error: training error at which a task counts as solved (2%, as in the paper).
+    """
+    found: Measured = {}
+    for name, experiment in zip(("first", "second"), experiments, strict=True):
+        repeat = evidence.sweep(experiment, "repeat", above=1)
+        errors = by(evidence.sweep(experiment, "act"), "error"), by(repeat, "error")
+        found[f"{name}_best"] = interval(better_accuracy, *errors)
+        found[f"{name}_gap"] = interval(accuracy_gain, *errors)
+    repeats, act = (
+        reached(evidence.curves(experiments[0], name), solved_error) for name in ("repeat", "act")
+    )
+    found["first_speed"] = ratio_of_soonest(repeats.loc[:, repeats.columns > 1], act)
+    return found
+
+
+def solved_settings_gap(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
+    """The share of settings that most seeds solve with one method less that with another.
+
+    Its bounds are those between which 95% of RESAMPLES draws of seeds lie, of both methods the same
+    seeds where they have as many. NaN without seeds.
+
+    Args:
+        first, second: [seeds, settings] whether this replica solves.
+    """
+    both = [np.asarray(each, dtype=float) for each in (first, second)]
+    seeds = [len(each) for each in both]
+    if not all(each.size for each in both):
+        return Interval(NAN, NAN, NAN, 0)
+
+    def gap(one: Array, other: Array) -> float:
+        """Of the shares of settings that most seeds solve."""
+        return float((one.mean(axis=0) > 0.5).mean() - (other.mean(axis=0) > 0.5).mean())
+
+    chance = np.random.default_rng(0)
+    draws = []
+    for _ in range(RESAMPLES):
+        drawn = chance.random(max(seeds))
+        draws.append(gap(*(each[(drawn[: len(each)] * len(each)).astype(int)] for each in both)))
+    low, high = np.percentile(draws, [2.5, 97.5]).tolist()
+    return Interval(gap(*both), low, high, min(seeds))
+
+
+def ratio_of_soonest(first: pd.DataFrame, second: pd.DataFrame) -> Interval:
+    """Ratio of the smallest medians over seeds that any setting has.
+
+    Its interval is from the lowest to the highest ratio within the two medians' own, of 97.5% each.
+    inf/inf is NaN; as the end of an interval it means: unbounded.
+
+    Args:
+        first, second: [seeds, settings]; infinite is "never", NaN a seed that was not trained.
+    """
+    above, below = (_soonest(values) for values in (first, second))
+    low = max(above.low, 0.0) / below.high
+    high = above.high / below.low if below.low > 0 else math.inf
+    return Interval(
+        above.estimate / below.estimate,
+        0.0 if math.isnan(low) else low,
+        math.inf if math.isnan(high) else high,
+        min(above.count, below.count),
+    )
+
+
+def _soonest(values: pd.DataFrame) -> Interval:
+    found = (median_interval(values[setting], EACH_OF_TWO) for setting in values)
+    return min(found, key=lambda each: each.estimate, default=median_interval([]))
