@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from pondering.params.read import PROFILES, load_params
 from pondering.project.paths import Layout
-from pondering.train.program import LISTED, files
+from pondering.train.program import EVALUATION, LISTED, files
 
 ROOT = Path(__file__).parents[2]
 FILE: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
@@ -55,6 +55,8 @@ def test_stages_hand_their_files_to_the_next() -> None:
     found = {layout.table("E"), layout.traces("E"), layout.provenance("E")}
     assert paths("evaluate", "outs") == {*map(str, found)}
     assert paths("evaluate", "metrics") == {str(layout.metrics("E"))}
+    measured_by = {f"src/pondering/{name}" for name in EVALUATION}
+    assert measured_by <= paths("evaluate", "deps") | paths("exits", "deps")
     exits = layout.exits("E").parent
     named = STAGES["exits"]["cmd"].split()[4:]
     needed = {str(where(each)) for each in named for where in (layout.networks, layout.frozen)}
