@@ -43,7 +43,7 @@ def test_an_update_keeps_its_numbers(name: str, cases: dict[str, dict[str, Any]]
     kept_bits, found_bits = kept.pop("sha256"), found.pop("sha256")
     assert found.keys() == kept.keys()
     np.testing.assert_allclose(flat(found), flat(kept), rtol=2e-5, atol=1e-6)
-    if SAME:
+    if SAME and kept_bits:
         assert found_bits == kept_bits
     kept["sha256"] = kept_bits
 
