@@ -240,7 +240,7 @@ def test_the_stage_writes_the_table_and_refuses_sequences(tmp_path: Path) -> Non
     for task, status, said in ((PARITY, 0, ""), (LOGIC, 2, "tiny has sequences; exit rules")):
         folder = tmp_path / str(task["name"])
         folder.mkdir()
-        work = stage_of(stages.new_project(folder), task, evaluation={"stored": 3})
+        work = stage_of(folder, task, evaluation={"stored": 3})
         done = stages.run(folder, "exits", *stages.PROFILE, "tiny")
         assert (done.status, said in done.err, len(done.err.splitlines())) == (
             status, True, bool(status)

@@ -41,7 +41,6 @@ def run(folder: Path) -> list[str]:
 
 def clone(source: Path, folder: Path) -> Path:
     """What git holds of a project."""
-    stages.new_project(folder)
     shutil.copytree(stages.published(source), folder / "reports/quick")
     return folder
 
@@ -81,7 +80,7 @@ def test_added_seeds_and_settings_give_what_one_whole_run_gives(tmp_path: Path) 
 
 def run_in(folder: Path, published: str, seeds: list[int], settings: dict[str, Any]) -> Path:
     """A tiny project with every stage run."""
-    run(project(stages.new_project(folder), published, seeds, settings))
+    run(project(folder, published, seeds, settings))
     return folder
 
 

@@ -118,8 +118,7 @@ def test_the_network_of_a_mechanism_is_of_the_setting_that_pages_show() -> None:
 
 def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -> None:
     values = tiny.document(evaluation={"publish": 1})
-    project = stages.new_project(tmp_path)
-    tiny.write(project, values)
+    project = tiny.write(tmp_path, values).parent
     stages.work(project, "datasets")
     for name, *more in (("train", "--mechanism", "act"), *LATER):
         assert not stages.run(project, name, *QUICK, *more).status

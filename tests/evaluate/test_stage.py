@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from ruamel.yaml import YAML
 from support import stages, tiny
 from support.untrained import read_back, stage_of, table_of, traces_of
 
@@ -37,12 +36,8 @@ DIGITS = {
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[dict[str, Any]]]:
     """The traces of a project that learns sums of up to three numbers of one or two digits."""
-    folder = stages.new_project(tmp_path_factory.mktemp("sums") / "project")
-    values = tiny.document(training={"updates": 4})
-    task = {"name": "addition", "digits": 2, "length": [1, 3], "test_length": 2}
-    values["tiny"]["common"]["task"], values["tiny"]["quick"]["task"] = task, {}
-    with (folder / "params.yaml").open("w", encoding="utf-8") as file:
-        YAML().dump(values, file)
+    folder = tmp_path_factory.mktemp("sums")
+    tiny.write(folder, tiny.document(training={"updates": 4}, task=tiny.SUMS | {"digits": 2}))
     stages.work(folder, "datasets", "train", "evaluate")
     yield json.loads((folder / "data/results/quick/traces/tiny.json").read_text())["traces"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from safetensors import safe_open
-from support import stages, tiny
+from support import argv, stages, tiny
 from support.stages import MECHANISMS, QUICK, contents
 
 from pondering.params.read import load_params
@@ -122,12 +122,11 @@ def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path
 
 def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) -> None:
     """From a shell, with another hash seed; the two other mechanisms are taken over."""
-    folder = stages.new_project(tmp_path)
-    tiny.write(folder, tiny.document())
+    folder = tiny.write(tmp_path, tiny.document()).parent
     environment = os.environ | {"PONDERING_TRACKING": "off", "PYTHONHASHSEED": "12345"}
 
     def shell(name: str, *arguments: str) -> None:
-        command = [sys.executable, f"pipeline/{name}.py", *arguments]
+        command = [sys.executable, argv.PIPELINE / f"{name}.py", *arguments]
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
         )

@@ -18,6 +18,13 @@ ME = {f"GIT_{who}_{what}": "me" for who in ("AUTHOR", "COMMITTER") for what in (
 ENVIRONMENT = ME | {"GIT_CONFIG_GLOBAL": os.devnull, "PONDERING_TRACKING": "off", "COLUMNS": "200"}
 
 
+def copy_program(folder: Path) -> None:
+    """The package and the stage scripts, into a project that may change them."""
+    for name in ("src", "pipeline"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(stages.ROOT / name, folder / name, ignore=ignored)
+
+
 def environment(folder: Path) -> dict[str, str]:
     """Of a process that works in a project, with the project's own program."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -52,10 +59,7 @@ def new(folder: Path) -> Path:
 
     No figure of the report is of the tiny experiment.
     """
-    stages.new_project(folder)
-    shutil.copytree(
-        stages.ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    copy_program(folder)
     for name in COPIED:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(stages.ROOT / name, folder / name)

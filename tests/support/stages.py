@@ -63,13 +63,11 @@ class Stage:
     def __init__(
         self, project: Path, name: str, *arguments: str, before: Callable[[], object]
     ) -> None:
-        folder = _outputs()  # not in the project, whose disk may be full
-        self._files = [
-            folder / f"{name}-{time.monotonic_ns()}.{stream}" for stream in ("out", "err")
-        ]
+        folder = temporary()  # not in the project, whose disk may be full
+        self._files = [folder / "out", folder / "err"]
         for file in self._files:
             file.touch()
-        job = (str(project), name, arguments, [str(file) for file in self._files], before)
+        job = (project, name, arguments, self._files, before)
         context = multiprocessing.get_context("fork")
         self._process: BaseProcess = context.Process(target=_work, args=job)
         self._process.start()
@@ -111,17 +109,11 @@ class Stage:
         return Done(status, *(file.read_text() for file in self._files))
 
 
-@cache
-def _outputs() -> Path:
-    """Where what the stages print goes."""
-    return temporary()
-
-
 def _work(
-    project: str,
+    project: Path,
     name: str,
     arguments: tuple[str, ...],
-    files: list[str],
+    files: list[Path],
     before: Callable[[], object],
 ) -> None:
     """The forked process: take the place of `python pipeline/NAME.py ...`."""
@@ -133,7 +125,7 @@ def _work(
     os.chdir(project)
     os.environ["PONDERING_TRACKING"] = "off"
     os.environ.pop("PONDERING_MIRROR", None)
-    script = f"pipeline/{name}.py"
+    script = str(argv.PIPELINE / f"{name}.py")
     sys.argv = [script, *arguments]
     before()
     runpy.run_path(script, run_name="__main__")
@@ -163,15 +155,8 @@ def work(project: Path, *names: str) -> None:
         assert (done.status, done.err) == (0, ""), done
 
 
-def new_project(folder: Path) -> Path:
-    """A project's folder with the stage scripts."""
-    shutil.copytree(ROOT / "pipeline", folder / "pipeline")
-    return folder
-
-
 def fresh(folder: Path, values: dict[str, Any]) -> Path:
     """A project with these parameters and its data: what a training needs."""
-    new_project(folder)
     tiny.write(folder, values)
     tiny.freeze_all(folder)
     return folder
@@ -180,7 +165,7 @@ def fresh(folder: Path, values: dict[str, Any]) -> Path:
 @cache
 def finished_project() -> Path:
     """The tiny project after every stage has run once; not to be changed."""
-    folder = new_project(temporary() / "project")
+    folder = temporary()
     tiny.write(folder, tiny.document())
     work(folder, "datasets", "train", "evaluate")
     return folder

@@ -94,7 +94,8 @@ SUMS: dict[str, Any] = {"name": "addition", "digits": 1, "length": [1, 3], "test
 
 
 def write(folder: Path, values: dict[str, Any]) -> Path:
-    """`params.yaml` in a folder."""
+    """`params.yaml` in a folder, which is made where it is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "params.yaml"
     with path.open("w", encoding="utf-8") as file:
         YAML().dump(values, file)

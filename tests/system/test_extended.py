@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from support import stages, tiny
-from support.repros import shell
+from support.repros import copy_program, shell
 
 # Fixed repeat and parity under new names; the mechanism has a value of its own.
 AGAIN = {
@@ -88,7 +88,7 @@ def appended(path: Path, text: str) -> None:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The finished tiny project with a copy of the package, extended; then its stages once more."""
     root = shutil.copytree(stages.finished_project(), tmp_path_factory.mktemp("new") / "p")
-    shutil.copytree(stages.ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    copy_program(root)
     shutil.copy(stages.ROOT / "claims.yaml", root)
     package = root / "src/pondering"
     derived(package / "model/halting/again.py", "repeat.py", AGAIN)

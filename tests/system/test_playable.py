@@ -387,28 +387,6 @@ def test_a_finger_taps_squares_and_draws_a_digit(opened: Opener) -> None:
     assert "says 1" in shown(page, "digits")
 
 
-@pytest.mark.parametrize(
-    ("at", "wrong", "mended"),
-    [
-        ("#logic?input=zzz", "input “zzz”", r"#logic\?input=01\+XOR.*"),
-        ("#hello", "input “hello”", r"#[-+0]{12}"),
-        ("#+-0+00-+0-+0?act=7,0", "act “7,0”", r"#\+-0\+00-\+0-\+0"),
-    ],
-)
-def test_an_address_that_cannot_be_followed_is_told_and_mended(
-    opened: Opener, at: str, wrong: str, mended: str
-) -> None:
-    page = opened(at=at)
-    part = page.locator(f"#play-{'logic' if 'logic' in at else 'parity'}")
-    note = part.locator(".note")
-    note.wait_for()
-    assert note.text_content() == f"The address asked for {wrong}, which this game does not " \
-        "know; the page shows another instead."  # fmt: skip
-    page.wait_for_function(f"/^{mended}$/.test(location.hash)")
-    part.locator(".controls button").first.click()
-    note.wait_for(state="hidden")
-
-
 def test_without_a_script_the_page_says_what_it_lacks(opened: Opener) -> None:
     page = opened(java_script_enabled=False)
     assert not page.locator(".play").is_visible()

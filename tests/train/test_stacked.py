@@ -21,7 +21,6 @@ from pondering import (
     PonderNet,
     RandomDepth,
     Sweep,
-    TanhRNN,
 )
 from pondering.model.cells import State
 
@@ -50,21 +49,8 @@ class Gated(nn.Module):
         return (kept * h + (1 - kept) * self.norm(torch.tanh(self.new(read))),)
 
 
-class Layers(nn.Module):
-    """A step to adapt, from the input with its flag and the state."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.read, self.keep = nn.Linear(INPUTS + 1, 4), nn.Linear(4, 4)
-
-    def forward(self, x: Tensor, state: State) -> State:
-        return (torch.tanh(self.read(x) + self.keep(state[0])),)
-
-
 CELLS = {
     "own": Gated,
-    "adapted": lambda: Adapted(Layers(), (4,)),
-    "tanh_rnn": lambda: TanhRNN(INPUTS, 4),
     "lstm": lambda: LSTM(INPUTS, 4),
 }
 MECHANISMS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
