@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.claim_cases import BITS, CASES, TAUS, nothing_learned
+from support.claim_cases import BITS, CASES, NUMBERS, TAUS, nothing_learned
 from support.claim_tables import results, rows
 
 from pondering.claims.claims import Claim, Criterion, Precondition, Remark, load_register
@@ -43,6 +43,9 @@ def test_a_claim_is_reproduced_contradicted_or_left_open(name: str) -> None:
     as_in_the_paper, contrary, insufficient = (judge(CLAIMS[name], each) for each in CASES[name])
     assert as_in_the_paper.verdict == "reproduced", as_in_the_paper.findings
     assert {each.outcome for each in as_in_the_paper.findings} == {"holds"}
+    found = {each.name: each.value for each in as_in_the_paper.quantities}
+    expected = NUMBERS.get(name, {})
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-5)
     assert contrary.verdict == "not reproduced", contrary.findings
     assert insufficient.verdict == THIRD.get(name, OPEN), insufficient.reason
 

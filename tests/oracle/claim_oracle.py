@@ -32,14 +32,12 @@ SEEDS = (2, 3, 5, 8)
 UPDATES = (400, 1000, 1500, 2500, 4000, 5000, 6000, 7000, 8000)
 NAN = math.nan
 Replicas = Sequence[tuple[float, int]]
-WHOLE: Replicas = ()
 BROKEN: Replicas = (
     (0.2, 3), (0.6, 8),  # priors
     (0.001, 3), (0.02, 8), (0.004, 5), (0.01, 3),  # penalties
     (2, 8), (3, 2),  # repeats
 )  # fmt: skip
 """Settings and seeds of what diverged."""
-whole_and_broken = pytest.mark.parametrize("gone", [WHOLE, BROKEN], ids=["whole", "broken"])
 
 
 def draw(low: float, high: float, *key: Any) -> float:
@@ -162,15 +160,6 @@ class Training:
             each.sort(key=lambda row: row["update"])
             for row in each:
                 row["error"] = worst if math.isnan(row["error"]) else row["error"]
-        self.area = {place: self._area(each) for place, each in self.rows.items()}
-
-    @staticmethod
-    def _area(each: Sequence[Mapping[str, Any]]) -> float:
-        """The error averaged over training: straight lines between the points."""
-        total = 0.0
-        for a, b in itertools.pairwise(each):
-            total += (b["update"] - a["update"]) * (a["error"] + b["error"]) / 2
-        return total / (each[-1]["update"] - each[0]["update"])
 
     def first(self, setting: float, seed: int, error: float, column: str = "update") -> float:
         """The column where the error is first no more than this; infinite if it never is."""
