@@ -16,7 +16,6 @@ from pondering.project.errors import UserError, printable
 from pondering.project.paths import PUBLISHED, Layout
 
 WORDS = ("experiment", "mechanism", "split", "prediction", "rule", "status")
-LONGER = {"twice": 2, "fourfold": 4}  # readings at so many times the depth N
 TABLE_COLUMNS = (
     "experiment", "mechanism", "setting", "seed", "split", "difficulty", "prediction", "examples",
     "error", "loss", "ponder_time", "ponder_sd", "remainder", "status",
@@ -165,10 +164,7 @@ class Results:
 def _readouts(folder: Path) -> dict[str, pd.DataFrame]:
     """The audits of the readout below a results folder, by experiment; v1 wrote them."""
     found = _tables(sorted(folder.glob("frozen/*-readout.csv")), READOUT_COLUMNS)
-    return {
-        name.removesuffix("-readout"): rows.reindex(columns=list(dict.fromkeys([*rows, *LONGER])))
-        for name, rows in found.items()
-    }
+    return {name.removesuffix("-readout"): rows for name, rows in found.items()}
 
 
 def _tables(paths: list[Path], columns: Sequence[str]) -> dict[str, pd.DataFrame]:

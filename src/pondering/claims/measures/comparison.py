@@ -14,9 +14,8 @@ from pondering.claims.quantities import Measured, parted
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.results.exits import at_best_settings, errors_at, with_curve
-from pondering.results.results import LONGER
 from pondering.results.statistics import Interval, interval, mean_interval, median_interval
-from pondering.results.tables import REPLICA, per_seed
+from pondering.results.tables import per_seed
 
 FEWEST_THRESHOLDS = 8
 LARGEST_ERROR = 0.25
@@ -110,9 +109,8 @@ def log_ratio(accuracy: Array) -> float:
         return float(np.log(rules) - np.log(mechanisms))
 
 
-FORCED = {"depth": "N"} | {name: f"{times}N" for name, times in LONGER.items()}
+FORCED = {"depth": "N", "twice": "2N", "fourfold": "4N"}
 """Readings of a network that is made to take so many steps."""
-NO_AUDIT = pd.DataFrame(columns=["split", *REPLICA, *FORCED])
 RIGHT_INSIDE = 0.9
 """Accuracy inside the range, as B2 asks for, below which a mechanism has nothing to extrapolate."""
 
@@ -178,9 +176,11 @@ def _forced(
     evidence: Evidence, experiment: str, variant: str, setting: float
 ) -> dict[str, Interval]:
     """Accuracy beyond the range at N, 2N and 4N steps; nothing without an audit of them."""
-    rows = evidence.results.readouts.get(experiment, NO_AUDIT)
+    rows = evidence.results.readouts.get(experiment)
+    if rows is None:
+        return {}
     rows = rows[(rows["split"] == "extrapolation") & (rows["mechanism"] == variant)]
-    rows = rows[rows["setting"] == setting].dropna(subset=[*FORCED])
+    rows = rows[rows["setting"] == setting]
     return {
         steps: median_interval(1 - rows[column].to_numpy(float))
         for column, steps in FORCED.items()
