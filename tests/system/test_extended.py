@@ -1,4 +1,4 @@
-"""A mechanism, a task, a figure and a claim of one's own: a file or an entry each, and a line."""
+"""A mechanism, cell, task, figure and claim of one's own: a file or an entry each, and a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from support import stages, tiny
 from support.repros import copy_program, shell
 
-# Fixed repeat and parity under new names; the mechanism has a value of its own.
+# Fixed repeat, a cell and parity under new names; the mechanism has a value of its own.
 AGAIN = {
     "class FixedRepeat": "class Again",
     "    rho: Setting\n": "    rho: Setting\n    more: int = 0\n",
@@ -25,6 +25,11 @@ MECHANISMS["again"] = Mechanism(
     "Again", "rho", "r", ranges.Count, "pondering.model.halting.again:Again", (),
     {"more": (ranges.Count, 0)}, learns=False,
 )
+"""
+OWN = {"class TanhRNN": "class Own"}
+CELL = """
+from pondering.model.cells.own import Own
+CELLS["own"] = Own
 """
 SIGNS = {"class Parity": "class Signs", '"parity"': '"signs"', '"Parity"': '"Signs"'}
 TASK = """
@@ -92,15 +97,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(stages.ROOT / "claims.yaml", root)
     package = root / "src/pondering"
     derived(package / "model/halting/again.py", "repeat.py", AGAIN)
+    derived(package / "model/cells/own.py", "tanh_rnn.py", OWN)
     derived(package / "tasks/signs.py", "parity.py", SIGNS)
     (package / "report/figures/signs.py").write_text(FIGURE)
     appended(package / "params/mechanisms.py", ENTRY)
+    appended(package / "model/cells/__init__.py", CELL)
     appended(package / "tasks/__init__.py", TASK)
     appended(package / "report/figures/catalogue.py", CATALOGUED)
     appended(root / "claims.yaml", CLAIM)
     values = tiny.document(again={"rho": [1, 2], "more": 1})
     values["signs"] = copy.deepcopy(values["tiny"])
     values["signs"]["common"]["task"]["name"] = "signs"
+    values["signs"]["common"]["network"]["cell"] = "own"
     for each in ("tiny", "signs"):  # the page reads every profile's block
         values[each]["reduced"] = copy.deepcopy(values[each]["quick"])
     tiny.write(root, values)
@@ -151,10 +159,14 @@ def test_a_mechanism_is_shown_published_loaded_and_refused(project: Path, tmp_pa
     assert "tiny.again.more: 0 is not allowed: Input should" in said and said.count("\n") == 1
 
 
-def test_a_task_is_evaluated_shown_drawn_and_judged(project: Path) -> None:
+def test_a_task_with_a_cell_is_trained_shown_drawn_and_judged(project: Path) -> None:
+    curves = pd.read_csv(project / "data/results/quick/curves/signs/act.csv")
+    losses = [curves[curves["update"] == update]["loss"].mean() for update in (3, 30)]
+    assert losses[1] < losses[0]
     table = pd.read_csv(project / "data/results/quick/tables/signs.csv")
     assert set(table["difficulty"]) == {1, 2, 3}
     assert "+-+" in shell(project, "pondering show signs --mechanism act --input +-+")
     assert (project / "data/results/quick/figures/beyond-signs.svg").is_file()
-    assert "Errors on signs." in (project / "data/results/quick/index.html").read_text()
+    page = (project / "data/results/quick/index.html").read_text()
+    assert "Errors on signs." in page and "Own of 16 units" in page
     assert "X1" in {each["id"] for each in read(project, "claims.json")["claims"]}
