@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -239,91 +238,3 @@ def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
         "above_one_step_at_end": (2 / 3, 3),
         "solved_at_bias_1": (0.0, 4),
     }
-
-
-def test_extrapolation_is_a_median_at_the_setting_best_inside() -> None:
-    made = cases.q5(GOOD, GOOD)
-    table = made.tables["comparison_beyond"]
-    chosen = (table["mechanism"] == "random_depth") & (table["split"] == "extrapolation")
-    errors = np.linspace(0.05, 0.5, 10)
-    chosen &= table["setting"] == 0.1
-    table.loc[chosen, "error"] = table.loc[chosen, "seed"].map(lambda seed: errors[seed - 100])
-    value, low, high = quantity(judged("Q5", made), "accuracy_beyond_8_of_16", "Random depth")
-    ordered = np.sort(1 - errors)
-    assert (value, low, high) == pytest.approx((np.median(ordered), ordered[1], ordered[8]))
-
-
-def test_opposite_effects_of_two_betas_are_seen_beside_their_mean() -> None:
-    made = cases.q7(0.0, 0.0)
-    table = made.tables["comparison"]
-    for beta, change in ((0.001, -2.0), (0.1, 2.0)):
-        chosen = table["mechanism"] == cases.variant("pondernet", beta=beta, kl="prior_p")
-        table.loc[chosen, "ponder_time"] += change
-    found = judged("Q7", made)
-    each = ("beta_0.001", "the_usual_beta", "beta_0.1")
-    for name, far in (("steps", 2.0), ("error", 0.0), ("correlation", 0.0)):
-        own = [quantity(found, f"{name}_difference_at_{b}", "Comparison")[0] for b in each]
-        assert own == pytest.approx([-far, 0, far], abs=0.02)
-    solved = quantity(found, "solved_networks", "Comparison")[0]
-    assert solved == len(cases.BETAS) * len(cases.PRIORS) * len(cases.SEEDS)
-
-
-def test_longer_thoughts_stand_beside_extrapolation_at_the_same_setting() -> None:
-    made, name = cases.q5({"act": 0.8}, {"act": 0.8}), "accuracy_beyond_8_of_16"
-
-    def audited(setting: float, split: str, depth: float, twice: Any) -> Judgement:
-        read = {"depth": depth, "twice": twice, "fourfold": 0.6}
-        audit = cases.audit_of("comparison_beyond", "act", (setting,), read).assign(split=split)
-        return judged("Q5", cases.with_audits(made, [audit]))
-
-    found = audited(0.1, "extrapolation", 0.5, lambda seed: 0.3 + seed % 2 / 5)
-    assert quantity(found, f"{name}_at_N", "ACT")[0] == pytest.approx(0.5)
-    assert quantity(found, f"{name}_at_2N", "ACT") == pytest.approx((0.6, 0.5, 0.7))
-    assert quantity(found, f"{name}_at_4N", "ACT")[0] == pytest.approx(0.4)
-    assert quantity(found, name, "ACT")[0] == 0.8
-    without = (
-        judged("Q5", made),
-        audited(0.2, "extrapolation", 0.5, 0.5),  # not the setting that is best inside
-        audited(0.1, "interpolation", 0.5, 0.5),
-    )
-    for found in without:
-        assert not any("_at_" in each for each in names(found, "ACT"))
-        assert quantity(found, name, "ACT")[0] == 0.8
-
-
-def test_what_halting_costs_is_asked_of_networks_that_had_learned_something_to_lose() -> None:
-    made = cases.q6(0.0, 0.5, ["comparison", "comparison_logic", "comparison_addition"])
-    lost = made.readouts["comparison"]["seed"] >= 105
-    made.readouts["comparison"].loc[lost, ["own", "depth"]] = [0.4, 0.5]
-    found = judged("Q6", made)
-    cost = quantity(found, "accuracy_difference", "Comparison")
-    assert cost[0] == pytest.approx(-0.0012)  # of seeds 100 to 104
-    every = quantity(found, "accuracy_difference_of_all", "Comparison")
-    assert every[0] == pytest.approx((-0.0012 + 0.1) / 2, abs=1e-3)
-    assert quantity(found, "solved_networks", "Comparison")[0] == 5
-    made.readouts["comparison"].loc[lost.shift(-1, fill_value=False), "depth"] = 0.5
-    found = judged("Q6", made)  # four of ten: the other tasks answer
-    assert found.verdict == "reproduced"
-    assert "accuracy_difference" not in names(found, "Comparison")
-    for audits in made.readouts.values():
-        audits["depth"] = 0.5
-    found = judged("Q6", made)
-    assert found.verdict == "undecided"
-    assert found.reason.startswith("Could not be measured: accuracy_difference")
-
-
-def test_what_was_not_learned_inside_the_range_cannot_fail_beyond_it() -> None:
-    made = cases.q5(GOOD, HALF)
-    name = "accuracy_beyond_8_of_16"
-    assert quantity(judged("Q5", made), name, "PonderNet")[0] == 0.5
-    table = made.tables["comparison_beyond"]
-    chosen = (table["mechanism"] == "pondernet") & (table["split"] == "interpolation")
-    table.loc[chosen, "error"] = 0.11
-    found = judged("Q5", made)
-    assert name not in names(found, "PonderNet")
-    assert quantity(found, f"{name}_inside", "PonderNet")[0] == pytest.approx(0.89)
-    deep = cases.audit_of(
-        "comparison_beyond", "pondernet", (0.1,), {"depth": 0.3, "twice": 0.3, "fourfold": 0.3}
-    )
-    found = judged("Q5", cases.with_audits(made, [deep.assign(split="extrapolation")]))
-    assert quantity(found, f"{name}_at_N", "PonderNet")[0] == pytest.approx(0.7)

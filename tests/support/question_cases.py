@@ -164,9 +164,9 @@ def q5(beyond: Mapping[str, float], farther: Mapping[str, float]) -> Results:
     return results(tables)
 
 
-def q6(difference: float, saved: float, names: Sequence[str] | None = None) -> Results:
+def q6(difference: float, saved: float) -> Results:
     """What halting costs, and what it saves."""
-    names = names or ("comparison", "comparison_addition", "comparison_logic")
+    names = ("comparison", "comparison_addition", "comparison_logic")
     wanted = (variant("correctness"), variant("correctness", halt_bias=-5))
     more = {"levels": LEVELS, "seeds": SEEDS}
     tables = [rows(name, each, (0.5,), flat(0.1), **more) for name in names for each in wanted]

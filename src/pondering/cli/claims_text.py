@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import click
 
 from pondering.claims.claims import Change, Register, Verdict
-from pondering.claims.quantities import quantity_text
 from pondering.claims.verdicts import Judgement
 from pondering.claims.words import VERDICTS
 
@@ -117,14 +116,9 @@ def wrapped(head: str, text: str, width: int) -> list[str]:
 
 
 def _measured(judgement: Judgement) -> list[str]:
-    """The core criteria with what was measured; where none was asked, their quantities."""
-    names = [criterion.quantity for criterion in judgement.claim.criteria if criterion.core]
+    """The core criteria with what was measured."""
     return [
         f"{each.label} {each.measured}; asked for: {each.needed}: {each.outcome}"
         for each in judgement.findings
         if each.core and not each.apart and each.needed
-    ] or [
-        f"{quantity.label} {quantity_text(quantity)}"
-        for quantity in judgement.quantities
-        if quantity.name in names
     ]
