@@ -25,7 +25,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # left with it at the end. The first file compiles every loop, for the processes of the others too;
 # the second has no use for loops, so that two workers do not compile the same at once.
 FIRST = (
-    "model/paths/test_compiled.py",
+    "model/paths/test_paths.py",
     "report/test_pages.py",
     "report/test_catalogue.py",
     "params/test_profiles.py",

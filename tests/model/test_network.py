@@ -6,73 +6,63 @@ import numpy as np
 import pytest
 import torch
 from oracle import oracle
-from support.comparison import EXACT, check_forward, loss_of, oracle_loss, oracle_rows
+from support.comparison import EXACT, check_forward, checked_loss, oracle_rows
 from support.pinned import (
     CLASSIC,
     HIDDEN,
     INPUTS,
-    MECHANISMS,
     OUTPUTS,
     ROWS,
+    STOPPING,
+    TRAINED,
     Own,
     build,
     fits,
     inputs_for,
-    targets_for,
     values_of,
 )
 
-from pondering.model.halting import ACT, PonderNet
+from pondering.model.halting import PonderNet
 from pondering.model.network import Network
 
-EVERY = [(cell, name) for cell in CLASSIC for name in MECHANISMS if fits(cell, name)]
-MASK = torch.tensor([[True, True, False], [True, False, True], [True, True, True]])
+EVERY = [(cell, name) for cell in CLASSIC for name in TRAINED if fits(cell, name)]
+RUN = [*EVERY, *((cell, name) for cell in CLASSIC for name in STOPPING)]
+SEED = 2  # of networks whose rows halt at 1, later, and at the last step
+MASK = torch.tensor([[1, 1, 0, 1, 1, 0], [1, 0, 1, 1, 1, 1], [1, 1, 1, 0, 1, 1]]) > 0
 
 
 @pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize(("cell", "name"), EVERY)
+@pytest.mark.parametrize(("cell", "name"), RUN)
 def test_forward_matches_the_oracle(cell: str, name: str, masked: bool) -> None:
-    halting = MECHANISMS[name][0]
-    network = build(cell, halting)
-    inputs = inputs_for(cell, times=3)
+    case = (TRAINED | STOPPING)[name]
+    network, inputs = build(cell, case.halting, SEED), inputs_for(cell, *MASK.shape)
     mask = MASK if masked else None
-    rows = oracle_rows(cell, name, values_of(network), inputs, mask)
-    check_forward(network(inputs, mask), rows, halting)
+    rows = oracle_rows(cell, case, values_of(network), inputs, mask)
+    check_forward(network(inputs, mask, keep_state=True), rows, case)
 
 
 def test_the_cases_take_every_branch() -> None:
     """The pinned cases mean something only if rows halt at 1, later, at M, and one at a time."""
-    steps = {name: [] for name in MECHANISMS}
-    for cell, name in EVERY:
-        rows = oracle_rows(cell, name, values_of(build(cell, MECHANISMS[name][0])), INPUT3[cell])
-        steps[name] += [[done.steps for done in times] for times in zip(*rows, strict=True)]
-    for name in ("act", "act_last", "pondernet_eps", "pondernet_last"):
-        found = {n for times in steps[name] for n in times}
-        assert {1, 2, 3, MECHANISMS[name][0].max_steps} <= found, (name, found)
-        assert sum(len(set(times)) > 1 for times in steps[name]) >= 3
-
-
-INPUT3 = {cell: inputs_for(cell, times=3) for cell in CLASSIC}
+    together: dict[str, list[list[int]]] = {}
+    for cell, name in RUN:
+        case, inputs = (TRAINED | STOPPING)[name], inputs_for(cell, *MASK.shape)
+        rows = oracle_rows(cell, case, values_of(build(cell, case.halting, SEED)), inputs)
+        steps = [[done.steps for done in times if done] for times in zip(*rows, strict=True)]
+        together[name] = together.get(name, []) + steps
+    for name in ("act", "act_last", "pondernet_eps", "pondernet_last", "correctness", *STOPPING):
+        found = {n for times in together[name] for n in times}
+        last = (TRAINED | STOPPING)[name].halting.max_steps
+        assert last in found and len(found) > 3, (name, found)
+        assert sum(len(set(times)) > 1 for times in together[name]) >= 3, name
 
 
 @pytest.mark.parametrize(("cell", "name"), EVERY)
 def test_gradient_matches_finite_differences_of_the_oracle(cell: str, name: str) -> None:
     """Every parameter, N held constant (Graves Eq. 14), through time and the mean-field state."""
-    halting = MECHANISMS[name][0]
-    network = build(cell, halting)
-    inputs, targets = inputs_for(cell), targets_for()
-    mask = torch.ones(2, ROWS, dtype=torch.bool)
+    network = build(cell, TRAINED[name].halting, SEED)
+    values, mask = values_of(network), torch.ones(2, ROWS, dtype=torch.bool)
     mask[0, 1] = False
-    values = values_of(network)
-    base = oracle_rows(cell, name, values, inputs, mask)
-    loss = loss_of(network, inputs, targets, mask)
-    assert float(loss.detach()) == pytest.approx(oracle_loss(halting, base, targets), rel=1e-9)
-    loss.backward()
-
-    def slow(changed: dict[str, np.ndarray]) -> float:
-        rows = oracle_rows(cell, name, changed, inputs, mask, base)
-        return oracle_loss(halting, rows, targets)
-
+    slow = checked_loss(cell, TRAINED[name], network, inputs_for(cell), mask, values)
     want = oracle.central_differences(slow, values)
     for key, parameter in network.named_parameters():
         assert parameter.grad is not None, key
@@ -83,18 +73,13 @@ def test_gradient_matches_finite_differences_of_the_oracle(cell: str, name: str)
 @pytest.mark.parametrize("name", ["act", "pondernet", "repeat"])
 def test_images_match_the_oracle_forward_and_gradient(name: str) -> None:
     """ConvMLP: slopes along one random direction per parameter, the oracle's CNN being slow."""
-    halting = MECHANISMS[name][0]
-    network = build("conv_mlp", halting)
-    inputs, targets = inputs_for("conv_mlp", 1, rows=2), targets_for(1, 2)
+    case = TRAINED[name]
+    network, inputs = build("conv_mlp", case.halting), inputs_for("conv_mlp", 1, rows=2)
     values = values_of(network)
-    base = oracle_rows("conv_mlp", name, values, inputs)
-    check_forward(network(inputs), base, halting)
-    loss_of(network, inputs, targets).backward()
-
-    def slow(changed: dict[str, np.ndarray]) -> float:
-        rows = oracle_rows("conv_mlp", name, changed, inputs, None, base)
-        return oracle_loss(halting, rows, targets)
-
+    check_forward(
+        network(inputs, keep_state=True), oracle_rows("conv_mlp", case, values, inputs), case
+    )
+    slow = checked_loss("conv_mlp", case, network, inputs, None, values)
     generator = np.random.default_rng(0)
     for key, parameter in network.named_parameters():
         direction = generator.normal(size=values[key].shape) / np.sqrt(values[key].size)
@@ -104,29 +89,19 @@ def test_images_match_the_oracle_forward_and_gradient(name: str) -> None:
         assert got == pytest.approx(want, rel=1e-5, abs=2e-8), key
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", ["act", "pondernet_last"])
 def test_a_users_own_cell_works(name: str) -> None:
-    halting, rule = MECHANISMS[name]
-    network = Network(Own(), halting, OUTPUTS, 0.0, torch.Generator().manual_seed(2)).double()
-    inputs = inputs_for("gru", times=3)
-    values = values_of(network)
+    case, generator = TRAINED[name], torch.Generator().manual_seed(2)
+    network = Network(Own(), case.halting, OUTPUTS, 0.0, generator).double()
+    inputs, values = inputs_for("gru", times=3), values_of(network)
 
     def cell(x: np.ndarray, state: oracle.State) -> oracle.State:
         return state[0] * 0.5 + x[:-1] @ values["cell.mix"] + x[-1], state[1] + 1
 
     heads, bias = values["heads.weight"], values["heads.bias"]
     model = oracle.Model(cell, (HIDDEN, 1), heads[:-1], bias[:-1], heads[-1], float(bias[-1]))
-    rows = [oracle.unroll(model, rule, inputs[:, b].numpy()) for b in range(ROWS)]
-    check_forward(network(inputs), rows, halting)
-
-
-def test_halt_bias_and_heads() -> None:
-    """b_h starts at 1 in Graves's experiments; it is the last row of the heads."""
-    network = Network(Own(), ACT(0.1), OUTPUTS)
-    assert network.heads.weight.shape == (OUTPUTS + 1, HIDDEN)
-    assert float(network.heads.bias[-1].detach()) == 1.0
-    assert network.heads.bias[:-1].abs().max() <= 1 / HIDDEN**0.5
-    assert float(Network(Own(), ACT(0.1), OUTPUTS, -2.5).heads.bias[-1].detach()) == -2.5
+    rows = [oracle.unroll(model, case.rule, inputs[:, b].numpy()) for b in range(ROWS)]
+    check_forward(network(inputs, keep_state=True), rows, case)
 
 
 def test_sampled_prediction_is_the_output_of_the_halting_step() -> None:

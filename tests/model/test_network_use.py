@@ -1,18 +1,128 @@
-"""How a network is used: after `eval()`, with the batch first, in which precisions."""
+"""How a network is used: its arguments, states, precisions, masks, and modes."""
 
 from __future__ import annotations
 
 import pytest
 import torch
-from support.pinned import MECHANISMS, ROWS, build, inputs_for, score_against, targets_for
+from support.comparison import EXACT
+from support.pinned import (
+    MECHANISMS,
+    ROWS,
+    Geometric,
+    Own,
+    build,
+    inputs_for,
+    labels_for,
+    score_of,
+)
+from torch import Tensor
 
-from pondering.model.cells import LSTM, TanhRNN
-from pondering.model.halting import ACT, PonderNet, PonderRecord
+from pondering.model.cells import LSTM, State, TanhRNN
+from pondering.model.halting import ACT, Halting, PonderNet, PonderRecord
 from pondering.model.network import Network
-from pondering.model.paths import compiled
+from pondering.model.paths import PathName, compiled
 from pondering.model.stacking import stack
 
 FIELDS = tuple(name for name in PonderRecord._fields if name not in ("computed", "state"))
+every_mechanism = pytest.mark.parametrize("halting", MECHANISMS.values(), ids=MECHANISMS)
+
+
+def masked_at(time: int, row: int) -> Tensor:
+    mask = torch.ones(2, ROWS, dtype=torch.bool)
+    mask[time, row] = False
+    return mask
+
+
+# --- a sequence in parts ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
+@every_mechanism
+@pytest.mark.parametrize("gradient", [True, False])
+def test_two_parts_are_the_whole(cell: str, halting: Halting, gradient: bool) -> None:
+    network, inputs = build(cell, halting), inputs_for(cell, times=4)
+    mask = torch.ones(4, ROWS, dtype=torch.bool)
+    mask[2:, 0] = False
+    with torch.set_grad_enabled(gradient):
+        whole = network(inputs, mask, keep_state=True)
+        first = network(inputs[:1], mask[:1], keep_state=True)
+        second = network(inputs[1:], mask[1:], state=first.state)
+    torch.testing.assert_close(second.mixture, whole.mixture[1:], **EXACT)
+    assert torch.equal(second.ponder_time, whole.ponder_time[1:])
+    for ours, theirs in zip(second.state, whole.state, strict=True):
+        torch.testing.assert_close(ours, theirs, **EXACT)
+    if gradient and halting is MECHANISMS["act"]:
+        found = torch.autograd.grad(second.mixture.sum(), network.cell.recurrent)
+        wanted = torch.autograd.grad(whole.mixture[1:].sum(), network.cell.recurrent)
+        torch.testing.assert_close(found, wanted, **EXACT)
+
+
+@pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
+@pytest.mark.parametrize("name", ["act", "pondernet", "repeat"])
+def test_stacked_replicas_go_on_from_a_state_by_every_path(path: PathName, name: str) -> None:
+    single = build("lstm", MECHANISMS[name])
+    network = stack([single, single], MECHANISMS[name])
+    inputs = inputs_for("lstm", times=3)
+    each = inputs.unsqueeze(1).expand(-1, 2, -1, -1)
+    first = network(each[:2], keep_state=True, path=path)
+    second = network(each[2:], state=first.state, path=path)
+    torch.testing.assert_close(second.mixture[0, 1], single(inputs).mixture[2], **EXACT)
+
+
+# --- under a mask, and after a halt -------------------------------------------------------------
+
+
+@every_mechanism
+def test_a_masked_place_costs_nothing_and_nan_there_reaches_no_gradient(halting: Halting) -> None:
+    network, inputs, mask = build("gru", halting), inputs_for("gru", times=2), masked_at(1, 0)
+    gradients = []
+    for padding in (0.0, torch.nan):
+        inputs[1, 0] = padding
+        network.zero_grad()
+        for judged in (halting.at_inference(torch.Generator().manual_seed(0)), halting):
+            loss = judged.objective(score_of(labels_for(2)), network(inputs, mask, halting=judged))
+            assert loss[1, 0] == 0 and (loss[mask] > 0).all()
+        loss[mask].sum().backward()
+        gradients.append([p.grad.clone() for p in network.parameters() if p.grad is not None])
+    for clean, dirty in zip(*gradients, strict=True):
+        assert torch.equal(clean, dirty)
+
+
+def test_a_batch_that_is_all_masked_has_no_ponder() -> None:
+    network = build("gru", ACT(0.1, 0.01, 5))
+    pondered = network(inputs_for("gru", times=2), torch.zeros(2, ROWS, dtype=torch.bool))
+    assert not pondered.weights.any()
+    assert not pondered.ponder_time.any()
+
+
+def test_a_row_that_overflows_after_halting_spoils_nothing() -> None:
+    """Row 0 halts at once and is only carried along; its state overflows while row 1 ponders."""
+    network = Network(Geometric(), ACT(0.1, 0.01, 20), 1)
+    with torch.no_grad():
+        network.heads.weight.fill_(1.0)
+        network.heads.bias.copy_(torch.tensor([0.0, -7.0]))
+    inputs = torch.tensor([[[1e30, 20.0], *[[1.0, 1.0]] * 9]])
+    pondered = network(inputs)
+    assert pondered.ponder_time.tolist() == [[1.0, *[20.0] * 9]]
+    assert pondered.mixture.flatten().tolist() == [20.0, *[pytest.approx(1.0)] * 9]
+    pondered.mixture[:, :2].sum().backward()
+    assert network.heads.weight.grad.flatten().tolist() == [pytest.approx(21.0), pytest.approx(0.0)]
+    with torch.no_grad():  # one row of ten has halted: too few to pack, so it is computed on
+        fast = stack([network], network.halting)(inputs.unsqueeze(1), path="fast")
+    torch.testing.assert_close(fast.mixture[:, 0], pondered.mixture)
+
+
+def test_an_infinite_output_without_weight_spoils_no_mixture() -> None:
+    network = Network(Geometric(), PonderNet(0.2, max_steps=6), 1)
+    with torch.no_grad():
+        network.heads.weight.fill_(1.0)
+        network.heads.bias.copy_(torch.tensor([0.0, 200.0]))
+    pondered = network(torch.tensor([[[1e30, 20.0], [1.0, 1.0]]]))
+    assert pondered.outputs is not None and torch.isinf(pondered.outputs).any()
+    assert pondered.mixture.squeeze().tolist() == [20.0, 1.0]
+
+
+# --- evaluation ---------------------------------------------------------------------------------
 
 
 def test_pondernet_samples_after_eval_and_not_before() -> None:
@@ -37,22 +147,25 @@ def test_pondernet_samples_after_eval_and_not_before() -> None:
     assert torch.equal(whole.mixture, network(inputs).mixture), "the mechanism as it trains"
 
 
-@pytest.mark.parametrize("name", ["act", "none"])
-def test_eval_changes_nothing_where_halting_is_deterministic(name: str) -> None:
-    network, inputs = build("gru", MECHANISMS[name][0]), inputs_for("gru")
-    trained = network(inputs)
-    found = network.eval()(inputs)
-    for field in ("weights", "mixture", "ponder_time"):
-        assert torch.equal(getattr(trained, field), getattr(found, field)), field
+@pytest.mark.parametrize("epsilon", [0.3, 0.05])
+def test_sampling_stops_where_training_does(epsilon: float) -> None:
+    network = build("tanh_rnn", PonderNet(0.2, 0.1, 30, epsilon))
+    inputs = inputs_for("tanh_rnn", times=1, rows=40)
+    most = network(inputs).ponder_time
+    network.eval()
+    drawn = [
+        network(inputs, generator=torch.Generator().manual_seed(s)).ponder_time for s in range(30)
+    ]
+    assert (torch.stack(drawn) <= most).all()
+    assert (torch.stack(drawn).amax(0) == most).any() and (most < 30).any()
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+# --- arguments ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["act", "pondernet", "dact"])
 def test_the_batch_may_come_first(name: str) -> None:
-    network, inputs, targets = (
-        build("lstm", MECHANISMS[name][0]),
-        inputs_for("lstm", 4),
-        targets_for(4),
-    )
+    network, inputs, labels = build("lstm", MECHANISMS[name]), inputs_for("lstm", 4), labels_for(4)
     mask = torch.ones(4, ROWS, dtype=torch.bool)
     mask[2:, 1] = False
     plain = network(inputs, mask, keep_state=True)
@@ -67,17 +180,33 @@ def test_the_batch_may_come_first(name: str) -> None:
         assert torch.equal(got, want.transpose(*axes)), field
     assert plain.state is not None and turned.state is not None
     assert all(torch.equal(a, b) for a, b in zip(plain.state, turned.state, strict=True))
-    score = network.halting.objective(score_against(targets), plain)
-    other = network.halting.objective(score_against(targets.transpose(0, 1)), turned)
+    score = network.halting.objective(score_of(labels), plain)
+    other = network.halting.objective(score_of(labels.T), turned)
     assert torch.equal(score.T, other)
 
 
-def test_a_wrong_shape_or_a_stack_with_the_batch_first_is_refused() -> None:
-    network = Network(TanhRNN(2, 3), ACT(0.1), 1, batch_first=True)
-    with pytest.raises(ValueError, match=r"shape \(4, 2\) .*\(B, T, D\)"):
-        network(torch.zeros(4, 2))
-    with pytest.raises(ValueError, match=r"mask: shape \(7, 4\)"):
-        network(torch.zeros(4, 7, 2), torch.ones(7, 4, dtype=torch.bool))
+def test_shapes_that_do_not_fit_are_named() -> None:
+    network, inputs = build("gru", ACT(0.1, 0.01, 5)), inputs_for("gru", times=2)
+    for few in (inputs[0], torch.zeros(2, dtype=torch.long)):
+        with pytest.raises(ValueError, match=r"^inputs: shape .* \(T, B, D\) floats"):
+            network(few)
+    with pytest.raises(ValueError, match=r"features are floats: x\.float\(\)"):
+        network(torch.zeros(10, 32, 2, dtype=torch.long))
+    for times in (1, 3):  # too short a mask would leave the last inputs out
+        with pytest.raises(ValueError, match=r"^mask: shape"):
+            network(inputs, torch.ones(times, ROWS, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"^mask: torch.float32 is not allowed; bool is"):
+        network(inputs, torch.ones(2, ROWS))
+    with pytest.raises(ValueError, match=r"^state: shapes"):
+        network(inputs, state=(torch.zeros(ROWS, 1),))
+    stacked = stack([network, network], ACT(torch.tensor([0.1, 0.2]), 0.01, 5))
+    with pytest.raises(ValueError, match=r"\(T, K, B, D\) floats"):
+        stacked(inputs)
+    network.batch_first = True
+    with pytest.raises(ValueError, match=r"shape \(3, 2\) .*\(B, T, D\)"):
+        network(inputs[0])
+    with pytest.raises(ValueError, match=rf"mask: shape \({ROWS}, 2\)"):
+        network(inputs, torch.ones(ROWS, 2, dtype=torch.bool))
     with pytest.raises(ValueError, match="batch_first"):
         stack([network, network], ACT(torch.tensor([0.1, 0.2])))
 
@@ -112,25 +241,21 @@ def test_settings_of_another_count_than_the_networks_are_refused() -> None:
 
 
 def test_what_pondernet_cannot_score_is_said() -> None:
-    network = build("gru", PonderNet(0.2, 0.1, 4))
-    inputs, targets = inputs_for("gru"), targets_for()
+    network = build("gru", PonderNet(0.2, 0.1, 4)).eval()
     with pytest.raises(ValueError, match=r"^objective: the record has no outputs of every step"):
-        network.halting.objective(score_against(targets), network.eval()(inputs))
-    with pytest.raises(ValueError, match=r"^mask: torch.float32 is not allowed; bool is"):
-        network(inputs, torch.ones(inputs.shape[:2]))
+        network.halting.objective(score_of(labels_for()), network(inputs_for("gru")))
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 0.05])
-def test_sampling_stops_where_training_does(epsilon: float) -> None:
-    network = build("tanh_rnn", PonderNet(0.2, 0.1, 30, epsilon))
-    inputs = inputs_for("tanh_rnn", times=1, rows=40)
-    most = network(inputs).ponder_time
-    network.eval()
-    drawn = [
-        network(inputs, generator=torch.Generator().manual_seed(s)).ponder_time for s in range(30)
-    ]
-    assert (torch.stack(drawn) <= most).all()
-    assert (torch.stack(drawn).amax(0) == most).any() and (most < 30).any()
+class Forgetful(Own):
+    """A cell that gives back one part of its state too few."""
+
+    def step(self, drive: Tensor, state: State, first: bool) -> State:
+        return super().step(drive, state, first)[:1]
+
+
+def test_a_cell_that_loses_a_part_of_its_state_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        Network(Forgetful(), ACT(0.1, 0.01, 3), 1).double()(inputs_for("gru"))
 
 
 def test_the_halting_unit_may_read_the_cell_too() -> None:
@@ -140,6 +265,15 @@ def test_the_halting_unit_may_read_the_cell_too() -> None:
         Network(TanhRNN(2, 3), ACT(0.1), 1, reads="state")
     with pytest.raises(ValueError, match=r"^reads: 'c' is unknown; allowed: h, state"):
         Network(LSTM(2, 3), ACT(0.1), 1, reads="c")  # type: ignore[arg-type]
+
+
+def test_halt_bias_and_heads() -> None:
+    """b_h starts at 1 in Graves's experiments; it is the last row of the heads."""
+    network = Network(Own(), ACT(0.1), 4)
+    assert network.heads.weight.shape == (5, 3)
+    assert float(network.heads.bias[-1].detach()) == 1.0
+    assert network.heads.bias[:-1].abs().max() <= 1 / 3**0.5
+    assert float(Network(Own(), ACT(0.1), 4, -2.5).heads.bias[-1].detach()) == -2.5
 
 
 def test_without_numba_a_stack_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -349,11 +349,6 @@ def pondernet_loss(
     return total
 
 
-def binary_cross_entropy(y: Array, target: Array) -> float:
-    """-sum log P(target) for sigmoid outputs with logits y."""
-    return -sum(log_sigmoid(a if t > 0.5 else -a) for a, t in zip(y, target, strict=True))
-
-
 def softmax(y: Array) -> Array:
     shares = np.exp(y - y.max())
     return shares / shares.sum()

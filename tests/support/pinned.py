@@ -3,39 +3,179 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from oracle import oracle, oracle_cells
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from pondering.model.cells import CELLS, State
-from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet
+from pondering.model.halting import (
+    ACT,
+    DACT,
+    Certainty,
+    Correctness,
+    Exit,
+    FixedRepeat,
+    Halting,
+    History,
+    PonderNet,
+    RandomDepth,
+    Rule,
+    Score,
+    relative_change,
+)
 from pondering.model.network import Network
 
 INPUTS, HIDDEN, OUTPUTS, ROWS, TIMES = 2, 3, 2, 3, 2
 CLASSIC = ("tanh_rnn", "gru", "lstm", "lstm+state")  # whose halting unit reads [h; c]
 
-# Each mechanism with the oracle's rule for it; several settings so that every branch is taken.
-MECHANISMS: dict[str, tuple[Halting, oracle.Rule]] = {
-    "act": (ACT(0.25, epsilon=0.3, max_steps=5), oracle.act(0.3, 5)),
-    "act_capped": (ACT(0.125, epsilon=0.01, max_steps=2), oracle.act(0.01, 2)),
-    "pondernet": (PonderNet(0.25, 0.5, max_steps=4), oracle.pondernet(None, 4)),
-    "pondernet_eps": (PonderNet(0.25, 0.5, 6, epsilon=0.35), oracle.pondernet(0.35, 6)),
-    "act_last": (ACT(0.25, 0.3, 5, carry="last"), oracle.act(0.3, 5, "last")),
-    "pondernet_last": (
-        PonderNet(0.0, 0.5, 6, 0.35, kl="prior_p", carry="last"),
-        oracle.pondernet(0.35, 6, "last"),
-    ),
-    "none": (FixedRepeat(1), oracle.repeat(1)),
-    "repeat": (FixedRepeat(3), oracle.repeat(3)),
+
+class Pinned(NamedTuple):
+    """A mechanism as the package and as the oracle have it.
+
+    Args:
+        rule: one input of one example.
+        loss: of what was done, its label, and the same at the parameters that hold every choice.
+        cuts: whether step n starts from a state that has no gradient.
+        answer: the classes' probabilities in the prediction.
+    """
+
+    halting: Halting
+    rule: oracle.Rule
+    loss: Callable[[oracle.Pondering, int, oracle.Pondering], float]
+    cuts: Callable[[int], bool] | None = None
+    answer: Callable[[oracle.Pondering], np.ndarray] = lambda done: oracle.softmax(done.output)
+
+
+def _act(*settings: Any, **more: Any) -> Pinned:
+    halting = ACT(*settings, **more)
+
+    def loss(done: oracle.Pondering, label: int, _: oracle.Pondering) -> float:
+        return oracle.act_loss(done, lambda y: oracle.cross_entropy(y, label), halting.tau)
+
+    return Pinned(halting, oracle.act(halting.epsilon, halting.max_steps, halting.carry), loss)
+
+
+def _pondernet(*settings: Any, **more: Any) -> Pinned:
+    halting = PonderNet(*settings, **more)
+    prior = halting.lambda_p, halting.beta, halting.kl
+
+    def loss(done: oracle.Pondering, label: int, _: oracle.Pondering) -> float:
+        return oracle.pondernet_loss(done, lambda y: oracle.cross_entropy(y, label), *prior)
+
+    return Pinned(
+        halting, oracle.pondernet(halting.epsilon, halting.max_steps, halting.carry), loss
+    )
+
+
+def _of_last(done: oracle.Pondering, label: int, _: oracle.Pondering) -> float:
+    return oracle.cross_entropy(done.output, label)
+
+
+def _correctness(detach: bool = False) -> Pinned:
+    return Pinned(
+        Correctness(0.7, 5, explore=0.0, detach=detach),
+        oracle.exit_where(lambda done: done.logits[-1] > 0, 5),
+        lambda done, label, _: oracle.correctness_loss(done, label, 0.7),
+        cuts=(lambda n: True) if detach else None,
+    )
+
+
+def _certainty(theta: float | None = None) -> Pinned:
+    """As it trains, or as it stops in evaluation at a threshold."""
+
+    def loss(done: oracle.Pondering, label: int, held: oracle.Pondering) -> float:
+        losses = [oracle.cross_entropy(y, label) for y in held.outputs]
+        chosen = losses.index(min(losses)), oracle.most_certain(held)
+        return oracle.certainty_loss(done, label, chosen)
+
+    return Pinned(
+        Certainty(max_steps=5) if theta is None else Certainty(theta, 5).at_inference(),
+        oracle.exit_where(lambda done: oracle.certainty_of(done.outputs[-1]) > (theta or 1), 5),
+        loss,
+        answer=lambda done: oracle.softmax(done.outputs[oracle.most_certain(done)]),
+    )
+
+
+def _dact(early: bool = False) -> Pinned:
+    return Pinned(
+        DACT(0.3, 5).at_inference() if early else DACT(0.3, 5),
+        oracle.dact(5, early),
+        lambda done, label, _: oracle.dact_loss(done, label, 0.3),
+        answer=oracle.dact_answer,
+    )
+
+
+def _random_depth(cut: int, depth: int) -> Pinned:
+    """Of one update it is a fixed repeat, the states of whose first `cut` steps are held."""
+    cuts = (lambda n: n == cut + 1) if cut else None
+    return Pinned(RandomDepth(1.0, 6, depth=depth, cut=cut), oracle.repeat(depth), _of_last, cuts)
+
+
+def _exit(fast: Rule, slow: Callable[[oracle.Pondering], bool]) -> Pinned:
+    return Pinned(Exit(fast, 6), oracle.exit_where(slow, 6), _of_last)
+
+
+def same_answers(count: Any) -> Rule:
+    """The last `count` answers were alike, the argmax of y_n."""
+
+    def rule(seen: History) -> Tensor:
+        answers = torch.stack(seen.outputs).argmax(-1)
+        return (answers == answers[-1]).flip(0).long().cumprod(0).sum(0) >= count
+
+    return rule
+
+
+def _alike(done: oracle.Pondering, count: int) -> bool:
+    answers = [int(np.argmax(y)) for y in done.outputs]
+    return len(answers) >= count and len(set(answers[-count:])) == 1
+
+
+def _moved(done: oracle.Pondering) -> float:
+    """|s_n - s_(n-1)| / |s_n|."""
+    now, *before = (np.concatenate(state) for state in done.states[::-1])
+    moved = now - before[0] if before else now
+    return float(np.sqrt((moved**2).sum() / (now**2).sum()))
+
+
+TRAINED: dict[str, Pinned] = {
+    "act": _act(0.25, 0.3, 5),
+    "act_capped": _act(0.125, 0.01, 2),
+    "act_last": _act(0.25, 0.3, 5, carry="last"),
+    "pondernet": _pondernet(0.25, 0.5, 4),
+    "pondernet_eps": _pondernet(0.25, 0.5, 6, 0.35),
+    "pondernet_last": _pondernet(0.0, 0.5, 6, 0.35, kl="prior_p", carry="last"),
+    "none": Pinned(FixedRepeat(1), oracle.repeat(1), _of_last),
+    "repeat": Pinned(FixedRepeat(3), oracle.repeat(3), _of_last),
+    "correctness": _correctness(),
+    "correctness_detach": _correctness(detach=True),
+    "certainty": _certainty(),
+    "dact": _dact(),
+    "random_depth": _random_depth(0, 4),
+    "random_depth_cut": _random_depth(2, 5),
 }
+"""Every mechanism as it trains; several settings, so that every branch is taken."""
+STOPPING: dict[str, Pinned] = {
+    "certainty_stops": _certainty(0.05),
+    "dact_early": _dact(early=True),
+    "exit_threshold": _exit(
+        lambda seen: torch.sigmoid(seen.halt_logits[-1]) > 0.4,
+        lambda done: 1 / (1 + np.exp(-done.logits[-1])) > 0.4,
+    ),
+    "exit_patience": _exit(same_answers(3), lambda done: _alike(done, 3)),
+    "exit_state": _exit(
+        lambda seen: relative_change(seen.states) < 0.2, lambda done: _moved(done) < 0.2
+    ),
+}
+"""Mechanisms as they stop in evaluation."""
+MECHANISMS = {name: each.halting for name, each in TRAINED.items()}
 
 
 def fits(cell: str, mechanism: str) -> bool:
     """Whether the pair is tried: [h; c] is read by mechanisms whose halting unit learns."""
-    return cell != "lstm+state" or mechanism in ("act", "act_last", "pondernet")
+    return cell != "lstm+state" or mechanism in ("act", "act_last", "pondernet", "dact")
 
 
 def build(cell: str, halting: Halting, seed: int = 0, flag: bool = True) -> Network:
@@ -60,17 +200,16 @@ def inputs_for(cell: str, times: int = TIMES, rows: int = ROWS, seed: int = 5) -
     return torch.randn(times, rows, size, generator=generator, dtype=torch.float64)
 
 
-def targets_for(times: int = TIMES, rows: int = ROWS, seed: int = 6) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(0, 2, (times, rows, OUTPUTS), generator=generator).double()
+def labels_for(times: int = TIMES, rows: int = ROWS, seed: int = 6) -> Tensor:
+    return torch.randint(0, OUTPUTS, (times, rows), generator=torch.Generator().manual_seed(seed))
 
 
-def score_against(targets: Tensor) -> Callable[[Tensor], Tensor]:
-    """Binary cross entropy of outputs (T, ..., B, C), or of every step's (N, T, ..., B, C)."""
+def score_of(labels: Tensor) -> Score:
+    """Cross entropy of outputs (..., T, B, C)."""
 
     def score(outputs: Tensor) -> Tensor:
-        wanted = targets.expand_as(outputs)
-        return binary_cross_entropy_with_logits(outputs, wanted, reduction="none").sum(-1)
+        index = labels.expand(outputs.shape[:-1]).unsqueeze(-1)
+        return -outputs.log_softmax(-1).gather(-1, index).squeeze(-1)
 
     return score
 

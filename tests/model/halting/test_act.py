@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import oracle
-from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_from
+from oracle.mechanisms import LOGITS, column, drive, matches
 
 from pondering.model.halting import ACT, PonderRecord, Setting
 from pondering.model.paths.readable import add_share
@@ -35,14 +35,6 @@ def test_act_halts_when_the_sum_is_exactly_1_minus_epsilon() -> None:
     assert weights[:, 0].tolist() == [1.0, 0.0, 0.0]
 
 
-def test_act_gives_the_remainder_to_step_m() -> None:
-    """h sums to 0.3 at M: N = M and R = 1 - h_1 - h_2 (Eqs. 8, 13)."""
-    weights, halted = drive(ACT(0.1, 0.01, 3), column([logit(0.1)] * 3))
-    matches(weights[:, 0], [0.1, 0.1, 0.8])
-    assert float(halted.steps) == 3.0
-    matches(halted.remainder, [0.8])
-
-
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(LOGITS, st.integers(0, 100))
 def test_act_halting_gradient_is_equations_15_to_20(logits: list[float], seed: int) -> None:
@@ -65,30 +57,6 @@ def test_act_halting_gradient_is_equations_15_to_20(logits: list[float], seed: i
         d_output, (d_state,), list(outputs), [(s,) for s in states], steps, 0.25
     )
     matches(x.grad[:, 0], [d * a * (1 - a) for d, a in zip(want, h, strict=True)])
-
-
-def test_act_objective_penalises_each_replica_with_its_own_tau() -> None:
-    logits = torch.tensor([[[2.0, -1.0], [0.5, -2.0]]] * 3, dtype=torch.float64)  # N, K, B
-    outputs = torch.arange(12, dtype=torch.float64).reshape(3, 2, 2, 1)
-    tau = torch.tensor([0.5, 0.0])
-    record = pondered_from(ACT(tau, 0.01, 3), logits, outputs)
-    loss = ACT(tau, 0.01, 3).objective(lambda y: y.squeeze(-1), record)
-    assert loss.shape == (1, 2, 2)
-    for k in range(2):
-        for b in range(2):
-            h = [oracle.sigmoid(float(v)) for v in logits[:, k, b]]
-            steps, remainder, p = oracle.act_weights(h, 0.01, 3)
-            score = sum(a * float(y) for a, y in zip(p, outputs[:, k, b, 0], strict=False))
-            want = score + float(tau[k]) * (steps + remainder)
-            assert float(loss[0, k, b]) == pytest.approx(want, abs=1e-12)
-
-
-def test_act_scores_the_mixture_and_not_the_steps() -> None:
-    """L(sum p y) with L(y) = y^2, y = +1, -1 under p = 0.5, 0.5: zero, where the mean L is one."""
-    outputs = torch.tensor([[[1.0]], [[-1.0]]], dtype=torch.float64)
-    record = pondered_from(ACT(0.0, 0.01, 2), column([0.0, 0.0]), outputs)
-    loss = ACT(0.0, 0.01, 2).objective(lambda y: y.square().squeeze(-1), record)
-    assert loss.tolist() == [[0.0]]
 
 
 def pondered(rows: int) -> PonderRecord:
@@ -117,10 +85,3 @@ def test_the_penalty_rises_over_the_warm_up(
         assert loss[0].T.tolist() == [[0.5 * each * 3 for each in share]] * 4
         assert (then.epsilon, then.max_steps) == (act.epsilon, act.max_steps)
     assert then is act
-
-
-def test_the_warm_up_leaves_the_pass_alone() -> None:
-    """Weights and costs are those of the whole penalty: tau stands in the objective alone."""
-    act, logits = ACT(0.5, 0.01, 3, tau_warmup=9), column([0.3, -0.2, 0.1])
-    (weights, halted), (wanted, end) = drive(act.at_update(4), logits), drive(act, logits)
-    assert torch.equal(weights, wanted) and torch.equal(halted.cost, end.cost)

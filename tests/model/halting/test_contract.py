@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 import torch
 from oracle.mechanisms import column, drive
@@ -12,6 +11,7 @@ from oracle.mechanisms import column, drive
 from pondering.model.halting import (
     ACT,
     DACT,
+    Certainty,
     Correctness,
     Exit,
     FixedRepeat,
@@ -21,7 +21,6 @@ from pondering.model.halting import (
     RandomDepth,
     SampledHalting,
 )
-from pondering.model.paths.readable import add_share
 
 SEEDED = torch.Generator().manual_seed(0)
 ALL: list[Halting] = [
@@ -32,31 +31,6 @@ ALL: list[Halting] = [
     FixedRepeat(3),
     Exit(lambda seen: seen.halt_logits[-1] > 0, 3),
 ]
-OF_CLASSES: list[Halting] = [
-    Correctness(0.5, 3, explore=0.0),
-    DACT(0.1, 3),
-    RandomDepth(1.0, 3, depth=2),
-]
-
-
-@pytest.mark.parametrize("halting", ALL + OF_CLASSES, ids=lambda h: type(h).__name__)
-def test_absent_rows_have_no_weight_no_cost_no_steps(halting: Halting) -> None:
-    present = torch.tensor([True, False, True])
-    weights, halted = drive(halting, torch.zeros(3, 3), present)
-    assert weights.dtype == torch.float32
-    assert weights[:, 1].tolist() == [0.0] * 3
-    for value in (halted.steps, halted.cost, halted.remainder, halted.expected_steps):
-        assert float(value[1]) == 0.0
-    assert not halted.running.any()
-    np.testing.assert_allclose(weights.sum(0)[[0, 2]].numpy(), [1.0, 1.0], rtol=1e-6)
-
-
-def test_a_share_ignores_what_a_halted_row_became() -> None:
-    """0 * inf is NaN: a row without weight must be selected away, not multiplied."""
-    total = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
-    value = torch.tensor([[10.0, 20.0], [torch.inf, torch.nan]])
-    got = add_share(total, torch.tensor([0.5, 0.0]), value)
-    assert got.tolist() == [[6.0, 12.0], [3.0, 4.0]]
 
 
 @pytest.mark.parametrize("halting", [ALL[0], *ALL[4:]], ids=lambda h: type(h).__name__)
@@ -146,19 +120,21 @@ def test_the_number_of_steps_carries_no_gradient(halting: Halting) -> None:
         (lambda: ACT(tau=0.1, carry="first"), "carry"),
         (lambda: FixedRepeat(1.5), "rho"),
         (lambda: FixedRepeat(torch.tensor([1.0, 0.0])), "rho"),
+        (lambda: Correctness(weight=-1.0), "weight"),
+        (lambda: Correctness(explore=1.5), "explore"),
+        (lambda: Correctness(explore=torch.tensor([0.5, -0.1])), "explore"),
+        (lambda: Correctness(max_steps=0), "max_steps"),
+        (lambda: Certainty(theta=0.0), "theta"),
+        (lambda: Certainty(theta=1.5), "theta"),
+        (lambda: Certainty(max_steps=0), "max_steps"),
+        (lambda: DACT(tau=-1.0), "tau"),
+        (lambda: DACT(tau=0.1, max_steps=0), "max_steps"),
+        (lambda: RandomDepth(alpha=1.5), "alpha"),
+        (lambda: RandomDepth(alpha=-0.1), "alpha"),
+        (lambda: RandomDepth(max_steps=0), "max_steps"),
+        (lambda: Exit(lambda seen: seen.halt_logits[-1] > 0, 0), "max_steps"),
     ],
 )
 def test_an_argument_without_meaning_is_named(make: Callable[[], Halting], named: str) -> None:
     with pytest.raises(ValueError, match=rf"^{named}: .* is not allowed; "):
         make()
-
-
-def test_repeat_counts_per_replica() -> None:
-    halting = FixedRepeat(torch.tensor([1.0, 3.0, 2.0]))
-    assert halting.max_steps == 3
-    weights, halted = drive(halting, torch.zeros(3, 3, 2))
-    assert halted.steps.tolist() == [[1.0] * 2, [3.0] * 2, [2.0] * 2]
-    assert torch.equal(halted.expected_steps, halted.steps)
-    assert not halted.cost.any() and not halted.running.any()
-    for k, rho in enumerate((1, 3, 2)):
-        assert weights[:, k, 0].tolist() == [float(n == rho) for n in (1, 2, 3)]

@@ -38,17 +38,6 @@ def test_sampling_goes_on_where_the_draw_is_exactly_lambda() -> None:
     assert state.running.tolist() == [True, True]
 
 
-def test_sampling_depends_on_the_generator_alone() -> None:
-    logits = torch.zeros(6, 50)
-
-    def steps(seed: int) -> list[float]:
-        torch.rand(1)
-        generator = torch.Generator().manual_seed(seed)
-        return drive(SampledHalting(6, generator), logits)[1].steps.tolist()
-
-    assert steps(1) == steps(1) != steps(2)
-
-
 def test_sampling_draws_each_row_for_itself() -> None:
     """Equal rows must not halt together; neighbours are uncorrelated."""
     rows = 20_000

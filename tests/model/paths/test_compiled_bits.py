@@ -11,15 +11,7 @@ import numpy as np
 import pytest
 import torch
 from support import tiny
-from support.compiled_networks import (
-    BIASES,
-    HIDDEN,
-    RHO,
-    Batch,
-    batch_of,
-    networks,
-    stacked,
-)
+from support.stacks import HIDDEN, RHO, Batch, batch_of, halting_of, networks, stacked
 from torch import Tensor
 
 from pondering.model.network import Network
@@ -41,11 +33,11 @@ def one_thread() -> Iterator[None]:
 @pytest.mark.usefixtures("one_thread")
 def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None:
     """The loops alone: three replicas on one, two and three threads, and each by itself."""
-    solos, batch = networks(cell, BIASES["spread"]), batch_of(3, 33, 0.7)
-    want = pondered_by_loops(stacked(solos, mechanism), batch)
+    solos, batch = networks(cell), batch_of(3, 33, 0.7)
+    want = pondered_by_loops(stacked(solos, halting_of(mechanism)), batch)
     for threads in (2, 3, 5):
         torch.set_num_threads(threads)
-        tiny.same_bits(pondered_by_loops(stacked(solos, mechanism), batch), want)
+        tiny.same_bits(pondered_by_loops(stacked(solos, halting_of(mechanism)), batch), want)
     torch.set_num_threads(1)
     for k in (0, 2):
         pair = [solos[k], copy.deepcopy(solos[1])]
@@ -56,7 +48,8 @@ def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None
             some = [k, 1][: len(company)]
             own = tuple(part[:, some] for part in batch)
             rho = tuple(RHO[each] for each in some)
-            got = pondered_by_loops(stacked(company, mechanism, rho), own)
+            halting = halting_of(mechanism, len(some), rho)
+            got = pondered_by_loops(stacked(company, halting), own)
             tiny.same_bits(of_replica(got, 0), of_replica(want, k))
 
 
@@ -67,12 +60,12 @@ def of_replica(found: dict[str, Tensor], k: int) -> dict[str, Tensor]:
 
 def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
     """What the loops return, and the gradients of what they read, under fixed ones of theirs."""
-    inputs, targets, mask = batch
+    inputs, labels, mask = batch
     drives = network._embed(inputs).detach().contiguous().requires_grad_()
     network.zero_grad()
     done = operations.ponder(network.cell, network.heads, network.halting, drives, mask)
     pull = torch.linspace(-1, 1, HIDDEN)
-    loss = (done.features * pull).sum() + (done.cost * targets[..., 0]).sum()
+    loss = (done.features * pull).sum() + (done.cost * labels).sum()
     loss.backward()
     found = {"features": done.features.detach(), "steps": done.ponder_time}
     found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
@@ -86,8 +79,7 @@ def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
 
     `loops_anew.py` sees it in the numbers, which takes too long to be done each time.
     """
-    solos, batch = networks("lstm", BIASES["spread"]), batch_of(3, 33, 0.7)
-    pondered_by_loops(stacked(solos, "act"), batch)
+    pondered_by_loops(stacked(networks("lstm"), halting_of("act")), batch_of(3, 33, 0.7))
     own = f"{walk.__module__.rpartition('.')[2]}{len(walk.py_func.__qualname__)}".encode()
     own += walk.py_func.__qualname__.encode()
     kept = walk._cache._cache_file  # a process lets go of what it has loaded
