@@ -120,32 +120,22 @@ def test_what_is_not_scored_gives_no_loss_no_gradient_and_no_mistake(task: objec
 
 @named
 def test_steps_and_replicas_score_as_alone(task: object) -> None:
+    """As many steps as inputs: targets that were matched with the steps would raise no error."""
     first, second = (task.training_block(seed, 0, 1).torch() for seed in (0, 1))
     both = Batch(
         *(torch.stack([a, b], dim=1) for a, b in zip(first[:4], second[:4], strict=True)),
         torch.stack([first.difficulty, second.difficulty]),
     )
-    shape = (3, len(first.mask), 2, first.mask.shape[1], task.output_size)  # N, T, K, B, C
+    times, rows = first.mask.shape
+    shape = (times, times, 2, rows, task.output_size)  # N, T, K, B, C
     outputs = torch.randn(shape, generator=torch.Generator().manual_seed(5))
     loss = task.loss(outputs, both)
     correct = task.correct(outputs, both)
-    assert loss.shape == shape[:-1] and correct.shape == (3, *shape[2:-1])
-    for n in range(3):
+    assert loss.shape == shape[:-1] and correct.shape == (times, *shape[2:-1])
+    for n in range(times):
         for k, alone in enumerate((first, second)):
             assert torch.equal(loss[n, :, k], task.loss(outputs[n, :, k], alone))
             assert torch.equal(correct[n, k], task.correct(outputs[n, :, k], alone))
-
-
-@named
-def test_as_many_steps_as_inputs_are_scored_by_their_own_targets(task: object) -> None:
-    """Where T = N, targets that were matched with the steps would raise no error."""
-    batch = task.training_block(0, 0, 1).torch()
-    times = len(batch.mask)
-    shape = (times, *batch.mask.shape, task.output_size)
-    outputs = torch.randn(shape, generator=torch.Generator().manual_seed(6))
-    loss = task.loss(outputs, batch)
-    for n in range(times):
-        assert torch.equal(loss[n], task.loss(outputs[n], batch))
 
 
 @named

@@ -113,15 +113,6 @@ def test_lengths_gates_and_bits_are_uniform_and_vary_within_a_sequence() -> None
     assert abs(batch.inputs[0, :, 0].mean() - 0.5) < 5 * 0.5 / np.sqrt(4096)
 
 
-def test_the_gate_takes_the_new_bit_as_p_and_the_one_before_as_q() -> None:
-    task = Logic()
-    # b0 = 0, b1 = 1: ABJ is "P and not Q", so with P = b1 it is true.
-    assert task.parse("01 ABJ").targets.tolist() == [[1]]
-    assert task.parse("10 ABJ").targets.tolist() == [[0]]
-    # b2 = ABJ(b1, b0) = 1, b3 = Xq(b2, b1) = "Q and not P" = 0; carried: ABJ(b1 = 1, b0 = 0) = 1.
-    assert task.parse("01 ABJ Xq; 1 ABJ").targets.tolist() == [[0], [1]]
-
-
 vector_of = st.tuples(st.integers(0, 1), st.lists(st.sampled_from(ORDER), min_size=1, max_size=10))
 
 
@@ -156,8 +147,5 @@ def test_padding_is_not_described() -> None:
 def test_what_is_no_sequence_is_refused(text: str) -> None:
     with pytest.raises(UserError, match=r"^logic: .* is not allowed; .*\(01 XOR AND; 1 NOR\)$"):
         Logic(gates=3).parse(text)
-
-
-def test_too_long_a_sequence_is_refused() -> None:
     with pytest.raises(UserError, match="3 vectors are not allowed; 1 to 2 are"):
         Logic(length=(1, 2), test_length=2).parse("01 OR; 1 OR; 1 OR")

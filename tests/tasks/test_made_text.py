@@ -2,56 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import numpy as np
 import pytest
 
-from pondering.tasks.wikipedia.made_text import CLASSES, KINDS, _lexicon, generate, text_kinds
+from pondering.tasks.wikipedia.made_text import KINDS, generate, text_kinds
 from pondering.tasks.wikipedia.task import prepare
 
 SIGNS = dict(zip(KINDS, "a_,.<t#|?", strict=True))
-
-
-def bodies(size: int) -> list[tuple[str, list[str]]]:
-    """Title and sentences of each whole page."""
-    raw = generate(size).tobytes().decode("ascii")
-    pages = re.findall(r"<title>(\w+)</title>.*?<text>([^<]*)\.</text>", raw, re.DOTALL)
-    return [(title, body.split(". ")) for title, body in pages]
-
-
-def test_pages_have_three_to_twelve_sentences_of_one_to_three_clauses() -> None:
-    pages = bodies(600_000)
-    lengths = {len(sentences) for _, sentences in pages}
-    assert lengths == set(range(3, 13))
-    clauses = [each.count(",") + 1 for _, sentences in pages for each in sentences]
-    shares = np.bincount(clauses, minlength=4)[1:] / len(clauses)
-    np.testing.assert_allclose(shares, [0.5, 0.35, 0.15], atol=0.03)
-
-
-def test_the_topic_of_a_page_keeps_coming_back() -> None:
-    """As three nouns in ten, of at least one in a clause, and some by chance."""
-    pages = bodies(300_000)
-    said = [re.findall(r"[a-z]+", ". ".join(sentences).lower()) for _, sentences in pages]
-    shares = [
-        words.count(title.lower()) / len(words)
-        for (title, _), words in zip(pages, said, strict=True)
-    ]
-    others = [
-        words.count(title.lower()) / len(words)
-        for (title, _), words in zip(pages, said[1:] + said[:1], strict=True)
-    ]
-    assert np.mean(shares) > np.mean(others) + 0.05
-
-
-def test_the_lexicon_has_its_words_once_and_of_few_syllables() -> None:
-    spelled: set[str] = set()
-    found = {name: _lexicon(name, spelled) for name in CLASSES}
-    for name, (count, syllables) in CLASSES.items():
-        assert len(found[name]) == count
-        assert all(1 <= len(re.findall(r"[aeiou]+", w)) <= syllables for w in found[name])
-    every = [word for words in found.values() for word in words]
-    assert len(set(every)) == len(every) and spelled == set(every)
 
 
 @pytest.mark.parametrize(
@@ -69,20 +29,6 @@ def test_kinds_are_told_from_the_bytes(text: bytes, marks: str) -> None:
     kinds = text_kinds(np.frombuffer(text, dtype=np.uint8))
     assert kinds.dtype == np.uint8
     assert "".join(SIGNS[KINDS[kind]] for kind in kinds) == marks
-
-
-def test_every_byte_of_the_generated_text_has_its_kind() -> None:
-    text = generate(200_000)
-    kinds = text_kinds(text)
-    raw = text.tobytes().decode("ascii")
-    by_kind = {
-        kind: {raw[place] for place in np.flatnonzero(kinds == code)}
-        for code, kind in enumerate(KINDS)
-    }
-    assert by_kind["space"] == {" "} and by_kind["comma"] == {","} and by_kind["stop"] == {"."}
-    assert by_kind["bracket"] == {"<"} and by_kind["id"] == set("0123456789")
-    assert by_kind["layout"] == {"\n", " "} and not by_kind["other"]
-    assert all(letter.isalpha() for letter in by_kind["letter"])
 
 
 def test_the_made_text_has_the_structure_of_a_wiki() -> None:
@@ -107,7 +53,8 @@ def test_the_made_text_has_the_structure_of_a_wiki() -> None:
 
 def test_the_made_text_is_always_the_same_and_grows_at_its_end() -> None:
     text = generate(9_000)
-    assert len(text) >= 9_000
+    digest = hashlib.sha256(text.tobytes()).hexdigest()
+    assert digest == "cb16a6e9a482bd9b97fa59f7ab46164bbe333e5769a3910fd14361dea8f6020a"
     arrays = prepare("generated", "no folder is read")
     assert len(arrays["text"]) == len(arrays["kinds"]) == 1_000_000
     np.testing.assert_array_equal(arrays["text"][: len(text)], text)

@@ -181,14 +181,3 @@ def test_a_real_text_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     signs = dict(zip(KINDS, "a_,.<t#|?", strict=True))
     marks = "".join(signs[KINDS[code]] for code in arrays["kinds"])
     assert marks == "<ttttt|||<ttt##<tttt_aa_aa_???????_a,_??aa??_aa_aaa.|<tttttt"
-
-
-@pytest.mark.parametrize(
-    ("byte", "shown"),
-    [(32, " "), (126, "~"), (9, "\t"), (31, "\ufffd"), (127, "\ufffd")],
-)
-def test_bytes_that_are_no_characters_are_shown_as_such(byte: int, shown: str) -> None:
-    batch = Wikipedia("generated", sequence=1).parse("ab").torch()
-    batch.inputs[0, 0] = byte
-    (step,) = Wikipedia("generated", sequence=1).describe(torch.zeros(1, 1, 256), batch, 0)
-    assert step["input"] == shown
