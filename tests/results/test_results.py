@@ -49,26 +49,18 @@ def test_load_reads_what_is_there(folder: Path) -> None:
     ]
 
 
-def test_published_readouts_are_read_where_they_are_frozen() -> None:
-    """Q2, Q5 and Q6 are measured on them; no stage writes them any more."""
-    readouts = Results.read(Path(__file__).parents[2] / "reports/reduced", "reduced").readouts
-    assert len(readouts) == 19
-    assert readouts["parity"]["mean_halting"].notna().any()
-    assert readouts["comparison_beyond"]["fourfold"].notna().any()
-
-
 def test_frozen_readouts_are_read_beside_results_made_anew(tmp_path: Path) -> None:
+    """Q2, Q5 and Q6 are measured on them; no stage writes them any more."""
     frozen = tmp_path / "reports/reduced/frozen"
     frozen.mkdir(parents=True)
     name = "parity-readout.csv"
     shutil.copy(Path(__file__).parents[2] / "reports/reduced/frozen" / name, frozen)
     assert list(Results.of(Layout(tmp_path, "reduced")).readouts) == ["parity"]
-    assert not Results.of(Layout(tmp_path, "quick")).readouts
-
-
-def test_load_of_nothing_is_empty(tmp_path: Path) -> None:
-    results = Results.read(tmp_path, "paper")
-    assert results == Results("paper")
+    assert Results.of(Layout(tmp_path, "quick")) == Results("quick"), "nothing is there"
+    readouts = Results.read(Path(__file__).parents[2] / "reports/reduced", "reduced").readouts
+    assert len(readouts) == 19
+    assert readouts["parity"]["mean_halting"].notna().any()
+    assert readouts["comparison_beyond"]["fourfold"].notna().any()
 
 
 def test_a_table_without_rows_is_absent(folder: Path) -> None:
