@@ -61,14 +61,6 @@ def test_the_seeds_told_are_those_of_the_figure(results: Results) -> None:
     assert any(text.get_text().startswith("Profile quick, 3 seeds") for text in figure.texts)
 
 
-def test_a_task_that_pondernet_was_not_trained_on_has_no_panel(results: Results) -> None:
-    without = results.tables["parity"].query("mechanism != 'pondernet'")
-    fewer = dataclasses.replace(results, tables=results.tables | {"parity": without})
-    figure = drawn(BY_ID["beyond-pondernet"].draw(fewer))
-    titles = [axes.get_title(loc="left").strip() for axes in figure.axes]
-    assert titles[:4] == ["Logic", "Addition", "Sort", "Wikipedia"] and not any(titles[4:])
-
-
 @pytest.fixture(scope="module")
 def fewest() -> Results:
     """A replica of each mechanism, one split and difficulty, one logged update, short traces."""
@@ -101,9 +93,3 @@ def test_a_few_rows_are_enough_even_of_diverged_replicas(spec: FigureSpec, few: 
         table[["error", "ponder_time", "status"]] = [failure, math.nan, "diverged"]
         few.curves[name][["error", "ponder_time", "computed_steps"]] = math.nan
     drawn(spec.draw(few))
-
-
-def test_a_caption_has_two_sentences_at_most() -> None:
-    for spec in FIGURES:
-        sentences = re.split(r"(?<=[.?!]) (?=[A-Z])", spec.caption)
-        assert len(sentences) <= 2, spec.id

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -63,18 +62,6 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
         assert box.x0 > -2 and box.x1 < 1.02 * width, text.get_text()
 
 
-@pytest.mark.parametrize("spread", [0.0006, 0.004, 0.012, 0.1])
-def test_numbers_under_an_axis_of_ratios_do_not_touch(spread: float) -> None:
-    results = cases.q4(spread, 0.012)
-    figure = drawn(figure_of("Q4", results).draw(results))
-    figure.draw_without_rendering()
-    axes = figure.axes[0]
-    labels = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
-    boxes = sorted((t.get_window_extent() for t in labels if t.get_text()), key=lambda b: b.x0)
-    assert len(boxes) > 2
-    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
-
-
 def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
     results = RUNS["Q1"]()
     found = judge(ASKED["Q1"], results)
@@ -130,7 +117,3 @@ def test_what_was_not_measured_is_said() -> None:
     place = rows(correlation)["beta 0: correlation with difficulty"]
     said = {each.get_text(): each.xy[1] for each in correlation.texts}
     assert set(said) == {"not measured"} and place not in points(correlation)
-
-
-def test_without_data_there_is_no_figure() -> None:
-    assert figure_of("Q1", Results("quick")).draw(Results("quick")) is None

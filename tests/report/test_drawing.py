@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import xml.etree.ElementTree
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 import pytest
-from PIL import Image
 from support.panels import drawn
 
-from pondering.report.figures import FIGURES, FigureSpec, draw_all, save, style
+from pondering.report.figures import FIGURES, FigureSpec, draw_all, save
 from pondering.results.results import Results
 
 BY_ID = {spec.id: spec for spec in FIGURES}
@@ -56,15 +53,3 @@ def test_the_users_settings_of_matplotlib_do_not_reach_a_figure(
         save(drawn(spec.draw(results)), tmp_path / "two" / spec.id)
         assert dict(mpl.rcParams) == before, "the user's settings are as they were"
     assert files(tmp_path / "one") == files(tmp_path / "two")
-
-
-def test_a_picture_in_256_colours_looks_like_the_drawing(results: Results, tmp_path: Path) -> None:
-    figure = drawn(BY_ID["graves-13"].draw(results))
-    save(figure, tmp_path / "few")
-    with style.style():
-        figure.savefig(true := io.BytesIO(), format="png", dpi=180)
-    few = Image.open(tmp_path / "few.png")
-    ours, theirs = (np.asarray(p.convert("RGB"), int) for p in (few, Image.open(true)))
-    assert few.mode == "P" and np.abs(ours - theirs).max() <= 20, "of 255 levels"
-    greys = np.ptp(theirs, axis=-1) <= 2
-    assert np.ptp(ours, axis=-1)[greys].max() <= 8, "a grey has no tint"

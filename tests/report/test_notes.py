@@ -98,7 +98,3 @@ def test_what_only_the_notes_tell_is_that_of_the_tables() -> None:
     own = results.exits["comparison"].query("mechanism == 'correctness' and setting == 0.5")
     own = own.query("split == 'test' and rule == 'fixed' and ponder_time == 2")
     assert f"made to take two steps on {own['error'].mean():.1%} (Q6)" in NOTES
-
-
-def test_the_notes_are_short() -> None:
-    assert len(NOTES.split()) <= 1600

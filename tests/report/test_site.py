@@ -123,31 +123,9 @@ def test_an_answer_stands_on_the_page_with_its_figure_and_cause(tmp_path: Path) 
     assert claim.remarks["reduced"].cause in answer
 
 
-def test_the_stage_works_when_only_some_experiments_exist(
-    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("params.yaml", "claims.yaml"):
-        shutil.copy(ROOT / name, tmp_path)
-    layout = Layout(tmp_path, "quick")
-    for path in (layout.table("parity"), layout.card("parity")):
-        path.parent.mkdir(parents=True)
-    results.tables["parity"].to_csv(layout.table("parity"), index=False)
-    layout.card("parity").write_text(json.dumps(dataclasses.asdict(card_of("parity"))))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PONDERING_TRACKING", "off")
-    monkeypatch.syspath_prepend(str(ROOT / "pipeline"))
-    import report as script
-
-    done = CliRunner().invoke(script.main, ["--profile", "quick"])
-    assert done.exit_code == 0, done.output
-    assert (layout.report / "index.html").exists() and (tmp_path / "reports/index.html").exists()
-    wrong = CliRunner().invoke(script.main, ["--profile", "huge"])
-    assert wrong.exit_code == 2 and "huge" in wrong.output
-
-
-def test_settings_are_those_of_the_evaluation_not_of_an_edit_since(
-    results: Results, tmp_path: Path
-) -> None:
+@pytest.fixture
+def layout(results: Results, tmp_path: Path) -> Layout:
+    """A project of which parity alone was evaluated."""
     for name in ("params.yaml", "claims.yaml"):
         shutil.copy(ROOT / name, tmp_path)
     layout = Layout(tmp_path, "quick")
@@ -155,14 +133,32 @@ def test_settings_are_those_of_the_evaluation_not_of_an_edit_since(
         path.parent.mkdir(parents=True)
     results.tables["parity"].to_csv(layout.table("parity"), index=False)
     layout.card("parity").write_text(json.dumps(dataclasses.asdict(card_of("parity"))))
+    return layout
+
+
+def test_the_stage_works_when_only_some_experiments_exist(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(layout.root)
+    monkeypatch.setenv("PONDERING_TRACKING", "off")
+    monkeypatch.syspath_prepend(str(ROOT / "pipeline"))
+    import report as script
+
+    done = CliRunner().invoke(script.main, ["--profile", "quick"])
+    assert done.exit_code == 0, done.output
+    html = (layout.report / "index.html").read_text()
+    assert html.count('<tr id="claim-') == len(REGISTER.claims)
+    assert (layout.root / "reports/index.html").exists()
+    wrong = CliRunner().invoke(script.main, ["--profile", "huge"])
+    assert wrong.exit_code == 2 and "huge" in wrong.output
+
+
+def test_settings_are_those_of_the_evaluation_not_of_an_edit_since(layout: Layout) -> None:
     evaluated = json.loads((ROOT / "reports/reduced/provenance/parity.json").read_text())
     evaluated["config"]["network"]["hidden"] = 77
     layout.provenance("parity").write_text(json.dumps(evaluated))
-    pages.write_pages(tmp_path, "quick", {})
+    pages.write_pages(layout.root, "quick", {})
     assert "of 77 units" in (layout.report / "index.html").read_text()
     layout.provenance("parity").unlink()  # without a record the parameters speak
-    pages.write_pages(tmp_path, "quick", {})
+    pages.write_pages(layout.root, "quick", {})
     assert "of 77 units" not in (layout.report / "index.html").read_text()
-    assert len(REGISTER.claims) == (layout.report / "index.html").read_text().count(
-        '<tr id="claim-'
-    )

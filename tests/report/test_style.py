@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 from support.panels import drawn
 
-from pondering.report.figures import FIGURES, error_by_penalty, layout, scales, sequences, style
+from pondering.report.figures import error_by_penalty, layout, scales, sequences, style
 from pondering.results.results import Results
 
 
@@ -29,16 +29,6 @@ def test_every_colour_reads_on_the_paper() -> None:
         assert contrast(look["color"], style.PAPER) >= 2, look
     for ink in (style.INK, style.SOFT, style.WARNING, style.GREY, style.WRONG):
         assert contrast(ink, style.PAPER) >= 4.5, ink
-
-
-def test_shares_are_written_in_percent(results: Results) -> None:
-    by_id = {spec.id: spec for spec in FIGURES}
-    parity, text = (drawn(by_id[name].draw(results)) for name in ("graves-06", "graves-21"))
-    parity.draw_without_rendering()
-    text.draw_without_rendering()
-    upper, lower = ([t.get_text() for t in axes.get_yticklabels()] for axes in parity.axes[:2])
-    assert all(each.endswith("%") for each in lower) and not any("%" in each for each in upper)
-    assert not any("%" in each.get_text() for each in text.axes[0].get_yticklabels())
 
 
 def test_large_counts_are_short_and_an_even_choice_has_both_ends() -> None:

@@ -1,4 +1,4 @@
-"""Figures of text: which stretch is shown, every seed's steps, loss and entropy in bits."""
+"""Figures of single examples: sequences, running text, and the gallery of digits."""
 
 from __future__ import annotations
 
@@ -8,10 +8,47 @@ import math
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from support.panels import bar_heights, drawn
+from support.panels import bar_heights, drawn, line_with
 
-from pondering.report.figures import running_text
+from pondering.report.figures import gallery, running_text, sequences, style
 from pondering.results.results import Results
+
+# --- sequences ---
+
+
+def test_sequence_traces_show_inputs_outputs_and_ponder(results: Results) -> None:
+    axes = drawn(sequences.draw(results, "addition")).axes
+    assert len(axes) == 3
+    steps = results.traces["addition"][0]["steps"]
+    assert bar_heights(axes[0]) == [step["ponder_time"] for step in steps]
+    assert [t.get_text() for t in axes[0].get_xticklabels()] == [s["input"] for s in steps]
+    texts = {t.get_text(): t.get_color() for t in axes[0].texts}
+    assert texts["41430"] == style.INK and texts["42219\n≠42209"] == style.WRONG
+
+
+def test_traces_are_acts_of_the_first_seed(results: Results) -> None:
+    base = results.traces["addition"][0]
+    pool = [{**base, "setting": 1e-4, "seed": k} for k in (2, 1)]
+    pool.append({**base, "setting": 1e-3, "seed": 0, "mechanism": "pondernet"})
+    pool.append({**base, "setting": 9e-4, "seed": 0, "kind": "text"})
+    changed = dataclasses.replace(results, traces={"addition": pool})
+    figure = drawn(sequences.draw(changed, "addition"))
+    assert len(figure.axes) == 1
+    assert figure.legends[0].get_title().get_text() == "τ = 0.0001, seed 1"
+
+
+def test_what_is_asked_is_parted_from_what_is_read(results: Results) -> None:
+    (base, *_) = results.traces["sort"]
+    steps = [step | ({"input": ""} if step["target"] else {}) for step in base["steps"]]
+    changed = dataclasses.replace(results, traces={"sort": [{**base, "steps": steps}]})
+    (axes,) = drawn(sequences.draw(changed, "sort")).axes
+    labels = [t.get_text() for t in axes.get_xticklabels()]
+    assert labels[10:14] == ["1st", "2nd", "3rd", "4th"] and "." in labels[9]
+    assert line_with(axes, [9.5, 9.5], [0, 1])
+
+
+# --- running text ---
+
 
 SIZE = running_text.ROW_LENGTH * running_text.TEXT_ROWS
 
@@ -68,3 +105,15 @@ def test_rows_of_text_are_equally_long(results: Results) -> None:
     shortened = dataclasses.replace(results, traces={"wikipedia": [short]})
     figure = drawn(running_text.draw(shortened, "wikipedia", markup=False))
     assert [len(axes.patches) for axes in figure.axes[::3]] == [32, 32]
+
+
+# --- gallery ---
+
+
+def test_the_gallery_shows_pixels_steps_and_what_was_wrong(results: Results) -> None:
+    cells = drawn(gallery.draw(results, "mnist")).axes
+    traces = results.traces["mnist"]
+    np.testing.assert_array_equal(cells[0].images[0].get_array(), traces[0]["pixels"])
+    assert cells[0].get_title() == "says 0\n9.00 steps"
+    assert cells[2].get_title() == "says 7, is 2\n8.00 steps"
+    assert cells[6].get_title().endswith("6.00 steps")
