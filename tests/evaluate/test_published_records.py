@@ -26,8 +26,9 @@ def published(profile: str, kind: str) -> list[Path]:
 @pytest.mark.parametrize("kind", ["tables", "curves", "search"])
 @pytest.mark.parametrize("profile", PROFILES)
 def test_each_has_a_whole_record_but_those_named(profile: str, kind: str) -> None:
-    missing = set()
-    for path in published(profile, kind):
+    missing, paths = set(), published(profile, kind)
+    assert paths or profile != "reduced"
+    for path in paths:
         home = ROOT / "reports" / profile
         place = (path.relative_to(home / kind)).with_suffix(".json")
         record = home / ("search" if kind == "search" else "provenance") / place
@@ -38,7 +39,3 @@ def test_each_has_a_whole_record_but_those_named(profile: str, kind: str) -> Non
         else:
             missing.add(path.stem)
     assert missing == UNRECORDED.get(f"{profile}/{kind}", set())
-
-
-def test_there_are_tables_curves_and_searches() -> None:
-    assert all(published("reduced", kind) for kind in ("tables", "curves", "search"))

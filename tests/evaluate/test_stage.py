@@ -16,7 +16,6 @@ from support.untrained import read_back, stage_of, table_of, traces_of
 
 from pondering.evaluate import measure, traces
 from pondering.evaluate.stage import summary
-from pondering.model.halting import PonderNet
 from pondering.params.replica import Replica
 from pondering.tasks import make_task
 from pondering.tasks.addition import Addition
@@ -143,55 +142,6 @@ def test_a_sampled_halt_is_each_seeds_own_luck() -> None:
     assert np.array_equal(steps([1, 9, 5])[[2, 1]], found[[0, 2]])
 
 
-@torch.no_grad()
-def test_the_mean_state_crosses_in_the_expectation_and_one_steps_when_sampled() -> None:
-    """What the first vector of a sequence leaves to the second, step by step by hand."""
-    config = tiny.config(task=tiny.SUMS)
-    task = make_task(config.task, "tiny")
-    network = make_network(config, task, [Replica("pondernet", 0.3, 5)])
-    batch = task.evaluation_sets(30)["test"].torch().replicate(1)
-    drive, rows = network.cell.embed(batch.inputs[0]), batch.mask.shape[1:]
-    state = tuple(torch.zeros(*rows, size) for size in network.cell.state_sizes)
-    states, weights, left = [], [], torch.ones(rows)
-    for n in range(1, network.halting.max_steps + 1):
-        state = network.cell.step(drive, state, n == 1)
-        halts = torch.sigmoid(network.heads.read(state)[1])
-        weights.append(left * halts if n < network.halting.max_steps else left)
-        states.append(state)
-        left = left * (1 - halts)
-    found = {
-        mode: network(batch.inputs[:1], batch.mask[:1], halting=halting, keep_state=True)
-        for mode, halting in measure.modes(network.halting, [5]).items()
-    }
-    assert list(found) == ["sampled", "expected"]
-    steps = found["sampled"].ponder_time[0].long()
-    assert len(steps.unique()) > 1
-    for part in range(len(state)):
-        every = torch.stack([each[part] for each in states])
-        mean = (torch.stack(weights).unsqueeze(-1) * every).sum(0)
-        torch.testing.assert_close(found["expected"].state[part], mean)
-        halted = every.take_along_dim((steps - 1)[None, ..., None], 0)[0]
-        torch.testing.assert_close(found["sampled"].state[part], halted)
-
-
-def test_sampled_halts_follow_the_distribution_in_every_seed() -> None:
-    halting = measure.modes(PonderNet(0.3, max_steps=4), [3, 3, 8])["sampled"]
-    rows = 20_000
-    progress = halting.start(torch.ones(3, rows, dtype=torch.bool))
-    logit = torch.full((3, rows), -1.0)
-    chance = float(torch.sigmoid(logit[0, 0]))
-    counts = []
-    for n in range(1, 5):
-        weight, progress = halting.step(n, logit, progress)
-        counts.append(weight.sum(1).tolist())
-    wanted = [chance * (1 - chance) ** n for n in range(3)] + [(1 - chance) ** 3]
-    for k in range(3):
-        observed = [count[k] for count in counts]
-        chi_square = sum((o - rows * p) ** 2 / (rows * p)
-                         for o, p in zip(observed, wanted, strict=True))  # fmt: skip
-        assert chi_square < 3 + 4 * np.sqrt(2 * 3)
-
-
 def test_a_gallery_is_of_the_first_sets_images_of_most_and_of_fewest_steps(tmp_path: Path) -> None:
     """By one replica: of the first prior or nearest penalty, and the first not diverged."""
     stage = stage_of(
@@ -252,32 +202,6 @@ def test_single_vectors_are_of_the_last_set_from_its_easiest_to_its_hardest(
         "near": [1], "far": [2, 3, 4],
     }  # fmt: skip
     assert [each["difficulty"] for each in traces_of(stage, "act")] == difficulties
-
-
-def test_sampled_rows_are_each_seeds_own_luck_in_every_set(tmp_path: Path) -> None:
-    """A hundred sequences at a time, however many replicas there are."""
-    task = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 3}
-    priors = {"lambda_p": [0.6, 0.3, 0.9, 0.4]}
-    stage = stage_of(tmp_path, task, pondernet=priors, evaluation={"examples": 100})
-    stage.sets["again"] = stage.sets["test"]
-    table = table_of(stage)
-    network, replicas = read_back(stage, "pondernet")[:2]
-    sampled = measure.modes(network.halting, [each.seed for each in replicas])["sampled"]
-    wanted = measure.measure(network, sampled, stage.task, stage.sets["test"], len(replicas), 100)
-    for split in stage.sets:
-        rows = table[(table["split"] == split) & (table["prediction"] == "sampled")]
-        assert rows["ponder_time"].to_list() == pytest.approx(wanted.ponder_time.mean(1), abs=1e-4)
-
-
-def test_the_longer_the_sequences_the_fewer_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stage = stage_of(tmp_path, {"name": "addition", "digits": 1})
-    batch, sizes = stage.sets["test"], []
-    monkeypatch.setattr(measure, "measure", lambda *arguments: sizes.append(arguments[-1]))
-    sets = {str(t): batch._replace(mask=torch.ones(t, 2)) for t in (1, 3, 500)}
-    measure.every(read_back(stage, "repeat"), stage.task, sets)
-    assert sizes == [512, 170, 16]
 
 
 def test_the_summary_weighs_seeds_and_difficulties_alike() -> None:

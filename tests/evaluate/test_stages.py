@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from safetensors import safe_open
 from support import argv, stages, tiny
 from support.stages import MECHANISMS, QUICK, contents
 
@@ -64,17 +63,6 @@ def test_curves_have_a_row_per_replica_and_point(project: Path, mechanism: str) 
         assert group["computed_steps"].is_monotonic_increasing
     if mechanism == "repeat":
         assert (curves["ponder_time"] == curves["setting"]).all()
-
-
-def test_runs_hold_the_stacked_parameters_and_their_configuration(project: Path) -> None:
-    folder = project / "data/results/quick/networks/tiny/act"
-    record = json.loads((folder / "run.json").read_text())
-    replicas = [(each["setting"], each["seed"], each["status"]) for each in record["replicas"]]
-    assert replicas == [(s, seed, "finished") for s in (0.01, 0.1) for seed in (0, 7)]
-    assert record["config"]["training"]["updates"] == 30
-    assert not {"pondernet", "repeat", "evaluation"} & set(record["config"])
-    with safe_open(folder / "parameters.safetensors", framework="pt") as file:
-        assert {file.get_tensor(name).shape[0] for name in file.keys()} == {4}  # noqa: SIM118
 
 
 def test_an_evaluation_says_where_its_numbers_come_from(project: Path) -> None:
@@ -153,15 +141,6 @@ def test_evaluation_settings_are_no_part_of_a_trained_run(copy: Path) -> None:
     assert stages.run(copy, "evaluate", *QUICK).status == 0
     traces = json.loads((copy / "data/results/quick/traces/tiny.json").read_text())["traces"]
     assert {t["setting"] for t in traces if t["mechanism"] == "act"} == {0.1}
-
-
-def test_an_evaluation_uses_the_threads_that_it_may(copy: Path) -> None:
-    values = tiny.document()
-    values["compute"]["threads"] = 2
-    tiny.write(copy, values)
-    assert stages.run(copy, "evaluate", *QUICK).status == 0
-    origin = json.loads((copy / "data/results/quick/provenance/tiny.json").read_text())
-    assert origin["threads"] == min(2, os.cpu_count() or 1)
 
 
 def test_a_diverged_replica_stays_in_the_table_and_harms_no_other(copy: Path) -> None:

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from pondering.evaluate.load import Trained, load_trained, trained_here
 from pondering.evaluate.merge import Merge, merge
-from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig, Params
 from pondering.params.replica import Replica
@@ -30,8 +29,6 @@ from pondering.train.replica import read_tensors, stack
 from pondering.train.replicas_csv import NAME, replicas_csv
 
 Tensors = Mapping[str, Tensor]
-BUDGET = 1_500_000  # bytes of parameters per experiment; larger networks are left out
-ORDER = tuple(dict.fromkeys(("act", "pondernet", "repeat", *MECHANISMS)))  # where not all fit
 KINDS = ("cards", "curves", "models", "provenance", "tables", "traces")
 """Folders that hold nothing but the last published results."""
 
@@ -98,7 +95,7 @@ def copy(
     setting: float | None,
     published: Mapping[Replica, str],
 ) -> tuple[dict[str, Any], dict[Path, bytes | str]] | None:
-    """The networks of a mechanism that are to be published, if there is room.
+    """The networks of a mechanism that are to be published.
 
     Args:
         folder: where they go.
@@ -126,16 +123,11 @@ def copy(
         for each in config.replicas(mechanism)
         if each in parameters and (each == line[0] or each.seed in seeds)
     ]
-    size = sum(4 * parameter.numel() for parameter in parameters[line[0]].values())
-    fits = count is not None or ORDER.index(mechanism) < BUDGET // size
     records = {each: each.record() | {"status": status[each]} for each in taken}
-    index = records[line[0]] | {"bytes": size, "published": fits}
-    if not fits:
-        return index, {}
     kept = torch.float16 if count else torch.float32
     numbers = [{n: p.detach().to(kept).numpy() for n, p in parameters[k].items()} for k in taken]
     whole = {"config": config.of_mechanism(mechanism), "replicas": list(records.values())}
-    return index, {
+    return records[line[0]], {
         folder / "parameters.safetensors": stack(numbers),
         folder / "run.json": json_text(whole),
     }
