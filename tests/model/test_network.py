@@ -24,6 +24,7 @@ from support.pinned import (
 
 from pondering.model.halting import PonderNet
 from pondering.model.network import Network
+from pondering.params import mechanisms
 
 EVERY = [(cell, name) for cell in CLASSIC for name in TRAINED if fits(cell, name)]
 RUN = [*EVERY, *((cell, name) for cell in CLASSIC for name in STOPPING)]
@@ -41,8 +42,10 @@ def test_forward_matches_the_oracle(cell: str, name: str, masked: bool) -> None:
     check_forward(network(inputs, mask, keep_state=True), rows, case)
 
 
-def test_the_cases_take_every_branch() -> None:
-    """The pinned cases mean something only if rows halt at 1, later, at M, and one at a time."""
+def test_the_cases_have_every_mechanism_and_take_every_branch() -> None:
+    """They mean something only if rows halt at 1, later, at M, and one at a time."""
+    classes = {entry.path.partition(":")[2] for entry in mechanisms.MECHANISMS.values()}
+    assert classes == {type(each.halting).__name__ for each in TRAINED.values()}
     together: dict[str, list[list[int]]] = {}
     for cell, name in RUN:
         case, inputs = (TRAINED | STOPPING)[name], inputs_for(cell, *MASK.shape)
