@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from support.panels import bar_heights, drawn, line_with
+from support.panels import bar_heights, drawn
 
 from pondering.report.figures import gallery, running_text, sequences, style
 from pondering.results.results import Results
@@ -35,16 +35,6 @@ def test_traces_are_acts_of_the_first_seed(results: Results) -> None:
     figure = drawn(sequences.draw(changed, "addition"))
     assert len(figure.axes) == 1
     assert figure.legends[0].get_title().get_text() == "τ = 0.0001, seed 1"
-
-
-def test_what_is_asked_is_parted_from_what_is_read(results: Results) -> None:
-    (base, *_) = results.traces["sort"]
-    steps = [step | ({"input": ""} if step["target"] else {}) for step in base["steps"]]
-    changed = dataclasses.replace(results, traces={"sort": [{**base, "steps": steps}]})
-    (axes,) = drawn(sequences.draw(changed, "sort")).axes
-    labels = [t.get_text() for t in axes.get_xticklabels()]
-    assert labels[10:14] == ["1st", "2nd", "3rd", "4th"] and "." in labels[9]
-    assert line_with(axes, [9.5, 9.5], [0, 1])
 
 
 # --- running text ---
@@ -97,14 +87,6 @@ def test_every_seed_has_its_strip_over_loss_and_entropy(results: Results) -> Non
     for line, kind in enumerate(("loss", "entropy")):
         bits = [y for axes in figure.axes[2::4] for y in axes.lines[line].get_ydata()]
         np.testing.assert_allclose(bits, [step[kind] / math.log(2) for step in own])
-
-
-def test_rows_of_text_are_equally_long(results: Results) -> None:
-    (trace,) = results.traces["wikipedia"]
-    short = {**trace, "steps": trace["steps"][:64]}
-    shortened = dataclasses.replace(results, traces={"wikipedia": [short]})
-    figure = drawn(running_text.draw(shortened, "wikipedia", markup=False))
-    assert [len(axes.patches) for axes in figure.axes[::3]] == [32, 32]
 
 
 # --- gallery ---

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-import pytest
 from matplotlib.colors import to_hex, to_rgb
 from support.panels import drawn
 
@@ -44,25 +42,6 @@ def test_steps_double_from_tick_to_tick_where_a_seed_took_many() -> None:
     figure.draw_without_rendering()
     assert few.get_xscale() == "linear"
     assert list(many.get_xticks()) == [1, 2, 4, 8, 16] and many.get_xscale() == "log"
-
-
-@pytest.mark.parametrize("low", [0.3, 0.1, 1e-3])
-def test_a_logarithmic_axis_has_at_least_three_ticks(low: float) -> None:
-    _, (axes,) = layout.new_figure([1])
-    axes.plot([0, 1], [low, 0.55])
-    scales.share_log_axis(axes)
-    bottom, top = axes.get_ylim()
-    assert 3 <= sum(bottom <= tick <= top for tick in axes.get_yticks()) <= 9
-
-
-@pytest.mark.parametrize(("lowest", "highest"), [(1, 64), (2, 15), (1, 5), (1, 1)])
-def test_difficulty_begins_at_its_lowest(lowest: int, highest: int) -> None:
-    _, (axes,) = layout.new_figure([1])
-    axes.plot([lowest, highest], [0, 1])
-    scales.difficulty_axis(axes, pd.DataFrame({"difficulty": [lowest, highest]}))
-    ticks = axes.get_xticks()
-    assert ticks[0] == lowest and max(ticks) <= highest
-    assert all(tick == round(tick) for tick in ticks)
 
 
 def test_a_mechanism_has_one_colour_in_every_figure(results: Results) -> None:

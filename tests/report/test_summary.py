@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import pandas as pd
-from support.published import ROOT
 from support.synthetic_results import card_of, made_up_results
 
-from pondering.params.read import load_params
-from pondering.report.pages.summary import summary_rows, trained_in_words, unequal_training
+from pondering.report.pages.summary import summary_rows, unequal_training
 
 
 def test_a_row_counts_failures_as_errors() -> None:
@@ -44,17 +42,6 @@ def test_a_text_has_bits_on_each_split_and_nobody_solves_it() -> None:
     rows = [row for row in summary_rows(table, card) if row.method == "Plain network"]
     assert [row.error for row in rows] == ["1.250 bits", "2.250 bits"]
     assert {row.solved for row in rows} == {""}
-
-
-def test_training_is_put_into_words() -> None:
-    config = load_params(ROOT / "params.yaml", "reduced").experiments["parity"]
-    text = trained_in_words(config)
-    assert text.startswith(f"Tanh recurrent network of {config.network.hidden} units; ")
-    assert f"{config.training.updates:,} updates of {config.training.batch} examples" in text
-    act = config.mechanisms["act"].model_copy(update={"updates": 500, "tau_warmup": 7})
-    changed = config.model_copy(update={"mechanisms": config.mechanisms | {"act": act}})
-    assert "500 for ACT" in trained_in_words(changed)
-    assert trained_in_words(changed).endswith("; ACT with tau warmup = 7.")
 
 
 def test_trainings_of_different_length_are_told() -> None:
