@@ -260,6 +260,54 @@ def test_limits_are_allowed_and_what_lies_beyond_is_not(
             kind(**FITS[task] | {key: beyond})
 
 
+@pytest.mark.parametrize(
+    ("task", "key", "value"),
+    [
+        ("parity", "layout", "any"),
+        ("parity", "test_nonzero", {}),
+        ("parity", "test_nonzero.test", {"test": (2, 1)}),
+        ("digits", "data", "cifar"),
+        ("digits", "train_rotation", True),
+        ("digits", "train_rotation", math.nan),
+        ("digits", "test_rotations", 22.5),
+        ("digits", "test_angles", ["10"]),
+        ("digits", "test_angles", None),
+        ("wikipedia", "source", "enwik9"),
+        ("wikipedia", "splits", (90, 5, 6)),
+        ("wikipedia", "splits", (95, 5)),
+        ("wikipedia", "splits", "905"),
+    ],
+)
+def test_impossible_values_are_refused_by_name(task: str, key: str, value: Any) -> None:
+    with pytest.raises(UserError, match=rf"^task\.{key}: .* is not allowed; .*$"):
+        TASKS[task](**FITS[task] | {key.partition(".")[0]: value})
+
+
+NO_INPUTS = {
+    "parity": (r"1 to 6 of the signs \+ - 0 are$", ["", "   ", "+-x", "+" * 7, "1 0"]),
+    "logic": (
+        r"(1 to 4 are, parted by ;|.*\(01 XOR AND; 1 NOR\))$",
+        ["", "01", "1 AND", "01 AND; 01 OR", "01 BUT", "02 AND", "01 AND OR XOR NOR", "0 1 OR",
+         "01 OR" + "; 1 OR" * 4],
+    ),
+    "addition": (
+        "1 to 4 numbers of 1 to 2", ["", "12 x", "123 1", "1 2 3 4 5", "-1 2", "1.5", "\u00b2"],
+    ),
+    "sort": (
+        "2 to 5 numbers between", ["", "1", "1 two", "nan 1", "inf 1", "1e40 1", "1 2 3 4 5 6"],
+    ),
+    "wikipedia": ("a text of two bytes", ["a"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", EACH[:-1], ids=lambda task: task.name)
+def test_what_is_no_input_is_refused(task: Any) -> None:
+    said, texts = NO_INPUTS[task.name]
+    for text in texts:
+        with pytest.raises(UserError, match=rf"^{task.name}: .* (is|are) not allowed; {said}"):
+            task.parse(text)
+
+
 @pytest.mark.parametrize("task", [Parity(4, "leading", (1, 4), {"test": (1, 4)}), Logic(2, (1, 1))])
 @pytest.mark.parametrize("logit", [-0.5, 0.5])
 def test_a_logit_above_zero_is_a_yes(task: Parity | Logic, logit: float) -> None:

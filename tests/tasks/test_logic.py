@@ -8,7 +8,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pondering.project.errors import UserError
 from pondering.tasks.logic import GATES, TRUTH, Logic
 
 # Table 1 of Graves 2016, row by row as printed: P, Q, then the gates.
@@ -138,14 +137,3 @@ def test_padding_is_not_described() -> None:
     lengths = batch.mask.sum(axis=0)
     row = int(lengths.argmin())
     assert len(task.describe(torch.ones(6, 64, 1), batch, row)) == lengths[row] < 6
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "01", "1 AND", "01 AND; 01 OR", "01 BUT", "02 AND", "01 AND OR XOR NOR", "0 1 OR"],
-)
-def test_what_is_no_sequence_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match=r"^logic: .* is not allowed; .*\(01 XOR AND; 1 NOR\)$"):
-        Logic(gates=3).parse(text)
-    with pytest.raises(UserError, match="3 vectors are not allowed; 1 to 2 are"):
-        Logic(length=(1, 2), test_length=2).parse("01 OR; 1 OR; 1 OR")

@@ -8,7 +8,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pondering.project.errors import UserError
 from pondering.tasks.base import concatenate, random_stream
 from pondering.tasks.parity import Parity
 
@@ -85,23 +84,3 @@ def test_a_written_vector_is_read_and_described(signs: str) -> None:
     step = SMALL.describe(torch.full((1, 1, 1), 2.0), batch, 0)
     words = {"target": "odd" if odd else "even", "prediction": "odd"}
     assert step == [{"input": signs.ljust(12, "0"), **words}]
-
-
-@pytest.mark.parametrize("text", ["", "   ", "+-x", "+" * 13, "1 0"])
-def test_what_is_no_vector_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match=r"^parity: .* 1 to 12 of the signs \+ - 0 are$"):
-        SMALL.parse(text)
-
-
-@pytest.mark.parametrize(
-    ("change", "key"),
-    [
-        ({"layout": "any"}, "layout"),
-        ({"train_nonzero": (1, 65)}, "train_nonzero"),
-        ({"test_nonzero": {"test": (2, 1)}}, "test_nonzero.test"),
-        ({"test_nonzero": {}}, "test_nonzero"),
-    ],
-)
-def test_impossible_values_are_refused_by_name(change: dict[str, object], key: str) -> None:
-    with pytest.raises(UserError, match=rf"^task\.{key}: .* is not allowed; .*$"):
-        Parity(**{**GRAVES, "layout": "leading", **change})

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pondering.project.errors import UserError
 from pondering.tasks.sort import Sort
 
 
@@ -88,9 +86,3 @@ def test_a_sequence_in_words() -> None:
     assert [step["input"] for step in steps] == ["0.50", "-1.25", "3.00", "", "", ""]
     assert [step["target"] for step in steps] == ["", "", "", "1", "0", "2"]
     assert [step["prediction"] for step in steps] == ["", "", "", "2", "2", "2"]
-
-
-@pytest.mark.parametrize("text", ["", "1", "1 two", "nan 1", "inf 1", "1e40 1", "1 2 3 4 5"])
-def test_what_is_no_sequence_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match=r"^sort: .* is not allowed; 2 to 4 numbers between"):
-        Sort(length=(2, 4)).parse(text)
