@@ -235,10 +235,10 @@ class Claim(Entry):
         profiles = get_args(Profile)
         return profiles.index(profile) >= profiles.index(self.judged_from)
 
-    def part_of(self, name: str) -> str:
-        """The part that a quantity or an experiment belongs to; "" is the claim itself."""
-        parts = ((part, each) for part, own in self.apart.items() for each in own)
-        return next((part for part, each in parts if fnmatch(name, each)), "")
+    def apart_of(self, name: str) -> str:
+        """What a quantity or an experiment is judged apart with; "" for the claim itself."""
+        every = ((apart, each) for apart, own in self.apart.items() for each in own)
+        return next((apart for apart, each in every if fnmatch(name, each)), "")
 
     @property
     def experiments(self) -> tuple[str, ...]:

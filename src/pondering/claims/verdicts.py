@@ -57,7 +57,7 @@ class Judgement:
         verdict: the verdict.
         reason: which criteria decided it, in a sentence.
         remark: what is said of it.
-        apart: part -> verdict and reason, of what is judged apart.
+        apart: what is judged apart -> verdict and reason.
         quantities: everything that was measured, empty where nothing could be.
         findings: the criteria, one by one.
         evidence: what was looked at.
@@ -154,20 +154,20 @@ def _judged(claim: Claim, results: Results) -> Judgement:
     try:
         quantities = claim.measured_in(evidence)
     except NotRunError as problem:
-        parts = dict.fromkeys(names, _found("undecided", str(problem)))
+        found = dict.fromkeys(names, _found("undecided", str(problem)))
     except InsufficientError as problem:
-        parts = dict.fromkeys(names, _found("too small to tell", str(problem)))
+        found = dict.fromkeys(names, _found("too small to tell", str(problem)))
     else:
         findings = tuple(f for each in claim.criteria for f in _findings(claim, each, quantities))
-        parts = {each: _of_part(each, claim, evidence, quantities, findings) for each in names}
-    verdict, reason = parts.pop("")
+        found = {each: _decided(each, claim, evidence, quantities, findings) for each in names}
+    verdict, reason = found.pop("")
     told = words.remark(claim, results.profile, verdict, reason, quantities)
-    return Judgement(claim, verdict, reason, told, parts, quantities, findings, evidence)
+    return Judgement(claim, verdict, reason, told, found, quantities, findings, evidence)
 
 
 def _findings(claim: Claim, criterion: Criterion, quantities: Sequence[Quantity]) -> list[Finding]:
     """How a criterion fares, in every task or mechanism that its quantity was measured of."""
-    core, apart = criterion.core, claim.part_of(criterion.quantity)
+    core, apart = criterion.core, claim.apart_of(criterion.quantity)
     return [
         Finding(
             f"{each.part}: {each.label}" if each.part else each.label,
@@ -205,21 +205,22 @@ def outcome(criterion: Criterion, quantity: Quantity) -> Outcome:
     return "nearly" if met and least <= quantity.low and quantity.high <= most else "undecided"
 
 
-def _of_part(
-    part: str,
+def _decided(
+    apart: str,
     claim: Claim,
     evidence: Evidence,
     quantities: Sequence[Quantity],
     findings: Sequence[Finding],
 ) -> Decided:
     """The verdict on the claim itself, or on a part that is judged apart."""
-    sizes = {name: size for name, size in claim.paper_size.items() if claim.part_of(name) == part}
-    unfair = "" if part else claim.undecided_at.get(evidence.results.profile, "")
+    paper = claim.paper_size.items()
+    sizes = {name: size for name, size in paper if claim.apart_of(name) == apart}
+    unfair = "" if apart else claim.undecided_at.get(evidence.results.profile, "")
     return (
         _obstacle(claim, evidence)
-        or _unmet(part, claim, evidence, sizes, quantities)
+        or _unmet(apart, claim, evidence, sizes, quantities)
         or (_found("undecided", unfair) if unfair else None)
-        or _verdict([each for each in findings if each.apart == part], sizes, evidence)
+        or _verdict([each for each in findings if each.apart == apart], sizes, evidence)
     )
 
 
@@ -237,7 +238,7 @@ def _obstacle(claim: Claim, evidence: Evidence) -> Decided | None:
 
 
 def _unmet(
-    part: str,
+    apart: str,
     claim: Claim,
     evidence: Evidence,
     sizes: words.Sizes,
@@ -246,7 +247,7 @@ def _unmet(
     """The verdict by the first precondition that is not met, or None."""
     smaller = "here" if claim.own else words.smaller(sizes, evidence)
     for condition in claim.preconditions:
-        if claim.part_of(condition.quantity) != part or not (condition.learned or smaller):
+        if claim.apart_of(condition.quantity) != apart or not (condition.learned or smaller):
             continue
         quantity = next((each for each in quantities if each.name == condition.quantity), None)
         if quantity is None or math.isnan(quantity.value):
@@ -259,7 +260,7 @@ def _unmet(
             continue
         else:
             value, unit = number_text(quantity.value, quantity.unit), quantity.unit
-            missed = Finding(quantity.label, value, condition.words(unit), "fails", False, part)
+            missed = Finding(quantity.label, value, condition.words(unit), "fails", False, apart)
             found = f"{missed}."
         if not condition.learned:
             return "too small to tell", f"Too easy {smaller}: {found}"
