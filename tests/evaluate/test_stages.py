@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support import argv, stages, tiny
+from support import stages, tiny
 from support.stages import MECHANISMS, QUICK, contents
 
 from pondering.params.read import load_params
@@ -109,25 +109,29 @@ def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path
 
 
 def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) -> None:
-    """From a shell, with another hash seed; the two other mechanisms are taken over."""
+    """With another hash seed; the two other mechanisms are taken over."""
     folder = tiny.write(tmp_path, tiny.document()).parent
-    environment = os.environ | {"PONDERING_TRACKING": "off", "PYTHONHASHSEED": "12345"}
-
-    def shell(name: str, *arguments: str) -> None:
-        command = [sys.executable, argv.PIPELINE / f"{name}.py", *arguments]
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-
-    shell("datasets", *stages.DATASETS)
-    shell("train", *QUICK, "--mechanism", "pondernet")
     for mechanism in ("repeat", "act"):
         shutil.copytree(
             project / f"data/results/quick/networks/tiny/{mechanism}",
             folder / f"data/results/quick/networks/tiny/{mechanism}",
         )
-    shell("evaluate", *QUICK)
+    ran = [
+        ("datasets", *stages.DATASETS),
+        ("train", *QUICK, "--mechanism", "pondernet"),
+        ("evaluate", *QUICK),
+    ]
+    code = (
+        "from support import argv\n"
+        f"for name, *words in {ran}:\n"
+        "    argv.script(f'{name}.py')(words, standalone_mode=False)"
+    )
+    more = {"PONDERING_TRACKING": "off", "PYTHONHASHSEED": "12345"}
+    environment = os.environ | more | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
     timed = ("data/replicas/", "data/results/quick/provenance/")  # they say how long it took
     ours = {each: data for each, data in contents(folder).items() if not each.startswith(timed)}
     theirs = contents(project)
