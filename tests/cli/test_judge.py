@@ -9,25 +9,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from support.argv import refused, shown
 from support.claim_cases import CASES
 from support.synthetic_results import card_of
 
 from pondering.claims.claims import load_register
 from pondering.claims.verdicts import judge
 from pondering.cli.claims_text import detail
-from pondering.cli.main import main
 from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
 REGISTER = load_register(ROOT / "claims.yaml")
 IDS = [claim.id for claim in REGISTER.claims]
 MISSING = "Not judged, for what is missing:"
-
-
-def done(*words: object) -> tuple[int, str, str]:
-    found = CliRunner().invoke(main, [str(word) for word in words])
-    return found.exit_code, found.stdout, found.stderr
 
 
 @pytest.fixture
@@ -39,14 +33,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def written(folder: Path, source: Results) -> list[Path]:
+def written(folder: Path, source: Results) -> list[str]:
     """Tables and their cards as words of a command."""
     words = []
     for name, table in source.tables.items():
         table.to_csv(folder / f"my-{name}.csv", index=False)
         card = replace(card_of(name), stand_in=False)
         (folder / f"{name}.json").write_text(json.dumps(asdict(card)))
-        words += [Path(f"my-{name}.csv"), Path("--card"), Path(f"{name}.json")]
+        words += [f"my-{name}.csv", "--card", f"{name}.json"]
     return words
 
 
@@ -65,8 +59,7 @@ def test_a_published_folder_has_the_verdicts_that_are_published(project: Path) -
         for path in (*reduced.glob(f"{kind}/logic.*"), *reduced.glob(f"{kind}/mnist.*")):
             shutil.copy(path, project / "mine" / kind)
     shutil.copytree(reduced / "curves/logic", project / "mine/curves/logic")
-    status, text, warned = done("judge", "mine", "--profile", "reduced")
-    assert (status, warned) == (0, "")
+    text = shown("judge", "mine", "--profile", "reduced")
     blocks, missing = judged(text)
     assert sorted([*blocks, *missing]) == sorted(IDS)
     assert text.startswith(f"{len(blocks)} of {len(IDS)} claims can be judged from ")
@@ -80,9 +73,7 @@ def test_a_published_folder_has_the_verdicts_that_are_published(project: Path) -
 @pytest.mark.parametrize("name", ["G1", "M2"])
 def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> None:
     source = CASES[name][0]
-    status, text, warned = done("judge", *written(project, source))
-    assert (status, warned) == (0, "")
-    blocks, missing = judged(text)
+    blocks, missing = judged(shown("judge", *written(project, source)))
     wanted = judge(REGISTER.claims[IDS.index(name)], replace(source, curves={}, traces={}))
     assert wanted.verdict == "reproduced"
     changes = REGISTER.changes_of(name)
@@ -118,6 +109,4 @@ def test_what_cannot_be_read_is_one_line(project: Path, words: tuple[str, ...], 
     table = CASES["G1"][0].tables["parity"].assign(experiment="other")
     table.to_csv(project / "other.csv", index=False)
     shutil.copy(project / "parity.json", project / "other.json")
-    status, text, line = done("judge", *words)
-    assert (status, text) == (2, "")
-    assert line.startswith(f"error: {said}") and len(line.splitlines()) == 1
+    assert refused("judge", *words).startswith(f"error: {said}")

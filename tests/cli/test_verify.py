@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from support import tiny
+from support.argv import refused
 from support.repros import commit
 
-from pondering.cli.main import main
 from pondering.cli.verify import ERROR, STEPS, files_apart, numbers_apart
 
 ROWS = "setting,seed,error\n0.1,0,0.25\n0.1,1,0.5\n"
@@ -57,13 +56,11 @@ def test_what_is_not_committed_is_not_run(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     tiny.write(tmp_path, tiny.document())
-    done = CliRunner().invoke(main, ["verify"])
-    assert done.output == "error: reports/quick/metrics: nothing is committed to compare with\n"
+    said = "error: reports/quick/metrics: nothing is committed to compare with\n"
+    assert refused("verify") == said
     (tmp_path / "reports/quick/metrics").mkdir(parents=True)
     (tmp_path / "reports/quick/metrics/tiny.json").write_text("{}")
     commit(tmp_path)
     tiny.write(tmp_path, tiny.document(seeds=[1]))
-    done = CliRunner().invoke(main, ["verify"])
-    assert done.output == (
-        "error: this folder differs from the last commit; commit the changes first\n"
-    )
+    said = "error: this folder differs from the last commit; commit the changes first\n"
+    assert refused("verify") == said

@@ -23,16 +23,16 @@ def script(name: str) -> click.Command:
     return command
 
 
-def run(*words: str, charset: str = "utf-8") -> Result:
+def run(*words: str) -> Result:
     """`pondering WORDS`; where the first is a file name, that stage script."""
     if words[0].endswith(".py"):
-        return CliRunner().invoke(script(words[0]), list(words[1:]))
-    return CliRunner(charset=charset).invoke(main, list(words))
+        return CliRunner().invoke(script(words[0]), words[1:])
+    return CliRunner().invoke(main, words)
 
 
-def shown(*words: str, charset: str = "utf-8") -> str:
+def shown(*words: str) -> str:
     """What a command prints that ends well."""
-    done = run(*words, charset=charset)
+    done = run(*words)
     assert (done.exit_code, done.stderr) == (0, ""), done.output
     return done.stdout
 

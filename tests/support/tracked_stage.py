@@ -1,7 +1,6 @@
 """A training that trains nothing: `python tracked_stage.py` in a project's folder.
 
-As a process it waits after its first logging point until its input ends. And what the tests of
-tracking look at MLflow with.
+As a process it waits after its first logging point until its input ends.
 """
 
 from __future__ import annotations
@@ -70,30 +69,6 @@ def train(points: int = POINTS, pause: Callable[[], object] = lambda: None) -> N
             pause()
         if points < POINTS:
             raise KeyboardInterrupt
-
-
-def runs() -> dict[str, Any]:
-    """Every run in the working folder's database, with its id, by its name."""
-    from pondering.track.runs import client
-
-    mlflow = client()
-    found = [
-        run
-        for experiment in mlflow.search_experiments()
-        for run in mlflow.search_runs([experiment.experiment_id])
-    ]
-    names = [run.info.run_name for run in found]
-    assert len(names) == len(set(names)), "a run is there twice"
-    return dict(zip(names, found, strict=True))
-
-
-def points(run: Any, metric: str = "loss") -> list[tuple[int, float]]:
-    """Updates and values of a run's curve."""
-    from pondering.track.runs import client
-
-    return [
-        (each.step, each.value) for each in client().get_metric_history(run.info.run_id, metric)
-    ]
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:

@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 from support import tiny
 from support import tracked_stage as stage
-from support.tracked_stage import points, runs
 
 from pondering import track
 from pondering.params.replica import Replica
@@ -49,6 +48,32 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database: Pat
         monkeypatch.setattr(f"pondering.track.{module}.DATABASE", database)
     shutil.copy(empty_database, database)
     return tmp_path
+
+
+def runs() -> dict[str, Any]:
+    """Every run in the working folder's database, with its id, by its name."""
+    mlflow = client()
+    found = [
+        run
+        for experiment in mlflow.search_experiments()
+        for run in mlflow.search_runs([experiment.experiment_id])
+    ]
+    names = [run.info.run_name for run in found]
+    assert len(names) == len(set(names)), "a run is there twice"
+    return dict(zip(names, found, strict=True))
+
+
+def points(run: Any, metric: str = "loss") -> list[tuple[int, float]]:
+    """Updates and values of a run's curve."""
+    return [
+        (each.step, each.value) for each in client().get_metric_history(run.info.run_id, metric)
+    ]
+
+
+def client() -> Any:
+    from pondering.track import runs  # imports MLflow, which takes seconds
+
+    return runs.client()
 
 
 def load() -> None:
@@ -134,8 +159,6 @@ def test_a_training_that_goes_on_or_starts_again_has_one_run_a_replica(project: 
 
 
 def test_results_are_loaded_once_with_all_that_belongs_to_them(results: Path) -> None:
-    from pondering.track.runs import client
-
     load()
     found = runs()
     assert found.keys() == ALL | {"parity"}
@@ -190,7 +213,7 @@ def test_a_training_at_work_is_not_touched_by_older_results(results: Path) -> No
 
 
 def test_long_curves_are_thinned_and_keep_their_last_point(project: Path) -> None:
-    from pondering.track.runs import POINTS, Runs, client
+    from pondering.track.runs import POINTS, Runs
 
     found = Runs(client(), "quick", "parity")
     run = found.begin(Replica("act", 0.01, 0))
