@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import importlib
 import inspect
-import io
 import json
 import re
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -233,13 +231,11 @@ def test_todays_evaluation_is_the_one_that_measured_them() -> None:
 
 def _lines() -> str:
     """What the table lacks: the hashes of the parts when the list was committed, and today."""
-    log = ["git", "-C", str(ROOT), "log", "-1", "--format=%H", "--", str(LISTED)]
-    commit = subprocess.run(log, capture_output=True, text=True, check=True).stdout.strip()
-    archive = ["git", "-C", str(ROOT), "archive", commit, "src/pondering"]
-    content = subprocess.run(archive, capture_output=True, check=True).stdout
     folder = ROOT / ".pytest_cache/published"
-    with tarfile.open(fileobj=io.BytesIO(content)) as archived:
-        archived.extractall(folder, filter="data")
+    folder.mkdir(parents=True, exist_ok=True)
+    commit = f"$(git log -1 --format=%H -- {LISTED})"
+    command = f"git archive {commit} src/pondering | tar -x -C {folder}"
+    subprocess.run(command, shell=True, cwd=ROOT, check=True)
     lines = {}
     for config in load_params(ROOT / "params.yaml", "reduced").experiments.values():
         for mechanism in config.mechanisms:
