@@ -89,11 +89,8 @@ def test_the_document_says_which_claims_a_table_is_not_enough_for() -> None:
         claim.id
         for claim in REGISTER.claims
         if not claim.own
-        and judge(
-            claim.model_copy(update={"undecided_at": {}}),
-            replace(CASES[claim.id][0], curves={}, traces={}),
-        ).verdict == "undecided"
-    ]  # fmt: skip
+        and judge(claim, replace(CASES[claim.id][0], curves={}, traces={})).verdict == "undecided"
+    ]
     assert said and sorted(said.groups()) == sorted(undecided)
 
 

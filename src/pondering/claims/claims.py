@@ -156,7 +156,6 @@ class Claim(Entry):
         repeated_from: where a setting has seeds from here on, these alone count.
         paper_size: by experiment, where it must be as large as the paper's for the claim to count
             as tried at the paper's own size; none of a claim of our own.
-        undecided_at: by profile, why its runs cannot decide the claim, whatever they show.
         remarks: by profile, what its verdict means.
     """
 
@@ -180,7 +179,6 @@ class Claim(Entry):
     fresh_from: int = 0
     repeated_from: int | None = None
     paper_size: dict[str, PaperSize] = Field(default_factory=dict)
-    undecided_at: dict[str, str] = Field(default_factory=dict)
     remarks: dict[str, Remark] = Field(default_factory=dict)
 
     @field_validator("criteria", "preconditions", mode="before")

@@ -215,11 +215,9 @@ def _decided(
     """The verdict on the claim itself, or on a part that is judged apart."""
     paper = claim.paper_size.items()
     sizes = {name: size for name, size in paper if claim.apart_of(name) == apart}
-    unfair = "" if apart else claim.undecided_at.get(evidence.results.profile, "")
     return (
         _obstacle(claim, evidence)
         or _unmet(apart, claim, evidence, sizes, quantities)
-        or (_found("undecided", unfair) if unfair else None)
         or _verdict([each for each in findings if each.apart == apart], sizes, evidence)
     )
 

@@ -40,8 +40,8 @@ def judge_command(paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str
         raise UserError(
             f"{paths[0]}: no claim is about {name!r}; they are about {', '.join(known)}"
         )
-    bare: dict[str, object] = {"remarks": {}, "undecided_at": {}}  # they are of the published runs
-    claims = [claim.model_copy(update=bare) for claim in register.claims]
+    # remarks are of the published runs
+    claims = [claim.model_copy(update={"remarks": {}}) for claim in register.claims]
     judgements = judge_all(claims, results)
     tables = list(results.tables)
     click.echo(claims_text.given(judgements, register, tables, profile, options.width()))

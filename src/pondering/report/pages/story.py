@@ -54,7 +54,7 @@ def table(results: Results, judged: Mapping[str, Any]) -> str:
         chosen = {each.name: each for each in best_methods(per_seed(headline(rows)), [*METHODS])}
         unit: Unit = "share" if card.is_share else "bits"
         cells = [
-            _cell(chosen[name].of(seeds), name, unit) if name in chosen else "" for name in METHODS
+            _cell(chosen[name].of(seeds), name, unit) if name in chosen else "-" for name in METHODS
         ]
         task = [card.title, *re.split("[,;] ", card.what.replace(" elements,", ""))[:parts]]
         task += [card.splits[split]] if split == "train" else []
