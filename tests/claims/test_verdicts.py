@@ -20,11 +20,7 @@ from pondering.results.statistics import Interval
 
 OPEN = "too small to tell"
 EVERY = load_register(Path(__file__).parents[2] / "claims.yaml").claims
-CLAIMS = {
-    claim.id: claim.model_copy(update={"remarks": {}})
-    for claim in EVERY
-    if not claim.own
-}
+CLAIMS = {claim.id: claim.model_copy(update={"remarks": {}}) for claim in EVERY if not claim.own}
 """Of the papers; without what is said of the runs that were published."""
 CORE = Criterion(quantity="a", at_least=1.0, partly=0.5, by="estimate", core=True)
 SIDE = Criterion(quantity="b", at_least=1.0, partly=0.5, by="estimate")
