@@ -73,6 +73,7 @@ def test_a_table_without_rows_is_absent(folder: Path) -> None:
     [
         ("reports/quick/tables/parity.csv", "", "not a readable CSV"),
         ("reports/quick/tables/parity.csv", "experiment,mechanism\nparity,act\n", "'setting'"),
+        ("reports/quick/traces/sort.json", "{", "no traces"),
         ("reports/quick/cards/parity.json", '{"what": "bits"}', "stand_in: Field required"),
         ("reports/quick/cards/parity.json", '{"what": "", "stand_in": "no"}', "valid boolean"),
     ],

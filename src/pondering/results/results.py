@@ -117,7 +117,7 @@ class Results:
             profile,
             _tables(files("tables/*.csv"), TABLE_COLUMNS),
             {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()},
-            {path.stem: json.loads(read_text(path))["traces"] for path in files("traces/*.json")},
+            {path.stem: _traces(path) for path in files("traces/*.json")},
             {path.stem: read_card(path) for path in files("cards/*.json")},
             _tables(files("exits/*.csv"), EXIT_COLUMNS),
             _readouts(folder),
@@ -205,6 +205,14 @@ def read_csv(path: Path, columns: Sequence[str], types: Any) -> pd.DataFrame:
     if lacking := [name for name in columns if name not in rows]:
         raise UserError(f"{path}: column {lacking[0]!r} is missing; it has {', '.join(rows)}")
     return rows
+
+
+def _traces(path: Path) -> list[dict[str, Any]]:
+    try:
+        found: list[dict[str, Any]] = json.loads(read_text(path))["traces"]
+    except (ValueError, LookupError, TypeError) as problem:  # a user's, as tables and cards may be
+        raise UserError(printable(f"{path}: no traces ({problem})")) from None
+    return found
 
 
 def read_card(path: Path) -> Card:
