@@ -15,11 +15,12 @@ from support import question_cases as cases
 from support.claim_tables import curve, results, rows
 
 from pondering.claims.claims import load_register
-from pondering.claims.evidence import Evidence
-from pondering.claims.measures.comparison import log_ratio
+from pondering.claims.evidence import Evidence, InsufficientError
+from pondering.claims.measures.comparison import log_ratio, rules_and_mechanisms
 from pondering.claims.measures.halting import initial_bias
 from pondering.claims.verdicts import Judgement, from_seed, judge
 from pondering.results.results import Results
+from pondering.results.statistics import Interval
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = {
@@ -194,10 +195,17 @@ def test_mean_steps_that_a_rule_does_not_reach_are_left_out() -> None:
     table = made.exits["comparison"]
     short = (table["rule"] == "patience") & (table["seed"] == 103)
     table.loc[short, "ponder_time"] = 1 + (table.loc[short, "ponder_time"] - 1) * 0.6
-    found = judged("Q4", made)
-    labels = {each.part: each.label for each in found.quantities}
-    assert labels["Comparison"].endswith("at 2, 3 mean steps")
-    assert labels["Comparison digits"].endswith("at 2, 3, 4 mean steps")
+
+    def ratio(*steps: float) -> Interval:
+        found = rules_and_mechanisms(
+            Evidence(made), experiment="comparison", beside="", steps=steps
+        )["variance_ratio"]
+        assert isinstance(found, Interval)
+        return found
+
+    assert ratio(2, 3, 4) == ratio(2, 3)
+    with pytest.raises(InsufficientError, match="mean steps that every rule reaches"):
+        ratio(4)
 
 
 def test_mechanisms_that_learned_nothing_are_not_compared() -> None:
@@ -205,15 +213,17 @@ def test_mechanisms_that_learned_nothing_are_not_compared() -> None:
     table = made.tables["comparison"]
     table.loc[table["mechanism"] == "dact", "error"] = 0.26
     found = judged("Q4", made)
-    labels = {each.part: each.label for each in found.quantities}
-    assert "between PonderNet, Correctness, at" in labels["Comparison"]
-    assert "between PonderNet, Correctness, DACT, at" in labels["Comparison digits"]
     assert not any("any_depth" in each for each in names(found, "Comparison"))
+    without = cases.q4(0.1, 0.02)
+    for own in (without.tables, without.exits):
+        own["comparison"] = own["comparison"][own["comparison"]["mechanism"] != "dact"]
+    left = quantity(judged("Q4", without), "variance_ratio_beside", "Comparison")[0]
+    assert quantity(found, "variance_ratio_beside", "Comparison")[0] == pytest.approx(left)
+    assert left != pytest.approx(quantity(found, "variance_ratio", "Comparison digits")[0])
     made.readouts["comparison"] = cases.audit_of("comparison", "dact", (0.5,), {"depth": 0.01})
     found = judged("Q4", made)
     first, beside = (each for each in found.quantities if each.part == "Comparison")
-    assert first.label == labels["Comparison"]
-    assert beside.label == "the same with DACT too"
+    assert first.value == pytest.approx(left)
     assert beside.value == pytest.approx(quantity(found, "variance_ratio", "Comparison digits")[0])
 
 

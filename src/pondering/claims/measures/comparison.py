@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -50,14 +50,11 @@ def rules_and_mechanisms(
         elif mechanism in forced and forced[mechanism]["depth"].mean() <= LARGEST_ERROR:
             deep[mechanism] = own
     require(len(best), 2, "mechanisms with exit rules that learned the task")
-    ratio, rules, at_steps = _ratio(best, rows, steps)
     suffix = "_beside" if experiment == beside else ""
-    found: Measured = {f"variance_ratio{suffix}": ratio, "rules": rules, "depths": at_steps}
-    found["mechanisms"] = _listed(best)
+    found: Measured = {f"variance_ratio{suffix}": _ratio(best, rows, steps)}
     if deep:
         with suppress(InsufficientError):  # it decides nothing
-            found[f"variance_ratio_at_any_depth{suffix}"] = _ratio(best | deep, rows, steps)[0]
-            found["deep"] = _listed(deep)
+            found[f"variance_ratio_at_any_depth{suffix}"] = _ratio(best | deep, rows, steps)
     return found
 
 
@@ -69,8 +66,8 @@ def _fine(own: pd.DataFrame, rule: str) -> bool:
 
 def _ratio(
     best: Mapping[str, pd.DataFrame], rows: pd.DataFrame, steps: Sequence[float]
-) -> tuple[Interval, str, str]:
-    """The ratio, whose interval is that of its logarithm, with the rules and mean steps in it."""
+) -> Interval:
+    """The ratio, whose interval is that of its logarithm."""
     rules = [rule for rule in with_curve(rows) if all(_fine(own, rule) for own in best.values())]
     require(len(rules), 2, "rules with eight thresholds in every network")
     accuracy = _accuracies(best, rules, steps)
@@ -79,12 +76,7 @@ def _ratio(
     found = interval(log_ratio, accuracy[..., reached])
     with np.errstate(over="ignore"):
         ratio, low, high = np.exp([found.estimate, found.low, found.high]).tolist()
-    at = ", ".join(f"{each:g}" for each in np.asarray(steps)[reached])
-    return Interval(ratio, low, high, found.count), ", ".join(rules), at
-
-
-def _listed(mechanisms: Iterable[str]) -> str:
-    return ", ".join(MECHANISMS[each].title for each in mechanisms)
+    return Interval(ratio, low, high, found.count)
 
 
 def _accuracies(
