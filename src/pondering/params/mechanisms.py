@@ -35,9 +35,9 @@ class Mechanism:
         learns: whether its halting unit does, as in its class.
         remainder: whether R, the weight that the last step is given, means anything.
         sweeps: what a mapping in the list of settings may name besides the setting, for the
-            replicas of that setting alone: `halt_bias`, where the halting unit learns, and those of
-            `own` that are numbers or words. Its class takes tensors (K,) of such numbers, and
-            tuples of K such words.
+            replicas of that setting alone. It may be `halt_bias`, where the halting unit learns,
+            and those of `own` that are numbers or words. Its class takes tensors
+            (K,) of such numbers, and tuples of K such words.
     """
 
     title: str

@@ -115,8 +115,8 @@ def mean_interval(values: ArrayLike) -> Interval:
 def median_interval(values: ArrayLike, level: float = LEVEL) -> Interval:
     """The median over seeds between two of the sorted values, whatever their distribution.
 
-    The r-th smallest and the r-th largest value have the median between them unless fewer than r
-    values lie on one side of it, and on which side each lies is the toss of a coin.
+    A value lies above or below the true median as a coin falls. The median is between the r-th
+    smallest and the r-th largest value unless fewer than r values fall on one side.
 
     Args:
         values: [seeds]; infinite where never reached, which sorts last; NaN is left out.

@@ -6,9 +6,9 @@
    `paper` would take) into shards: replicas of one mechanism that train as one stack (`shard`).
 3. Shards train side by side in processes of this machine (`processes`) or on a Ray cluster (`ray`),
    each from its last checkpoint (`checkpoint`).
-4. A shard's trainer (made by `build`, its loop is `trainer`) takes a batch for each seed
-   (`batches`; `draws` where the device draws them), updates all replicas by Adam (`adam`), and may
-   lower rates and stop replicas (`plateau`).
+4. `build` makes a shard's trainer, whose loop is `trainer`. It takes a batch for each seed
+   (`batches`; `draws` where the device draws them) and updates all replicas by Adam (`adam`). It
+   may lower rates and stop replicas (`plateau`).
 5. A finished replica becomes one file named by its hash, and from these files the stage writes the
    networks, curves and records that evaluation and report read (`outs`).
 

@@ -5,9 +5,9 @@ A sixth, draws, is of replicas alone whose batches are drawn on the device.
 The hash of a part covers the syntax trees of the files listed here. Comments, docstrings,
 annotations, errors raised and imports within the package do not enter it, nor do the files' names.
 A file that is listed nowhere decides no number of a training, or computes the same numbers in
-another way, as `model/paths/kernels` and `train/kernels.py` do on a GPU: the path is recorded with
-a replica, but is not part of what it is. Task, cell and mechanism are found
-by their names, so a new one changes no hash of the others.
+another way. `model/paths/kernels` and `train/kernels.py` do so on a GPU: a replica's file records
+its path, but the hash does not cover it. Task, cell and mechanism are found by their names, so a
+new one changes no hash of the others.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def parts(
 ) -> dict[str, str]:
     """The hash of each part of a program.
 
-    A hash that `same_program.csv` lists as new is given as the old one: the edit between the two
-    left every number as it was, byte for byte, so what was trained before is of this program.
+    A hash that `same_program.csv` lists as new is given as the old one. The edit between the two
+    left every number as it was, byte for byte.
 
     Args:
         task, cell, mechanism: their names in `params.yaml`.

@@ -1,8 +1,8 @@
 """A shard: replicas of one mechanism that train as one stack, with a checkpoint of their own.
 
-A replica's batches depend on its seed alone and its gradient on itself alone, so shards train as
-the whole sweep does: bit for bit on a CPU where batch and hidden size are multiples of `LANES`,
-else up to rounding.
+A replica's batches depend on its seed alone and its gradient on itself alone. So shards train as
+the whole sweep does. On a CPU the bits are equal where `LANES` divides batch and hidden size;
+elsewhere numbers agree to rounding.
 """
 
 from __future__ import annotations

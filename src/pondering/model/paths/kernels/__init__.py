@@ -1,9 +1,9 @@
 """Kernels that Triton compiles for a GPU: whole updates of a training, see `update.py`.
 
-They compute what the other paths compute, for networks that answer every input by one sigmoid: ACT,
-fixed repeat and PonderNet around a tanh RNN that reads one vector, ACT and fixed repeat around an
-LSTM that reads a sequence. A training on a GPU alone uses them. This file needs no Triton, the
-others do.
+They compute what the other paths compute, for networks that answer every input by one sigmoid.
+Around a tanh RNN that reads one vector: ACT, fixed repeat and PonderNet. Around an LSTM that reads
+a sequence: ACT and fixed repeat. A training on a GPU alone uses them. This file needs no Triton,
+the others do.
 """
 
 from __future__ import annotations

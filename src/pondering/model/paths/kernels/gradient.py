@@ -1,8 +1,8 @@
 """The gradients of the matrices W_s and W_x, as products over all rows and steps.
 
-Grid: (K, W / BM, (H + D) / BN), W = H or, of an LSTM, 4 H: each program has one tile of [W_s | W_x]
-and adds in a fixed order, chunk by chunk and step by step, so that no atomics are needed and equal
-runs give equal bits. A chunk's moments end with its own last state: what lies behind is of an
+Grid: (K, W / BM, (H + D) / BN), W = H or, of an LSTM, 4 H. Each program has one tile of
+[W_s | W_x]. It adds in a fixed order, chunk by chunk and step by step: no atomics are needed, and
+equal runs give equal bits. A chunk's moments end with its own last state: what lies behind is of an
 earlier update.
 """
 

@@ -3,8 +3,8 @@
 One launch embeds the inputs, ponders over one after the other, scores every answer and goes back
 through all steps. Grid: (K replicas, chunks of R rows).
 
-The states of a chunk lie one behind the other, its *moments*: zero at moment 0, then one for each
-ponder step, and after the steps of an input one for the mean-field state that crosses to the next.
+The states of a chunk lie one behind the other, its *moments*. The state is zero at moment 0. Then
+each ponder step has a moment, and after the steps of an input the mean-field state has one.
 Where each input begins depends on the chunk's own rows. The 4 H gates of a step are computed in
 tiles of `TILE` units, so that only a tile's four products are in registers.
 """
