@@ -161,8 +161,8 @@ def _judged(claim: Claim, results: Results) -> Judgement:
         findings = tuple(f for each in claim.criteria for f in _findings(claim, each, quantities))
         found = {each: _decided(each, claim, evidence, quantities, findings) for each in names}
     verdict, reason = found.pop("")
-    told = words.remark(claim, results.profile, verdict, reason, quantities)
-    return Judgement(claim, verdict, reason, told, found, quantities, findings, evidence)
+    remark = words.remark(claim, results.profile, verdict, reason, quantities)
+    return Judgement(claim, verdict, reason, remark, found, quantities, findings, evidence)
 
 
 def _findings(claim: Claim, criterion: Criterion, quantities: Sequence[Quantity]) -> list[Finding]:

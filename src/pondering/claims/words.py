@@ -49,15 +49,15 @@ def remark(
     claim: Claim, profile: str, verdict: Verdict, reason: str, quantities: Sequence[Quantity]
 ) -> Remark:
     """What is said of a verdict: the claim's own words for this profile, else `reason`."""
-    told = claim.remarks.get(profile)
-    if not told or told.verdict != verdict or not quantities:
+    written = claim.remarks.get(profile)
+    if not written or written.verdict != verdict or not quantities:
         return Remark(verdict=verdict, why=reason, change=CHANGE[verdict])
     estimates = [plain_estimate(each) for each in quantities]
     try:
-        why = re.sub(r"{(.+?)}", lambda found: in_words(found[1], estimates), told.why)
+        why = re.sub(r"{(.+?)}", lambda found: in_words(found[1], estimates), written.why)
     except LookupError:  # other runs, which lack a quantity that the published ones have
         why = reason
-    return told.model_copy(update={"why": why})
+    return written.model_copy(update={"why": why})
 
 
 def outcomes(found: Iterable[tuple[Outcome, str]]) -> str:

@@ -30,8 +30,8 @@ def overview(judgements: Sequence[Judgement], profile: str, width: int) -> str:
         width: of the terminal, in characters.
     """
     counts = {each: sum(one.verdict == each for one in judgements) for each in VERDICTS}
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    summary = f"Profile {profile}, {len(judgements)} claims: {told}."
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    summary = f"Profile {profile}, {len(judgements)} claims: {counted}."
     rows = []
     for each in judgements:
         rows += beside(each.claim.id, each.verdict, each.claim.title, width)
@@ -82,21 +82,21 @@ def detail(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
     """
     claim = entry.claim
     source = ", ".join(filter(None, (claim.paper, claim.figure)))
-    told = [("claim", claim.statement), ("others" if claim.own else "paper", claim.paper_value)]
-    told += [("here", text) for text in _measured(entry)]
+    rows = [("claim", claim.statement), ("others" if claim.own else "paper", claim.paper_value)]
+    rows += [("here", text) for text in _measured(entry)]
     evidence, remark = entry.evidence, entry.remark
     if evidence.seeds:
         seeds = evidence.fewest_seeds
-        told.append(("runs", f"{evidence.replicas} networks, {seeds} seeds a setting"))
-    told += [("why", remark.why), ("would change", remark.change)]
-    told += [("apart", f"{part}: {verdict}. {why}") for part, (verdict, why) in entry.apart.items()]
-    told += [("but", each) for each in entry.flips]
-    told += [("cause", remark.cause)] if remark.cause else []
+        rows.append(("runs", f"{evidence.replicas} networks, {seeds} seeds a setting"))
+    rows += [("why", remark.why), ("would change", remark.change)]
+    rows += [("apart", f"{part}: {verdict}. {why}") for part, (verdict, why) in entry.apart.items()]
+    rows += [("but", each) for each in entry.flips]
+    rows += [("cause", remark.cause)] if remark.cause else []
     if evidence.unfinished:
-        told.append(("runs", f"unfinished: {', '.join(evidence.unfinished)}"))
-    told += [(str(change.on), change.what) for change in changes]
+        rows.append(("runs", f"unfinished: {', '.join(evidence.unfinished)}"))
+    rows += [(str(change.on), change.what) for change in changes]
     lines = beside(claim.id, entry.verdict, f"{claim.title} ({source})", width)
-    for name, text in told:
+    for name, text in rows:
         lines += wrapped(f"    {name:13}", text, width)
     return "\n".join(lines)
 
