@@ -15,7 +15,7 @@ from support.claim_cases import CASES
 from pondering.claims.claims import load_register
 from pondering.claims.verdicts import judge, judge_all
 from pondering.claims.words import VERDICTS
-from pondering.cli.claims_text import detail, overview
+from pondering.cli.claims_text import detail, full, overview
 
 ROOT = Path(__file__).parents[2]
 REGISTER = load_register(ROOT / "claims.yaml")
@@ -58,36 +58,41 @@ def test_a_summary_then_a_line_for_each_claim_and_part(width: int) -> None:
     assert "pondering claims G1 --profile reduced" in hint
 
 
-def test_the_detail_says_what_was_measured_why_and_what_would_change_it() -> None:
+def test_a_claim_in_brief_is_the_papers_number_ours_and_what_would_change_it() -> None:
     judgement = judge(REGISTER.claims[0], RESULTS)
     text = plain(detail(judgement, 80))
     assert max(map(len, text.splitlines())) <= 80
-    claim, whole = judgement.claim, " ".join(text.split())
-    first = f"G1 {judgement.verdict} {claim.title} ({claim.paper}, {claim.figure}) claim "
-    assert whole.startswith(first + claim.statement)
-    assert f"paper {claim.paper_value} here median error of the plain network " in whole
-    assert whole.endswith(f"why {judgement.remark.why} would change {judgement.remark.change}")
-    assert len(plain(detail(judgement, 120)).splitlines()) <= 12
-    flipped = plain(detail(replace(judgement, flips=("With ACT at 0.1: no.",)), 80))
+    claim, remark = judgement.claim, judgement.remark
+    assert " ".join(text.split()) == (
+        f"G1 {judgement.verdict} {claim.title} ({claim.paper}, {claim.figure}) "
+        f"paper {claim.paper_value} here {remark.why} would change {remark.change}"
+    )
+
+
+def test_a_whole_claim_has_its_criteria_and_what_would_flip_it() -> None:
+    judgement = judge(REGISTER.claims[0], RESULTS)
+    whole = " ".join(plain(full(judgement, 80)).split())
+    assert f"claim {judgement.claim.statement} paper " in whole
+    assert " here median error of the plain network " in whole
+    assert whole.endswith(f"would change {judgement.remark.change}")
+    flipped = plain(full(replace(judgement, flips=("With ACT at 0.1: no.",)), 80))
     assert "but          With ACT at 0.1: no." in flipped
 
 
 def test_claims_by_their_ids(project: Path) -> None:
-    """Published verdicts unless a profile is named."""
-    assert shown("claims", "--profile", "quick").startswith("Profile quick, 26 claims: 26 undec")
     blocks = shown("claims", "B2", "q1", "g1").split("\n\n")
-    assert [each.split()[0] for each in blocks] == ["Profile", "B2", "Q1", "G1"]
-    assert blocks[0] == "Profile reduced"
-    assert "why Comparison has not been run." in " ".join(blocks[2].split())
+    assert [each.split()[0] for each in blocks] == ["B2", "Q1", "G1"]
+    assert "here Comparison has not been run." in " ".join(blocks[1].split())
+    assert blocks[2].splitlines()[-1].endswith("pondering claims B2 Q1 G1 --full --profile reduced")
+    assert shown("claims", "--profile", "quick").startswith("Profile quick, 26 claims: 26 undec")
 
 
-@pytest.mark.parametrize("name", ["G9", "Q3"])
-def test_what_changed_since_the_registration_is_told(project: Path, name: str) -> None:
-    told = "".join(shown("claims", name).split())
-    changes = REGISTER.changes_of(name)
+def test_a_whole_claim_lists_its_changes_since_the_registration(project: Path) -> None:
+    told = "".join(shown("claims", "G9", "Q3", "--full").split())
+    changes = [*REGISTER.changes_of("G9"), *REGISTER.changes_of("Q3")]
     texts = [f"{each.on}{each.what}".replace(" ", "") for each in changes]
     assert texts and all(text in told for text in texts)
-    assert "2026-11" not in shown("claims", "B1")
+    assert "2026-11" not in shown("claims", "B1", "--full")
 
 
 def test_an_unknown_id_is_one_line(project: Path) -> None:

@@ -15,7 +15,7 @@ from support.synthetic_results import card_of
 
 from pondering.claims.claims import load_register
 from pondering.claims.verdicts import judge
-from pondering.cli.claims_text import detail
+from pondering.cli.claims_text import full
 from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> N
     wanted = judge(REGISTER.claims[IDS.index(name)], replace(source, curves={}, traces={}))
     assert wanted.verdict == "reproduced"
     changes = REGISTER.changes_of(name)
-    assert re.sub(r"\x1b\[\d+m", "", detail(wanted, 100, changes)) == blocks[name]
+    assert re.sub(r"\x1b\[\d+m", "", full(wanted, 100, changes)) == blocks[name]
     assert sorted([*blocks, *missing]) == sorted(IDS)
     assert missing["G9"] == "G9  Wikipedia has not been run."
 

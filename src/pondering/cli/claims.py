@@ -14,15 +14,17 @@ from pondering.project.paths import current
 
 @click.command("claims", short_help="Judge every claim of the papers.")
 @click.argument("ids", nargs=-1)
+@click.option("--full", is_flag=True, help="With every criterion, interval, cause and change.")
 @options.published
-def claims_command(ids: tuple[str, ...], profile: str) -> None:
+def claims_command(ids: tuple[str, ...], full: bool, profile: str) -> None:
     """Judge the papers' claims, and our own (Q), by the results of a profile.
 
-    IDS for all about some of them.
+    IDS name those to explain.
 
     \b
     pondering claims
     pondering claims G1 Q1
+    pondering claims G1 --full
     """
     from pondering.claims.claims import load_register
     from pondering.claims.verdicts import judge, judge_all
@@ -38,7 +40,14 @@ def claims_command(ids: tuple[str, ...], profile: str) -> None:
     if not wanted:
         click.echo(claims_text.overview(judge_all(register.claims, results), profile, width()))
         return
-    click.echo(f"Profile {profile}")
-    for name in wanted:
-        found = judge(claims[name], results)
-        click.echo(f"\n{claims_text.detail(found, width(), register.changes_of(name))}")
+    found = [judge(claims[name], results) for name in wanted]
+    if full:
+        texts = [
+            claims_text.full(each, width(), register.changes_of(each.claim.id)) for each in found
+        ]
+    else:
+        texts = [claims_text.detail(each, width()) for each in found]
+    click.echo("\n\n".join(texts))
+    if not full:
+        more = f"pondering claims {' '.join(wanted)} --full --profile {profile}"
+        click.echo(f"Criteria, intervals and causes: {more}")

@@ -65,40 +65,64 @@ def given(
         f"taken for runs of the size of {profile}."
     )
     parts = ["\n".join(textwrap.wrap(summary, width))]
-    parts += [detail(each, width, register.changes_of(each.claim.id)) for each in judged]
+    parts += [full(each, width, register.changes_of(each.claim.id)) for each in judged]
     if others:
         missing = (f"{each.claim.id:4}{each.reason}" for each in others)
         parts.append("\n".join(["Not judged, for what is missing:", *missing]))
     return "\n\n".join(parts)
 
 
-def detail(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
-    """All about one claim: the paper's number, ours, why the verdict is so, what would change it.
+def detail(entry: Judgement, width: int) -> str:
+    """One claim in brief: the paper's number, ours, and what would change the verdict.
+
+    Args:
+        entry: its verdict.
+        width: of the terminal, in characters.
+    """
+    rows = [_paper(entry), ("here", entry.remark.why), *_apart(entry)]
+    return _block(entry, [*rows, ("would change", entry.remark.change)], width)
+
+
+def full(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
+    """All about one claim: every criterion with its interval, the cause, the changes.
 
     Args:
         entry: its verdict.
         width: of the terminal, in characters.
         changes: of it, since the registration.
     """
-    claim = entry.claim
-    source = ", ".join(filter(None, (claim.paper, claim.figure)))
-    rows = [("claim", claim.statement), ("others" if claim.own else "paper", claim.paper_value)]
-    rows += [("here", text) for text in _measured(entry)]
     evidence, remark = entry.evidence, entry.remark
+    rows = [("claim", entry.claim.statement), _paper(entry)]
+    rows += [("here", text) for text in _measured(entry)]
     if evidence.seeds:
         seeds = evidence.fewest_seeds
         rows.append(("runs", f"{evidence.replicas} networks, {seeds} seeds a setting"))
-    rows += [("why", remark.why), ("would change", remark.change)]
-    rows += [("apart", f"{part}: {verdict}. {why}") for part, (verdict, why) in entry.apart.items()]
+    rows += [("why", remark.why), ("would change", remark.change), *_apart(entry)]
     rows += [("but", each) for each in entry.flips]
     rows += [("cause", remark.cause)] if remark.cause else []
     if evidence.unfinished:
         rows.append(("runs", f"unfinished: {', '.join(evidence.unfinished)}"))
-    rows += [(str(change.on), change.what) for change in changes]
+    return _block(entry, [*rows, *((str(each.on), each.what) for each in changes)], width)
+
+
+def _block(entry: Judgement, rows: Sequence[tuple[str, str]], width: int) -> str:
+    """A claim's verdict and title, and named texts below them."""
+    claim = entry.claim
+    source = ", ".join(filter(None, (claim.paper, claim.figure)))
     lines = beside(claim.id, entry.verdict, f"{claim.title} ({source})", width)
     for name, text in rows:
         lines += wrapped(f"    {name:13}", text, width)
     return "\n".join(lines)
+
+
+def _paper(entry: Judgement) -> tuple[str, str]:
+    """What the paper has, or for a claim of ours what others found."""
+    return "others" if entry.claim.own else "paper", entry.claim.paper_value
+
+
+def _apart(entry: Judgement) -> list[tuple[str, str]]:
+    """The verdicts on the parts that are judged apart."""
+    return [("apart", f"{name}: {verdict}. {why}") for name, (verdict, why) in entry.apart.items()]
 
 
 def beside(id: str, verdict: Verdict, text: str, width: int) -> list[str]:
