@@ -71,12 +71,12 @@ def test_paper_without_a_gpu_needs_insistence(project: Path) -> None:
     shutil.rmtree(project / "data/replicas")  # or those of quick, with the same values, would do
     paper = ("--profile", "paper", *ACT[2:])
     line = refused("train", *paper)
-    assert line.startswith("params.yaml: profile: paper needs a GPU: tiny takes about ")
+    assert line.startswith("params.yaml: profile: paper needs a GPU: ")
     assert line.endswith("insist: true")
     values = tiny.document()
     values["compute"]["insist"] = True
     tiny.write(project, values)
-    assert argv.shown("train.py", *paper).startswith("paper tiny takes about ")
+    argv.shown("train.py", *paper)
     assert (project / "data/results/paper/curves/tiny/act.csv").is_file()
 
 
