@@ -61,7 +61,7 @@ def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
 
 def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
     assert refused("exits", "parity", "--profile", "reduced") == (
-        "error: reports/reduced/exits/parity.csv: no rows; with `profile: reduced` in params.yaml "
-        "run `dvc repro exits@reduced`, if `exits` in dvc.yaml lists parity\n"
+        "error: reports/reduced/exits/parity.csv: no rows; with `profile: reduced` run "
+        "`dvc repro exits@reduced`, if `exits` in dvc.yaml lists parity\n"
     )
     assert "'comparision' is no experiment; allowed: parity, " in refused("exits", "comparision")

@@ -249,7 +249,7 @@ def test_diverged_replicas_are_passed_over(project: Path) -> None:
         (("parity", "--profile", "quik"), ("'quik'", "allowed: quick, reduced, paper")),
         (
             ("parity", "--profile", "paper"),
-            ("no network here in profile paper", "another --profile"),
+            ("no network here; with `profile: paper`", "another --profile"),
         ),
         (("logic", "--mechanism", "repeat"), ("train@quick-logic", "--mechanism")),
         (("parity", "--mechanism", "acts"), ("'acts'", "allowed: repeat, act, pondernet")),

@@ -15,7 +15,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import setting_text
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
-from pondering.project.paths import current, to_run
+from pondering.project.paths import current
 from pondering.results.units import number_text
 
 if TYPE_CHECKING:  # loaded where the command runs: help comes at once
@@ -50,8 +50,10 @@ def exits_command(experiment: str, profile: str | None) -> None:
     results = Results.of(layout)
     rows, table = results.exits.get(experiment), results.tables.get(experiment)
     if rows is None or table is None:
-        path, todo = layout.exits(experiment), to_run("exits", params.profile)
-        raise UserError(f"{path}: no rows; {todo}, if `exits` in dvc.yaml lists {experiment}")
+        raise UserError(
+            f"{layout.exits(experiment)}: no rows; with `profile: {params.profile}` run "
+            f"`dvc repro exits@{params.profile}`, if `exits` in dvc.yaml lists {experiment}"
+        )
     click.echo(f"Profile {params.profile}, {experiment}: error by exit rule at equal mean steps")
     for line in lines(rows, table):
         click.echo(line)

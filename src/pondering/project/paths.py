@@ -105,15 +105,3 @@ def current(root: Path, profile: str) -> Layout:
     own = Layout(root, profile)
     written = any((own.report / "tables").glob("*.csv"))
     return own if written else Layout(root, profile, PUBLISHED)
-
-
-def to_run(stage: str, profile: str, experiment: str | None = None) -> str:
-    """What makes a stage run, in words: DVC knows those of one profile, that of params.yaml.
-
-    Args:
-        stage: as dvc.yaml names it.
-        profile: the one to run it for, active or not.
-        experiment: None for a stage that has all of them.
-    """
-    name = f"{profile}-{experiment}" if experiment else profile
-    return f"with `profile: {profile}` in params.yaml run `dvc repro {stage}@{name}`"

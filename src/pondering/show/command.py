@@ -11,7 +11,7 @@ import click
 from pondering.params.read import MECHANISMS, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
-from pondering.project.paths import PUBLISHED, RESULTS, Layout, to_run
+from pondering.project.paths import PUBLISHED, RESULTS, Layout
 from pondering.results.units import number_text
 
 if TYPE_CHECKING:  # torch is loaded with the network, not for --help
@@ -116,8 +116,8 @@ def _find(
         except ValueError as error:
             raise UserError(str(error)) from None
     raise UserError(
-        f"{experiment} {variant.variant}: no network here in profile {params.profile}; "
-        f"{to_run('train', params.profile, experiment)}, or choose another --profile or --mechanism"
+        f"{experiment} {variant.variant}: no network here; with `profile: {params.profile}` run "
+        f"`dvc repro {params.training(experiment)}`, or choose another --profile or --mechanism"
     )
 
 
