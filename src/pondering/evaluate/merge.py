@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,12 @@ from pondering.params.replica import Replica
 from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.results.tables import REPLICA
 from pondering.train import program
 from pondering.train.replica import by_hash
 from pondering.train.replicas_csv import published
 
-Trace = dict[str, Any]
+Row = dict[str, Any]
 ALONE = ("sequence", "image")
 """Kinds of traces that one replica has for all of its mechanism."""
 
@@ -56,47 +56,34 @@ class Merge:
         if not self.published:
             return table
         before = pd.read_csv(path)
-        before = before[[each in self.published for each in _replicas(before)]]
-        # Empty columns have no type, and would take it from the others.
-        both = pd.concat([each for each in (before, table) if len(each)], ignore_index=True)
-        order = pd.DataFrame([self._place[each] for each in _replicas(both)])
-        codes = [pd.Series(pd.factorize(both[column])[0]) for column in by]
-        keys = pd.concat([order[0], *codes, order[1]], axis=1, ignore_index=True)
-        return both.loc[keys.sort_values(list(keys), kind="stable").index].reset_index(drop=True)
+        rows = self._beside(table.to_dict("records"), before.to_dict("records"), by)
+        return pd.DataFrame(rows, columns=before.columns.union(table.columns, sort=False))
 
-    def traces(self, new: Sequence[Trace], path: Path) -> list[Trace]:
-        """New traces and published ones in the order of one whole run.
-
-        Args:
-            new: of each mechanism in turn.
-            path: the published traces.
-        """
+    def traces(self, new: Sequence[Row], path: Path) -> list[Row]:
+        """New traces and published ones in the order of one whole run."""
         if not self.published:
             return list(new)
         before = json.loads(path.read_text(encoding="utf-8"))["traces"]
-        found = [*(each for each in before if _replica(each) in self.published), *new]
-        kinds = list(dict.fromkeys(each["kind"] for each in found))
-
-        def order(trace: Trace) -> tuple[int, int, int]:
-            mechanism, place = self._place[_replica(trace)]
-            return mechanism, kinds.index(trace["kind"]), place
-
-        found.sort(key=order)
-        first: dict[tuple[str, str], Replica] = {}
+        first = dict[tuple[str, str], Replica]()
         return [
             each
-            for each in found
+            for each in self._beside(new, before, ("kind",))
             if first.setdefault((each["mechanism"], each["kind"]), _replica(each)) == _replica(each)
             or each["kind"] not in ALONE
         ]
 
-    @cached_property
-    def _place(self) -> dict[Replica, tuple[int, int]]:
-        """By replica, where its mechanism begins among those planned, and where it is itself."""
-        named = [each.mechanism for each in self.planned]
-        return {
-            each: (named.index(each.mechanism), number) for number, each in enumerate(self.planned)
-        }
+    def _beside(self, new: Sequence[Row], before: Sequence[Row], by: Sequence[str]) -> list[Row]:
+        found = [*(each for each in before if _replica(each) in self.published), *new]
+        groups = list(dict.fromkeys(tuple(each[name] for name in by) for each in found))
+        mechanisms = [each.mechanism for each in self.planned]
+        places = {each: number for number, each in enumerate(self.planned)}
+
+        def place(row: Row) -> tuple[int, int, int]:
+            replica, group = _replica(row), tuple(row[name] for name in by)
+            mechanism = mechanisms.index(replica.mechanism)
+            return mechanism, groups.index(group), places[replica]
+
+        return sorted(found, key=place)
 
 
 def merge(params: Params, experiment: str, root: Path) -> Merge:
@@ -134,10 +121,5 @@ def _is_todays(own: Layout, there: Layout, params: Params, experiment: str) -> b
     return bool(same and record["data_hash"] == sha256_file(own.frozen(experiment)))
 
 
-def _replicas(table: pd.DataFrame) -> list[Replica]:
-    columns = (table[name] for name in ("mechanism", "setting", "seed"))
-    return [Replica.of_row(*row) for row in zip(*columns, strict=True)]
-
-
-def _replica(row: Trace) -> Replica:
-    return Replica.of_row(row["mechanism"], row["setting"], row["seed"])
+def _replica(row: Row) -> Replica:
+    return Replica.of_row(*(row[name] for name in REPLICA))
