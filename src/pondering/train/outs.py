@@ -1,7 +1,8 @@
 """What a train stage leaves for evaluation and report: a stack of networks, curves, records.
 
 Curves and records are of all replicas, the stack holds those whose networks are here. Published
-lines of the others are copied, and so is the published record where nothing was trained since.
+lines of the others are copied. So is their published record where nothing was trained since; else
+it is the first of the earlier records.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pondering.params.replica import Replica
 from pondering.params.schema import Params
 from pondering.project.atomic import json_text, write_together
 from pondering.project.paths import PUBLISHED, Layout
@@ -26,8 +26,6 @@ COLUMNS = (
     "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
     "remainder", "computed_steps",
 )  # fmt: skip
-OF_ALL = ("trained_hash", "params_hash", "config", "data_hash", "key")  # the last by v1
-"""What a mechanism's record says once; the rest is of one training, perhaps of some replicas."""
 Record = dict[str, Any]
 
 
@@ -45,7 +43,6 @@ def write_outs(
         for numbers in done.curve.tolist()
     ]
     record: Record = {}
-    before: list[Record] = []
     new = here
     if absent := {row_of(each) for key, each in replicas.items() if key not in here}:
         there = Layout(root, params.profile, PUBLISHED)
@@ -53,12 +50,11 @@ def write_outs(
             lines = list(csv.reader(file))[1:]
         rows += [line for line in lines if tuple(line[1:4]) in absent]
         record = json.loads(there.provenance(experiment, mechanism).read_text(encoding="utf-8"))
-        names = dict.fromkeys(Replica.of_row(*line[1:4]).text() for line in lines)
-        before = _published(record, [*names])
         kept = published(there, experiment, replicas)
         new = {key: done for key, done in here.items() if key not in kept}
     if new:
-        *earlier, last = before + _trainings({replicas[key].text(): new[key] for key in new})
+        trainings = _trainings({replicas[key].text(): new[key] for key in new})
+        *earlier, last = [record, *trainings] if record else trainings
         if not earlier:
             del last["replicas"]
         record = {
@@ -107,16 +103,3 @@ def _trainings(replicas: Mapping[str, Finished]) -> list[Record]:
         training["wall_seconds"] = round(seconds, 3)
         training["replicas"].append(name)
     return list(found.values())
-
-
-def _published(record: Record, names: list[str]) -> list[Record]:
-    """The trainings of a published record.
-
-    Args:
-        names: of its replicas.
-    """
-    return [
-        {"replicas": names}
-        | {name: value for name, value in each.items() if name not in (*OF_ALL, "earlier")}
-        for each in (*record.get("earlier", ()), record)
-    ]
