@@ -10,9 +10,9 @@ import pytest
 from support import tiny
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.ranges import GRIDS, setting_text
+from pondering.params.ranges import GRIDS
 from pondering.params.read import load_params
-from pondering.params.replica import Options, Replica, read_variant, title_of
+from pondering.params.replica import Options, Replica, read_variant, setting_text, title_of
 from pondering.project.errors import UserError
 
 BIAS = {"tau": 0.001, "halt_bias": -3}

@@ -22,8 +22,8 @@ AGAIN = {
 }
 ENTRY = """
 MECHANISMS["again"] = Mechanism(
-    "Again", "rho", "r", ranges.Count, "pondering.model.halting.again:Again", (),
-    {"more": (ranges.Count, 0)}, learns=False,
+    "Again", "rho", "r", "Count", "pondering.model.halting.again:Again", (),
+    {"more": ("Count", 0)}, learns=False,
 )
 """
 OWN = {"class TanhRNN": "class Own"}

@@ -12,8 +12,8 @@ import click
 
 from pondering.cli import options
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.ranges import setting_text
 from pondering.params.read import load_params
+from pondering.params.replica import setting_text
 from pondering.project.errors import UserError
 from pondering.project.paths import current
 from pondering.results.units import number_text

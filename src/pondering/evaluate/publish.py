@@ -16,9 +16,8 @@ from torch import Tensor
 
 from pondering.evaluate.load import Trained, load_trained, trained_here
 from pondering.evaluate.merge import Merge, merge
-from pondering.params.ranges import setting_text
 from pondering.params.read import ExperimentConfig, Params
-from pondering.params.replica import Replica
+from pondering.params.replica import Replica, setting_text
 from pondering.project.atomic import atomic_write, json_text
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout

@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from pondering.params import ranges
 from pondering.params.mechanisms import MECHANISMS, Mechanism
 from pondering.params.ranges import GRIDS, Count, Model, Positive, Seeds
 
@@ -85,13 +86,20 @@ def _several(value: Any) -> Any:
     return value if isinstance(value, list) else GRIDS.get(str(value), [value])
 
 
+def _type(kind: Any, default: Any = ...) -> Any:
+    """What an entry says by name or as a type; or None, where that is the default."""
+    found = getattr(ranges, kind) if isinstance(kind, str) else kind
+    return found | None if default is None else found
+
+
 def block_of(entry: Mechanism) -> type[Block]:
     """The type of a mechanism's block."""
-    options: Any = {name: (kind, None) for name, kind in entry.options.items()}
-    options = {entry.setting: (entry.kind, ...), **options, "seeds": (Seeds, None)}
+    known = {"halt_bias": ("Number", ...), **entry.own}
+    options: Any = {name: (_type(*known[name]), None) for name in entry.sweeps}
+    options = {entry.setting: (_type(entry.kind), ...), **options, "seeds": (Seeds, None)}
     mapping = create_model("Setting", __base__=Model, **options)
 
-    number = TypeAdapter[float](entry.kind)
+    number = TypeAdapter[float](_type(entry.kind))
 
     def number_or_mapping(value: Any) -> SettingValue:
         if isinstance(value, dict):
@@ -100,7 +108,8 @@ def block_of(entry: Mechanism) -> type[Block]:
 
     one: Any = Annotated[Any, PlainValidator(number_or_mapping)]
     settings = Annotated[tuple[one, ...], Field(min_length=1), BeforeValidator(_expanded)]
-    fields: Any = {entry.setting: (settings, ...), **entry.own}
+    own = {name: (_type(*each), each[1]) for name, each in entry.own.items()}
+    fields: Any = {entry.setting: (settings, ...), **own}
     made = create_model("Block", __base__=Block, **fields)
     made.entry = entry
     return made

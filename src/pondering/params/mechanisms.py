@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from pondering.params import ranges
-
 Shared = Literal["epsilon", "max_steps", "carry"]
 """What a mechanism may take of the experiment's `halting` block."""
 
@@ -24,14 +22,15 @@ class Mechanism:
         title: its name on the pages and in figures.
         setting: the argument of its class that is swept; in `params.yaml` a list of that name.
         symbol: the setting's sign.
-        kind: what that list holds: `ranges.Number`, or `Count`, whole from 1; mappings, too, see
-            `sweeps`.
+        kind: what that list holds: "Number", or "Count", whole from 1, as `ranges.py` has them;
+            mappings, too, see `sweeps`.
         path: its class, as `package.module:Class`; it answers the contract of `model/halting`, and
             refuses arguments that mean nothing.
         shares: arguments that come from the experiment's `halting` block. A replica's hash has no
             others of `Shared`; halt_bias and reads are in it where the halting unit learns.
-        own: further arguments that the mechanism's block has: what each may be, and its default
-            (`...` where there is none). None stands for the shared value, or that of the class.
+        own: further arguments that the mechanism's block has: what each may be, by name or as a
+            type, and its default (`...` where there is none). None stands for the shared value, or
+            that of the class.
         learns: whether its halting unit does, as in its class.
         remainder: whether R, the weight that the last step is given, means anything.
         sweeps: what a mapping in the list of settings may name besides the setting, for the
@@ -56,50 +55,44 @@ class Mechanism:
         if wrong := {*self.shares} - {*get_args(Shared)}:
             raise ValueError(f"{self.title} shares {', '.join(wrong)}; allowed: {get_args(Shared)}")
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """What a mapping in the list of settings may name besides: key -> what it may be."""
-        known = {"halt_bias": ranges.Number} | {name: kind for name, (kind, _) in self.own.items()}
-        return {name: known[name] for name in self.sweeps}
-
 
 MECHANISMS: dict[str, Mechanism] = {
     "repeat": Mechanism(
-        "Fixed repeat", "rho", "ρ", ranges.Count, "pondering.model.halting.repeat:FixedRepeat",  # noqa: RUF001
+        "Fixed repeat", "rho", "ρ", "Count", "pondering.model.halting.repeat:FixedRepeat",  # noqa: RUF001
         learns=False,
     ),
     "act": Mechanism(
-        "ACT", "tau", "τ", ranges.Number, "pondering.model.halting.act:ACT",
-        shares=("epsilon", "max_steps", "carry"), own={"tau_warmup": (ranges.Whole, 0)},
+        "ACT", "tau", "τ", "Number", "pondering.model.halting.act:ACT",
+        shares=("epsilon", "max_steps", "carry"), own={"tau_warmup": ("Whole", 0)},
         remainder=True, sweeps=("halt_bias", "tau_warmup"),
     ),
     "pondernet": Mechanism(
-        "PonderNet", "lambda_p", "λp", ranges.Number, "pondering.model.halting.pondernet:PonderNet",
+        "PonderNet", "lambda_p", "λp", "Number", "pondering.model.halting.pondernet:PonderNet",
         shares=("max_steps", "carry"),
         own={
-            "beta": (ranges.Number, ...),
-            "max_steps": (ranges.Count | None, None),
-            "epsilon": (ranges.Number | None, None),
+            "beta": ("Number", ...),
+            "max_steps": ("Count", None),
+            "epsilon": ("Number", None),
             "kl": (Literal["p_prior", "prior_p"], "p_prior"),
         },
         sweeps=("halt_bias", "beta", "epsilon", "kl"),
     ),
     "correctness": Mechanism(
-        "Correctness", "weight", "w", ranges.Number,
+        "Correctness", "weight", "w", "Number",
         "pondering.model.halting.correctness:Correctness",
-        shares=("max_steps",), own={"explore": (ranges.Number, 0.1), "detach": (bool, False)},
+        shares=("max_steps",), own={"explore": ("Number", 0.1), "detach": (bool, False)},
         sweeps=("halt_bias", "explore"),
     ),
     "certainty": Mechanism(
-        "Certainty", "theta", "θ", ranges.Number, "pondering.model.halting.certainty:Certainty",
+        "Certainty", "theta", "θ", "Number", "pondering.model.halting.certainty:Certainty",
         shares=("max_steps",), learns=False,
     ),
     "dact": Mechanism(
-        "DACT", "tau", "τ*", ranges.Number, "pondering.model.halting.dact:DACT",
+        "DACT", "tau", "τ*", "Number", "pondering.model.halting.dact:DACT",
         shares=("max_steps",), remainder=True, sweeps=("halt_bias",),
     ),
     "random_depth": Mechanism(
-        "Random depth", "alpha", "α", ranges.Number,  # noqa: RUF001
+        "Random depth", "alpha", "α", "Number",  # noqa: RUF001
         "pondering.model.halting.random_depth:RandomDepth",
         shares=("max_steps",), own={"progressive": (bool, True)}, learns=False,
     ),

@@ -40,11 +40,6 @@ class Model(BaseModel):
         return values
 
 
-def setting_text(setting: float | str) -> str:
-    """A setting as it is written: in six digits, as tables have it and find it again; a word."""
-    return setting if isinstance(setting, str) else f"{setting:g}"
-
-
 def _graves(decimals: int) -> tuple[float, ...]:
     """i x 10^-j for i = 1..10 and j = `decimals`..1, in rising order (Graves 2016, Sec. 3)."""
     steps = [(i, j) for j in range(decimals, 0, -1) for i in range(1, 11)]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pondering.params.mechanisms import MECHANISMS, Mechanism
-from pondering.params.ranges import setting_text
 
 Options = tuple[tuple[str, float | str], ...]
 """Names and values, sorted by name."""
@@ -68,6 +67,11 @@ class Replica:
         """What the records of its mechanism say of it."""
         more = {"options": dict(self.options)} if self.options else {}
         return {"setting": self.setting} | more | {"seed": self.seed}
+
+
+def setting_text(setting: float | str) -> str:
+    """A setting as it is written: in six digits, as tables have it and find it again; a word."""
+    return setting if isinstance(setting, str) else f"{setting:g}"
 
 
 def read_variant(name: str) -> tuple[str, Options]:

@@ -10,8 +10,7 @@ import csv
 import io
 from pathlib import Path
 
-from pondering.params.ranges import setting_text
-from pondering.params.replica import Replica
+from pondering.params.replica import Replica, setting_text
 from pondering.params.schema import Params
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.train.replica import ByHash, by_hash, file_of, read

@@ -10,8 +10,7 @@ import pandas as pd
 from pondering.claims.evidence import Evidence, require
 from pondering.claims.frames import SEED_AND_SETTING, average, count
 from pondering.claims.quantities import Measured, parted
-from pondering.params.ranges import setting_text
-from pondering.params.replica import options_listed, read_variant, title_of
+from pondering.params.replica import options_listed, read_variant, setting_text, title_of
 from pondering.results.exits import ORACLE
 from pondering.results.statistics import SOLVED_ERROR, Interval, interval, rate, rate_difference
 from pondering.results.tables import REPLICA

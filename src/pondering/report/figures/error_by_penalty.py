@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.params.ranges import setting_text
+from pondering.params.replica import setting_text
 from pondering.report.figures import layout, paper, scales, style
 from pondering.report.figures.methods import ENOUGH_FOR_A_BOX
 from pondering.results.results import Card, Results

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from pondering.params.mechanisms import is_plain
-from pondering.params.ranges import setting_text
+from pondering.params.replica import setting_text
 from pondering.report.figures import layout, paper, scales, style
 from pondering.report.figures.methods import (
     Method,

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.params.ranges import setting_text
+from pondering.params.replica import setting_text
 from pondering.report.figures import layout, paper, style
 from pondering.report.figures.methods import ENOUGH_FOR_A_BOX, boxes
 from pondering.results.results import Results

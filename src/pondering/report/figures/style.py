@@ -12,8 +12,7 @@ import numpy as np
 from matplotlib.colors import to_hex
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.ranges import setting_text
-from pondering.params.replica import read_variant
+from pondering.params.replica import read_variant, setting_text
 
 # Okabe and Ito's colours; their yellow is too faint on white and is left out
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
