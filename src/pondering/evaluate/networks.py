@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from statistics import fmean
@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from pondering.model.cells import CELLS
 from pondering.model.halting import Halting
 from pondering.model.network import Network
+from pondering.params.mechanisms import MECHANISMS
+from pondering.params.replica import Replica, setting_text
 
 REPORTS = Path(__file__).parents[3] / "reports"  # of the checkout, if this is one
 
@@ -131,40 +133,29 @@ def load(
 
     experiment, mechanism = place.parts[-2:]
     record = json.loads((place / "run.json").read_text(encoding="utf-8"))
-    replicas, config = record["replicas"], record["config"]
+    config, every = record["config"], [Replica.of_record(mechanism, e) for e in record["replicas"]]
+    status = [each["status"] for each in record["replicas"]]
     tensors = load_file(place / "parameters.safetensors")
-    k = _choice(f"{experiment}/{variant}", replicas, mechanism, setting, seed, usual)
-    replica, parameters = replicas[k], {name: each[k].float() for name, each in tensors.items()}
-    network = _network(config, _halting(config, mechanism, replica), experiment)
+    k = _choice(f"{experiment}/{variant}", every, status, setting, seed, usual)
+    replica, parameters = every[k], {name: each[k].float() for name, each in tensors.items()}
+    network = _network(config, _halting(config, replica), experiment)
     network.load_state_dict(parameters)
     card = Card(
         name=f"{experiment}/{variant}",
         task=config["task"],
-        setting={_setting_of(mechanism): replica["setting"]},
-        seed=replica["seed"],
+        setting={MECHANISMS[mechanism].setting: replica.setting},
+        seed=replica.seed,
         updates=config[mechanism]["updates"] or config["training"]["updates"],
-        status=replica["status"],
-        **_results(report, experiment, variant, replica),
+        status=status[k],
+        **_results(report, experiment, replica),
     )
     return Pretrained(network.eval(), card)
 
 
-def _variant(mechanism: str, replica: Mapping[str, Any]) -> str:
-    """The mechanism with its options as tables write it."""
-    options = sorted(replica.get("options", {}).items())
-    texts = [f"{name}={_text(value)}" for name, value in options]
-    return f"{mechanism}[{','.join(texts)}]" if texts else mechanism
-
-
-def _text(value: float | str) -> str:
-    """As tables have it: numbers in six digits."""
-    return value if isinstance(value, str) else f"{value:g}"
-
-
 def _choice(
     name: str,
-    replicas: Sequence[Mapping[str, Any]],
-    mechanism: str,
+    replicas: Sequence[Replica],
+    status: Sequence[str],
     setting: float | None,
     seed: int | None,
     usual: float | None,
@@ -173,60 +164,40 @@ def _choice(
 
     The usual setting comes first, then those that have not diverged, then those that finished.
     """
-    variants = [_variant(mechanism, each) for each in replicas]
     variant = name.partition("/")[2]
-    own = [k for k, each in enumerate(variants) if each == variant]
+    own = [k for k, each in enumerate(replicas) if each.variant == variant]
     if not own:
-        there = ", ".join(dict.fromkeys(variants))
+        there = ", ".join(dict.fromkeys(each.variant for each in replicas))
         raise ValueError(f"{variant} is not trained; there are: {there}")
-    settings = [_text(each["setting"]) for each in replicas]
+    settings = [setting_text(each.setting) for each in replicas]
     asked = [
         k
         for k in own
-        if (setting is None or settings[k] == _text(setting))
-        and seed in (None, replicas[k]["seed"])
+        if (setting is None or settings[k] == setting_text(setting))
+        and seed in (None, replicas[k].seed)
     ]
     if not asked:
-        there = ", ".join(f"{settings[k]} seed {replicas[k]['seed']}" for k in own)
+        there = ", ".join(f"{settings[k]} seed {replicas[k].seed}" for k in own)
         raise ValueError(f"{name}: no such network; there are: {there}")
 
     def order(k: int) -> tuple[bool, bool, bool]:
-        status = replicas[k]["status"]
-        is_usual = usual is not None and settings[k] == _text(usual)
-        return not is_usual, status == "diverged", status != "finished"
+        is_usual = usual is not None and settings[k] == setting_text(usual)
+        return not is_usual, status[k] == "diverged", status[k] != "finished"
 
     return min(asked, key=order)
 
 
-def _kind(mechanism: str) -> type[Any]:
-    """The class of a mechanism, the only one in the file of its name."""
-    module = import_module(f"{Halting.__module__.rpartition('.')[0]}.{mechanism}")
-    there = (each for each in vars(module).values() if isinstance(each, type))
-    (kind,) = (
-        each for each in there if issubclass(each, Halting) and each.__module__ == module.__name__
-    )
-    return kind
+def _halting(config: Mapping[str, Any], replica: Replica) -> Halting:
+    """The mechanism with a replica's options, else with the values of its block, else the shared.
 
-
-def _setting_of(mechanism: str) -> str:
-    """The argument that is swept, the first of each class."""
-    return fields(_kind(mechanism))[0].name
-
-
-def _halting(config: Mapping[str, Any], mechanism: str, replica: Mapping[str, Any]) -> Halting:
-    """The mechanism with a replica's options, else with the values of its block.
-
-    An argument that its block leaves open is that of all, where its class has no None.
+    A value that an older record does not have is that of the class.
     """
-    kind, options = _kind(mechanism), replica.get("options", {})
-    given = {}
-    for each in fields(kind)[1:]:
-        own = options.get(each.name, config[mechanism].get(each.name))
-        if own is not None:
-            given[each.name] = own
-        elif each.default is not None and each.name in config["halting"]:
-            given[each.name] = config["halting"][each.name]
-    halting: Halting = kind(replica["setting"], **given)
+    entry = MECHANISMS[replica.mechanism]
+    module, _, name = entry.path.partition(":")
+    shared, own = config["halting"], config[replica.mechanism] | dict(replica.options)
+    given: dict[str, Any] = {each: shared[each] for each in entry.shares if each in shared}
+    given |= {each: own[each] for each in entry.own if own.get(each) is not None}
+    halting: Halting = getattr(import_module(module), name)(replica.setting, **given)
     return halting
 
 
@@ -240,9 +211,7 @@ def _network(config: Mapping[str, Any], halting: Halting, experiment: str) -> Ne
     return Network(cell, halting, task.output_size, reads=common.get("reads", "h"))
 
 
-def _results(
-    report: Path, experiment: str, variant: str, replica: Mapping[str, Any]
-) -> dict[str, Any]:
+def _results(report: Path, experiment: str, replica: Replica) -> dict[str, Any]:
     """What data card and table say of a network, where they are there.
 
     Error and steps are of the first split, as its paper halts; without steps where it diverged.
@@ -255,12 +224,13 @@ def _results(
     if table.is_file():
         with table.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        known = variant, float(_text(replica["setting"])), replica["seed"], rows[0]["split"]
         own = [
             row
             for row in rows
-            if (row["mechanism"], float(row["setting"]), int(row["seed"]), row["split"]) == known
+            if row["split"] == rows[0]["split"]
             and row["prediction"] != "expected"
+            and Replica.of_row(row["mechanism"], row["setting"], row["seed"]).text()
+            == replica.text()
         ]
         for name in ("error", "ponder_time") if own else ():
             found[name] = fmean(float(row[name] or "nan") for row in own)
