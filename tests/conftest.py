@@ -16,14 +16,14 @@ from playwright.sync_api import Browser, sync_playwright
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
-# A shell lets what it starts with `&` ignore Ctrl-C, and so would whatever a test starts.
+# Processes that a shell starts with `&` ignore Ctrl-C; processes that a test starts must not.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# pytest-xdist hands out files in this order. What takes longest comes first, so that no worker is
-# left with it at the end. The first file compiles every loop, for the processes of the others too;
-# the second has no use for loops, so that two workers do not compile the same at once.
+# pytest-xdist hands out files in this order. The slowest files come first: one that starts late
+# would keep a single worker busy at the end. The first file compiles every loop into a cache for
+# all workers. The second file needs no loop, so two workers never compile one loop at once.
 FIRST = (
     "model/paths/test_paths.py",
     "report/test_pages.py",
@@ -44,14 +44,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def numbers_near_zero() -> Iterator[None]:
-    """A stage takes them for zero, in this process too; no other test is to meet that."""
+def denormal_numbers() -> Iterator[None]:
+    """Restore denormal numbers, which a stage flushes to zero in its whole process."""
     yield
     if "torch" in sys.modules:
         sys.modules["torch"].set_flush_denormal(False)
 
 
-QUIET = (
+CHROMIUM_OPTIONS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",
@@ -64,7 +64,7 @@ QUIET = (
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium; without one the tests fail unless PONDERING_NO_BROWSER=1 waives them."""
+    """A headless Chromium. Without one a test fails, or is skipped if PONDERING_NO_BROWSER=1."""
     if os.environ.get("PONDERING_NO_BROWSER") == "1":
         pytest.skip("left out on request: PONDERING_NO_BROWSER=1 is for machines without Chromium")
     path = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -74,6 +74,6 @@ def browser() -> Iterator[Browser]:
             "PONDERING_NO_BROWSER=1 leaves the browser tests out"
         )
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        chromium = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_OPTIONS))
         yield chromium
         chromium.close()

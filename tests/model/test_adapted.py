@@ -1,4 +1,4 @@
-"""Cells from elsewhere ponder like the project's own."""
+"""`Adapted`: cells of torch and of users ponder."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def test_a_transformer_block_ponders_and_learns(halting: ACT | PonderNet) -> Non
     assert network.cell.inner.read.weight.grad.any()
 
 
-def test_a_step_of_ones_own_must_say_its_state() -> None:
+def test_a_users_step_must_name_its_state_sizes() -> None:
     with pytest.raises(TypeError, match="state_sizes: missing"):
         Adapted(lambda x, state: state)

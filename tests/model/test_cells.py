@@ -46,7 +46,7 @@ def test_steps_match_the_oracle(name: str, flag: bool) -> None:
 @pytest.mark.parametrize(
     ("ours", "torchs"), [(TanhRNN, nn.RNNCell), (GRU, nn.GRUCell), (LSTM, nn.LSTMCell)]
 )
-def test_cells_follow_torchs_conventions(ours: type, torchs: type) -> None:
+def test_cells_equal_torchs_with_its_weights(ours: type, torchs: type) -> None:
     cell = ours(INPUTS, HIDDEN, False, torch.Generator().manual_seed(3)).double()
     other = torchs(INPUTS, HIDDEN).double()
     with torch.no_grad():
@@ -93,8 +93,8 @@ def test_an_index_outside_the_vocabulary_never_reads_the_next_replica() -> None:
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_a_cell_has_a_flag_where_it_is_asked_for(name: str) -> None:
-    """Unasked: the cells of Graves 2016 have one, that of PonderNet's images has none."""
+def test_a_cell_has_a_flag_only_if_it_is_chosen(name: str) -> None:
+    """By default the cells of Graves 2016 have a flag, PonderNet's cell for images has none."""
     inputs = 784 if name == "conv_mlp" else INPUTS
     assert CELLS[name](inputs, HIDDEN, first_step_flag=True).flag is not None
     assert CELLS[name](inputs, HIDDEN, first_step_flag=False).flag is None
@@ -116,8 +116,8 @@ def test_initial_values_depend_on_the_generator_alone(name: str) -> None:
         assert not torch.equal(value, other[key]), key
 
 
-def test_parameters_start_uniform_within_one_over_root_of_what_they_sum() -> None:
-    """As in torch: fan-in of a convolution or linear layer, hidden size of a recurrent layer."""
+def test_parameters_start_uniform_within_one_over_the_root_of_the_fan_in() -> None:
+    """As in torch, a recurrent layer counts its hidden size."""
     generator = torch.Generator().manual_seed(0)
     parameters = dict(ConvMLP(784, 400, True, generator).named_parameters())
     parameters["candidate_bias"] = GRU(2, 400, True, generator).candidate_bias
@@ -143,7 +143,7 @@ def test_conv_mlp_refuses_other_images() -> None:
 
 
 def test_the_oracles_max_pool_and_convolution_are_torchs() -> None:
-    """The oracle's own building blocks, so that a shared mistake cannot hide."""
+    """A mistake that the oracle shared with the package would hide."""
     generator = torch.Generator().manual_seed(0)
     image = torch.randn(2, 9, 9, generator=generator, dtype=torch.float64)
     kernel = torch.randn(3, 2, 5, 5, generator=generator, dtype=torch.float64)
@@ -155,13 +155,13 @@ def test_the_oracles_max_pool_and_convolution_are_torchs() -> None:
     np.testing.assert_allclose(pooled, nn.functional.max_pool2d(image[None], 2)[0].numpy())
 
 
-def test_the_forget_bias_that_is_asked_for_changes_nothing_else() -> None:
+def test_a_chosen_forget_bias_changes_no_other_parameter() -> None:
     """Gates lie in torch's order i, f, g, o."""
-    drawn, asked = (
+    usual, chosen = (
         LSTM(INPUTS, HIDDEN, True, torch.Generator().manual_seed(3), forget_bias=bias)
         for bias in (None, 1.0)
     )
-    for (name, old), new in zip(drawn.named_parameters(), asked.parameters(), strict=True):
+    for (name, old), new in zip(usual.named_parameters(), chosen.parameters(), strict=True):
         same = old == new
         if name == "input.bias":
             forget = slice(HIDDEN, 2 * HIDDEN)

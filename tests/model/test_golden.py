@@ -1,4 +1,4 @@
-"""The numbers of an update stay what they were, whatever becomes of the code around them."""
+"""No edit changes the pinned numbers of an update."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from support import golden
 
 from pondering.params.mechanisms import MECHANISMS
 
-KEPT = json.loads(golden.FILE.read_text())
-SAME = KEPT["where"] == golden.where()
+PINS = json.loads(golden.FILE.read_text())
+SAME = PINS["where"] == golden.where()
 
 
 def flat(value: Any) -> list[float]:
@@ -28,7 +28,7 @@ def flat(value: Any) -> list[float]:
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """Today's numbers, from a process of their own, as a training has one."""
+    """Today's numbers, from a fresh process, as in a training."""
     path = tmp_path_factory.mktemp("golden") / "found.json"
     tests = golden.FILE.parents[1]
     code = f"from support import golden; golden.write(golden.Path({str(path)!r}))"
@@ -39,17 +39,17 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
 
 @pytest.mark.parametrize("name", golden.NAMES)
 def test_an_update_keeps_its_numbers(name: str, cases: dict[str, dict[str, Any]]) -> None:
-    kept, found = KEPT["cases"][name], cases[name]
-    kept_bits, found_bits = kept.pop("sha256"), found.pop("sha256")
-    assert found.keys() == kept.keys()
-    np.testing.assert_allclose(flat(found), flat(kept), rtol=2e-5, atol=1e-6)
-    if SAME and kept_bits:
-        assert found_bits == kept_bits
-    kept["sha256"] = kept_bits
+    pinned, found = PINS["cases"][name], cases[name]
+    pinned_bits, found_bits = pinned.pop("sha256"), found.pop("sha256")
+    assert found.keys() == pinned.keys()
+    np.testing.assert_allclose(flat(found), flat(pinned), rtol=2e-5, atol=1e-6)
+    if SAME and pinned_bits:
+        assert found_bits == pinned_bits
+    pinned["sha256"] = pinned_bits
 
 
-def test_every_case_is_kept_and_every_mechanism_has_one() -> None:
-    assert list(KEPT["cases"]) == golden.NAMES
+def test_every_case_is_pinned_and_every_mechanism_has_a_case() -> None:
+    assert list(PINS["cases"]) == golden.NAMES
     made = [make() for make in (golden.MECHANISMS | golden.OF_CLASSES).values()]
     classes = {entry.path.partition(":")[2] for entry in MECHANISMS.values()}
     assert {type(each).__name__ for each in made} == classes

@@ -15,7 +15,7 @@ from support.pinned import (
     ROWS,
     STOPPING,
     TRAINED,
-    Own,
+    UserCell,
     build,
     fits,
     inputs_for,
@@ -43,7 +43,7 @@ def test_forward_matches_the_oracle(cell: str, name: str, masked: bool) -> None:
 
 
 def test_the_cases_have_every_mechanism_and_take_every_branch() -> None:
-    """They mean something only if rows halt at 1, later, at M, and one at a time."""
+    """The comparison needs rows that halt at 1, later, at M, and at different steps."""
     classes = {entry.path.partition(":")[2] for entry in mechanisms.MECHANISMS.values()}
     assert classes == {type(each.halting).__name__ for each in TRAINED.values()}
     together: dict[str, list[list[int]]] = {}
@@ -75,7 +75,7 @@ def test_gradient_matches_finite_differences_of_the_oracle(cell: str, name: str)
 
 @pytest.mark.parametrize("name", ["act", "pondernet", "repeat"])
 def test_images_match_the_oracle_forward_and_gradient(name: str) -> None:
-    """ConvMLP: slopes along one random direction per parameter, the oracle's CNN being slow."""
+    """Slopes of ConvMLP along one random direction per parameter: the oracle's CNN is slow."""
     case = TRAINED[name]
     network, inputs = build("conv_mlp", case.halting), inputs_for("conv_mlp", 1, rows=2)
     values = values_of(network)
@@ -93,9 +93,9 @@ def test_images_match_the_oracle_forward_and_gradient(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["act", "pondernet_last"])
-def test_a_users_own_cell_works(name: str) -> None:
+def test_a_users_cell_matches_the_oracle(name: str) -> None:
     case, generator = TRAINED[name], torch.Generator().manual_seed(2)
-    network = Network(Own(), case.halting, OUTPUTS, 0.0, generator).double()
+    network = Network(UserCell(), case.halting, OUTPUTS, 0.0, generator).double()
     inputs, values = inputs_for("gru", times=3), values_of(network)
 
     def cell(x: np.ndarray, state: oracle.State) -> oracle.State:
@@ -112,15 +112,15 @@ def test_sampled_prediction_is_the_output_of_the_halting_step() -> None:
     inputs = inputs_for("tanh_rnn", times=1).expand(1, ROWS, INPUTS)
     outputs = network(inputs).outputs
     network.halting = network.halting.at_inference(torch.Generator().manual_seed(3))
-    seen = set()
+    steps_seen = set()
     for _ in range(20):
         sampled = network(inputs)
         predicted = network.halting.predict(sampled)
         for b in range(ROWS):
             n = int(sampled.ponder_time[0, b])
-            seen.add(n)
+            steps_seen.add(n)
             assert sampled.weights[:, 0, b].tolist() == [
                 float(i == n) for i in range(1, len(sampled.weights) + 1)
             ]
             torch.testing.assert_close(predicted[0, b], outputs[n - 1, 0, b], **EXACT)
-    assert len(seen) > 2
+    assert len(steps_seen) > 2

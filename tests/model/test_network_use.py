@@ -1,4 +1,4 @@
-"""How a network is used: its arguments, states, precisions, masks, and modes."""
+"""Arguments, states, precisions, masks and modes of a network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.pinned import (
     MECHANISMS,
     ROWS,
     Geometric,
-    Own,
+    UserCell,
     build,
     inputs_for,
     labels_for,
@@ -39,7 +39,9 @@ def masked_at(time: int, row: int) -> Tensor:
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 @every_mechanism
 @pytest.mark.parametrize("gradient", [True, False])
-def test_two_parts_are_the_whole(cell: str, halting: Halting, gradient: bool) -> None:
+def test_a_sequence_in_two_parts_equals_the_whole(
+    cell: str, halting: Halting, gradient: bool
+) -> None:
     network, inputs = build(cell, halting), inputs_for(cell, times=4)
     mask = torch.ones(4, ROWS, dtype=torch.bool)
     mask[2:, 0] = False
@@ -59,7 +61,7 @@ def test_two_parts_are_the_whole(cell: str, halting: Halting, gradient: bool) ->
 
 @pytest.mark.parametrize("path", ["readable", "fast", "compiled"])
 @pytest.mark.parametrize("name", ["act", "pondernet", "repeat"])
-def test_stacked_replicas_go_on_from_a_state_by_every_path(path: PathName, name: str) -> None:
+def test_stacked_replicas_continue_from_a_state_on_every_path(path: PathName, name: str) -> None:
     single = build("lstm", MECHANISMS[name])
     network = stack([single, single], MECHANISMS[name])
     inputs = inputs_for("lstm", times=3)
@@ -73,14 +75,16 @@ def test_stacked_replicas_go_on_from_a_state_by_every_path(path: PathName, name:
 
 
 @every_mechanism
-def test_a_masked_place_costs_nothing_and_nan_there_reaches_no_gradient(halting: Halting) -> None:
+def test_a_masked_input_costs_nothing_and_its_nan_reaches_no_gradient(halting: Halting) -> None:
     network, inputs, mask = build("gru", halting), inputs_for("gru", times=2), masked_at(1, 0)
     gradients = []
     for padding in (0.0, torch.nan):
         inputs[1, 0] = padding
         network.zero_grad()
-        for judged in (halting.at_inference(torch.Generator().manual_seed(0)), halting):
-            loss = judged.objective(score_of(labels_for(2)), network(inputs, mask, halting=judged))
+        for mechanism in (halting.at_inference(torch.Generator().manual_seed(0)), halting):
+            loss = mechanism.objective(
+                score_of(labels_for(2)), network(inputs, mask, halting=mechanism)
+            )
             assert loss[1, 0] == 0 and (loss[mask] > 0).all()
         loss[mask].sum().backward()
         gradients.append([p.grad.clone() for p in network.parameters() if p.grad is not None])
@@ -95,8 +99,8 @@ def test_a_batch_that_is_all_masked_has_no_ponder() -> None:
     assert not pondered.ponder_time.any()
 
 
-def test_a_row_that_overflows_after_halting_spoils_nothing() -> None:
-    """Row 0 halts at once and is only carried along; its state overflows while row 1 ponders."""
+def test_a_row_that_overflows_after_halting_changes_no_number() -> None:
+    """Row 0 halts at once; its state overflows while row 1 ponders."""
     network = Network(Geometric(), ACT(0.1, 0.01, 20), 1)
     with torch.no_grad():
         network.heads.weight.fill_(1.0)
@@ -112,7 +116,7 @@ def test_a_row_that_overflows_after_halting_spoils_nothing() -> None:
     torch.testing.assert_close(fast.mixture[:, 0], pondered.mixture)
 
 
-def test_an_infinite_output_without_weight_spoils_no_mixture() -> None:
+def test_an_infinite_output_without_weight_changes_no_mixture() -> None:
     network = Network(Geometric(), PonderNet(0.2, max_steps=6), 1)
     with torch.no_grad():
         network.heads.weight.fill_(1.0)
@@ -212,7 +216,7 @@ def test_shapes_that_do_not_fit_are_named() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_coarse_precisions_are_refused_in_a_line(dtype: torch.dtype) -> None:
+def test_half_precisions_are_refused(dtype: torch.dtype) -> None:
     network = Network(TanhRNN(2, 3), ACT(0.1), 1)
     with pytest.raises(ValueError, match=r"^precision: .* are not allowed; float32 with"):
         network.to(dtype)(torch.zeros(4, 5, 2, dtype=dtype))
@@ -225,8 +229,8 @@ def test_coarse_precisions_are_refused_in_a_line(dtype: torch.dtype) -> None:
         network(torch.zeros(4, 5, 2))
 
 
-def test_settings_of_another_count_than_the_networks_are_refused() -> None:
-    """They would be taken for another axis: a penalty by time in place of by replica."""
+def test_a_wrong_number_of_settings_is_refused() -> None:
+    """Such settings would broadcast along another axis, such as time."""
     pair = torch.tensor([0.1, 0.2])
     inputs = torch.zeros(2, 4, 2)
     for halting in (ACT(pair), PonderNet(pair), PonderNet(0.2, kl=("p_prior", "prior_p"))):
@@ -240,20 +244,20 @@ def test_settings_of_another_count_than_the_networks_are_refused() -> None:
         stack([single] * 3, ACT(pair))(torch.zeros(2, 3, 4, 2))
 
 
-def test_what_pondernet_cannot_score_is_said() -> None:
+def test_pondernets_objective_needs_the_outputs_of_every_step() -> None:
     network = build("gru", PonderNet(0.2, 0.1, 4)).eval()
     with pytest.raises(ValueError, match=r"^objective: the record has no outputs of every step"):
         network.halting.objective(score_of(labels_for()), network(inputs_for("gru")))
 
 
-class Forgetful(Own):
-    """A cell that gives back one part of its state too few."""
+class Forgetful(UserCell):
+    """A cell that returns one part of its state too few."""
 
     def step(self, drive: Tensor, state: State, first: bool) -> State:
         return super().step(drive, state, first)[:1]
 
 
-def test_a_cell_that_loses_a_part_of_its_state_is_an_error() -> None:
+def test_a_cell_that_loses_a_part_of_its_state_is_refused() -> None:
     with pytest.raises(ValueError, match=r"shorter|longer"):
         Network(Forgetful(), ACT(0.1, 0.01, 3), 1).double()(inputs_for("gru"))
 
@@ -269,11 +273,11 @@ def test_the_halting_unit_may_read_the_cell_too() -> None:
 
 def test_halt_bias_and_heads() -> None:
     """b_h starts at 1 in Graves's experiments; it is the last row of the heads."""
-    network = Network(Own(), ACT(0.1), 4)
+    network = Network(UserCell(), ACT(0.1), 4)
     assert network.heads.weight.shape == (5, 3)
     assert float(network.heads.bias[-1].detach()) == 1.0
     assert network.heads.bias[:-1].abs().max() <= 1 / 3**0.5
-    assert float(Network(Own(), ACT(0.1), 4, -2.5).heads.bias[-1].detach()) == -2.5
+    assert float(Network(UserCell(), ACT(0.1), 4, -2.5).heads.bias[-1].detach()) == -2.5
 
 
 def test_without_numba_a_stack_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Stacked replicas: each one as if it were alone."""
+"""Each stacked replica behaves as if it were alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.pinned import (
     CLASSIC,
     ROWS,
     TIMES,
-    Own,
+    UserCell,
     build,
     fits,
     inputs_for,
@@ -58,7 +58,7 @@ KINDS: dict[str, Callable[[Any, Any], Halting]] = {
 
 
 def _epsilons(settings: Any) -> Any:
-    """Of the replicas with these settings: the first stops, the second soon, the third never."""
+    """Epsilon of each replica: the first stops late, the second early, the third never."""
     values = {0.25: 0.05, 0.5: 0.4, 0.125: 0.0}
     one = torch.as_tensor(settings).dim() == 0
     if one:
@@ -67,19 +67,19 @@ def _epsilons(settings: Any) -> Any:
 
 
 def _directions(settings: Any) -> Any:
-    """Of the replicas with these settings: the second alone has the prior first."""
+    """Direction of each replica's KL: only the second has the prior first."""
     words = {0.25: "p_prior", 0.5: "prior_p", 0.125: "p_prior"}
     values = torch.as_tensor(settings).tolist()
     return tuple(words[s] for s in values) if isinstance(values, list) else words[values]
 
 
-CELLS = (*CLASSIC, "conv_mlp", "own")
+CELLS = (*CLASSIC, "conv_mlp", "user")
 EVERY = [(cell, kind) for cell in CELLS for kind in KINDS if fits(cell, kind)]
 
 
 def solo(cell: str, halting: Halting, seed: int) -> Network:
-    if cell == "own":
-        return Network(Own(), halting, 2, 0.0, torch.Generator().manual_seed(seed)).double()
+    if cell == "user":
+        return Network(UserCell(), halting, 2, 0.0, torch.Generator().manual_seed(seed)).double()
     return build(cell, halting, seed)
 
 
@@ -102,7 +102,7 @@ def backward(network: Network, inputs: Tensor, labels: Tensor, mask: Tensor | No
 
 
 def of_replica(value: Tensor, field: str, k: Any, weights: Tensor) -> Tensor:
-    """A field of one replica or several; outputs of steps without weight are nobody's: zero."""
+    """A field of one replica or several; outputs of steps without weight become zero."""
     if field not in ("weights", "outputs"):
         return value[:, k]
     if field == "outputs":
@@ -195,7 +195,7 @@ def test_stack_and_select_copy() -> None:
 
 
 def test_gradient_norms_against_hand_numbers() -> None:
-    """Also of a cell's scalar, which is (K,) in a stack."""
+    """A scalar parameter of a cell is (K,) in a stack."""
     parameters = [nn.Parameter(torch.zeros(2, 1, 2)), nn.Parameter(torch.zeros(2, 1))]
     parameters.append(nn.Parameter(torch.zeros(2, 3)))  # without a gradient
     parameters[0].grad = torch.tensor([[[3.0, 0.0]], [[0.0, 6.0]]])
@@ -207,7 +207,7 @@ def test_gradient_norms_against_hand_numbers() -> None:
 
 
 class Odd(TanhRNN):
-    """A cell with something that a stack would lose."""
+    """A cell with a part that `stack` cannot copy."""
 
     def __init__(self, what: str) -> None:
         super().__init__(2, 3)
@@ -223,13 +223,13 @@ class Odd(TanhRNN):
 
 @pytest.mark.parametrize("what", ["buffers", "shared parameters", "parametrised", "normalised"])
 @pytest.mark.filterwarnings("ignore:.*weight_norm.*:FutureWarning")
-def test_what_a_stack_would_lose_is_refused(what: str) -> None:
+def test_a_cell_that_a_stack_cannot_copy_is_refused(what: str) -> None:
     network = Network(Odd(what), FixedRepeat(1), 1)
     with pytest.raises(ValueError, match="cannot be stacked"):
         stack([network, network], FixedRepeat(1))
 
 
-def test_networks_that_differ_in_more_than_values_are_refused() -> None:
+def test_networks_of_different_cells_or_sizes_are_refused() -> None:
     single = Network(TanhRNN(2, 3), FixedRepeat(1), 1)
     frozen = Network(TanhRNN(2, 3), FixedRepeat(1), 1)
     frozen.cell.recurrent.requires_grad_(False)
@@ -242,7 +242,7 @@ def test_networks_that_differ_in_more_than_values_are_refused() -> None:
         stack([single, Network(Odd("buffers"), FixedRepeat(1), 1)], FixedRepeat(1))
 
 
-def test_a_parameter_without_gradient_stays_one() -> None:
+def test_a_frozen_parameter_stays_frozen() -> None:
     network = Network(TanhRNN(2, 3), FixedRepeat(1), 1)
     network.cell.recurrent.requires_grad_(False)
     stacked = stack([network, network], FixedRepeat(1))

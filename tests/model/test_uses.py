@@ -1,4 +1,4 @@
-"""Ways in which others use a network: other gradients, other inputs, other machines."""
+"""Networks in users' programs: generators per row, torch.func, devices, Numba's cache."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def two_networks() -> Network:
 
 
 @pytest.mark.parametrize("name", ["act", "repeat", "pondernet"])
-@pytest.mark.parametrize("around", ["own", "torch's"])
+@pytest.mark.parametrize("around", ["ours", "torch's"])
 def test_without_a_gradient_halted_rows_are_not_computed(name: str, around: str) -> None:
     torch.manual_seed(3)
-    cell: Any = LSTM(2, 32) if around == "own" else Adapted(torch.nn.LSTMCell(3, 32))
+    cell: Any = LSTM(2, 32) if around == "ours" else Adapted(torch.nn.LSTMCell(3, 32))
     network = Network(cell, MECHANISMS[name], 3, halt_bias=-1.0).eval()
     inputs, mask, found = torch.randn(4, 50, 2), torch.rand(4, 50) < 0.8, []
     for path in ("compiled", "readable"):
-        own: Any = {"path": path, "generator": torch.Generator().manual_seed(0)}
+        generator = torch.Generator().manual_seed(0)
         with torch.no_grad():
-            found.append(network(inputs, mask, keep_state=True, **own))
+            found.append(network(inputs, mask, keep_state=True, path=path, generator=generator))
     skipped, whole = found
     assert skipped.computed == int(skipped.ponder_time.sum()) <= whole.computed
     for each in ("ponder_time", "weights", "remainder", "expected_steps"):
@@ -58,8 +58,8 @@ def test_without_a_gradient_halted_rows_are_not_computed(name: str, around: str)
     torch.testing.assert_close(skipped.state, whole.state)
 
 
-def test_draws_can_belong_to_a_row() -> None:
-    """As SampledHalting's docstring says: the same steps in batches of any size."""
+def test_a_generator_for_each_row_gives_the_same_steps_in_any_batch() -> None:
+    """The docstring of SampledHalting shows this use."""
     network = network_of(PonderNet(0.3, max_steps=20)).eval()
     inputs = torch.randn(1, 6, 2)
 
@@ -80,10 +80,10 @@ def test_torch_func_grad_agrees_with_backward() -> None:
         record = torch.func.functional_call(network, parameters, (inputs,))
         return network.halting.objective(lambda y: y.square().mean(-1), record).sum()
 
-    own = dict(network.named_parameters())
-    found = torch.func.grad(loss)(own)
-    loss(own).backward()
-    for name, each in own.items():
+    parameters = dict(network.named_parameters())
+    found = torch.func.grad(loss)(parameters)
+    loss(parameters).backward()
+    for name, each in parameters.items():
         torch.testing.assert_close(found[name], each.grad, rtol=1e-4, atol=1e-6)
 
 
@@ -112,7 +112,7 @@ with warnings.catch_warnings(record=True) as said:
 
 
 def test_without_a_folder_for_its_cache_numba_is_left_out() -> None:
-    """As where the package cannot be written and its user has no home: Numba finds no place."""
+    """Numba finds no folder if the package is read-only and its user has no home."""
     no_place = "import numba.core.caching as c\nc.CacheImpl._locator_classes = []\n"
     done = subprocess.run(
         [sys.executable, "-c", no_place + PROGRAM], capture_output=True, text=True, check=True

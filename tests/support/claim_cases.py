@@ -1,4 +1,4 @@
-"""For every claim of the papers: results that reproduce it, contradict it, and cannot decide it."""
+"""Made-up results for each claim of the papers: reproducing, contradicting, undecidable."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def luck(seed: int) -> float:
 
 
 def plain_rows(experiment: str, error: float, levels: Sequence[float], **more: Any) -> pd.DataFrame:
-    """The plain network, and a fixed repeat that counts for nothing."""
+    """The plain network, and a bad fixed repeat that no claim reads."""
     return rows(experiment, "repeat", [1, 2], lambda s, k, d: luck(k) + (error if s == 1 else 0.9),
                 levels=levels, **more)  # fmt: skip
 
@@ -37,7 +37,7 @@ def _learning(experiment: str, mechanism: str, settings: Sequence[float], final:
 
 
 def with_and_without(experiment: str, plain: float, levels: Sequence[float]) -> Case:
-    """G1 and G4; without a penalty ACT fails."""
+    """G1 and G4. ACT without a penalty fails."""
 
     def of(without: float, with_act: float, levels: Sequence[float]) -> Results:
         taus = (0.0, *TAUS)
@@ -205,7 +205,7 @@ def _pair(
     experiment: str, split: str, ponder: tuple[Any, Any], act: tuple[Any, Any],
     levels: Sequence[float] = BITS, mechanism: str = "pondernet", settings: int = 2,
 ) -> list[pd.DataFrame]:  # fmt: skip
-    """PonderNet and ACT with (error, steps) rules, at so many settings each."""
+    """PonderNet and ACT with (error, steps) rules, at `settings` settings each."""
     return [
         rows(experiment, mechanism, PRIORS[:settings], *ponder, levels=levels, split=split),
         rows(experiment, "act", PENALTIES[:settings], *act, levels=levels, split=split),
@@ -315,7 +315,7 @@ def m2() -> Case:
 
 
 def f1() -> Case:
-    """Fixed repeats against ACT; the plain network, which is none, is best."""
+    """Fixed repeats against ACT. One step is best, but a single step is no repeat."""
 
     def of(repeat: float, act: float) -> Results:
         tables, curves = [], []
@@ -370,7 +370,7 @@ NUMBERS: dict[str, dict[str, float]] = {
     "F1": {"first_best": 0.99, "first_gap": -LUCK, "second_best": 0.99, "second_gap": -LUCK,
            "first_speed": 5000 / 8500},
 }  # fmt: skip
-"""What the first of these results come to, of claims whose numbers are means and trends."""
+"""Numbers of the reproducing results, for claims that measure means and trends."""
 
 
 LEVELS: dict[str, dict[str, Sequence[float]]] = {
@@ -385,9 +385,9 @@ LEVELS: dict[str, dict[str, Sequence[float]]] = {
     "mnist": {"test": range(10)},
     "mnist_rotated": {"range": (22.5, 45, 67.5, 90), "angle": range(0, 91, 5)},
 }
-"""By experiment and split, difficulties as large as the paper's."""
+"""Difficulties as large as the paper's, by experiment and split."""
 CHANCE = {"addition": 0.99, "sort": 0.99, "wikipedia": 5.0, "mnist": 0.9, "mnist_rotated": 0.9}
-"""Error of a network that guesses, or nearly; 0.5 on the other tasks."""
+"""Error of a network that nearly guesses; other tasks have 0.5."""
 
 
 def nothing_learned(smaller: bool) -> Results:
@@ -402,10 +402,10 @@ def nothing_learned(smaller: bool) -> Results:
     for name, splits in LEVELS.items():
         error = _flat(CHANCE.get(name, 0.5))
         half = 2 if smaller and name not in ("wikipedia", "mnist", "mnist_rotated") else 1
-        for mechanism, own in settings.items():
-            curves.append(curve(name, mechanism, own, error, updates=60_000, seeds=seeds))
+        for mechanism, values in settings.items():
+            curves.append(curve(name, mechanism, values, error, updates=60_000, seeds=seeds))
             tables += [
-                rows(name, mechanism, own, error, split=split, seeds=seeds,
+                rows(name, mechanism, values, error, split=split, seeds=seeds,
                      levels=[level / half for level in levels])
                 for split, levels in splits.items()
             ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Results made to order: error, steps and curves as functions of setting, seed and difficulty."""
+"""Made-up results: error, steps and curves are functions of setting, seed and difficulty."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def rows(
     """Evaluation rows of one mechanism.
 
     Args:
-        error, ponder: of (setting, seed, difficulty).
-        wrong: the error of PonderNet's second prediction, which no claim reads; None: the first's.
+        error, ponder: functions of (setting, seed, difficulty).
+        wrong: error of PonderNet's second prediction, which no claim reads; None copies the first.
         more: further columns.
     """
     predictions = ("sampled", "expected") if mechanism.startswith("pondernet") else ("mixture",)
@@ -112,7 +112,7 @@ def results(
     profile: str = "reduced",
     stand_in: bool = False,
 ) -> Results:
-    """Results of the given parts, each with a data card."""
+    """Results of these tables and curves, with a data card for each experiment."""
     gathered: list[dict[str, pd.DataFrame]] = []
     for parts in (tables, curves):
         names = dict.fromkeys(str(part["experiment"].iloc[0]) for part in parts)

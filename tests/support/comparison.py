@@ -1,4 +1,4 @@
-"""Whole networks through the oracle, and the comparison of the two records."""
+"""Runs whole networks through the oracle and compares the two records."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def oracle_rows(
     mask: Tensor | None = None,
     held: list[Row] | None = None,
 ) -> list[Row]:
-    """Each example by itself.
+    """The oracle's steps of each example alone.
 
     Args:
-        held: what fixes the number of steps, and the states that have no gradient.
+        held: earlier rows, which fix the number of steps and the detached states.
     """
     model, found = model_of(cell, values), []
     for b in range(inputs.shape[1]):
@@ -42,16 +42,16 @@ def oracle_rows(
 
 
 def _with_states_held(model: oracle.Model, case: Pinned, xs: np.ndarray, held: Row) -> Row:
-    """As many steps as those held; a step that is cut starts from the state that is held."""
+    """Take as many steps as `held` has; a detached step starts from the state in `held`."""
     assert case.cuts is not None
     state: Any = tuple(np.zeros(size) for size in model.state_sizes)
     row: Row = []
-    for x, own in zip(xs, held, strict=True):
-        if own is None:
+    for x, known in zip(xs, held, strict=True):
+        if known is None:
             row.append(None)
             continue
-        kept = {n: own.states[n - 2] for n in range(2, own.steps + 1) if case.cuts(n)}
-        done = model.steps(x, state, own.steps, kept)
+        detached = {n: known.states[n - 2] for n in range(2, known.steps + 1) if case.cuts(n)}
+        done = model.steps(x, state, known.steps, detached)
         done.output, state = done.outputs[-1], done.states[-1]
         row.append(done)
     return row
@@ -74,7 +74,7 @@ def loss_of(network: Network, inputs: Tensor, labels: Tensor, mask: Tensor | Non
 def checked_loss(
     cell: str, case: Pinned, network: Network, inputs: Tensor, mask: Tensor | None, values: Values
 ) -> Any:
-    """After a backward pass whose loss is the oracle's: the oracle's loss of other parameters."""
+    """Check the loss, run the backward pass, and return the oracle's loss as a function."""
     labels = labels_for(*inputs.shape[:2])
     base = oracle_rows(cell, case, values, inputs, mask)
     loss = loss_of(network, inputs, labels, mask)

@@ -1,7 +1,7 @@
-"""One update's numbers for every cell, mechanism and path: what `golden.json` keeps.
+"""Numbers of one update for every cell, mechanism and path, pinned in `golden.json`.
 
-`python -m support.golden`, run in `tests`, adds the cases that the file lacks. With words after it
-it also pins anew each case that has one of them in its name: `act`, or `-` for all.
+`python -m support.golden`, run in `tests`, adds missing cases. `python -m support.golden act` also
+pins anew each case with `act` in its name; `-` stands for all cases.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OF_CLASSES = {
     "dact": lambda: DACT(torch.tensor([0.01, 0.1]), 6),
     "random_depth": lambda: RandomDepth(torch.tensor([0.0, 1.0]), 6),
 }
-"""Those that see every output: of right and wrong answers, by the readable path alone."""
+"""Mechanisms that need answers in classes. Only the readable path has them."""
 NAMES = [
     *("-".join(names) for names in itertools.product(CELLS, MECHANISMS, PATHS)),
     *(f"lstm+state-{name}-{path}" for name in MECHANISMS if name != "repeat" for path in PATHS),
@@ -86,8 +86,8 @@ def numbers(name: str) -> dict[str, Any]:
     def score(outputs: torch.Tensor) -> torch.Tensor:
         if mechanism in MECHANISMS:
             return outputs.square().mean(-1)
-        own = labels.expand(*outputs.shape[:-1], 1)
-        return -outputs.log_softmax(-1).gather(-1, own).squeeze(-1)
+        index = labels.expand(*outputs.shape[:-1], 1)
+        return -outputs.log_softmax(-1).gather(-1, index).squeeze(-1)
 
     now = halting.at_update(1)
     pondered = network(inputs, mask, halting=now)
@@ -97,9 +97,9 @@ def numbers(name: str) -> dict[str, Any]:
     gradients = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
     network.halting = halting.at_inference(torch.Generator().manual_seed(3))
     with torch.no_grad():
-        seen = network(inputs, mask)
-        prediction = network.halting.predict(seen)
-        steps = network.halting.ponder_time(seen)
+        record = network(inputs, mask)
+        prediction = network.halting.predict(record)
+        steps = network.halting.ponder_time(record)
     steps = torch.where(mask, steps, 0.0)
     prediction = torch.where(mask.unsqueeze(-1), prediction, 0.0)
     parts = [losses, *gradients.values(), prediction, steps]
@@ -115,7 +115,7 @@ def numbers(name: str) -> dict[str, Any]:
 
 
 def where() -> list[str]:
-    """What decides the bits besides the code: processor, torch, and the kernels of OpenBLAS."""
+    """Processor, torch and OpenBLAS kernels, which decide the last bits."""
     from pondering.model.paths.compiled import operations  # loads BLAS
 
     kernels = {str(each.get("architecture")) for each in operations._blas().info()}
@@ -123,18 +123,18 @@ def where() -> list[str]:
 
 
 def write(path: Path, words: Sequence[str] = ()) -> None:
-    """Write the numbers that a file lacks, and anew those of names with one of these words.
+    """Write the cases that a file lacks, and again each case whose name contains a word.
 
-    A case that is added on another processor than the file's has no bits to compare.
+    A case that another processor adds gets no sha256.
     """
     torch.set_num_threads(1)
-    kept = json.loads(path.read_text()) if path.is_file() else {"where": where(), "cases": {}}
-    names = [n for n in NAMES if n not in kept["cases"] or any(word in n for word in words)]
-    place = where() if names == NAMES else kept["where"]
+    pins = json.loads(path.read_text()) if path.is_file() else {"where": where(), "cases": {}}
+    names = [n for n in NAMES if n not in pins["cases"] or any(word in n for word in words)]
+    place = where() if names == NAMES else pins["where"]
     found = {name: numbers(name) for name in names}
     if place != where():
         found = {name: each | {"sha256": None} for name, each in found.items()}
-    cases = kept["cases"] | found
+    cases = pins["cases"] | found
     whole = {"where": place, "cases": {name: cases[name] for name in NAMES}}
     path.write_text(json.dumps(whole, indent=1) + "\n")
 

@@ -1,4 +1,4 @@
-"""What the tests read from a drawn figure, and what it should show, reckoned row by row."""
+"""Reads numbers from figures, and computes the numbers that they should show row by row."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def line_with(axes: Axes, x: Any, y: Any) -> bool:
 def seed_means(table: pd.DataFrame, mechanism: str, setting: float) -> list[tuple[float, float]]:
     """Error and ponder time of each seed."""
     found = []
-    own = table[(table["mechanism"] == mechanism) & (table["setting"] == setting)]
-    own = own[own["prediction"] != "expected"]
-    for seed in sorted(set(own["seed"])):
-        rows = own[own["seed"] == seed]
+    shown = table[(table["mechanism"] == mechanism) & (table["setting"] == setting)]
+    shown = shown[shown["prediction"] != "expected"]
+    for seed in sorted(set(shown["seed"])):
+        rows = shown[shown["seed"] == seed]
         found.append((sum(rows["error"]) / len(rows), sum(rows["ponder_time"]) / len(rows)))
     return found

@@ -1,4 +1,4 @@
-"""Tiny networks in float64 and the same networks as the oracle reads them."""
+"""Tiny float64 networks, and the oracle's models of these networks."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ CLASSIC = ("tanh_rnn", "gru", "lstm", "lstm+state")  # whose halting unit reads 
 
 
 class Pinned(NamedTuple):
-    """A mechanism as the package and as the oracle have it.
+    """A mechanism of the package beside its oracle.
 
     Args:
-        rule: one input of one example.
-        loss: of what was done, its label, and the same at the parameters that hold every choice.
-        cuts: whether step n starts from a state that has no gradient.
-        answer: the classes' probabilities in the prediction.
+        rule: the oracle's halting rule, for one input of one example.
+        loss: the oracle's loss of an example and its label; its last argument is the example at
+            the parameters that fix every choice.
+        cuts: whether step n starts from a detached state.
+        answer: the predicted class probabilities.
     """
 
     halting: Halting
@@ -70,7 +71,7 @@ def _pondernet(*settings: Any, **more: Any) -> Pinned:
     )
 
 
-def _of_last(done: oracle.Pondering, label: int, _: oracle.Pondering) -> float:
+def _last_loss(done: oracle.Pondering, label: int, _: oracle.Pondering) -> float:
     return oracle.cross_entropy(done.output, label)
 
 
@@ -84,7 +85,7 @@ def _correctness(detach: bool = False) -> Pinned:
 
 
 def _certainty(theta: float | None = None) -> Pinned:
-    """As it trains, or as it stops in evaluation at a threshold."""
+    """Certainty in training, or in evaluation with the threshold `theta`."""
 
     def loss(done: oracle.Pondering, label: int, held: oracle.Pondering) -> float:
         losses = [oracle.cross_entropy(y, label) for y in held.outputs]
@@ -109,20 +110,20 @@ def _dact(early: bool = False) -> Pinned:
 
 
 def _random_depth(cut: int, depth: int) -> Pinned:
-    """Of one update it is a fixed repeat, the states of whose first `cut` steps are held."""
+    """At one update this is a fixed repeat whose first `cut` steps have no gradient."""
     cuts = (lambda n: n == cut + 1) if cut else None
-    return Pinned(RandomDepth(1.0, 6, depth=depth, cut=cut), oracle.repeat(depth), _of_last, cuts)
+    return Pinned(RandomDepth(1.0, 6, depth=depth, cut=cut), oracle.repeat(depth), _last_loss, cuts)
 
 
 def _exit(fast: Rule, slow: Callable[[oracle.Pondering], bool]) -> Pinned:
-    return Pinned(Exit(fast, 6), oracle.exit_where(slow, 6), _of_last)
+    return Pinned(Exit(fast, 6), oracle.exit_where(slow, 6), _last_loss)
 
 
 def same_answers(count: Any) -> Rule:
-    """The last `count` answers were alike, the argmax of y_n."""
+    """Stops once the argmax of the last `count` outputs is the same."""
 
-    def rule(seen: History) -> Tensor:
-        answers = torch.stack(seen.outputs).argmax(-1)
+    def rule(history: History) -> Tensor:
+        answers = torch.stack(history.outputs).argmax(-1)
         return (answers == answers[-1]).flip(0).long().cumprod(0).sum(0) >= count
 
     return rule
@@ -133,7 +134,7 @@ def _alike(done: oracle.Pondering, count: int) -> bool:
     return len(answers) >= count and len(set(answers[-count:])) == 1
 
 
-def _moved(done: oracle.Pondering) -> float:
+def _relative_change(done: oracle.Pondering) -> float:
     """|s_n - s_(n-1)| / |s_n|."""
     now, *before = (np.concatenate(state) for state in done.states[::-1])
     moved = now - before[0] if before else now
@@ -147,8 +148,8 @@ TRAINED: dict[str, Pinned] = {
     "pondernet": _pondernet(0.25, 0.5, 4),
     "pondernet_eps": _pondernet(0.25, 0.5, 6, 0.35),
     "pondernet_last": _pondernet(0.0, 0.5, 6, 0.35, kl="prior_p", carry="last"),
-    "none": Pinned(FixedRepeat(1), oracle.repeat(1), _of_last),
-    "repeat": Pinned(FixedRepeat(3), oracle.repeat(3), _of_last),
+    "none": Pinned(FixedRepeat(1), oracle.repeat(1), _last_loss),
+    "repeat": Pinned(FixedRepeat(3), oracle.repeat(3), _last_loss),
     "correctness": _correctness(),
     "correctness_detach": _correctness(detach=True),
     "certainty": _certainty(),
@@ -156,25 +157,26 @@ TRAINED: dict[str, Pinned] = {
     "random_depth": _random_depth(0, 4),
     "random_depth_cut": _random_depth(2, 5),
 }
-"""Every mechanism as it trains; several settings, so that every branch is taken."""
+"""Every mechanism in training, with settings that reach every branch."""
 STOPPING: dict[str, Pinned] = {
     "certainty_stops": _certainty(0.05),
     "dact_early": _dact(early=True),
     "exit_threshold": _exit(
-        lambda seen: torch.sigmoid(seen.halt_logits[-1]) > 0.4,
+        lambda history: torch.sigmoid(history.halt_logits[-1]) > 0.4,
         lambda done: 1 / (1 + np.exp(-done.logits[-1])) > 0.4,
     ),
     "exit_patience": _exit(same_answers(3), lambda done: _alike(done, 3)),
     "exit_state": _exit(
-        lambda seen: relative_change(seen.states) < 0.2, lambda done: _moved(done) < 0.2
+        lambda history: relative_change(history.states) < 0.2,
+        lambda done: _relative_change(done) < 0.2,
     ),
 }
-"""Mechanisms as they stop in evaluation."""
+"""Mechanisms that stop early in evaluation."""
 MECHANISMS = {name: each.halting for name, each in TRAINED.items()}
 
 
 def fits(cell: str, mechanism: str) -> bool:
-    """Whether the pair is tried: [h; c] is read by mechanisms whose halting unit learns."""
+    """Whether tests try the pair. Only a halting unit that learns reads [h; c]."""
     return cell != "lstm+state" or mechanism in ("act", "act_last", "pondernet", "dact")
 
 
@@ -275,8 +277,8 @@ def _oracle_cell(cell: str, values: dict[str, np.ndarray], flag: bool):  # type:
     return lambda x, s: step[cell](w, x, s), lambda x: x
 
 
-class Own(nn.Module):
-    """A user's own cell, with two state tensors of different sizes."""
+class UserCell(nn.Module):
+    """A user's cell, with two state tensors of different sizes."""
 
     def __init__(self) -> None:
         super().__init__()

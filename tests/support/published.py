@@ -1,4 +1,4 @@
-"""A report published from made-up results with strings of an attacker in them, for the tests."""
+"""Publishes a report of made-up results that contain an attacker's strings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def publish(source: Results, folder: Path) -> Path:
             path = layout.provenance(name, mechanism)
             path.parent.mkdir(exist_ok=True)
             path.write_text(json.dumps(origin))
-        if name == "parity":  # another was evaluated before evaluations left a record
+        if name == "parity":  # the other experiment has no record of its evaluation
             trained = {"trained_hash": {"repeat": "1ee7", "act": HOSTILE}}
             layout.provenance(name).write_text(json.dumps(origin | trained))
     for name, curves in source.curves.items():
@@ -52,15 +52,15 @@ def publish(source: Results, folder: Path) -> Path:
 
 
 def hostile_results() -> Results:
-    """Results of two experiments, with strings of an attacker wherever a file may hold one."""
+    """Results of three experiments, with an attacker's strings in every text."""
     source = made_up_results(seeds=3, points=20)
-    kept = ("parity", "wikipedia")
+    names = ("parity", "wikipedia")
     cards = {
         name: replace(card_of(name), what=f"{HOSTILE} {name}", stand_in=True, source=HOSTILE)
-        for name in (*kept, "extra")
+        for name in (*names, "extra")
     }
     cards["extra"] = replace(cards["extra"], title=HOSTILE, splits={HOSTILE: HOSTILE})
-    tables = {name: source.tables[name] for name in kept}
+    tables = {name: source.tables[name] for name in names}
     tables["extra"] = source.tables["parity"].assign(experiment="extra", split=HOSTILE)
-    curves = {name: source.curves[name] for name in kept}
+    curves = {name: source.curves[name] for name in names}
     return Results("quick", tables, curves, source.traces, cards)

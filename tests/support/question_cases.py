@@ -1,4 +1,4 @@
-"""Results made to order for the questions beyond the papers, one function a question."""
+"""Made-up results for the questions beyond the papers, one function for each question."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ BIASES = ("bias_leading", "bias_scattered", "bias_sort")
 
 
 def variant(mechanism: str, **options: Any) -> str:
-    """A mechanism as tables write it; options of None are none."""
+    """A mechanism's name in tables; an option that is None is left out."""
     named = ",".join(f"{k}={v}" for k, v in sorted(options.items()) if v is not None)
     return f"{mechanism}[{named}]" if named else mechanism
 
 
 def flat(value: float) -> Callable[[float, int, float], float]:
-    """The same for every network and difficulty."""
+    """One value for every network and difficulty."""
     return lambda setting, seed, level: value
 
 
 def sloped(rises: float, mixed: bool = False) -> Callable[[float, int, float], float]:
-    """Steps that rise with difficulty, or fall; if mixed, with every other seed."""
+    """Steps that rise with difficulty; if `mixed`, they fall for odd seeds."""
     return lambda setting, seed, level: 5 + level * (-rises if mixed and seed % 2 else rises)
 
 
@@ -40,7 +40,7 @@ def audit_of(
     experiment: str, mechanism: str, settings: Sequence[float], read: Mapping[str, Any],
     seeds: Sequence[int] = SEEDS,
 ) -> pd.DataFrame:  # fmt: skip
-    """Rows of the readout audit; of `read` a number for every network, or a function of seeds."""
+    """Rows of the readout audit; a value of `read` is a number or a function of the seed."""
     usual = dict.fromkeys(("own", "single", "depth", "refitted"), 0.0) | {
         "mean_halting": 0.0, "ponder_time": 5.0, "ponder_sd": 1.0, "max_steps": 10,
     }  # fmt: skip
@@ -53,7 +53,7 @@ def audit_of(
 
 
 def with_audits(found: Results, audits: Sequence[pd.DataFrame]) -> Results:
-    """The same with these audits."""
+    """The results with these readout audits."""
     names = dict.fromkeys(str(each["experiment"].iloc[0]) for each in audits)
     together = {
         name: pd.concat([a for a in audits if a["experiment"].iloc[0] == name]) for name in names
@@ -65,7 +65,7 @@ def q1(
     pondernet: float = -1, act: float = 1, without: float = -1, *,
     error: float = 0.01, mixed: bool = False, seeds: Sequence[int] = SEEDS, beta_zero: bool = True,
 ) -> Results:  # fmt: skip
-    """How steps run with difficulty: of PonderNet, of ACT, of PonderNet without a prior."""
+    """Steps against difficulty for PonderNet, ACT, and PonderNet without a prior."""
     name, more = "comparison", {"levels": LEVELS, "seeds": seeds}
     tables = [
         rows(name, "act", (0.0002, 0.002, 0.02), flat(0.01), sloped(act, mixed), **more),
@@ -82,13 +82,13 @@ def q2(
     difference: float | Callable[[int], float] = 0.0, *,
     sd: float = 0.5, seeds: Sequence[int] = range(20), profile: str = "reduced",
 ) -> Results:  # fmt: skip
-    """What the mean halting distribution costs."""
-    taus = (0.001, 0.1)  # the second is above what counts
+    """The errors that the mean halting distribution adds."""
+    taus = (0.001, 0.1)  # Q2 leaves the second out
     found = results(
         [rows("parity", "act", taus, flat(0.01), levels=LEVELS, seeds=seeds)], profile=profile
     )
     cost = difference if callable(difference) else lambda seed: float(difference)
-    # the seeds of the published tables would say the opposite
+    # Q2 leaves seeds 0 to 9 out; they say the opposite.
     read = {"own": 0.01, "mean_halting": lambda seed: 0.01 + (cost(seed) if seed > 9 else 0.4)}
     return with_audits(found, [audit_of("parity", "act", taus, read | {"ponder_sd": sd}, seeds)])
 
@@ -96,7 +96,7 @@ def q2(
 def q3(
     solved: Mapping[float, int], *, back: int = 0, usual: int = 3, seeds: Sequence[int] = SEEDS
 ) -> Results:
-    """How many seeds solve at each bias, and how many that fell to one step come back."""
+    """At each bias `solved` seeds learn; of the seeds that fall to one step `back` recover."""
     tables, curves = [], []
     for name in BIASES:
         for bias in (-3, -1, 0, None, 3):
@@ -132,7 +132,7 @@ def exits_of(
 
 
 def q4(rule: float, mechanism: float, thresholds: int = 9) -> Results:
-    """How far rules and mechanisms differ in accuracy."""
+    """Accuracies that differ by `rule` between rules and by `mechanism` between mechanisms."""
 
     def accuracy(name: str, halts: str, seed: int, steps: float) -> float:
         luck = 0.002 * ((seed * 7 + RULES.index(name) * 3 + HALTS.index(halts) * 5) % 11 - 5)
@@ -149,7 +149,7 @@ def q4(rule: float, mechanism: float, thresholds: int = 9) -> Results:
 
 
 def q5(beyond: Mapping[str, float], farther: Mapping[str, float]) -> Results:
-    """Accuracy beyond the range at the setting best inside; the other one is better there."""
+    """Accuracy beyond the trained range. The setting that is better inside is worse beyond."""
     tables = []
     for name, reached in (("comparison_beyond", beyond), ("comparison_farther", farther)):
         for mechanism, accuracy in reached.items():
@@ -165,7 +165,7 @@ def q5(beyond: Mapping[str, float], farther: Mapping[str, float]) -> Results:
 
 
 def q6(difference: float, saved: float) -> Results:
-    """What halting costs, and what it saves."""
+    """The accuracy that halting costs and the steps that it saves."""
     names = ("comparison", "comparison_addition", "comparison_logic")
     wanted = (variant("correctness"), variant("correctness", halt_bias=-5))
     more = {"levels": LEVELS, "seeds": SEEDS}
@@ -179,7 +179,7 @@ def q6(difference: float, saved: float) -> Results:
 
 
 def q7(error: float, steps: float, rises: float = 1) -> Results:
-    """What KL(prior || p) adds; `rises` is which way its steps run, those of the other rise."""
+    """Errors and steps that KL(prior || p) adds; its steps rise with difficulty times `rises`."""
     tables = []
     for name in ("comparison", "comparison_digits", "comparison_rotated"):
         for beta in BETAS if name == "comparison" else (None,):

@@ -1,4 +1,4 @@
-"""The tiny experiment under the project's own dvc.yaml, in a git repository, and its clones."""
+"""The tiny experiment in a git repository, run by this project's dvc.yaml."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ ENVIRONMENT = ME | {"GIT_CONFIG_GLOBAL": os.devnull, "PONDERING_TRACKING": "off"
 
 
 def copy_program(folder: Path) -> None:
-    """The package and the stage scripts, into a project that may change them."""
+    """Copy the package and the stage scripts into a project, where a test may edit them."""
     for name in ("src", "pipeline"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(stages.ROOT / name, folder / name, ignore=ignored)
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Of a process that works in a project, with the project's own program."""
+    """The environment of a process that runs the program in a project's folder."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return os.environ | ENVIRONMENT | {"PATH": path, "PYTHONPATH": str(folder / "src")}
 
 
 def shell(folder: Path, line: str, status: int = 0) -> str:
-    """What a line of the terminal says in a project."""
+    """Run a shell line in a project; returns its output and errors."""
     done = subprocess.run(
         line, shell=True, cwd=folder, env=environment(folder), capture_output=True, text=True
     )
@@ -41,12 +41,12 @@ def shell(folder: Path, line: str, status: int = 0) -> str:
 
 
 def commit(folder: Path) -> None:
-    """Commit all that is in a folder; it becomes a repository where it is none."""
+    """Commit every file of a folder, in a new repository if it has none."""
     shell(folder, "git init --quiet && git add --all && git commit --quiet --message x")
 
 
 def edit(folder: Path, **quick: Any) -> None:
-    """Write the parameters of the tiny experiment with keys of its profiles changed."""
+    """Write the tiny experiment's parameters, with keys of its profiles changed."""
     exact = {name: block | quick.pop(name, {}) for name, block in tiny.EXACT.items()}
     values = tiny.document(**exact, **quick)
     values["download"]["needs"]["reduced"] = []
@@ -55,9 +55,9 @@ def edit(folder: Path, **quick: Any) -> None:
 
 
 def new(folder: Path) -> Path:
-    """A repository with the tiny experiment, committed and not run.
+    """A repository with the tiny experiment committed and no stage run.
 
-    No figure of the report is of the tiny experiment.
+    The report has no figure of this experiment, so there is no stage `report`.
     """
     copy_program(folder)
     for name in COPIED:
@@ -71,9 +71,9 @@ def new(folder: Path) -> Path:
         document["stages"][name]["matrix"]["experiment"] = ["tiny"]
     exits = document["stages"]["exits"]
     exits["cmd"] = "${python} pipeline/exits.py --profile ${item.profile} tiny"
-    kept = [path for path in exits["deps"] if not path.startswith("data/")]
+    code = [path for path in exits["deps"] if not path.startswith("data/")]
     read = ("results/${item.profile}/networks/tiny", "tasks/${item.profile}/tiny.npz")
-    exits["deps"] = [*kept, *(f"data/{path}" for path in read)]
+    exits["deps"] = [*code, *(f"data/{path}" for path in read)]
     YAML().dump(document, folder / "dvc.yaml")
     edit(folder)
     commit(folder)

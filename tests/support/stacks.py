@@ -1,4 +1,4 @@
-"""Stacked networks whose rows and replicas halt at very different steps, and their numbers."""
+"""Stacked networks whose rows and replicas halt at very different steps."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ BIASES = {
     "never": (-30.0, -30.0, -30.0),
 }
 SHAPES = {"vectors": (1, 40), "sequences": (4, 40), "one row": (3, 1)}
-PRESENT = (1.0, 0.7, 0.1, 0.0)  # the share of inputs that are there
+PRESENT = (1.0, 0.7, 0.1, 0.0)  # shares of inputs that the mask keeps
 
 
 def halting_of(mechanism: str, replicas: int = REPLICAS, rho: tuple[float, ...] = RHO) -> Halting:
-    """With a setting for each replica."""
+    """A mechanism with one setting for each replica."""
     tau, prior = torch.tensor(TAU[:replicas]), torch.tensor(PRIOR[:replicas])
     made: Halting = {
         "act": ACT(tau, 0.05, STEPS),
@@ -46,7 +46,7 @@ def halting_of(mechanism: str, replicas: int = REPLICAS, rho: tuple[float, ...] 
 def networks(
     cell: str, biases: tuple[float, ...] = BIASES["spread"], flag: bool = True, hidden: int = HIDDEN
 ) -> list[Network]:
-    """One replica a bias; `lstm+state` is an LSTM whose halting unit reads the cell too."""
+    """One network for each bias. In `lstm+state` the halting unit also reads the LSTM's cell."""
     solos, (kind, _, reads) = [], cell.partition("+")
     for seed, bias in enumerate(biases):
         generator = torch.Generator().manual_seed(seed)
@@ -65,7 +65,7 @@ def stacked(solos: list[Network], halting: Halting, path: Any = "compiled") -> N
 
 
 def readable_twin(network: Network) -> Network:
-    """The same on the readable path, in double precision."""
+    """A float64 copy of the network on the readable path."""
     twin = copy.deepcopy(network).double()
     twin.path = "readable"
     return twin
@@ -100,7 +100,7 @@ def results(network: Network, batch: Batch) -> tuple[PonderRecord, Gradients]:
 
 
 def compare(found: tuple[PonderRecord, Gradients], exact: tuple[PonderRecord, Gradients]) -> None:
-    """Records and gradients, to what their precision has."""
+    """Assert that records and gradients agree within the rounding of their precision."""
     double = found[0].mixture.dtype == torch.float64
     near, least = (1e-10, 1e-12) if double else (2e-5, 2e-6)
     close: dict[str, Any] = {"rtol": near, "check_dtype": False}

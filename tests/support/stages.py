@@ -1,7 +1,7 @@
-"""Stage scripts in a project: in this process, or in one of their own, to be stopped or spoilt.
+"""Runs stage scripts in a project, in this process or in a forked one.
 
-The second is forked, so that it has at once what takes seconds to import. It has its own working
-folder, output, signals and exit status, as from a shell.
+A test stops or breaks a forked stage. Forking saves the seconds that imports take. A forked stage
+has its own working folder, output, signals and exit status, as in a shell.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROFILE = ("--profile", "quick")
 QUICK = (*PROFILE, "--experiment", "tiny")
 DATASETS = (*PROFILE, *TASKS)
 MECHANISMS = ("repeat", "act", "pondernet")
-PATIENCE = 300.0  # seconds; for a loaded machine, far from what anything here takes
+PATIENCE = 300.0  # seconds; far more than a stage here takes on a loaded machine
 
 
 def temporary() -> Path:
@@ -46,7 +46,7 @@ def temporary() -> Path:
 
 
 @dataclass
-class Done:
+class Outcome:
     """How a stage ended."""
 
     status: int
@@ -55,9 +55,9 @@ class Done:
 
 
 class Stage:
-    """A stage script at work in a project: `Stage(folder, "train", "--profile", "quick")`.
+    """A running stage script: `Stage(folder, "train", "--profile", "quick")`.
 
-    `before` is called in its process: it may arrange a fault.
+    `before` is called in the stage's process, where it may arrange a fault.
     """
 
     def __init__(
@@ -74,39 +74,39 @@ class Stage:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the stage still runs."""
         return self._process.is_alive()
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to it; one that has ended and been waited for gets none."""
+        """Send a signal to the stage, unless it has ended."""
         assert self._process.pid is not None
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, number)
 
     def children(self) -> list[int]:
-        """The processes that it has started (on Linux)."""
+        """The ids of the stage's child processes (Linux only)."""
         number = self._process.pid
         return [*map(int, Path(f"/proc/{number}/task/{number}/children").read_text().split())]
 
-    def said(self) -> str:
-        """What it has written so far."""
+    def output(self) -> str:
+        """The text that the stage has printed so far."""
         return "".join(file.read_text() for file in self._files)
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for something to become true while it runs."""
+        """Wait until a condition holds while the stage runs."""
         end = time.monotonic() + PATIENCE
         while not condition():
-            assert self.running, f"it has ended: {self.said()}"
-            assert time.monotonic() < end, "waited in vain"
+            assert self.running, f"the stage ended too early: {self.output()}"
+            assert time.monotonic() < end, "the condition never held"
             time.sleep(0.005)
 
-    def wait(self) -> Done:
-        """Wait for its end."""
+    def wait(self) -> Outcome:
+        """Wait until the stage ends."""
         self._process.join(PATIENCE)
-        assert not self.running, "it does not end"
+        assert not self.running, "the stage does not end"
         status = self._process.exitcode
         assert status is not None
-        return Done(status, *(file.read_text() for file in self._files))
+        return Outcome(status, *(file.read_text() for file in self._files))
 
 
 def _work(
@@ -116,7 +116,7 @@ def _work(
     files: list[Path],
     before: Callable[[], object],
 ) -> None:
-    """The forked process: take the place of `python pipeline/NAME.py ...`."""
+    """Do in the forked process what `python pipeline/NAME.py ...` does."""
     for stream, file in zip((1, 2), files, strict=True):
         handle = os.open(file, os.O_WRONLY | os.O_APPEND)
         os.dup2(handle, stream)
@@ -133,8 +133,8 @@ def _work(
 
 def run(
     project: Path, name: str, *arguments: str, before: Callable[[], object] | None = None
-) -> Done:
-    """A stage from beginning to end; in a process of its own where `before` arranges a fault."""
+) -> Outcome:
+    """Run a stage to its end, in a forked process if `before` is given."""
     if before is not None:
         return Stage(project, name, *arguments, before=before).wait()
     with (
@@ -142,21 +142,21 @@ def run(
         patch.dict(os.environ, PONDERING_TRACKING="off"),
         patch.object(machine, "processes", lambda threads: 1),
     ):
-        done = argv.run(f"{name}.py", *arguments)
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return Done(done.exit_code, done.stdout, done.stderr)
+        outcome = argv.run(f"{name}.py", *arguments)
+    if outcome.exception is not None and not isinstance(outcome.exception, SystemExit):
+        raise outcome.exception
+    return Outcome(outcome.exit_code, outcome.stdout, outcome.stderr)
 
 
 def work(project: Path, *names: str) -> None:
-    """Stages one after the other, which have to succeed."""
+    """Run stages one after the other; each must succeed and print no error."""
     for name in names:
-        done = run(project, name, *({"datasets": DATASETS}.get(name, QUICK)))
-        assert (done.status, done.err) == (0, ""), done
+        outcome = run(project, name, *({"datasets": DATASETS}.get(name, QUICK)))
+        assert (outcome.status, outcome.err) == (0, ""), outcome
 
 
 def fresh(folder: Path, values: dict[str, Any]) -> Path:
-    """A project with these parameters and its data: what a training needs."""
+    """Write a project with these parameters and its frozen data sets."""
     tiny.write(folder, values)
     tiny.freeze_all(folder)
     return folder
@@ -164,15 +164,15 @@ def fresh(folder: Path, values: dict[str, Any]) -> Path:
 
 @cache
 def finished_project() -> Path:
-    """The tiny project after every stage has run once; not to be changed."""
+    """The tiny project after every stage has run once. Tests copy it and never change it."""
     folder = temporary()
     tiny.write(folder, tiny.document())
     work(folder, "datasets", "train", "evaluate")
     return folder
 
 
-def published(project: Path) -> Path:
-    """The published results of a project, for which no report has been drawn."""
+def publish_results(project: Path) -> Path:
+    """Publish a project's results without a report; returns their folder."""
     from pondering.evaluate.publish import publish
 
     for name in ("claims.json", "index.html"):
@@ -181,7 +181,7 @@ def published(project: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Everything that the stages wrote; checkpoints and data/replicas left out."""
+    """The bytes of each file that stages wrote, by path; without checkpoints and data/replicas."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for top in ("data", "reports")
@@ -191,5 +191,5 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def results(folder: Path) -> dict[str, bytes]:
-    """The same but for the records, which say how long it took."""
+    """The contents without the provenance records, which hold wall times."""
     return {name: data for name, data in contents(folder).items() if "/provenance/" not in name}

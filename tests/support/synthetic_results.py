@@ -95,10 +95,10 @@ def rows_of(
 
 
 def of_replica(table: pd.DataFrame, which: Replica | None) -> pd.Series:
-    """Which rows are of a replica: mechanism, setting, seed."""
+    """Whether each row belongs to a replica: mechanism, setting, seed."""
     mechanism, setting, seed = which or ("", 0.0, 0)
-    own = (table["mechanism"] == mechanism) & (table["setting"] == setting)
-    return own & (table["seed"] == seed)
+    found = (table["mechanism"] == mechanism) & (table["setting"] == setting)
+    return found & (table["seed"] == seed)
 
 
 def table_of(
@@ -118,7 +118,7 @@ def curves_of(
     experiment: str, settings: dict[str, list[float]], seeds: int, points: int = 60,
     diverged: Replica | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Training curves of one experiment; a diverged replica is NaN from half of them on."""
+    """Training curves of one experiment; the diverged replica is NaN in the second half."""
     generator, scale = np.random.default_rng(len(experiment)), 4 if experiment == "wikipedia" else 1
     parts = []
     for name, values in settings.items():
@@ -146,10 +146,7 @@ def curves_of(
 
 
 def exits_of(experiment: str, settings: dict[str, list[float]], seeds: int) -> pd.DataFrame:
-    """The table of exit rules: PonderNet's, errors falling with the steps; its last seed is lost.
-
-    Of one seed alone none is.
-    """
+    """PonderNet's table of exit rules: errors fall with steps, the last of many seeds diverged."""
     rows, most = [], 6
     for setting in settings["pondernet"]:
         for seed in range(seeds):

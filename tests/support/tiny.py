@@ -1,4 +1,4 @@
-"""A whole project small enough for seconds: parity of four elements, two penalties, two seeds."""
+"""A project that trains in seconds: parity of three elements, two penalties, two seeds."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ DOCUMENT: dict[str, Any] = {
 
 
 def document(**quick: Any) -> dict[str, Any]:
-    """The parameters as plain data, with keys of the quick profile changed, mappings key by key.
+    """The parameters as plain data, with keys of the quick profile changed.
 
-    A task that is named, such as `SUMS`, takes the place of parity.
+    A mapping changes single keys. A task with a name, such as `SUMS`, replaces parity.
     """
     whole = copy.deepcopy(DOCUMENT)
     block = whole["tiny"]["quick"]
@@ -82,15 +82,15 @@ def document(**quick: Any) -> dict[str, Any]:
 
 
 EXACT: dict[str, Any] = {"network": {"hidden": 32}, "training": {"batch": 32}}
-"""Sizes at which a part of a sweep trains as the whole, bit for bit (`train.shard.LANES`)."""
+"""Sizes at which a part of a sweep trains to the bits of the whole (`train.shard.LANES`)."""
 BEYOND: dict[str, Any] = {
     name: {entry.setting: [0.01, 0.1] if entry.setting == "tau" else [0.5, 1.0]}
     for name, entry in MECHANISMS.items()
     if name not in {**BLOCK["common"], **BLOCK["quick"]}
 }
-"""Blocks of the mechanisms that the tiny experiment has not; `config` has them all."""
+"""Blocks of the mechanisms that `DOCUMENT` lacks; `config` adds them."""
 SUMS: dict[str, Any] = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 2}
-"""A task of sequences: of one to three digits."""
+"""A task of sequences: one to three numbers of one digit."""
 
 
 def write(folder: Path, values: dict[str, Any]) -> Path:
@@ -145,7 +145,7 @@ def train(sweep: Trainer, updates: int | None = None) -> Trainer:
 
 
 def same_bits(a: Mapping[str, Tensor], b: Mapping[str, Tensor]) -> None:
-    """Tensors of the same names are equal, NaN to NaN."""
+    """Assert that both hold the same names and equal tensors; NaN equals NaN."""
     assert a.keys() == b.keys()
     for name in a:
         torch.testing.assert_close(a[name], b[name], rtol=0, atol=0, equal_nan=True, msg=name)

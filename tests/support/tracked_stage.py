@@ -1,6 +1,6 @@
-"""A training that trains nothing: `python tracked_stage.py` in a project's folder.
+"""A fake training that logs to MLflow: `python tracked_stage.py` in a project's folder.
 
-As a process it waits after its first logging point until its input ends.
+The process waits after its first logging point until its input ends.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def rows(point: int) -> list[dict[str, Any]]:
 
 
 def write_results(root: Path) -> None:
-    """What the training leaves."""
+    """Write the curves and the record that the training leaves."""
     layout = Layout(root, "quick", PUBLISHED)
     curves, record = layout.curves("parity", "act"), layout.provenance("parity", "act")
     for path in (curves, record):
@@ -62,7 +62,7 @@ def write_results(root: Path) -> None:
 
 
 def train(points: int = POINTS, pause: Callable[[], object] = lambda: None) -> None:
-    """A training up to a logging point; `pause` is called after each."""
+    """Log the first `points` points of the training; `pause` is called after each point."""
     with track.live("quick", "parity", {"act": CONFIG}) as listen:
         for point in range(1, points + 1):
             listen(rows(point))
@@ -72,10 +72,10 @@ def train(points: int = POINTS, pause: Callable[[], object] = lambda: None) -> N
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Wait for a condition, fail where it does not come."""
+    """Wait until a condition holds; fail after so many seconds."""
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, "the condition never held"
         time.sleep(0.05)
 
 

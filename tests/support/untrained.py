@@ -1,4 +1,4 @@
-"""The evaluation of a tiny experiment whose replicas have done no update: nothing to wait for."""
+"""Evaluates a tiny experiment without training it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from pondering.train.replica import by_hash
 def stage_of(
     folder: Path, task: dict[str, Any], diverged: Collection[tuple[float, int]] = (), **quick: Any
 ) -> Evaluation:
-    """The stage with all that it reads.
+    """The evaluation stage, with its input files written.
 
     Args:
         task: its block in `params.yaml`.
-        diverged: the replicas, by setting and seed, that are said to have done so.
-        quick: further keys, as of `tiny.document`.
+        diverged: setting and seed of each replica whose status is "diverged".
+        quick: further keys for `tiny.document`.
     """
     tiny.write(folder, tiny.document(task=task, **quick))
     params, layout = tiny.freeze_all(folder), Layout(folder, "quick")
@@ -51,17 +51,17 @@ def stage_of(
 
 
 def read_back(stage: Evaluation, mechanism: str) -> Trained:
-    """The replicas of a mechanism."""
+    """Load the replicas of a mechanism."""
     return load_trained(stage.layout, stage.params, "tiny", mechanism, stage.task)
 
 
 def table_of(stage: Evaluation) -> pd.DataFrame:
-    """What the stage writes for tables."""
+    """Run the stage; returns its table."""
     run(stage)
     return pd.read_csv(stage.layout.table("tiny"))
 
 
 def traces_of(stage: Evaluation, mechanism: str) -> list[dict[str, Any]]:
-    """What it has written of one mechanism's steps."""
+    """The traces of one mechanism that the stage wrote."""
     document = json.loads(stage.layout.traces("tiny").read_text())
     return [each for each in document["traces"] if each["mechanism"] == mechanism]

@@ -1,4 +1,4 @@
-"""ACT on given halting logits."""
+"""ACT on chosen halting logits."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_act_halting_gradient_is_equations_15_to_20(logits: list[float], seed: i
     matches(x.grad[:, 0], [d * a * (1 - a) for d, a in zip(want, h, strict=True)])
 
 
-def pondered(rows: int) -> PonderRecord:
-    """A record of one input (T, K, B) = (1, 2, rows) whose ponder cost is 3 for every row."""
+def record_of_cost_3(rows: int) -> PonderRecord:
+    """A record (T, K, B) = (1, 2, rows) whose ponder cost is 3 for every row."""
     ones = torch.ones(1, 2, rows)
     return PonderRecord(None, None, ones.unsqueeze(-1), 2 * ones, ones, 3 * ones, ones, 0)
 
@@ -77,8 +77,8 @@ def pondered(rows: int) -> PonderRecord:
 def test_the_penalty_rises_over_the_warm_up(
     warmup: Setting, shares: dict[int, tuple[float, float]], tau: Setting
 ) -> None:
-    """Halving and quartering are exact: tau u / U below U, tau from there on."""
-    act, record = ACT(tau, 0.01, 5, tau_warmup=warmup), pondered(4)
+    """The penalty is tau u / U before update U, and tau from update U on."""
+    act, record = ACT(tau, 0.01, 5, tau_warmup=warmup), record_of_cost_3(4)
     for update, share in shares.items():
         then = act.at_update(update)
         loss = then.objective(lambda y: torch.zeros(y.shape[:-1]), record)

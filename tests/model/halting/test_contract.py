@@ -1,4 +1,4 @@
-"""What all halting mechanisms share, on given halting logits; fixed repeat among them."""
+"""Behaviour that all halting mechanisms share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALL: list[Halting] = [
     PonderNet(0.3, 0.01, 3, epsilon=0.05),
     SampledHalting(3, SEEDED),
     FixedRepeat(3),
-    Exit(lambda seen: seen.halt_logits[-1] > 0, 3),
+    Exit(lambda history: history.halt_logits[-1] > 0, 3),
 ]
 
 
@@ -39,13 +39,13 @@ def test_inference_changes_nothing_where_halting_is_deterministic(halting: Halti
 
 
 @pytest.mark.parametrize("halting", ALL, ids=lambda h: type(h).__name__)
-def test_the_objective_is_the_same_at_every_update_unless_asked(halting: Halting) -> None:
+def test_a_mechanism_without_a_schedule_is_the_same_at_every_update(halting: Halting) -> None:
     assert all(halting.at_update(update) is halting for update in (0, 1, 10**6))
 
 
 @pytest.mark.parametrize("halting", [*ALL[:3], *ALL[4:]], ids=lambda h: type(h).__name__)
 def test_number_settings_follow_the_data_to_its_device(halting: Halting) -> None:
-    """The meta device stands for a GPU: a setting left on the CPU does not mix with it."""
+    """The meta device stands for a GPU: a setting left on the CPU would raise."""
     present = torch.ones(4, dtype=torch.bool, device="meta")
     halted = halting.start(present)
     logits = torch.zeros(4, device="meta")
@@ -56,8 +56,8 @@ def test_number_settings_follow_the_data_to_its_device(halting: Halting) -> None
     assert (loss.device.type, loss.shape) == ("meta", (1, 4))
 
 
-def test_what_is_drawn_counted_or_set_per_replica_follows_the_data_too() -> None:
-    """The draws of sampling, the step numbers of a whole distribution, one rho per replica."""
+def test_draws_and_settings_of_replicas_follow_the_data_to_its_device() -> None:
+    """Draws of sampling, step numbers of a whole distribution, and one rho per replica."""
     present = torch.ones(2, 4, dtype=torch.bool, device="meta")
     logits = torch.zeros(3, 2, 4, device="meta")
     assert SampledHalting(3, torch.Generator()).start(present).draw.device.type == "meta"
@@ -69,8 +69,8 @@ def test_what_is_drawn_counted_or_set_per_replica_follows_the_data_too() -> None
 
 
 @pytest.mark.parametrize("halting", [PonderNet(0.3, 0.01, 7, 0.05), SampledHalting(7, SEEDED)])
-def test_inference_samples_with_the_generator_it_is_given(halting: Halting) -> None:
-    """Up to the same cap, and never with torch's global generator."""
+def test_inference_samples_with_the_passed_generator(halting: Halting) -> None:
+    """The maximum number of steps stays."""
     generator = torch.Generator().manual_seed(1)
     sampled = halting.at_inference(generator)
     assert isinstance(sampled, SampledHalting)
@@ -78,7 +78,7 @@ def test_inference_samples_with_the_generator_it_is_given(halting: Halting) -> N
     assert sampled.generator is generator
 
 
-def test_what_is_not_said_is_as_in_the_papers() -> None:
+def test_defaults_are_those_of_the_papers() -> None:
     """Graves 2016: epsilon 0.01, at most 100 steps; Banino 2021: beta 0.01, N = 20."""
     act, pondernet = ACT(0.1), PonderNet(0.2)
     assert (act.epsilon, act.max_steps, act.tau_warmup) == (0.01, 100, 0)
@@ -87,7 +87,7 @@ def test_what_is_not_said_is_as_in_the_papers() -> None:
 
 @pytest.mark.parametrize("halting", [ACT(0.1, 0.01, 3), PonderNet(0.3, 0.01, 3)])
 def test_the_number_of_steps_carries_no_gradient(halting: Halting) -> None:
-    """It is a measurement, not a part of any loss."""
+    """The number of steps is a measurement and no part of a loss."""
     logits = column([0.1, -0.2, 0.3]).requires_grad_()
     _, halted = drive(halting, logits)
     assert halted.cost.requires_grad
@@ -132,9 +132,9 @@ def test_the_number_of_steps_carries_no_gradient(halting: Halting) -> None:
         (lambda: RandomDepth(alpha=1.5), "alpha"),
         (lambda: RandomDepth(alpha=-0.1), "alpha"),
         (lambda: RandomDepth(max_steps=0), "max_steps"),
-        (lambda: Exit(lambda seen: seen.halt_logits[-1] > 0, 0), "max_steps"),
+        (lambda: Exit(lambda history: history.halt_logits[-1] > 0, 0), "max_steps"),
     ],
 )
-def test_an_argument_without_meaning_is_named(make: Callable[[], Halting], named: str) -> None:
+def test_a_meaningless_argument_is_refused_by_name(make: Callable[[], Halting], named: str) -> None:
     with pytest.raises(ValueError, match=rf"^{named}: .* is not allowed; "):
         make()

@@ -1,6 +1,6 @@
-"""Mechanisms of answers in classes: Correctness, Certainty, DACT and RandomDepth.
+"""Mechanisms for answers in classes: Correctness, Certainty, DACT and RandomDepth.
 
-`test_network.py` holds what they compute, step by step and with gradients, against the oracle.
+`test_network.py` compares their steps and gradients with the oracle.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STEPS = 5
 SCORED = torch.tensor([[True, False, True], [True, True, True]])
 
 
-def test_certainty_is_one_less_the_entropy_as_a_share_of_its_most() -> None:
+def test_certainty_is_one_minus_the_entropy_divided_by_its_maximum() -> None:
     generator = torch.Generator().manual_seed(0)
     outputs = 3 * torch.randn(20, 4, generator=generator, dtype=torch.float64)
     want = [oracle.certainty_of(y) for y in outputs.numpy()]
@@ -72,7 +72,7 @@ def test_stopping_early_never_changes_the_class() -> None:
         assert (stopped.ponder_time < 8).any()
 
 
-def test_an_answer_without_any_chance_has_a_finite_loss() -> None:
+def test_an_answer_of_probability_zero_has_a_finite_loss() -> None:
     network, inputs = build("lstm", DACT(0.2, 3)).float(), inputs_for("lstm").float()
     pondered = network(inputs)
     outputs = (pondered.outputs * 1e6).detach().requires_grad_()
@@ -85,8 +85,8 @@ def test_an_answer_without_any_chance_has_a_finite_loss() -> None:
 # --- Correctness --------------------------------------------------------------------------------
 
 
-def exploring(share: float, draws: list[list[float]]) -> oracle.Rule:
-    """A row that thinks it is right stops only from U{2..N} on, at a share of the steps."""
+def exploration_rule(share: float, draws: list[list[float]]) -> oracle.Rule:
+    """At a share of the steps, a row that expects to be right may stop only from U{2..N} on."""
 
     def stops(done: oracle.Pondering) -> bool:
         first, second = draws[done.steps - 1]
@@ -96,12 +96,12 @@ def exploring(share: float, draws: list[list[float]]) -> oracle.Rule:
     return oracle.exit_where(stops, STEPS)
 
 
-def test_exploring_networks_stop_and_lose_what_the_oracle_does() -> None:
-    """Draws of an update are the same in every replica, and only the pass of an update explores."""
+def test_steps_and_losses_of_exploration_match_the_oracle() -> None:
+    """All replicas share the draws of an update. Only training explores."""
     shares, rows, case = [0.0, 0.5, 1.0], 6, TRAINED["correctness"]
     inputs, labels = inputs_for("tanh_rnn", 1, rows), labels_for(1, rows)
     solo = [build("tanh_rnn", case.halting) for _ in shares]
-    for network in solo:  # most steps hold their answer for right
+    for network in solo:  # most steps expect to be right
         network.heads.bias.data[-1] += 1.0
     together = stack(solo, Correctness(0.7, STEPS, torch.tensor(shares)))
     both, taken = inputs.unsqueeze(1).expand(1, 3, *inputs.shape[1:]), set()
@@ -112,9 +112,11 @@ def test_exploring_networks_stop_and_lose_what_the_oracle_does() -> None:
         generator = torch.Generator().manual_seed(update)
         draws = torch.stack([torch.rand(2, rows, generator=generator) for _ in range(STEPS)])
         for (k, share), b in itertools.product(enumerate(shares), range(rows)):
-            own = case._replace(rule=exploring(share, draws[..., b].tolist()))
-            values = values_of(solo[k])
-            done = oracle_rows("tanh_rnn", own, values, inputs[:, b : b + 1])[0][0]
+            rule = exploration_rule(share, draws[..., b].tolist())
+            row = oracle_rows(
+                "tanh_rnn", case._replace(rule=rule), values_of(solo[k]), inputs[:, b : b + 1]
+            )
+            done = row[0][0]
             assert done is not None and record.ponder_time[0, k, b] == done.steps
             loss = oracle.correctness_loss(done, int(labels[0, b]), 0.7)
             np.testing.assert_allclose(float(lost[k, b]), loss, rtol=1e-9)
@@ -126,7 +128,7 @@ def test_exploring_networks_stop_and_lose_what_the_oracle_does() -> None:
 
 
 def test_an_answer_is_right_where_all_its_parts_are() -> None:
-    """Four outputs as two softmaxes, and as four sigmoids; what is not scored is neither."""
+    """Four outputs are two softmaxes or four sigmoids; an unscored vector is not known."""
     outputs = torch.tensor([[[0.1, 0.0, -3.0, 2.0], [0.1, 0.0, 5.0, 2.0], [0.0, 1.0, 0.0, 1.0]]])
     labels = torch.tensor([[0, 1], [0, 1], [1, 1]])
     scored = torch.tensor([True, True, False])
@@ -153,7 +155,7 @@ def test_unscored_vectors_teach_the_halting_unit_nothing() -> None:
 # --- RandomDepth --------------------------------------------------------------------------------
 
 
-def drawn(halting: RandomDepth, updates: int) -> Counter[tuple[int, int]]:
+def count_draws(halting: RandomDepth, updates: int) -> Counter[tuple[int, int]]:
     each = [halting.at_update(update) for update in range(updates)]
     return Counter((int(now.cut), int(now.depth)) for now in each)
 
@@ -165,7 +167,7 @@ def test_depths_are_drawn_as_in_the_source() -> None:
     for halting, want in (
         (RandomDepth(1.0, 3), progressive), (RandomDepth(1.0, 4, progressive=False), uniform),
     ):  # fmt: skip
-        counts = drawn(halting, 3000)
+        counts = count_draws(halting, 3000)
         assert set(counts) == set(want)
         for pair, share in want.items():
             assert counts[pair] / 3000 == pytest.approx(share, abs=0.03), pair

@@ -1,4 +1,4 @@
-"""PonderNet on given halting logits: p, the prior, KL and the loss."""
+"""PonderNet on chosen halting logits: p, the prior and KL."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_pondernet_matches_equation_2(logits: list[float], epsilon: float | None
 def test_pondernet_cost_is_the_kl_of_p_and_the_truncated_prior(
     logits: list[float], epsilon: float | None, cap: int, lambda_p: float, kl: KL
 ) -> None:
-    """In float64 throughout: a prior rounded to float32 is off by 1e-8."""
+    """The prior is float64, since rounding to float32 would add an error of 1e-8."""
     prior = torch.tensor(lambda_p, dtype=torch.float64)
     halting = PonderNet(prior, 1.0, cap, epsilon, kl)
     _, state = drive(halting, column(logits))
@@ -65,7 +65,7 @@ def test_kl_has_p_or_the_prior_first_against_hand_numbers() -> None:
 
 
 def test_the_reversed_kl_of_a_vanishing_p_is_large_and_finite() -> None:
-    """g log(g / p) of a p that underflows: its logarithm does not."""
+    """p underflows in g log(g / p), but log p does not."""
     logits = torch.tensor([[200.0], [0.0], [0.0]], requires_grad=True)
     _, state = drive(PonderNet(0.5, 1.0, 3, kl="prior_p"), logits)
     state.cost.sum().backward()
@@ -84,8 +84,8 @@ def test_pondernet_goes_on_when_the_cumulated_p_is_exactly_1_minus_epsilon() -> 
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_underflowing_p_gives_the_limit(dtype: torch.dtype) -> None:
-    """Logits of +-200: p is 0 or 1 to any precision, KL the surprise of one step."""
+def test_kl_and_weights_have_their_limits_where_p_underflows(dtype: torch.dtype) -> None:
+    """At logits of +-200, p is 0 or 1 and KL is the surprise of one step."""
     prior = oracle.geometric_prior(0.25, 4)
     logits = torch.tensor(
         [[200.0, -200.0, -200.0], [-200.0, -200.0, 200.0], [9.0, -200.0, 5.0], [0.0, 0.0, 0.0]],
@@ -103,8 +103,8 @@ def test_underflowing_p_gives_the_limit(dtype: torch.dtype) -> None:
     torch.testing.assert_close(logits.grad, torch.zeros_like(logits), rtol=0, atol=1e-30)
 
 
-def test_distribution_is_all_steps_at_once() -> None:
-    """Every field of the state too, also for a row without an input."""
+def test_distribution_equals_all_steps_one_by_one() -> None:
+    """Every field of the state agrees, also for a row without an input."""
     generator = torch.Generator().manual_seed(4)
     logits = 2 * torch.randn(4, 2, 3, generator=generator, dtype=torch.float64)
     present = torch.tensor([[True, False, True], [True, True, True]])

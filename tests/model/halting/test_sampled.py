@@ -1,4 +1,4 @@
-"""Halting by sampling, on given halting logits."""
+"""Sampled halting on chosen halting logits."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_sampling_goes_on_where_the_draw_is_exactly_lambda() -> None:
     assert state.running.tolist() == [True, True]
 
 
-def test_sampling_draws_each_row_for_itself() -> None:
-    """Equal rows must not halt together; neighbours are uncorrelated."""
+def test_rows_draw_independently() -> None:
+    """Equal neighbouring rows halt without correlation."""
     rows = 20_000
     weights, _ = drive(SampledHalting(2, torch.Generator().manual_seed(0)), torch.zeros(2, 2, rows))
     left, right = weights[0][0, :-1], weights[0][0, 1:]

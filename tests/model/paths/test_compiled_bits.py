@@ -1,4 +1,4 @@
-"""Bits of the compiled loops: threads and neighbours change none; tanh and sigmoid to the last."""
+"""Compiled loops: threads and neighbours change no bit; tanh and sigmoid are exact."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def one_thread() -> Iterator[None]:
 @pytest.mark.parametrize("cell", ["tanh_rnn", "lstm"])
 @pytest.mark.usefixtures("one_thread")
 def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None:
-    """The loops alone: three replicas on one, two and three threads, and each by itself."""
+    """The loops alone, on one to five threads, and each replica alone or beside a NaN replica."""
     solos, batch = networks(cell), batch_of(3, 33, 0.7)
-    want = pondered_by_loops(stacked(solos, halting_of(mechanism)), batch)
+    want = run_loops(stacked(solos, halting_of(mechanism)), batch)
     for threads in (2, 3, 5):
         torch.set_num_threads(threads)
-        tiny.same_bits(pondered_by_loops(stacked(solos, halting_of(mechanism)), batch), want)
+        tiny.same_bits(run_loops(stacked(solos, halting_of(mechanism)), batch), want)
     torch.set_num_threads(1)
     for k in (0, 2):
         pair = [solos[k], copy.deepcopy(solos[1])]
@@ -46,10 +46,10 @@ def test_threads_and_neighbours_change_no_bit(cell: str, mechanism: str) -> None
                 parameter.fill_(torch.nan)
         for company in ([solos[k]], pair):
             some = [k, 1][: len(company)]
-            own = tuple(part[:, some] for part in batch)
+            columns = tuple(part[:, some] for part in batch)
             rho = tuple(RHO[each] for each in some)
             halting = halting_of(mechanism, len(some), rho)
-            got = pondered_by_loops(stacked(company, halting), own)
+            got = run_loops(stacked(company, halting), columns)
             tiny.same_bits(of_replica(got, 0), of_replica(want, k))
 
 
@@ -58,8 +58,8 @@ def of_replica(found: dict[str, Tensor], k: int) -> dict[str, Tensor]:
     return {name: value.select(int(name in times_first), k) for name, value in found.items()}
 
 
-def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
-    """What the loops return, and the gradients of what they read, under fixed ones of theirs."""
+def run_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
+    """What the loops return, and the gradients that they pass on for a fixed loss."""
     inputs, labels, mask = batch
     drives = network._embed(inputs).detach().contiguous().requires_grad_()
     network.zero_grad()
@@ -74,21 +74,21 @@ def pondered_by_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize("walk", [forward.forward, backward.backward])
-def test_a_walk_has_all_that_it_calls_in_itself(walk: Any) -> None:
-    """Or it rounds as another loop's copy does where that one came into the process first.
+def test_a_loop_inlines_every_function_that_it_calls(walk: Any) -> None:
+    """Otherwise it would round like another loop's copy that the process loaded first.
 
-    `loops_anew.py` sees it in the numbers, which takes too long to be done each time.
+    `tests/system/test_loops_anew.py` compares the numbers, which takes too long here.
     """
-    pondered_by_loops(stacked(networks("lstm"), halting_of("act")), batch_of(3, 33, 0.7))
-    own = f"{walk.__module__.rpartition('.')[2]}{len(walk.py_func.__qualname__)}".encode()
-    own += walk.py_func.__qualname__.encode()
-    kept = walk._cache._cache_file  # a process lets go of what it has loaded
-    names = kept._load_index().values()
+    run_loops(stacked(networks("lstm"), halting_of("act")), batch_of(3, 33, 0.7))
+    expected = f"{walk.__module__.rpartition('.')[2]}{len(walk.py_func.__qualname__)}".encode()
+    expected += walk.py_func.__qualname__.encode()
+    cache = walk._cache._cache_file  # a process lets go of what it has loaded
+    names = cache._load_index().values()
     assert names
     for name in names:
-        (_, _, (code, _)), *_ = kept._load_data(name)
+        (_, _, (code, _)), *_ = cache._load_data(name)
         assert set(re.findall(rb"_ZN9pondering5model5paths8compiled5loops\d+(\w+?)B", code)) == {
-            own
+            expected
         }
 
 

@@ -1,4 +1,4 @@
-"""Every path against the readable one in double precision, and what no path may do."""
+"""Every path against the readable path in float64, and what no path may do."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ CASES = [
 
 
 @pytest.fixture(autouse=True)
-def packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are packed even in tiny networks."""
+def pack_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pack rows even in tiny networks."""
     monkeypatch.setattr(skipping, "WORTH", 0)
 
 
@@ -68,7 +68,7 @@ def test_a_path_gives_the_numbers_of_the_readable_one(
     path: PathName, cell: str, flag: bool, mechanism: str, biases: str, shape: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Where all halt at once, where none does, where few inputs are there; and it is taken."""
+    """Rows halt together, apart or never; inputs are masked. No other path is there to be taken."""
     network = stacked(networks(cell, BIASES[biases], flag), halting_of(mechanism), path)
     network = network.double() if path == "fast" else network
     twin, most = readable_twin(network), int(network.halting.max_steps)
@@ -120,13 +120,13 @@ def test_any_number_of_hidden_units_trains_in_single_precision(cell: str, hidden
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mechanism", ["act", "act_last", "repeat"])
 @pytest.mark.parametrize("cell", KNOWN)
-def test_large_networks_have_the_products_of_torch(
+def test_large_networks_multiply_by_torch(
     cell: str, mechanism: str, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(operations, "MOST_HIDDEN", HIDDEN - 1)
     products, real = [], operations._product
-    monkeypatch.setattr(operations, "_product", lambda *given: products.append(real(*given)))
-    monkeypatch.setattr(operations, "_in_python", operations._in_python.__wrapped__)  # nothing kept
+    monkeypatch.setattr(operations, "_product", lambda *parts: products.append(real(*parts)))
+    monkeypatch.setattr(operations, "_in_python", operations._in_python.__wrapped__)  # no cache
     network = stacked(networks(cell), halting_of(mechanism))
     twin = readable_twin(network)
     for share in PRESENT:
@@ -137,14 +137,14 @@ def test_large_networks_have_the_products_of_torch(
 
 @pytest.mark.parametrize("mechanism", ["act_once", "act_thrice", "repeat"])
 def test_more_rows_than_a_block(mechanism: str) -> None:
-    """With 180 units of an LSTM a block has 128 rows; fewer have smaller ones."""
+    """A block of an LSTM of 180 units has 128 rows."""
     assert operations._block(4 * 180, 180) < 150
     network = stacked(networks("lstm", hidden=180), halting_of(mechanism))
     batch = batch_of(2, 150, 0.7)
     compare(results(network, batch), results(readable_twin(network), batch))
 
 
-def test_one_count_for_all_replicas_is_a_number() -> None:
+def test_one_count_for_all_replicas_may_be_a_number() -> None:
     found = []
     for halting in (FixedRepeat(3), FixedRepeat(torch.tensor([3.0, 3.0, 3.0]))):
         pondered, gradients = results(stacked(networks("lstm"), halting), batch_of(3, 5, 0.7))
@@ -156,7 +156,7 @@ def test_one_count_for_all_replicas_is_a_number() -> None:
     ("cell", "mechanism"),
     [("gru", "act"), ("gru", "repeat"), ("gru", "pondernet"), ("tanh_rnn", "pondernet")],
 )
-def test_what_has_no_loops_takes_the_fast_path(
+def test_a_pair_without_loops_takes_the_fast_path(
     cell: str, mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(operations, "ponder")
@@ -201,8 +201,8 @@ class _OtherRepeat(FixedRepeat):
 @pytest.mark.parametrize(
     "halting", [_Sharp(0.25, 0.05, 30), _SharpPonderNet(0.3, 0.1, 5), _OtherRepeat(3)]
 )
-def test_a_subclass_has_the_gradient_of_its_own_steps(halting: Halting, path: PathName) -> None:
-    """The paths with a gradient by hand know ACT, fixed repeat and PonderNet as they stand."""
+def test_a_subclass_has_the_gradient_of_its_steps(halting: Halting, path: PathName) -> None:
+    """Gradients by hand hold for ACT, fixed repeat and PonderNet, not for their subclasses."""
     network, batch = stacked(networks("lstm"), halting, path), batch_of(3, 48, 0.7)
     compare(results(network, batch), results(readable_twin(network), batch))
     assert not compiled.has_loops(LSTM, halting, torch.device("cpu"))
@@ -211,7 +211,7 @@ def test_a_subclass_has_the_gradient_of_its_own_steps(halting: Halting, path: Pa
 
 @pytest.mark.parametrize("cell", KNOWN)
 @pytest.mark.parametrize("mechanism", ["act", "act_last", "repeat"])
-def test_a_nan_replica_leaves_packed_ones_alone(cell: str, mechanism: str) -> None:
+def test_a_nan_replica_changes_no_packed_neighbour(cell: str, mechanism: str) -> None:
     network = stacked(networks(cell, hidden=LANES), halting_of(mechanism), "fast")
     sick = copy.deepcopy(network)
     with torch.no_grad():
@@ -220,16 +220,16 @@ def test_a_nan_replica_leaves_packed_ones_alone(cell: str, mechanism: str) -> No
     others, found = [0, 2], []
     for each in (network, sick):
         record, _ = results(each, batch_of(3, 48, 0.7))
-        kept = {field: getattr(record, field)[:, others] for field in RECORDS}
-        kept |= {name: p.grad[others] for name, p in each.named_parameters() if p.grad is not None}
-        found.append(kept | {"norms": gradient_norms(each.parameters())[others]})
+        part = {field: getattr(record, field)[:, others] for field in RECORDS}
+        part |= {name: p.grad[others] for name, p in each.named_parameters() if p.grad is not None}
+        found.append(part | {"norms": gradient_norms(each.parameters())[others]})
     tiny.same_bits(*found)
     assert gradient_norms(sick.parameters())[1].isnan()
 
 
 @pytest.mark.parametrize("path", ["readable", "fast"])
 def test_sampled_steps_do_not_depend_on_the_neighbours(path: PathName) -> None:
-    """The same generator draws the same for replica 0 whatever replica 1 does."""
+    """Replica 1 changes no draw of replicas 0 and 2."""
     inputs, _, mask = batch_of(3, 48, 0.7)
     steps = []
     for bias in (0.0, -3.0):
@@ -240,7 +240,7 @@ def test_sampled_steps_do_not_depend_on_the_neighbours(path: PathName) -> None:
     assert torch.equal(steps[0][:, [0, 2]], steps[1][:, [0, 2]])
 
 
-def test_the_threads_of_blas_are_the_callers_again_afterwards() -> None:
+def test_the_number_of_blas_threads_is_restored() -> None:
     network = stacked(networks("lstm"), FixedRepeat(2))
     blas = ThreadpoolController().select(user_api="blas")
     with blas.limit(limits=2):
@@ -286,7 +286,7 @@ def test_a_gradient_of_a_gradient_is_right_or_refused(mechanism: str, path: Path
             penalty.backward()
 
 
-def test_a_path_of_another_name_is_refused() -> None:
+def test_an_unknown_path_is_refused() -> None:
     network = Network(CELLS["lstm"](2, 3), ACT(0.1), 1)
     with pytest.raises(ValueError, match="'compield' is unknown; allowed: readable, fast, comp"):
         network.path = "compield"  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Triton interprets every kernel that these tests import; they run by themselves (`.ci/run`)."""
+"""Triton interprets every kernel that these tests import, so `.ci/run` runs them alone."""
 
 import os
 

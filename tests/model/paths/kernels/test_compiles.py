@@ -1,7 +1,7 @@
-"""Kernels compiled for three generations of GPUs, none of which need be here.
+"""Compiles kernels for three generations of GPUs; no GPU is needed.
 
-`python test_compiles.py 90`, without TRITON_INTERPRET, prints what each becomes for a compute
-capability: registers, stack and memory, and what its PTX does.
+`python test_compiles.py 90`, without TRITON_INTERPRET, prints for compute capability 9.0 each
+kernel's registers, stack, shared memory, atomics and barriers.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ POINTERS = {
 }  # fmt: skip
 
 
-def compiled(kernel: Any, constants: dict[str, Any], warps: int, capability: int) -> Any:
+def compile_kernel(kernel: Any, constants: dict[str, Any], warps: int, capability: int) -> Any:
     """A kernel compiled for a compute capability, such as 90."""
     import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    own = {name: constants[name] for name in kernel.arg_names if name in constants}
+    constexprs = {name: constants[name] for name in kernel.arg_names if name in constants}
     types = dict.fromkeys(kernel.arg_names, "*fp32") | dict.fromkeys(INTEGERS, "i32")
-    types |= dict.fromkeys(FLOATS, "fp32") | POINTERS | dict.fromkeys(own, "constexpr")
+    types |= dict.fromkeys(FLOATS, "fp32") | POINTERS | dict.fromkeys(constexprs, "constexpr")
     signature = {name: types[name] for name in kernel.arg_names}
     pointers = [i for i, name in enumerate(kernel.arg_names) if signature[name][0] == "*"]
-    # Memory of torch begins at multiples of 16 bytes, which a launch would see for itself.
+    # Memory of torch begins at multiples of 16 bytes, which a launch would find out.
     aligned = {(i,): [["tt.divisibility", 16]] for i in pointers}
-    source = ASTSource(fn=kernel, signature=signature, constexprs=own, attrs=aligned)
+    source = ASTSource(fn=kernel, signature=signature, constexprs=constexprs, attrs=aligned)
     target = GPUTarget("cuda", capability, 32)
     return triton.compile(source, target=target, options={"num_warps": warps})
 
@@ -54,10 +54,10 @@ def resources(code: Any) -> dict[str, int]:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(code.asm["cubin"])
         file.flush()
-        said = subprocess.run(
+        text = subprocess.run(
             [tool, "-res-usage", file.name], capture_output=True, text=True, check=True
         ).stdout
-    found = re.search(r"REG:(\d+) STACK:(\d+)", said)
+    found = re.search(r"REG:(\d+) STACK:(\d+)", text)
     assert found
     return {
         "registers": int(found[1]),
@@ -73,18 +73,18 @@ LOAD = re.compile(r"\bld\.global|\bcp\.async\.(?:c[ag]|bulk)\.")
 
 
 def loads_behind_stores(ptx: str) -> list[str]:
-    """Loads from memory that some way through the code reaches after a store, without a barrier.
+    """Loads that some path through the code reaches after a store without a barrier.
 
-    There a thread may read what another thread of its program has not written yet.
+    Such a load may read memory that another thread has not written yet.
     """
     lines = [line.strip() for line in ptx.splitlines()]
     labels = {found[1]: i for i, line in enumerate(lines) if (found := LABEL.match(line))}
     begin = next(i for i, line in enumerate(lines) if line == "{")
-    wrong, seen, waiting = set(), set(), [(begin + 1, False)]
+    wrong, visited, waiting = set(), set(), [(begin + 1, False)]
     while waiting:
         at, stored = waiting.pop()
-        while (at, stored) not in seen:
-            seen.add((at, stored))
+        while (at, stored) not in visited:
+            visited.add((at, stored))
             line = lines[at]
             if branch := BRANCH.match(line):
                 waiting.append((labels[branch[2]], stored))
@@ -110,7 +110,7 @@ def constants(task: dict[str, int]) -> dict[str, Any]:
 
 
 def main(capability: int) -> None:
-    """Print, by kernel, what it needs and does."""
+    """Print each kernel's resources as JSON."""
     from pondering.model.paths.kernels import act, adam, gradient, lstm, pondernet
 
     kernels = {
@@ -126,7 +126,7 @@ def main(capability: int) -> None:
     }
     found: dict[str, Any] = {}
     for name, (kernel, task, more, warps) in kernels.items():
-        code = compiled(kernel, constants(task) | more, warps, capability)
+        code = compile_kernel(kernel, constants(task) | more, warps, capability)
         ptx = code.asm["ptx"]
         found[name] = resources(code) | {
             "atomics": re.findall(r"\b(?:atom|red)\.\S+", ptx),
@@ -137,12 +137,12 @@ def main(capability: int) -> None:
 
 
 REGISTERS, STACK, SHARED = 255, 64, 48 * 1024  # of a thread, in bytes of a thread, of a program
-ALONE = ("adam", "lstm_adam")  # whose threads read back nothing but their own numbers
+ALONE = ("adam", "lstm_adam")  # each thread reads back only numbers that it wrote
 
 
 @pytest.fixture(scope="module", params=[80, 90, 100])
 def kernels(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
-    """What each kernel becomes; in a process of its own, where Triton compiles."""
+    """What `main` prints, in a process where Triton compiles."""
     environment = {n: v for n, v in os.environ.items() if n != "TRITON_INTERPRET"}
     command = [sys.executable, __file__, str(request.param)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -158,11 +158,11 @@ def test_registers_and_memory_suffice(kernels: dict[str, dict[str, Any]]) -> Non
         assert found["shared"] <= SHARED, (name, found)
 
 
-def test_sums_have_one_order(kernels: dict[str, dict[str, Any]]) -> None:
+def test_no_kernel_uses_atomics(kernels: dict[str, dict[str, Any]]) -> None:
     assert {name: found["atomics"] for name, found in kernels.items()} == {n: [] for n in kernels}
 
 
-def test_no_thread_reads_what_another_has_not_written_yet(
+def test_no_load_follows_a_store_without_a_barrier(
     kernels: dict[str, dict[str, Any]],
 ) -> None:
     for name in kernels.keys() - set(ALONE):

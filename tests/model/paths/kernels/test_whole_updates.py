@@ -42,12 +42,12 @@ MIXED: dict[str, Halting] = {
     "lstm, act": ACT_OF_TWO,
     "lstm, repeat": FixedRepeat(torch.tensor([1.0, 2.0])),
 }
-"""Two replicas each; those of an LSTM read sequences of logic, the others parity."""
+"""Two replicas each. An LSTM reads sequences of logic, a tanh RNN parity."""
 
 
 @pytest.fixture(autouse=True)
 def _smooth(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its usual 1e-8 Adam makes a whole step of the rounding of a gradient near zero."""
+    """With epsilon 1e-8 Adam would turn the rounding of a tiny gradient into a whole step."""
     monkeypatch.setattr(StackedAdam, "epsilon", 1e-3)
 
 
@@ -68,12 +68,12 @@ def sweep(folder: Path, name: str, **training: Any) -> Trainer:
     return made
 
 
-def ended(sweep: Trainer, updates: int = UPDATES) -> Trainer:
+def train(sweep: Trainer, updates: int = UPDATES) -> Trainer:
     return tiny.train(sweep, updates)
 
 
 def everything(sweep: Trainer) -> dict[str, Tensor]:
-    """All that a checkpoint holds."""
+    """Every tensor of a checkpoint."""
     found = {name: each.detach().clone() for name, each in sweep.parameters.items()}
     found |= {name: each.clone() for name, each in sweep.optimiser.state().items()}
     names = ("alive", "diverged", "window", "computed_steps")
@@ -91,20 +91,20 @@ def assert_equal(a: dict[str, Tensor], b: dict[str, Tensor], **tolerance: float)
 
 @pytest.mark.parametrize("name", MIXED)
 def test_updates_are_those_of_the_readable_loop(tmp_path: Path, name: str) -> None:
-    """Penalties that rise, rates that fall, a slower halting unit, a clipped gradient."""
+    """With a warm-up of tau, falling rates, a slower halting unit and clipped gradients."""
     updates = 2 if name.startswith("lstm") else UPDATES
-    slow = ended(sweep(tmp_path, name), updates)
-    fast = ended(by_kernels(sweep(tmp_path, name), slots=3), updates)
+    slow = train(sweep(tmp_path, name), updates)
+    fast = train(by_kernels(sweep(tmp_path, name), slots=3), updates)
     assert_equal(everything(fast), everything(slow), rtol=1e-5, atol=2e-6)
 
 
 @pytest.mark.parametrize("name", MIXED)
 def test_the_gradient_is_that_of_the_readable_network(tmp_path: Path, name: str) -> None:
-    """Adam's first mean is a tenth of it. Some rows halt at once, some at M."""
+    """Adam's first mean is a tenth of the gradient. Some rows halt at once, some at M."""
     for rows in (1, 40):  # a row alone; two chunks
-        given = {"batch": rows, "clip": None, "updates": 1, "log_points": 1}
-        slow = ended(sweep(tmp_path, name, **given), 1)
-        fast = ended(by_kernels(sweep(tmp_path, name, **given), slots=1), 1)
+        training = {"batch": rows, "clip": None, "updates": 1, "log_points": 1}
+        slow = train(sweep(tmp_path, name, **training), 1)
+        fast = train(by_kernels(sweep(tmp_path, name, **training), slots=1), 1)
         if name == "act" and rows > 1:
             batch = slow.stream.batch(0)
             steps = slow.network(batch.inputs, batch.mask).ponder_time
@@ -120,8 +120,8 @@ def test_rows_that_all_halt_at_once_or_at_the_last_step(tmp_path: Path) -> None:
         return made
 
     for bias, steps in ((50.0, 1), (-50.0, MOST)):
-        slow = ended(biased(bias, sweep(tmp_path, "act")), 2)
-        fast = ended(by_kernels(biased(bias, sweep(tmp_path, "act")), slots=2), 2)
+        slow = train(biased(bias, sweep(tmp_path, "act")), 2)
+        fast = train(by_kernels(biased(bias, sweep(tmp_path, "act")), slots=2), 2)
         assert (fast.computed_steps == 2 * ROWS * steps).all()
         assert_equal(everything(fast), everything(slow), rtol=1e-5, atol=2e-6)
 
@@ -130,18 +130,18 @@ def test_rows_that_all_halt_at_once_or_at_the_last_step(tmp_path: Path) -> None:
 def test_a_replica_that_diverges_stops_and_changes_no_bit_of_the_other(
     tmp_path: Path, name: str
 ) -> None:
-    def trained(poisoned: bool, wrap: Callable[[Trainer], Trainer]) -> dict[str, Tensor]:
+    def result(poisoned: bool, wrap: Callable[[Trainer], Trainer]) -> dict[str, Tensor]:
         made = wrap(sweep(tmp_path, name))
-        ended(made, 2)
+        train(made, 2)
         if poisoned:
             with torch.no_grad():
                 made.network.heads.bias[0, 0] = torch.nan
-        return everything(ended(made))
+        return everything(train(made))
 
     def fast(made: Trainer) -> Trainer:
         return by_kernels(made, slots=2)
 
-    alone, beside, slow = trained(False, fast), trained(True, fast), trained(True, lambda s: s)
+    alone, beside, slow = result(False, fast), result(True, fast), result(True, lambda s: s)
     assert_equal(beside, slow, rtol=1e-5, atol=2e-6)
     assert beside["diverged"].tolist() == [True, False]
     for key in alone.keys() - {"update", "curves"}:
@@ -156,47 +156,47 @@ def test_when_all_have_diverged_training_ends_with_that_update(tmp_path: Path) -
         with torch.no_grad():
             made.network.cell.flag[:] = torch.inf
             made.network.heads.weight[:] = torch.inf
-        found.append(everything(ended(made, 30)))
+        found.append(everything(train(made, 30)))
     assert found[1]["update"] == 1
     assert_equal(*found, rtol=0, atol=0)
 
 
-def test_it_goes_on_from_a_checkpoint_bit_by_bit(tmp_path: Path) -> None:
-    """Stopped within a window, with another number of slots."""
-    whole = ended(by_kernels(sweep(tmp_path, "act"), slots=4))
-    begun = ended(by_kernels(sweep(tmp_path, "act"), slots=1), 3)
+def test_training_continues_from_a_checkpoint_bit_by_bit(tmp_path: Path) -> None:
+    """It stops within a logging window and continues with another number of slots."""
+    whole = train(by_kernels(sweep(tmp_path, "act"), slots=4))
+    begun = train(by_kernels(sweep(tmp_path, "act"), slots=1), 3)
     assert begun.update % begun.schedule.log_every
     checkpoint.save(begun, tmp_path / "checkpoint", "key")
     again = by_kernels(sweep(tmp_path, "act"), slots=3)
     checkpoint.load(again, tmp_path / "checkpoint")
-    assert_equal(everything(ended(again)), everything(whole), rtol=0, atol=0)
+    assert_equal(everything(train(again)), everything(whole), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("name", ["act", "lstm, act"])
 def test_the_device_draws_what_the_loop_draws(tmp_path: Path, name: str) -> None:
-    """By any number of updates at once, and on from a checkpoint."""
+    """For any number of updates at once, and after a checkpoint."""
 
-    def drawn(made: Trainer) -> Trainer:
+    def with_device_draws(made: Trainer) -> Trainer:
         seeds = [each.seed for each in made.replicas]
         made.stream = DeviceStream(made.task, seeds, made.schedule.batch)
         return made
 
-    slow = ended(drawn(sweep(tmp_path, name)), 2)
-    fast = ended(drawn(by_kernels(sweep(tmp_path, name), slots=2)), 2)
+    slow = train(with_device_draws(sweep(tmp_path, name)), 2)
+    fast = train(with_device_draws(by_kernels(sweep(tmp_path, name), slots=2)), 2)
     assert_equal(everything(fast), everything(slow), rtol=1e-5, atol=2e-6)
-    begun = ended(drawn(by_kernels(sweep(tmp_path, name), slots=1)), 1)
+    begun = train(with_device_draws(by_kernels(sweep(tmp_path, name), slots=1)), 1)
     checkpoint.save(begun, tmp_path / "checkpoint", "key")
-    again = drawn(by_kernels(sweep(tmp_path, name), slots=3))
+    again = with_device_draws(by_kernels(sweep(tmp_path, name), slots=3))
     checkpoint.load(again, tmp_path / "checkpoint")
-    assert_equal(everything(ended(again, 2)), everything(fast), rtol=0, atol=0)
+    assert_equal(everything(train(again, 2)), everything(fast), rtol=0, atol=0)
 
 
 def test_a_graph_may_be_captured_and_replayed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The launches that compile the kernels change nothing; a replay sees no argument anew."""
+    """Launches that compile kernels change no number; a replay repeats its arguments."""
 
-    def captured(work: Callable[[], None], device: torch.device) -> Callable[[], None]:
+    def capture(work: Callable[[], None], device: torch.device) -> Callable[[], None]:
         launched: list[tuple[Any, Any, Any, Any]] = []
         before = everything_of[0]()
         work()
@@ -213,14 +213,14 @@ def test_a_graph_may_be_captured_and_replayed(
         assert len(launched) == 3 * 3
 
         def replay() -> None:
-            for kernel, given, options, _ in launched:
-                kernel.run(*given, **options)
+            for kernel, arguments, options, _ in launched:
+                kernel.run(*arguments, **options)
 
         return replay
 
     everything_of: list[Callable[[], dict[str, Tensor]]] = []
-    plain = ended(by_kernels(sweep(tmp_path, "act"), slots=3))
-    monkeypatch.setattr(update, "graph", captured)
+    plain = train(by_kernels(sweep(tmp_path, "act"), slots=3))
+    monkeypatch.setattr(update, "graph", capture)
     made = by_kernels(sweep(tmp_path, "act"), slots=3)
     everything_of.append(
         lambda: (
@@ -229,12 +229,12 @@ def test_a_graph_may_be_captured_and_replayed(
             | {"window": made.window.clone(), "alive": made.alive.clone()}
         )
     )
-    assert_equal(everything(ended(made)), everything(plain), rtol=0, atol=0)
+    assert_equal(everything(train(made)), everything(plain), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("name", ["act", "pondernet", "lstm, act"])
-def test_the_memory_that_is_reckoned_with_suffices(tmp_path: Path, name: str) -> None:
-    """What `train.cut` divides the free memory by, for two replicas of two seeds."""
+def test_the_estimate_of_memory_suffices(tmp_path: Path, name: str) -> None:
+    """`train.cut` divides the free memory by this estimate."""
     made = by_kernels(sweep(tmp_path, name, batch=32))
     tensors = [each for each in made._updates._given.values() if isinstance(each, Tensor)]
     whole = {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes() for each in tensors}
@@ -242,13 +242,13 @@ def test_the_memory_that_is_reckoned_with_suffices(tmp_path: Path, name: str) ->
     assert sum(whole.values()) <= 4 * (COPIES * numbers + 2 * made.kept)
 
 
-def test_a_setting_is_that_of_its_own_replica(tmp_path: Path) -> None:
+def test_each_replica_trains_with_its_setting(tmp_path: Path) -> None:
     """Two replicas in one stack train as each does alone, bit for bit."""
-    both = everything(ended(by_kernels(sweep(tmp_path, "act"), slots=3), 3))
+    both = everything(train(by_kernels(sweep(tmp_path, "act"), slots=3), 3))
     alone = sweep(tmp_path, "act")
     halting = replace(ACT_OF_TWO, tau=torch.tensor([0.3]), tau_warmup=torch.tensor([4]))
     network = stack([select(alone.network, 1, halting)], halting)
     single = Trainer(network, alone.task, alone.replicas[1:], alone.schedule)
-    one = everything(ended(by_kernels(single, slots=3), 3))
+    one = everything(train(by_kernels(single, slots=3), 3))
     for name in alone.parameters:
         assert torch.equal(both[name][1], one[name][0]), name
