@@ -23,7 +23,7 @@ def stacked(shapes: tuple[tuple[int, ...], ...] = SHAPES) -> list[nn.Parameter]:
     return [nn.Parameter(random(*shape, seed=i)) for i, shape in enumerate(shapes)]
 
 
-def give_gradients(parameters: list[nn.Parameter], update: int) -> None:
+def set_gradients(parameters: list[nn.Parameter], update: int) -> None:
     """Gradients over many orders of magnitude, some exactly zero."""
     for i, p in enumerate(parameters):
         gradient = random(*p.shape, seed=100 * update + i) * 10.0 ** (update % 7 - 4)
@@ -34,7 +34,7 @@ def give_gradients(parameters: list[nn.Parameter], update: int) -> None:
 @pytest.mark.parametrize("share", [1.0, 0.5])
 @pytest.mark.parametrize("factor", [None, 0.1, 3.0])
 def test_each_replica_is_updated_as_by_torchs_adam(factor: float | None, share: float) -> None:
-    """With a rate of its own and a parameter group for the halting unit; replica 1 dies early."""
+    """Each replica has its rate, the halting unit a parameter group; replica 1 stops early."""
     parameters, solo, theirs = stacked((*SHAPES, *HEADS)), [], []
     for k, rate in enumerate(RATES.tolist()):
         whole = [p.detach()[k] for p in parameters]
@@ -49,7 +49,7 @@ def test_each_replica_is_updated_as_by_torchs_adam(factor: float | None, share: 
         ))  # fmt: skip
     ours = StackedAdam(parameters, RATES.clone(), parameters[3:], factor)
     for update in range(UPDATES):
-        give_gradients(parameters, update)
+        set_gradients(parameters, update)
         alive = torch.tensor([True, update < 20, True])
         for k in range(3):
             slopes = [p.grad[k].clone() for p in parameters if p.grad is not None]
@@ -71,7 +71,7 @@ def test_each_replica_is_updated_as_by_torchs_adam(factor: float | None, share: 
 
 def test_clipping_is_per_replica_and_leaves_small_and_missing_gradients_alone() -> None:
     parameters = stacked()
-    give_gradients(parameters, 4)
+    set_gradients(parameters, 4)
     parameters[1].grad = None
     scales = torch.tensor([100.0, 0.0, 1e-3])
     before = []
@@ -92,7 +92,7 @@ def test_a_missing_gradient_counts_as_zero() -> None:
     missing, zero = stacked(), stacked()
     adams = [StackedAdam(each, RATES.clone()) for each in (missing, zero)]
     for each, adam in zip((missing, zero), adams, strict=True):
-        give_gradients(each, 4)
+        set_gradients(each, 4)
         adam.step()
     before = [p.detach().clone() for p in missing]
     adams[0].zero_grad()
@@ -106,7 +106,7 @@ def test_a_missing_gradient_counts_as_zero() -> None:
 
 
 def test_a_gradient_may_lie_in_memory_in_any_order() -> None:
-    """Autograd gives transposed ones for transposed uses of a parameter."""
+    """Autograd returns transposed gradients for transposed uses of a parameter."""
     start, slope = random(3, 4, 5, seed=0), random(3, 4, 5, seed=1)
     for gradient in (slope.mT.contiguous().mT, slope[:, :1, :1].expand(3, 4, 5)):
         parameter, plain = (nn.Parameter(start.clone()) for _ in range(2))

@@ -50,15 +50,15 @@ def of_replica(batch: Batch, k: int) -> Batch:
 
 
 @pytest.mark.parametrize("seeds", [[5], [3, 5, 3, 0, 11]])
-def test_a_replicas_batch_is_the_tasks_own_draw(task: Task, seeds: list[int]) -> None:
-    """Whatever its neighbours are, and in whichever order updates are asked for."""
+def test_a_replicas_batch_is_the_tasks_draw_for_its_seed(task: Task, seeds: list[int]) -> None:
+    """Neighbours and the order of updates change nothing."""
     forward, backward = Stream(task, seeds, BATCH), Stream(task, seeds, BATCH)
     for stream, updates in ((forward, UPDATES), (backward, UPDATES[::-1])):
         for update in updates:
             batch, (block, place) = stream.batch(update), divmod(update, task.block_updates)
             rows, length = slice(place * BATCH, (place + 1) * BATCH), len(batch.mask)
             assert batch.mask.shape[1:] == (len(seeds), BATCH)
-            assert batch.mask[-1].any(), "no longer than the longest sequence"
+            assert batch.mask[-1].any(), "the batch is longer than its longest sequence"
             for k, seed in enumerate(seeds):
                 got, drawn = of_replica(batch, k), task.training_block(seed, block, BATCH)
                 for ours, theirs in zip(got[:-1], drawn[:-1], strict=True):
@@ -67,8 +67,8 @@ def test_a_replicas_batch_is_the_tasks_own_draw(task: Task, seeds: list[int]) ->
                 assert not np.asarray(drawn.mask)[length:, rows].any(), "a sequence is cut"
 
 
-def test_words_are_the_known_answers() -> None:
-    """Of the authors' own tests, Random123's `kat_vectors`."""
+def test_random_words_are_the_known_answers() -> None:
+    """The known answers are `kat_vectors` of Random123, the authors' library."""
     known = [
         ([0] * 4, [0] * 2, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
         ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
@@ -83,8 +83,8 @@ def test_words_are_the_known_answers() -> None:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_batch_is_that_of_the_oracle_bit_for_bit(name: str) -> None:
-    """Its seed, update and row decide an example: no order of updates, no number of seeds."""
+def test_a_batch_of_the_device_equals_the_oracles(name: str) -> None:
+    """Seed, update and row alone decide an example."""
     task = make_task(TASKS[name], name)
     stream = DeviceStream(task, [7, 0, 7], BATCH)
     host = Stream(task, [7, 0, 7], BATCH).batch(0)
@@ -101,7 +101,7 @@ def test_a_batch_is_that_of_the_oracle_bit_for_bit(name: str) -> None:
 
 
 def features(batch: Batch) -> dict[str, Any]:
-    """Numbers of each example, of each place of one, and of neighbours in place and batch."""
+    """Numbers of each example, of each place, and of neighbouring places and rows."""
     levels = (batch.inputs[:, 0].float().clamp(-2.45, 2.45) * 2).floor() + 5
     mask, time = batch.mask[:, 0], torch.arange(len(batch.mask))[:, None]
     code = levels @ (torch.arange(levels.shape[-1]) % 7 + 1.0)
@@ -133,13 +133,13 @@ def test_examples_are_distributed_as_those_of_the_host(name: str) -> None:
             assert chi2_contingency(table).pvalue > 0.001, name
 
 
-def test_the_value_decides_who_draws(tmp_path: Path) -> None:
+def test_training_draws_chooses_the_stream(tmp_path: Path) -> None:
     for draws, kind in (("host", Stream), ("device", DeviceStream)):
         tiny.write(tmp_path, tiny.document(training={"draws": draws}))
         assert type(tiny.shard(tmp_path, tiny.freeze_all(tmp_path)).trainer().stream) is kind
 
 
-def test_the_value_is_part_of_a_replica_and_the_default_changes_no_hash(tmp_path: Path) -> None:
+def test_draws_on_the_device_change_the_hash_and_the_default_does_not(tmp_path: Path) -> None:
     plain, host, device = (
         by_hash(load_params(tiny.write(tmp_path, tiny.document(**more))), "tiny", "act")
         for more in ({}, {"training": {"draws": "host"}}, DEVICE)
@@ -147,10 +147,11 @@ def test_the_value_is_part_of_a_replica_and_the_default_changes_no_hash(tmp_path
     assert plain == host
     assert not {*plain} & {*device}
     usual = program.parts("parity", "lstm", "act")
-    own = program.parts("parity", "lstm", "act", draws="device")
-    assert own.items() > usual.items() and own.keys() - usual.keys() == {"draws"}
-    other = program.parts("sort", "lstm", "act", draws="device")
-    assert other["draws"] != own["draws"]
+    parity, sort = (
+        program.parts(task, "lstm", "act", draws="device") for task in ("parity", "sort")
+    )
+    assert parity.items() > usual.items() and parity.keys() - usual.keys() == {"draws"}
+    assert sort["draws"] != parity["draws"]
 
 
 @pytest.mark.parametrize("name", sorted({*TASK_CLASSES} - {*DRAWS}))

@@ -1,4 +1,4 @@
-"""Networks and mechanisms as the parameters ask for them, one replica or many; refusals."""
+"""Networks and mechanisms built from the parameters, and values that are refused."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_a_mechanism_gets_its_settings_and_values(name: str) -> None:
         assert (made.beta, made.epsilon) == (0.5, None)  # ACT's epsilon is not for PonderNet
 
 
-def test_what_crosses_what_is_read_and_which_kl_come_from_the_parameters() -> None:
-    """A mechanism's own values win over the shared ones."""
+def test_carry_reads_and_kl_come_from_the_parameters() -> None:
+    """A value in a mechanism's block overrides the shared value."""
     values = {"halting": {"reads": "state", "carry": "last"}, "network": {"cell": "lstm"}}
     sweep = tiny.sweep(tiny.config(**values))
     assert sweep.network.heads.rest is not None and sweep.network.halting.carry == "last"
@@ -50,8 +50,8 @@ def test_what_crosses_what_is_read_and_which_kl_come_from_the_parameters() -> No
     assert make_halting(config, Replica("act", 0.5, 0)).max_steps == 4
 
 
-def test_initial_weights_and_the_forget_bias_are_those_asked_for() -> None:
-    """Every replica from its own seed alone, by the generator that torch's rule has used."""
+def test_init_and_forget_bias_come_from_the_parameters() -> None:
+    """Each replica depends on its seed alone; Glorot continues with the cell's generator."""
     chosen = {"cell": "lstm", "init": "glorot", "forget_bias": 0.5}
     config = tiny.config(network=chosen)
     task = make_task(config.task, "tiny")
@@ -69,19 +69,19 @@ def test_initial_weights_and_the_forget_bias_are_those_asked_for() -> None:
     ("change", "said"),
     [
         ({"halting": {"reads": "state"}}, r"halting\.reads: 'state' is not allowed; the cell's st"),
-        ({"network": {"cell": "own"}}, r"network\.cell: 'own' is unknown; allowed: tanh_rnn"),
+        ({"network": {"cell": "rnn"}}, r"network\.cell: 'rnn' is unknown; allowed: tanh_rnn"),
         (
             {"network": {"cell": "gru", "forget_bias": 2.0}},
             r"network\.forget_bias: 2 is not allowed: gru has no forget gate; allowed: null, or",
         ),
     ],
 )
-def test_what_a_cell_cannot_have_is_refused(change: dict[str, Any], said: str) -> None:
+def test_an_option_that_the_cell_lacks_is_refused(change: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=f"^params.yaml: {said}"):
         tiny.sweep(tiny.config(**change))
 
 
-def test_a_wrong_entry_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_of_the_wrong_class_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = replace(MECHANISMS["act"], path="pondering.model.halting.pondernet:PonderNet")
     monkeypatch.setitem(MECHANISMS, "act", wrong)
     with pytest.raises(UserError, match=r"act: .* unexpected keyword argument 'tau'"):
@@ -93,15 +93,15 @@ BIASES = (-3.0, None, 1.0, None)  # None: that of the experiment
 
 
 def variants() -> list[Replica]:
-    """PonderNets of four kinds, the last with neither option."""
-    named = [{"beta": beta, "halt_bias": bias} for beta, bias in zip(BETAS, BIASES, strict=True)]
-    named[3] = {}
-    pairs = [tuple(sorted((n, v) for n, v in each.items() if v is not None)) for each in named]
+    """Four PonderNets; the last has no option."""
+    options = [{"beta": beta, "halt_bias": bias} for beta, bias in zip(BETAS, BIASES, strict=True)]
+    options[3] = {}
+    pairs = [tuple(sorted((n, v) for n, v in each.items() if v is not None)) for each in options]
     places = ((0.3, 0), (0.6, 0), (0.3, 7), (0.3, 0))
     return [Replica("pondernet", *at, each) for at, each in zip(places, pairs, strict=True)]
 
 
-def test_an_option_becomes_a_value_for_each_replica_and_nothing_else_does() -> None:
+def test_an_option_becomes_one_value_for_each_replica() -> None:
     config = tiny.config(pondernet={"beta": 0.1})
     made: Any = make_halting(config, variants())
     assert torch.equal(made.beta, torch.tensor(BETAS))
@@ -112,7 +112,7 @@ def test_an_option_becomes_a_value_for_each_replica_and_nothing_else_does() -> N
     assert make_halting(config, words).kl == ("p_prior", "prior_p")  # type: ignore[attr-defined]
 
 
-def test_replicas_of_one_seed_start_alike_but_for_the_bias_that_an_option_names() -> None:
+def test_replicas_of_one_seed_start_alike_except_for_the_halting_bias() -> None:
     config, replicas = tiny.config(halting={"halt_bias": 0.5}), variants()
     task = make_task(config.task, "tiny")
     stacked = dict(make_network(config, task, replicas).named_parameters())
@@ -131,7 +131,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_experiment_of_the_parameters_can_be_made(profile: str) -> None:
+def test_every_experiment_of_the_parameters_can_be_built(profile: str) -> None:
     for name, config in load_params(ROOT / "params.yaml", profile).experiments.items():
         task = make_task(config.task, name)
         check_fit(f"{name}.{profile}", config, task)
@@ -158,13 +158,15 @@ DIGITS = {
         ),
     ],
 )
-def test_what_does_not_fit_is_refused(change: dict[str, Any], said: str) -> None:
+def test_a_cell_or_validation_that_does_not_fit_the_task_is_refused(
+    change: dict[str, Any], said: str
+) -> None:
     config = tiny.config(**change)
     with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{said}"):
         check_fit("tiny.quick", config, make_task(config.task, "tiny"))
 
 
-# mechanism, its block, what its class says
+# mechanism, its block, the message of its class
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("act", {"tau": [0.01, -0.1]}, r"tau: -0\.1.* is not allowed"),
     ("pondernet", {"lambda_p": [0.2, 1.0]}, r"lambda_p: 1\.0 is not allowed; a number in \[0, 1\)"),
@@ -174,7 +176,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("mechanism", "block", "said"), WRONG)
-def test_a_mechanism_refuses_what_means_nothing_before_any_work(
+def test_a_meaningless_setting_is_refused_before_training(
     mechanism: str, block: dict[str, Any], said: str
 ) -> None:
     config = tiny.config(**{mechanism: block})

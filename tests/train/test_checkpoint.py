@@ -1,4 +1,4 @@
-"""Checkpoints: whole or refused in one line, and never a pickle."""
+"""A checkpoint is loaded whole or refused in one line."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def refused(path: Path) -> str:
-    """The one line that is said of a file, which is left alone."""
+def refusal(path: Path) -> str:
+    """The error line for a file, which must not change."""
     before = path.read_bytes()
     with pytest.raises(UserError) as caught:
         checkpoint.load(make(), path)
@@ -42,18 +42,18 @@ def refused(path: Path) -> str:
     return message
 
 
-def test_what_is_saved_comes_back(saved: Path) -> None:
+def test_a_loaded_checkpoint_saves_the_same_tensors(saved: Path) -> None:
     trainer, again = make(), saved.with_name("again")
     checkpoint.load(trainer, saved)
     checkpoint.save(trainer, again, "key")
     (_, first), (_, second) = (read_tensors(path, "pt") for path in (saved, again))
-    assert first == second, "with a sha256 of all tensors"
+    assert first == second, "both hold a sha256 of all tensors"
 
 
 def test_a_checkpoint_that_lacks_a_part_is_refused(saved: Path) -> None:
-    """As one that another version has written."""
+    """Another version may have written such a file."""
     checkpoint.save(tiny.sweep(CONFIG), saved, "key")
-    assert "of another version ('best')" in refused(saved)
+    assert "of another version ('best')" in refusal(saved)
 
 
 def test_a_cut_off_or_changed_file_is_refused(saved: Path) -> None:
@@ -61,8 +61,8 @@ def test_a_cut_off_or_changed_file_is_refused(saved: Path) -> None:
     header = 8 + int.from_bytes(whole[:8], "little")
     for length in (0, 7, header // 2, header, len(whole) - 1):
         saved.write_bytes(whole[:length])
-        assert "truncated or damaged" in refused(saved), length
+        assert "truncated or damaged" in refusal(saved), length
     words = [whole.index(word) + len(word) - 2 for word in (b'"update":"7"', b'"seconds":"12.5"')]
     for place in (*words, header, len(whole) // 2, len(whole) - 1):
         saved.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert "sha256" in refused(saved), place
+        assert "sha256" in refusal(saved), place

@@ -1,4 +1,4 @@
-"""A stage trains what is missing and keeps the rest, byte for byte."""
+"""The train stage trains missing replicas and changes no byte of the others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALL = [(tau, seed) for tau in (0.01, 0.1) for seed in (0, 7)]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """The tiny project with two penalties and two seeds trained by ACT."""
+    """A copy of the finished project, with two penalties and two seeds of ACT."""
     return shutil.copytree(stages.finished_project(), tmp_path / "project")
 
 
@@ -37,36 +37,36 @@ def parameters_of(folder: Path, **quick: Any) -> Params:
 
 
 def missing(folder: Path, **quick: Any) -> list[Replica]:
-    """What the stage would train with these values."""
+    """The replicas that the stage would train with these values."""
     params = parameters_of(folder, **quick)
     planned = replica.by_hash(params, "tiny", "act")
     return [planned[each] for each in missing_of(params, "tiny", folder, planned)]
 
 
-def trained(folder: Path, **quick: Any) -> list[tuple[float, int]]:
-    """Run the stage; setting and seed of what it trained."""
+def train(folder: Path, **quick: Any) -> list[tuple[float, int]]:
+    """Run the stage; returns setting and seed of each replica that it trained."""
     new = [(each.setting, each.seed) for each in missing(folder, **quick)]
-    told: list[dict[str, Any]] = []
-    run(parameters_of(folder, **quick), "tiny", folder, ("act",), told.extend)
-    assert {(row["setting"], row["seed"]) for row in told} == {*new}
+    rows: list[dict[str, Any]] = []
+    run(parameters_of(folder, **quick), "tiny", folder, ("act",), rows.extend)
+    assert {(row["setting"], row["seed"]) for row in rows} == {*new}
     return new
 
 
-def read(path: Path) -> Any:
+def read_json(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
 def entries(folder: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = read(folder / RUN / "run.json")["replicas"]
+    found: list[dict[str, Any]] = read_json(folder / RUN / "run.json")["replicas"]
     return found
 
 
-def there(folder: Path) -> list[tuple[float, int]]:
+def pairs_of(folder: Path) -> list[tuple[float, int]]:
     return [(each["setting"], each["seed"]) for each in entries(folder)]
 
 
 def everything(folder: Path) -> dict[tuple[float, int], Any]:
-    """By setting and seed what is said of a network, its numbers, and the lines of its curve."""
+    """Record, parameters and curve of each network, by setting and seed."""
     tensors = load_file(folder / RUN / "parameters.safetensors")
     lines = (folder / CURVES).read_text().splitlines()[1:]
     return {
@@ -79,33 +79,33 @@ def everything(folder: Path) -> dict[tuple[float, int], Any]:
     }
 
 
-def kept(folder: Path, pairs: list[tuple[float, int]]) -> None:
-    """These replicas are as in the finished project, every bit of them."""
+def assert_unchanged(folder: Path, pairs: list[tuple[float, int]]) -> None:
+    """Assert that these replicas have every bit of the finished project's."""
     before, after = everything(stages.finished_project()), everything(folder)
     for pair in pairs:
         assert before[pair] == after[pair] and len(after[pair][2]) == 10
 
 
-def test_more_seeds_and_settings_train_alone(project: Path) -> None:
+def test_only_added_seeds_and_settings_are_trained(project: Path) -> None:
     more: dict[str, Any] = {"seeds": [7, 3, 0], "act": {"tau": [0.1, 0.05, 0.01]}}
     new = [(0.1, 3), (0.05, 7), (0.05, 3), (0.05, 0), (0.01, 3)]
-    assert trained(project, **more) == new
-    kept(project, ALL)
+    assert train(project, **more) == new
+    assert_unchanged(project, ALL)
     wanted = [(tau, seed) for tau in (0.1, 0.05, 0.01) for seed in (7, 3, 0)]
-    assert there(project) == wanted
+    assert pairs_of(project) == wanted
     curves = pd.read_csv(project / CURVES)
     points = list(zip(curves["update"], curves["setting"], curves["seed"], strict=True))
     assert points == sorted(points, key=lambda row: (row[0], wanted.index(row[1:])))
     assert not missing(project, **more)
 
 
-def test_a_replica_is_kept_where_its_option_becomes_that_of_the_block(project: Path) -> None:
-    """Its name in the tables changes with that, not its numbers."""
+def test_an_option_that_becomes_the_blocks_value_trains_nothing(project: Path) -> None:
+    """The replica's name in the tables changes, its numbers do not."""
     bias = {"tau": 0.1, "halt_bias": 1}
-    assert trained(project, act={"tau": [0.05, bias]}, seeds=[0]) == [(0.05, 0), (0.1, 0)]
+    assert train(project, act={"tau": [0.05, bias]}, seeds=[0]) == [(0.05, 0), (0.1, 0)]
     before = pd.read_csv(project / CURVES, dtype=str)
     assert set(before["mechanism"]) == {"act", "act[halt_bias=1]"}
-    new = trained(project, act={"tau": [0.05, 0.1]}, seeds=[0], halting={"halt_bias": 1})
+    new = train(project, act={"tau": [0.05, 0.1]}, seeds=[0], halting={"halt_bias": 1})
     assert new == [(0.05, 0)]
     after = pd.read_csv(project / CURVES, dtype=str)
     assert set(after["mechanism"]) == {"act"}
@@ -114,22 +114,22 @@ def test_a_replica_is_kept_where_its_option_becomes_that_of_the_block(project: P
     pd.testing.assert_frame_equal(*(each.reset_index(drop=True) for each in rows))
 
 
-def test_going_back_is_editing_back_and_dropping_trains_nothing(project: Path) -> None:
+def test_editing_back_and_removing_settings_train_nothing(project: Path) -> None:
     before = stages.contents(project)
-    assert len(trained(project, training={"learning_rate": 0.02})) == 4
-    assert trained(project) == []
-    kept(project, ALL)
+    assert len(train(project, training={"learning_rate": 0.02})) == 4
+    assert train(project) == []
+    assert_unchanged(project, ALL)
     after = stages.contents(project)
     assert {name: after[name] for name in before} == before
-    assert trained(project, seeds=[7], act={"tau": [0.1]}) == []
-    assert there(project) == [(0.1, 7)]
-    kept(project, [(0.1, 7)])
+    assert train(project, seeds=[7], act={"tau": [0.1]}) == []
+    assert pairs_of(project) == [(0.1, 7)]
+    assert_unchanged(project, [(0.1, 7)])
 
 
-def test_other_values_of_the_evaluation_train_nothing_and_reach_dvc(project: Path) -> None:
-    """Its evaluate stage depends on the networks alone."""
+def test_values_of_the_evaluation_train_nothing_and_change_the_record(project: Path) -> None:
+    """DVC's evaluate stage depends on the networks alone, so their record must change."""
     before = (project / RUN / "run.json").read_bytes()
-    assert trained(project, evaluation={"stored": 3}) == []
+    assert train(project, evaluation={"stored": 3}) == []
     assert (project / RUN / "run.json").read_bytes() != before
 
 
@@ -138,7 +138,7 @@ def test_a_diverged_replica_counts_as_trained(project: Path) -> None:
     done = replica.read(path)
     assert done is not None
     replica.write(path, done._replace(status="diverged"))
-    assert trained(project) == []
+    assert train(project) == []
     assert [each["status"] == "diverged" for each in entries(project)] == [
         False,
         True,
@@ -148,19 +148,19 @@ def test_a_diverged_replica_counts_as_trained(project: Path) -> None:
 
 
 def test_a_record_names_each_training_and_its_replicas(project: Path) -> None:
-    first = read(project / ORIGIN)
+    first = read_json(project / ORIGIN)
     assert "replicas" not in first and "earlier" not in first
-    (project / "dvc.lock").touch()  # or both trainings had the same origin
-    trained(project, seeds=[0, 7, 3])
-    second = read(project / ORIGIN)
+    (project / "dvc.lock").touch()  # otherwise both trainings would have the same origin
+    train(project, seeds=[0, 7, 3])
+    second = read_json(project / ORIGIN)
     (earlier,) = second["earlier"]
     assert second["replicas"] == ["act, tau 0.01, seed 3", "act, tau 0.1, seed 3"]
     assert earlier["replicas"] == [f"act, tau {tau:g}, seed {seed}" for tau, seed in ALL]
     same = ("commit", "wall_seconds", "device", "versions", "path", "updates", "command")
     assert {name: earlier[name] for name in same} == {name: first[name] for name in same}
     assert second["config"]["seeds"] == [0, 7, 3] and "config" not in earlier
-    trained(project, seeds=[7], act={"tau": [0.1]})
-    last = read(project / ORIGIN)
+    train(project, seeds=[7], act={"tau": [0.1]})
+    last = read_json(project / ORIGIN)
     assert "earlier" not in last
     assert last["wall_seconds"] == pytest.approx(first["wall_seconds"] / 4, abs=0.002)
 
@@ -168,23 +168,23 @@ def test_a_record_names_each_training_and_its_replicas(project: Path) -> None:
 def test_published_replicas_count_as_trained_without_their_networks(
     project: Path, tmp_path: Path
 ) -> None:
-    """Their curves and their record stay; a seed that is added trains alone."""
+    """Their curves and their record stay; only an added seed is trained."""
     clone = tmp_path / "clone"
     shutil.copytree(project / "data/tasks", clone / "data/tasks")
     shutil.copytree(project / "data/results/quick", clone / "reports/quick")
     (clone / "reports/quick/replicas.csv").write_text(replicas_csv(parameters_of(project), project))
-    assert trained(clone) == [] and entries(clone) == []
+    assert train(clone) == [] and entries(clone) == []
     assert (clone / CURVES).read_bytes() == (project / CURVES).read_bytes()
     assert (clone / ORIGIN).read_bytes() == (project / ORIGIN).read_bytes()
     new = [(0.01, 3), (0.1, 3)]
-    assert trained(clone, seeds=[0, 7, 3]) == there(clone) == new
+    assert train(clone, seeds=[0, 7, 3]) == pairs_of(clone) == new
     rows = [(each / CURVES).read_text().splitlines() for each in (project, clone)]
     assert [line for line in rows[1] if line.split(",")[3] != "3"] == rows[0]
-    whole, ours = (read(each / ORIGIN) for each in (project, clone))
+    whole, ours = (read_json(each / ORIGIN) for each in (project, clone))
     assert ours["replicas"] == ["act, tau 0.01, seed 3", "act, tau 0.1, seed 3"]
     assert ours["earlier"] == [whole]
     values = tiny.document()
     values["compute"]["published"] = "train"
     params = load_params(tiny.write(clone, values))
     assert len(missing_of(params, "tiny", clone, replica.by_hash(params, "tiny", "act"))) == 4
-    assert len(missing(clone, training={"learning_rate": 0.02})) == 4, "of other values"
+    assert len(missing(clone, training={"learning_rate": 0.02})) == 4

@@ -1,4 +1,4 @@
-"""How sweeps are cut into shards."""
+"""How sweeps are cut into shards of replicas."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def project(tmp_path: Path) -> Path:
     return stages.fresh(tmp_path / "project", tiny.document())
 
 
-def whole(folder: Path) -> Shard:
-    """The replicas of ACT in a project."""
+def act_sweep(folder: Path) -> Shard:
+    """The whole sweep of ACT in a project."""
     return tiny.shard(folder, load_params(folder / "params.yaml"))
 
 
 def cuts(folder: Path, missing: list[str] | None = None) -> list[list[int]]:
     """The places of the replicas in each shard."""
-    sweep = whole(folder)
+    sweep = act_sweep(folder)
     order = list(sweep.replicas)
     found = cut.cut([sweep], order if missing is None else missing)
     assert len({each.checkpoint for each in found}) == len(found)
@@ -52,17 +52,17 @@ def test_cuts_are_few_and_equal(tmp_path: Path, count: int, size: int, bounds: l
 
 
 def shares(folder: Path, **quick: Any) -> list[tuple[str, int]]:
-    """Mechanism and size of each shard of an experiment, that with most work first."""
+    """Mechanism and size of each shard of an experiment; the shard with most work is first."""
     params = load_params(tiny.write(folder, tiny.document(**quick)))
     sweeps = [tiny.shard(folder, params, each) for each in params.experiment("tiny").mechanisms]
     found = cut.cut(sweeps, {sha256 for each in sweeps for sha256 in each.replicas})
     return [(each.mechanism, len(each.replicas)) for each in found]
 
 
-def test_a_sweep_is_cut_if_it_is_more_than_a_cores_share(
+def test_a_sweep_is_cut_if_it_has_more_work_than_a_core(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a cut changes no digit; of three sweeps none has half of the work."""
+    """A cut must change no digit. Of these three sweeps none has half of the work."""
     whole = [("act", 4), ("pondernet", 4), ("repeat", 4)]
     monkeypatch.setattr(machine, "processes", lambda threads: 2)
     assert shares(project, **tiny.EXACT) == whole
@@ -79,29 +79,27 @@ def test_a_sweep_is_cut_if_it_is_more_than_a_cores_share(
     assert sorted(shares(project, **tiny.EXACT)) == [whole[0], *[("pondernet", 2)] * 2, whole[2]]
 
 
-def test_what_has_begun_goes_on_as_it_was_cut(project: Path) -> None:
-    """Where a replica of a checkpoint is wanted no more, the others begin anew."""
-    order = list(whole(project).replicas)
-    begun = whole(project).part(order[1:3])
+def test_a_started_shard_continues_with_its_replicas(project: Path) -> None:
+    """If the plan drops a replica of a checkpoint, the others start again."""
+    order = list(act_sweep(project).replicas)
+    started = act_sweep(project).part(order[1:3])
     with pytest.raises(Interrupted, match="stopped at update 0 of 30"):
-        shard.train(begun, lambda *news: signal.raise_signal(signal.SIGINT))
-    assert begun.checkpoint.is_file()
+        shard.train(started, lambda *news: signal.raise_signal(signal.SIGINT))
+    assert started.checkpoint.is_file()
     assert cuts(project) == [[1, 2], [0, 3]]
-    assert cuts(project, order[:2]) == [[1, 2], [0]], "one of them is trained elsewhere"
+    assert cuts(project, order[:2]) == [[1, 2], [0]], "replica 2 was trained elsewhere"
     assert cuts(project, order[3:]) == [[3]]
     tiny.write(project, tiny.document(seeds=[0, 7, 9]))
-    assert cuts(project) == [[0, 2, 4, 5], [1, 3]], "that with most work comes first"
+    assert cuts(project) == [[0, 2, 4, 5], [1, 3]], "the shard with most work comes first"
     tiny.write(project, tiny.document(seeds=[0]))
     assert cuts(project) == [[0, 1]]
-    begun.checkpoint.write_bytes(b"damaged")
+    started.checkpoint.write_bytes(b"damaged")
     tiny.write(project, tiny.document())
     assert cuts(project) == [[0, 1, 2, 3]]
 
 
-def test_what_fits_is_found_from_one_replica(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sweep = whole(project)
+def test_the_free_memory_limits_a_shard(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = act_sweep(project)
     one = sweep.part([next(iter(sweep.replicas))]).trainer()
     plenty = cut.fitting(one, 4)
     monkeypatch.setattr(machine, "processes", lambda threads: 1)
@@ -112,13 +110,11 @@ def test_what_fits_is_found_from_one_replica(
     monkeypatch.setattr(cut.psutil, "virtual_memory", lambda: memory)
     assert cut.fitting(one, 4) == 2 and len(cuts(project)) == 2
     memory.available = 1
-    assert cut.fitting(one, 4) == 1, "one is tried in any case"
+    assert cut.fitting(one, 4) == 1, "one replica is always tried"
 
 
 @pytest.mark.parametrize("mechanism", ["certainty", "dact"])
-def test_a_mechanism_that_the_loss_does_not_fit_is_refused_in_a_line(
-    tmp_path: Path, mechanism: str
-) -> None:
+def test_a_mechanism_that_does_not_fit_the_loss_is_refused(tmp_path: Path, mechanism: str) -> None:
     tiny.write(tmp_path, tiny.document(**tiny.BEYOND, task=tiny.SUMS))
     params = tiny.freeze_all(tmp_path)
     with pytest.raises(UserError, match=r"^addition: .* is not allowed; the cross entropy of one"):

@@ -1,4 +1,4 @@
-"""Which trainings a GPU does by kernels, and what is said of the others. No kernel runs here."""
+"""Which trainings use kernels on a GPU, and why others do not. No kernel runs here."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ GPU = torch.device("cuda")
 
 @pytest.fixture(autouse=True)
 def _gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU of today with Triton."""
+    """Pretend that this machine has a GPU and Triton."""
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
     monkeypatch.setattr(paths, "version", lambda name: "3.7.1")
 
 
 def shard(folder: Path, mechanism: str = "act", path: str = "auto", **quick: Any) -> Shard:
-    """The tiny project's, on a GPU."""
+    """A shard of the tiny project on a GPU."""
     values = tiny.document(**tiny.BEYOND | quick)
     values["compute"]["path"] = path
     params = load_params(tiny.write(folder, values))
@@ -44,7 +44,7 @@ def test_act_repeat_and_pondernet_train_by_kernels_on_a_gpu(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "quick", "said"),
+    ("mechanism", "quick", "reason"),
     [
         ("dact", {}, "no kernels for DACT around TanhRNN"),
         ("act", {"task": tiny.SUMS}, "no kernels for addition around TanhRNN"),
@@ -60,21 +60,21 @@ def test_act_repeat_and_pondernet_train_by_kernels_on_a_gpu(tmp_path: Path) -> N
          "no kernels for a cell without first_step_flag"),
     ],
 )  # fmt: skip
-def test_what_has_none_trains_as_before(
-    tmp_path: Path, mechanism: str, quick: dict[str, Any], said: str
+def test_a_training_without_kernels_takes_the_fast_path(
+    tmp_path: Path, mechanism: str, quick: dict[str, Any], reason: str
 ) -> None:
     found = shard(tmp_path, mechanism, **quick)
-    assert (found.path, found.without_kernels) == ("fast", said)
+    assert (found.path, found.without_kernels) == ("fast", reason)
 
 
-def test_an_old_gpu_and_another_triton_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_gpu_and_another_triton_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     config = tiny.config()
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
-    said = "kernels need a GPU of compute capability 8.0; this one has 7.5"
-    assert kernels.missing(config, "act", GPU) == said
+    reason = "kernels need a GPU of compute capability 8.0; this one has 7.5"
+    assert kernels.missing(config, "act", GPU) == reason
     monkeypatch.setattr(paths, "version", lambda name: "2.1.0")
-    said = "kernels are written for Triton 3.6 and 3.7, not for 2.1.0"
-    assert kernels.missing(config, "act", GPU) == said
+    reason = "kernels are written for Triton 3.6 and 3.7, not for 2.1.0"
+    assert kernels.missing(config, "act", GPU) == reason
 
     def none(name: str) -> str:
         raise PackageNotFoundError
@@ -86,15 +86,15 @@ def test_an_old_gpu_and_another_triton_are_told(monkeypatch: pytest.MonkeyPatch)
 def test_a_run_without_kernels_says_so_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whoever trains it, this machine or a cluster: both begin with `News`."""
+    """This machine and a cluster both begin with `News`."""
     cut = [shard(tmp_path, "dact"), shard(tmp_path, "dact"), shard(tmp_path, "act")]
     News(cut, lambda rows: None)
-    said = "tiny dact: no kernels for DACT around TanhRNN; it trains by torch's own calls\n"
-    assert capsys.readouterr().out == said
+    reason = "tiny dact: no kernels for DACT around TanhRNN; it trains by torch's own calls\n"
+    assert capsys.readouterr().out == reason
 
 
-def test_blocks_drawn_ahead_are_those_drawn_in_their_turn() -> None:
-    """In order, and from the middle on, as after a checkpoint."""
+def test_blocks_drawn_ahead_equal_blocks_drawn_in_turn() -> None:
+    """Updates run in order, or start in the middle as after a checkpoint."""
     task, seeds = tiny.sweep(tiny.config()).task, [0, 7]
     plain, ahead = Stream(task, seeds, 8), Stream(kernels.DrawnAhead(task, seeds), seeds, 8)  # type: ignore[arg-type]
     for update in (0, 63, 64, 65, 200, 5):

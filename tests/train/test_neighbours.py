@@ -1,6 +1,6 @@
-"""A replica's numbers are its own: the same bits, however many train beside it.
+"""A replica trains to the same bits, however many replicas train beside it.
 
-Where sizes are multiples of `LANES`: numbers at other places of memory round otherwise.
+Sizes are multiples of `LANES`; with other sizes the position in memory changes the rounding.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pondering.params.schema import ExperimentConfig
 from pondering.train.shard import LANES
 
 CUTS = ((0, 1), (1, 3), (3, 6))
-FASTER = ("repeat", "act", "pondernet")  # than the readable path
-OF_ONE_CLASS = ("certainty", "dact")  # sums are several softmaxes
+FASTER = ("repeat", "act", "pondernet")  # the others have the readable path alone
+OF_ONE_CLASS = ("certainty", "dact")  # they refuse sums, which have several softmaxes
 TASKS = {
     "vectors": ("tanh_rnn", {}),
     "sequences": ("lstm", {"name": "addition", "digits": 1, "length": [1, 9], "test_length": 2}),
@@ -30,8 +30,8 @@ def config(kind: str, path: str) -> ExperimentConfig:
     return tiny.config(seeds=[0, 7, 2], training=training, network=network, task=task)
 
 
-def tried() -> list[tuple[str, str, str]]:
-    """Kind, mechanism and path; some have one path alone, and some no sums of several classes."""
+def cases() -> list[tuple[str, str, str]]:
+    """Kind, mechanism and path of each case."""
     paths = {
         name: ("readable", "fast", "compiled") if name in FASTER else ("readable",)
         for name in MECHANISMS
@@ -45,7 +45,7 @@ def tried() -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("kind", "mechanism", "path"), tried())
+@pytest.mark.parametrize(("kind", "mechanism", "path"), cases())
 def test_a_part_of_a_stack_trains_as_the_whole(kind: str, mechanism: str, path: str) -> None:
     values = config(kind, path)
     replicas = list(values.replicas(mechanism))

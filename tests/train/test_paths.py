@@ -1,4 +1,4 @@
-"""The compiled path in a project, and what it refuses."""
+"""The compiled path in a project, and its refusals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Path:
 def train(
     folder: Path, path: str, mechanism: str = "act", values: dict[str, Any] | None = None
 ) -> Shard:
-    """The tiny project's training on a path, whatever was trained before."""
+    """Delete the replicas, then train the tiny project on a path."""
     shutil.rmtree(folder / "data/replicas", ignore_errors=True)
     values = values or tiny.document()
     values["compute"] |= {"path": path}
@@ -40,9 +40,11 @@ def train(
     return tiny.shard(folder, params, mechanism)
 
 
-def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stage_trains_on_the_compiled_path_and_records_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls, real, layout = [], forward.forward, Layout(project, "quick")
-    monkeypatch.setattr(forward, "forward", lambda *given: (calls.append(1), real(*given))[1])
+    monkeypatch.setattr(forward, "forward", lambda *parts: (calls.append(1), real(*parts))[1])
     curves, keys, hashes = {}, set(), list[list[str]]()
     for wanted, path in (("fast", "fast"), ("auto", "compiled")):
         shard = train(project, wanted)
@@ -53,20 +55,20 @@ def test_a_stage_trains_by_it_and_says_so(project: Path, monkeypatch: pytest.Mon
         assert (path == "compiled") == bool(calls)
         keys.add(shard.key)
         hashes.append([*shard.replicas])
-    assert len(keys) == 2, "a checkpoint of one path would go on by the other"
+    assert len(keys) == 2, "a checkpoint of one path would continue on the other"
     assert hashes[0] == hashes[1], "a finished replica counts, whatever its path"
     pd.testing.assert_frame_equal(*curves.values(), rtol=1e-3)
 
 
-def test_a_gpu_trains_without_its_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    refuse(monkeypatch, ModuleNotFoundError("No module named 'numba'"))
+def test_a_gpu_trains_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    break_import(monkeypatch, ModuleNotFoundError("No module named 'numba'"))
     config, gpu = tiny.config(), torch.device("cuda")
     assert path_of("compiled", config, "act", gpu) == "fast"
     assert path_of("readable", config, "act", gpu) == "readable"
     check_path("compiled", gpu)
 
 
-def test_what_has_no_loops_is_recorded_as_the_fast_path_and_goes_on_by_it(project: Path) -> None:
+def test_a_cell_without_loops_is_recorded_as_the_fast_path(project: Path) -> None:
     gru = tiny.document(network={"cell": "gru"})
     keys = [train(project, path, "repeat", gru).key for path in ("fast", "auto")]
     assert keys[0] == keys[1]
@@ -74,8 +76,8 @@ def test_what_has_no_loops_is_recorded_as_the_fast_path_and_goes_on_by_it(projec
     assert record["path"] == "fast"
 
 
-def refuse(monkeypatch: pytest.MonkeyPatch, problem: Exception) -> None:
-    """Let the import of the compiled path end in `problem`."""
+def break_import(monkeypatch: pytest.MonkeyPatch, problem: Exception) -> None:
+    """Let the import of the compiled path raise `problem`."""
 
     class Finder:
         def find_spec(self, name: str, *_: Any) -> None:
@@ -97,9 +99,9 @@ def refuse(monkeypatch: pytest.MonkeyPatch, problem: Exception) -> None:
          "set NUMBA_CACHE_DIR to a folder"),
     ],
 )  # fmt: skip
-def test_what_it_lacks_is_one_line_before_all_work(
+def test_a_compiled_path_that_cannot_load_is_refused_before_training(
     monkeypatch: pytest.MonkeyPatch, problem: Exception, remedy: str
 ) -> None:
-    refuse(monkeypatch, problem)
+    break_import(monkeypatch, problem)
     with pytest.raises(UserError, match=rf"^params\.yaml: compute\.path: auto: .*{remedy}"):
         path_of("compiled", tiny.config(), "act", torch.device("cpu"))

@@ -1,4 +1,4 @@
-"""Shards in processes of this machine: the bytes of one process, and what ends them."""
+"""Shards in several processes write the bytes of one process and end with the stage."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ ACT = "networks/tiny/act"
 WRITTEN = (f"{ACT}/parameters.safetensors", f"{ACT}/run.json", "curves/tiny/act.csv")
 
 
-def written(project: Path) -> dict[str, bytes]:
+def read_results(project: Path) -> dict[str, bytes]:
     return {name: (project / "data/results/quick" / name).read_bytes() for name in WRITTEN}
 
 
-def two() -> None:
-    """In a stage's process: a machine of two cores."""
+def two_cores() -> None:
+    """Let a stage's process find two cores."""
     machine.processes = lambda threads: 2
 
 
-def one() -> None:
+def one_core() -> None:
     machine.processes = lambda threads: 1
 
 
 def second_fails() -> None:
-    two()
+    two_cores()
     real = processes.train
 
     def refuse(shard: Shard, *rest: Any) -> Any:
@@ -48,14 +48,14 @@ def second_fails() -> None:
     processes.train = refuse
 
 
-def slow_to_begin() -> None:
-    """In processes whose first second passes before they handle any signal themselves."""
-    two()
+def slow_start() -> None:
+    """Let shards handle no signal in their first second."""
+    two_cores()
     real = processes.train
 
-    def train(*given: Any) -> Any:
+    def train(*arguments: Any) -> Any:
         time.sleep(1)
-        return real(*given)
+        return real(*arguments)
 
     processes.train = train
 
@@ -66,11 +66,11 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(fresh: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What one process writes."""
+def one_process(fresh: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The results of one process."""
     folder = shutil.copytree(fresh, tmp_path_factory.mktemp("undisturbed") / "project")
-    assert stages.run(folder, *TRAIN, before=one).status == 0
-    return written(folder)
+    assert stages.run(folder, *TRAIN, before=one_core).status == 0
+    return read_results(folder)
 
 
 @pytest.fixture
@@ -78,16 +78,16 @@ def project(fresh: Path, tmp_path: Path) -> Path:
     return shutil.copytree(fresh, tmp_path / "project")
 
 
-def check_finished(project: Path, undisturbed: dict[str, bytes]) -> None:
+def assert_same_results(project: Path, one_process: dict[str, bytes]) -> None:
     assert not list(project.glob(".checkpoints/**/*.safetensors"))
-    assert written(project) == undisturbed
+    assert read_results(project) == one_process
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_they_end_with_the_stage_and_go_on_to_the_bytes_of_one_process(
-    project: Path, undisturbed: dict[str, bytes], number: signal.Signals
+def test_shards_end_with_the_stage_and_continue_to_the_bytes_of_one_process(
+    project: Path, one_process: dict[str, bytes], number: signal.Signals
 ) -> None:
-    stage = stages.Stage(project, *TRAIN, before=two)
+    stage = stages.Stage(project, *TRAIN, before=two_cores)
     stage.until(lambda: len(list(project.glob(".checkpoints/**/*.safetensors"))) == 2)
     children = stage.children()
     assert len(children) == 2
@@ -100,13 +100,13 @@ def test_they_end_with_the_stage_and_go_on_to_the_bytes_of_one_process(
     while any(Path(f"/proc/{child}").exists() for child in children):
         assert time.monotonic() < end, "a shard trains on without its stage"
         time.sleep(0.05)
-    assert stages.run(project, *TRAIN, before=two).status == 0
-    check_finished(project, undisturbed)
+    assert stages.run(project, *TRAIN, before=two_cores).status == 0
+    assert_same_results(project, one_process)
 
 
-def test_one_that_has_only_begun_ends_with_the_stage(project: Path) -> None:
-    """SIGINT goes to all of them, as from a terminal."""
-    stage = stages.Stage(project, *TRAIN, before=slow_to_begin)
+def test_a_shard_that_has_just_started_ends_with_the_stage(project: Path) -> None:
+    """All processes get SIGINT, as from a terminal."""
+    stage = stages.Stage(project, *TRAIN, before=slow_start)
     stage.until(lambda: len(stage.children()) == 2)
     for child in stage.children():
         os.kill(child, signal.SIGINT)
@@ -117,22 +117,22 @@ def test_one_that_has_only_begun_ends_with_the_stage(project: Path) -> None:
     assert [int(each) < 10 for each in ended] == [True, True], done.err
 
 
-def test_one_that_fails_ends_the_stage_and_says_why(project: Path) -> None:
+def test_a_failing_shard_ends_the_stage_with_one_line(project: Path) -> None:
     done = stages.run(project, *TRAIN, before=second_fails)
     assert done.status == 1
     assert "error: out of memory" in done.err and "Traceback" not in done.err
 
 
 def test_a_second_trainer_waits_and_takes_over(
-    project: Path, undisturbed: dict[str, bytes]
+    project: Path, one_process: dict[str, bytes]
 ) -> None:
-    first = stages.Stage(project, *TRAIN, before=one)
+    first = stages.Stage(project, *TRAIN, before=one_core)
     first.until(lambda: bool(list(project.glob(".checkpoints/**/*.safetensors"))))
-    second = stages.Stage(project, *TRAIN, before=one)
-    second.until(lambda: "another trainer is at work on this run; waiting" in second.said())
-    assert "going on" not in second.said()
+    second = stages.Stage(project, *TRAIN, before=one_core)
+    second.until(lambda: "another trainer is at work on this run; waiting" in second.output())
+    assert "going on" not in second.output()
     first.send(signal.SIGKILL)
     first.wait()
     done = second.wait()
     assert done.status == 0 and "going on from update" in done.out
-    check_finished(project, undisturbed)
+    assert_same_results(project, one_process)

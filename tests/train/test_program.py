@@ -1,4 +1,4 @@
-"""Which edits of the source train which replicas of the real params.yaml again; today none."""
+"""Which edits of the source train which replicas of params.yaml again."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ Programs = dict[tuple[str, str], dict[str, str]]
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shutil.copytree(program.PACKAGE, tmp_path_factory.mktemp("source") / "pondering")
 
 
 @pytest.fixture
-def package(copied: Path) -> Iterator[Path]:
-    """A copy of the package; what a test edits is undone."""
-    before = {path: path.read_bytes() for path in copied.rglob("*.py")}
-    yield copied
-    for path in copied.rglob("*.py"):
+def package(package_copy: Path) -> Iterator[Path]:
+    """A copy of the package; a test's edits are undone."""
+    before = {path: path.read_bytes() for path in package_copy.rglob("*.py")}
+    yield package_copy
+    for path in package_copy.rglob("*.py"):
         if path not in before:
             path.unlink()
         elif path.read_bytes() != before[path]:
@@ -50,8 +50,8 @@ def package(copied: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def unedited(copied: Path) -> Programs:
-    return hashes(copied)
+def original(package_copy: Path) -> Programs:
+    return hashes(package_copy)
 
 
 def hashes(package: Path) -> Programs:
@@ -67,19 +67,19 @@ def hashes(package: Path) -> Programs:
 
 
 def trained_again(package: Path, before: Programs) -> set[tuple[str, str]]:
-    """The trainings whose program is another than before."""
+    """The trainings whose program has changed."""
     after = hashes(package)
     return {each for each in before if before[each] != after[each]}
 
 
-def edited(path: Path, old: str, new: str) -> None:
-    """Replace a text that is there once or more."""
+def replace_text(path: Path, old: str, new: str) -> None:
+    """Replace every occurrence of a text in a file."""
     text = path.read_text()
     assert old in text, (path, old)
     path.write_text(text.replace(old, new))
 
 
-def of(**names: str) -> set[tuple[str, str]]:
+def runs(**names: str) -> set[tuple[str, str]]:
     """The trainings with this task, cell or mechanism."""
     return {
         (experiment, mechanism)
@@ -93,8 +93,8 @@ def of(**names: str) -> set[tuple[str, str]]:
     }
 
 
-def test_remarks_docstrings_annotations_and_messages_train_nothing(
-    package: Path, unedited: Programs
+def test_comments_docstrings_annotations_and_messages_train_nothing(
+    package: Path, original: Programs
 ) -> None:
     for part, names in (("task", TASKS), ("cell", CELLS), ("mechanism", MECHANISMS)):
         for name in names:
@@ -102,20 +102,22 @@ def test_remarks_docstrings_annotations_and_messages_train_nothing(
                 path.write_text(f"# A remark.\n{path.read_text()}")
     for path in program.files("network", package=package):
         path.write_text(re.sub(r'\A""".*?"""', '"""Else."""', path.read_text(), flags=re.DOTALL))
-    edited(package / "train/trainer.py", "-> list[str]:", "-> Any:")
-    edited(package / "tasks/base.py", "from pondering.project.errors", "from pondering.errors")
-    edited(package / "train/build.py", "is unknown; allowed:", "is not known; choose of")
-    assert trained_again(package, unedited) == set()
+    replace_text(package / "train/trainer.py", "-> list[str]:", "-> Any:")
+    replace_text(
+        package / "tasks/base.py", "from pondering.project.errors", "from pondering.errors"
+    )
+    replace_text(package / "train/build.py", "is unknown; allowed:", "is not known; choose of")
+    assert trained_again(package, original) == set()
 
 
 @pytest.mark.parametrize(
     ("path", "old", "new", "reached"),
     [
-        ("tasks/parity.py", '"-": -1', '"-": -2', of(task="parity")),
-        ("tasks/wikipedia/made_text.py", "(3, 13)", "(3, 12)", of(task="wikipedia")),
-        ("model/cells/lstm.py", "torch.tanh", "torch.sigmoid", of(cell="lstm")),
-        ("model/halting/act.py", "warmup, 1.0)", "warmup, 2.0)", of(mechanism="act")),
-        ("model/halting/pondernet.py", "arange(1.0", "arange(2.0", of(mechanism="pondernet")),
+        ("tasks/parity.py", '"-": -1', '"-": -2', runs(task="parity")),
+        ("tasks/wikipedia/made_text.py", "(3, 13)", "(3, 12)", runs(task="wikipedia")),
+        ("model/cells/lstm.py", "torch.tanh", "torch.sigmoid", runs(cell="lstm")),
+        ("model/halting/act.py", "warmup, 1.0)", "warmup, 2.0)", runs(mechanism="act")),
+        ("model/halting/pondernet.py", "arange(1.0", "arange(2.0", runs(mechanism="pondernet")),
         ("train/adam.py", "0.999", "0.99", {*TRAININGS}),
         ("train/batches.py", "AT_ONCE = 8", "AT_ONCE = 4", {*TRAININGS}),
         ("model/paths/compiled/loops/tape.py", "from ", "MORE = 1\nfrom ", {*TRAININGS}),
@@ -124,21 +126,19 @@ def test_remarks_docstrings_annotations_and_messages_train_nothing(
         ("evaluate/measure.py", "import", "MORE = 1\nimport", set()),
     ],
 )  # fmt: skip
-def test_a_changed_constant_trains_what_uses_it(
+def test_a_changed_constant_trains_the_replicas_that_use_it(
     package: Path,
-    unedited: Programs,
+    original: Programs,
     path: str,
     old: str,
     new: str,
     reached: set[tuple[str, str]],
 ) -> None:
-    edited(package / path, old, new)
-    assert trained_again(package, unedited) == reached
+    replace_text(package / path, old, new)
+    assert trained_again(package, original) == reached
 
 
-def test_a_new_task_cell_or_mechanism_trains_nothing_else(
-    package: Path, unedited: Programs
-) -> None:
+def test_a_new_task_cell_or_mechanism_trains_no_other(package: Path, original: Programs) -> None:
     for path, registry in (
         ("tasks/copy_task.py", "tasks/__init__.py"),
         ("model/cells/small.py", "model/cells/__init__.py"),
@@ -147,7 +147,7 @@ def test_a_new_task_cell_or_mechanism_trains_nothing_else(
         (package / path).write_text("VALUE = 1\n")
         with (package / registry).open("a") as file:
             file.write("\nMORE = {}\n")
-    assert trained_again(package, unedited) == set()
+    assert trained_again(package, original) == set()
 
 
 def test_a_name_without_a_file_is_refused(package: Path) -> None:
@@ -170,10 +170,10 @@ def test_the_class_of_every_name_lies_in_its_files() -> None:
         assert Path(inspect.getfile(kind)) in program.files(part, name), (part, name)
 
 
-def test_an_edit_of_equal_numbers_counts_as_what_it_was(
+def test_same_program_leads_from_an_edit_to_the_first_hash(
     package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two in a row lead back to the first."""
+    """Two edits in a row lead back to the first hash."""
 
     def loop() -> str:
         return hashes(package)["parity", "act"]["loop"]
@@ -181,7 +181,7 @@ def test_an_edit_of_equal_numbers_counts_as_what_it_was(
     monkeypatch.setattr(program, "_same_program", dict)
     found = [loop()]
     for old, new in (("betas", "decays"), ("decays", "shares")):
-        edited(package / "train/adam.py", old, new)
+        replace_text(package / "train/adam.py", old, new)
         found.append(loop())
     assert len({*found}) == 3
     monkeypatch.setattr(program, "_same_program", lambda: dict(zip(found[1:], found, strict=False)))
@@ -192,21 +192,21 @@ def test_the_committed_table_leads_back_to_a_first_hash() -> None:
     with program.SAME.open(newline="") as file:
         rows = list(csv.DictReader(file))
     same = {row["new"]: row["old"] for row in rows}
-    assert len(same) == len(rows), "a hash counts as two"
+    assert len(same) == len(rows), "a hash has two lines"
     for start in same:
         steps, sha256 = 0, start
         while sha256 in same:
             steps, sha256 = steps + 1, same[sha256]
-            assert steps <= len(same), "a circle"
+            assert steps <= len(same), "the lines form a circle"
     assert all(row["part"] in {*program.LISTED, "evaluation"} and row["why"] for row in rows)
 
 
-LISTED = ROOT / "reports/reduced/replicas.csv"
+REPLICAS = ROOT / "reports/reduced/replicas.csv"
 
 
-def test_nothing_is_to_be_trained(tmp_path: Path) -> None:
+def test_every_published_network_counts_as_trained(tmp_path: Path) -> None:
     (tmp_path / "reports/reduced").mkdir(parents=True)
-    shutil.copy(LISTED, tmp_path / "reports/reduced")
+    shutil.copy(REPLICAS, tmp_path / "reports/reduced")
     params, found = load_params(ROOT / "params.yaml", "reduced"), {}
     for name, config in params.experiments.items():
         for mechanism in config.mechanisms:
@@ -219,8 +219,8 @@ def test_nothing_is_to_be_trained(tmp_path: Path) -> None:
     )
 
 
-def test_todays_evaluation_is_the_one_that_measured_them() -> None:
-    """So rows of further seeds may stand beside theirs."""
+def test_todays_evaluation_is_the_published_one() -> None:
+    """Rows of added seeds may then stand in the published tables."""
     for path in (ROOT / "reports/reduced/provenance").glob("*.json"):
         then, now = json.loads(path.read_text())["program"], program.evaluation()
         assert then == now, (
@@ -230,10 +230,10 @@ def test_todays_evaluation_is_the_one_that_measured_them() -> None:
 
 
 def _lines() -> str:
-    """What the table lacks: the hashes of the parts when the list was committed, and today."""
+    """The lines that same_program.csv lacks: hashes at the list's commit, and today."""
     folder = ROOT / ".pytest_cache/published"
     folder.mkdir(parents=True, exist_ok=True)
-    commit = f"$(git log -1 --format=%H -- {LISTED})"
+    commit = f"$(git log -1 --format=%H -- {REPLICAS})"
     command = f"git archive {commit} src/pondering | tar -x -C {folder}"
     subprocess.run(command, shell=True, cwd=ROOT, check=True)
     lines = {}

@@ -1,4 +1,4 @@
-"""Decay and plateaus of the learning rate, the halting unit's own, the warm-up of tau."""
+"""Decay and plateaus of the learning rate, the halting unit's rate, the warm-up of tau."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scheduler(decay: str, adam: torch.optim.Optimizer, updates: int) -> Any:
 
 @pytest.mark.parametrize("decay", ["none", "linear", "cosine"])
 def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(decay: str) -> None:
-    """Two replicas, each beside a network of its own that torch trains."""
+    """Each of two replicas is compared with a network that torch trains."""
     values = {"updates": UPDATES, "clip": CLIP, "decay": decay}
     config = tiny.config(training=values)
     replicas = [Replica("act", TAU, seed) for seed in (0, 7)]
@@ -65,8 +65,8 @@ def test_a_sweep_trains_as_a_plain_loop_with_torchs_adam_does(decay: str) -> Non
 
 
 @pytest.mark.parametrize("reads", ["h", "state"])
-def test_the_halting_unit_alone_learns_at_its_own_rate(reads: str) -> None:
-    """At the first update the gradients are the same."""
+def test_halting_rate_changes_the_halting_unit_alone(reads: str) -> None:
+    """At the first update the gradients are equal."""
     found = []
     for rate in (None, 0.25):
         more = {"network": {"cell": "lstm"}, "halting": {"reads": reads}}
@@ -86,7 +86,7 @@ def test_the_halting_unit_alone_learns_at_its_own_rate(reads: str) -> None:
 
 
 def test_the_objective_at_each_update_has_the_penalty_of_the_warm_up() -> None:
-    """Bit for bit a sweep whose mechanism is exchanged before every update."""
+    """The sweep equals one whose mechanism is replaced by hand before every update."""
     warm = tiny.sweep(tiny.config(act={"tau": [0.25, 0.5], "tau_warmup": 4}))
     by_hand = tiny.sweep(tiny.config(act={"tau": [0.25, 0.5]}))
     taus = by_hand.network.halting.tau  # type: ignore[attr-defined]
@@ -100,22 +100,20 @@ def test_the_objective_at_each_update_has_the_penalty_of_the_warm_up() -> None:
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
+def test_a_resumed_run_with_every_option_equals_an_uninterrupted_one(
     tmp_path: Path, mechanism: str
 ) -> None:
-    """Stopped at every update; replica 3 diverges on the way."""
+    """The run stops at every update; replica 3 diverges."""
     config = tiny.config(network={"init": "glorot"}, act={"tau": [0.01, 0.1], "tau_warmup": 7},
         training={"updates": UPDATES, "decay": "cosine", "halting_rate": 0.1, "log_points": 4},
     )  # fmt: skip
 
-    drawn = make_task(config.task, "tiny").training_block(99, 0, 20).torch()
-    batch = drawn.take(slice(20))
-
-    def fresh() -> Trainer:
-        return tiny.sweep(config, mechanism, plateau=Plateau(batch, 1, 0.5, 1, 99, 4))
+    def new() -> Trainer:
+        plateau = Plateau(validation_batch(), 1, 0.5, 1, 99, 4)
+        return tiny.sweep(config, mechanism, plateau=plateau)
 
     def run(saves: bool) -> Trainer:
-        sweep = fresh()
+        sweep = new()
         for stop in range(1, UPDATES):
             tiny.train(sweep, stop)
             if stop == 5:
@@ -123,7 +121,7 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
                     sweep.parameters["heads.bias"][3] = torch.nan
             if saves:
                 checkpoint.save(sweep, tmp_path / "c", "key")
-                sweep = fresh()
+                sweep = new()
                 checkpoint.load(sweep, tmp_path / "c")
         return tiny.train(sweep)
 
@@ -131,7 +129,7 @@ def test_a_resumed_run_with_every_knob_turned_equals_an_uninterrupted_one(
     assert str(resumed.rows()) == str(whole.rows())
     assert resumed.status() == whole.status() == ["finished"] * 3 + ["diverged"]
     assert resumed.plateau and whole.plateau
-    assert whole.optimiser.learning_rate.min() < 0.01, "none was lowered"
+    assert whole.optimiser.learning_rate.min() < 0.01, "no rate was lowered"
     for got, want in (
         (resumed.parameters, whole.parameters),
         (resumed.optimiser.state(), whole.optimiser.state()),
@@ -157,18 +155,18 @@ def validation_batch(size: int = 20) -> Batch:
     return task.training_block(99, 0, size).torch().take(slice(size))
 
 
-def scripted(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
+def planned_errors(sweep: Trainer, batch: Batch, rows: int = 1000) -> Tensor:
     return ERRORS[:, sweep.update // 3 - 1]
 
 
-def make(*values: Any) -> Trainer:
+def sweep_with_plateau(*values: Any) -> Trainer:
     return tiny.sweep(tiny.config(), plateau=Plateau(validation_batch(), *values, 4))
 
 
-def test_rates_fall_and_replicas_stop_each_on_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Patience 1: halved at the second validation in a row without a better one; 4 stop."""
-    monkeypatch.setattr(training, "validation_error", scripted)
-    sweep = make(3, 0.5, 1, 4)
+def test_each_replica_has_its_rate_and_its_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two validations in a row without a better error halve the rate; four stop the replica."""
+    monkeypatch.setattr(training, "validation_error", planned_errors)
+    sweep = sweep_with_plateau(3, 0.5, 1, 4)
     rates, alive = [], []
     for update in range(3, 31, 3):
         tiny.train(sweep, update)
@@ -190,9 +188,9 @@ def test_rates_fall_and_replicas_stop_each_on_its_own(monkeypatch: pytest.Monkey
 
 
 def test_when_all_have_stopped_the_sweep_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An accuracy of zero is at first better than none."""
+    """The first validation counts as better even with no input right."""
     monkeypatch.setattr(training, "validation_error", lambda *_: torch.ones(4))
-    sweep = tiny.train(make(3, 0.5, 1, 4))
+    sweep = tiny.train(sweep_with_plateau(3, 0.5, 1, 4))
     assert sweep.update == 15
     assert sweep.finished
     assert sweep.status() == ["finished"] * 4
@@ -217,7 +215,7 @@ def test_the_validation_error_counts_mistakes(mechanism: str) -> None:
     assert float(got.min()) > 0
 
 
-def test_a_stopped_replica_is_left_alone_and_its_last_row_is_of_the_updates_it_was_trained_in(
+def test_a_stopped_replicas_last_row_covers_its_last_updates_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Replica 1 stops after the first of the three updates of a window, 2 diverges later."""
@@ -228,7 +226,7 @@ def test_a_stopped_replica_is_left_alone_and_its_last_row_is_of_the_updates_it_w
         return found
 
     monkeypatch.setattr(training, "validation_error", errors)
-    sweep = make(1, 0.5, 9, 3)
+    sweep = sweep_with_plateau(1, 0.5, 9, 3)
     tiny.train(sweep, 4)
     assert sweep.alive.tolist() == [True, False, True, True]
     sums, steps = sweep.window[1, :4].tolist(), float(sweep.computed_steps[1])  # of one update

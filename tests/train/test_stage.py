@@ -1,4 +1,4 @@
-"""What the stages refuse: one line, status 2, and not a file changed."""
+"""Stages refuse a mistake in one line, with status 2, and change no file."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def refused(name: str, *arguments: str) -> str:
+def refusal(name: str, *arguments: str) -> str:
     """The one line of a stage that stops with status 2 and changes no file."""
     before = contents(Path())
-    line = argv.refused(f"{name}.py", *arguments)
+    line = argv.refusal(f"{name}.py", *arguments)
     assert contents(Path()) == before
     return line.removeprefix("error: ").rstrip()
 
 
-def test_evaluating_with_other_parameters_than_trained(project: Path) -> None:
+def test_evaluating_with_other_parameters_than_trained_is_refused(project: Path) -> None:
     tiny.write(project, tiny.document(act={"tau": [0.01, 0.2]}))
-    assert refused("evaluate", *QUICK) == (
+    assert refusal("evaluate", *QUICK) == (
         "data/results/quick/networks/tiny/act/run.json: trained with other values or "
         "another program; run `dvc repro train@quick-tiny`"
     )
 
 
-def test_a_missing_or_truncated_file_is_named(project: Path) -> None:
+def test_a_missing_or_truncated_file_is_refused_by_name(project: Path) -> None:
     shutil.rmtree(project / "data/replicas")
     frozen = project / "data/tasks/quick/tiny.npz"
     networks = project / "data/results/quick/networks/tiny/act/parameters.safetensors"
@@ -50,9 +50,9 @@ def test_a_missing_or_truncated_file_is_named(project: Path) -> None:
         data = path.read_bytes()
         path.write_bytes(data[: len(data) // 2])
         name = path.relative_to(project)
-        assert refused("evaluate", *QUICK).startswith(f"{name}: truncated or damaged (")
+        assert refusal("evaluate", *QUICK).startswith(f"{name}: truncated or damaged (")
     frozen.unlink()
-    for line in (refused("train", *ACT), refused("evaluate", *QUICK)):
+    for line in (refusal("train", *ACT), refusal("evaluate", *QUICK)):
         assert line.startswith("data/tasks/quick/tiny.npz: no such file; run `dvc repro")
 
 
@@ -62,28 +62,28 @@ def test_a_typo_stops_every_stage_before_any_work(project: Path) -> None:
     tiny.write(project, values)
     more = {"download": ("--data", "words"), "datasets": ("parity",), "report": ()}
     for name in ("download", "datasets", "train", "evaluate", "report"):
-        line = refused(name, *QUICK[:2], *more.get(name, QUICK[2:]))
+        line = refusal(name, *QUICK[:2], *more.get(name, QUICK[2:]))
         assert line.startswith("params.yaml: tiny.training.learning_rat: unknown key; allowed: ")
 
 
-def test_paper_without_a_gpu_needs_insistence(project: Path) -> None:
+def test_the_paper_profile_without_a_gpu_needs_insist(project: Path) -> None:
     shutil.copytree(project / "data/tasks/quick", project / "data/tasks/paper")
-    shutil.rmtree(project / "data/replicas")  # or those of quick, with the same values, would do
+    shutil.rmtree(project / "data/replicas")  # replicas of quick have the same values
     paper = ("--profile", "paper", *ACT[2:])
-    line = refused("train", *paper)
+    line = refusal("train", *paper)
     assert line.startswith("params.yaml: profile: paper needs a GPU: ")
     assert line.endswith("insist: true")
     values = tiny.document()
     values["compute"]["insist"] = True
     tiny.write(project, values)
-    argv.shown("train.py", *paper)
+    argv.output("train.py", *paper)
     assert (project / "data/results/paper/curves/tiny/act.csv").is_file()
 
 
-def test_a_missing_ray_and_a_missing_cluster_are_one_line(
+def test_a_missing_ray_and_a_missing_cluster_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """tests/system has clusters."""
+    """tests/system/test_ray.py has clusters."""
     values = tiny.document()
     values["compute"] |= {"executor": "ray", "ray_address": "127.0.0.1:1"}
     tiny.write(tmp_path, values)

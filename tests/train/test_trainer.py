@@ -1,4 +1,4 @@
-"""The training loop: every replica as if alone, its columns what they say, and it learns."""
+"""The training loop: replicas are independent, columns hold what they name, networks learn."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pondering.params.read import MECHANISMS
 from pondering.train import trainer
 from pondering.train.trainer import COLUMNS, Schedule, Trainer
 
-FASTER = ("repeat", "act", "pondernet")  # than the readable path, the only one of the others
+FASTER = ("repeat", "act", "pondernet")  # the others have the readable path alone
 
 
-def kept(sweep: Trainer, chosen: list[int]) -> dict[str, Tensor]:
-    """All that a sweep knows of some replicas."""
+def state_of(sweep: Trainer, chosen: list[int]) -> dict[str, Tensor]:
+    """Every tensor of some replicas of a sweep."""
     names = {f"parameter {n}": p.detach()[chosen] for n, p in sweep.parameters.items()}
     names |= {f"adam {n}": t[chosen] for n, t in sweep.optimiser.state().items()}
     names["curves"] = torch.stack(sweep.curves)[:, chosen]
@@ -43,7 +43,7 @@ def poison(sweep: Trainer, replica: int) -> None:
     ],
 )
 def test_a_nan_replica_leaves_its_neighbours_bit_identical(mechanism: str, path: PathName) -> None:
-    """Of the whole sweep are the share of active rows and the window's count of computed ones."""
+    """The last column of the curves depends on the whole sweep and is left out."""
     found, config = [], tiny.config()
     for poisoned in (False, True):
         sweep = tiny.sweep(config, mechanism)
@@ -51,13 +51,13 @@ def test_a_nan_replica_leaves_its_neighbours_bit_identical(mechanism: str, path:
         tiny.train(sweep, 14)
         if poisoned:
             poison(sweep, 1)
-        found.append(kept(tiny.train(sweep), [0, 2, 3]))
+        found.append(state_of(tiny.train(sweep), [0, 2, 3]))
         assert sweep.status()[1] == ("diverged" if poisoned else "finished")
         found[-1]["curves"][..., 5] = 0.0
     tiny.same_bits(*found)
 
 
-def test_a_diverged_replica_is_frozen_reported_and_keeps_its_rows() -> None:
+def test_a_diverged_replica_is_frozen_and_keeps_its_rows() -> None:
     sweep = tiny.train(tiny.sweep(tiny.config()), 7)
     with torch.no_grad():
         sweep.parameters["heads.bias"][2, 0] = torch.inf
@@ -72,31 +72,31 @@ def test_a_diverged_replica_is_frozen_reported_and_keeps_its_rows() -> None:
     for row in mine:
         measured = torch.tensor([row[name] for name in COLUMNS[:-1]])
         assert (measured.isfinite() if row["update"] <= 6 else measured.isnan()).all()
-    # the update that failed was computed, nothing after it
+    # The update that failed was computed, and no later update.
     assert steps < mine[-1]["computed_steps"] == mine[2]["computed_steps"]
 
 
 def add_to_loss(value: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A constant, which leaves the gradients alone."""
+    """Add a constant to one loss, which changes no gradient."""
     forward, more = trainer.forward, torch.zeros(4, 1)
     more[2] = value
 
-    def changed(*arguments: Any) -> Any:
+    def with_constant(*arguments: Any) -> Any:
         losses, pondered = forward(*arguments)
         return losses + more, pondered
 
-    monkeypatch.setattr(trainer, "forward", changed)
+    monkeypatch.setattr(trainer, "forward", with_constant)
 
 
 def set_gradient(sweep: Trainer, value: float) -> None:
-    """One number of the gradient, which leaves the loss alone."""
+    """Set one number of the gradient, which changes no loss."""
 
-    def changed(gradient: Tensor) -> Tensor:
+    def with_value(gradient: Tensor) -> Tensor:
         new = gradient.clone()
         new[2, 0] = value
         return new
 
-    sweep.parameters["heads.bias"].register_hook(changed)
+    sweep.parameters["heads.bias"].register_hook(with_value)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def set_gradient(sweep: Trainer, value: float) -> None:
         ("gradient", -math.inf), ("gradient", math.nan), ("gradient", 1e15),
     ],
 )  # fmt: skip
-def test_what_is_no_number_is_divergence_and_what_is_large_is_not(
+def test_nan_and_infinity_are_divergence_and_large_numbers_are_not(
     monkeypatch: pytest.MonkeyPatch, part: str, value: float
 ) -> None:
     sweep = tiny.sweep(tiny.config())
@@ -121,7 +121,7 @@ def test_what_is_no_number_is_divergence_and_what_is_large_is_not(
 
 
 def test_when_all_have_diverged_the_sweep_ends() -> None:
-    """And is logged, if between two logging points."""
+    """The last update is logged even between two logging points."""
     sweep = tiny.train(tiny.sweep(tiny.config()), 3)
     for replica in range(4):
         poison(sweep, replica)
@@ -138,7 +138,7 @@ def test_curves_have_a_bounded_number_of_points_and_the_last_update(updates: int
 
 
 @pytest.mark.parametrize("mechanism", ["act", "pondernet"])
-def test_it_learns_parity_in_seconds(mechanism: str) -> None:
+def test_networks_learn_parity(mechanism: str) -> None:
     """From chance to no mistakes, for every replica."""
     training = {"updates": 400, "batch": 32, "log_points": 10}
     sweep = tiny.sweep(tiny.config(training=training, network={"hidden": 24}), mechanism)
@@ -184,8 +184,8 @@ def cross_entropy(logit: float, target: float) -> float:
 
 
 @pytest.mark.parametrize("mechanism", FASTER)
-def test_every_column_is_what_it_says(mechanism: str) -> None:
-    """Two windows of three updates against a direct computation before each update."""
+def test_every_column_equals_a_direct_computation(mechanism: str) -> None:
+    """Two windows of three updates; the numbers are computed before each update."""
     sweep = tiny.sweep(tiny.config(), mechanism)
     computed = [0.0] * 4
     for end in (3, 6):
@@ -203,7 +203,7 @@ def test_every_column_is_what_it_says(mechanism: str) -> None:
 
 
 def test_a_long_run_counts_every_step() -> None:
-    """2^30 + 1, which single precision cannot hold, is where the sums begin."""
+    """The sums start at 2^30 + 1, which float32 cannot hold."""
     usual, long = (tiny.sweep(tiny.config()) for _ in range(2))
     many = 2.0**30 + 1
     long.computed_steps += many
@@ -215,7 +215,7 @@ def test_a_long_run_counts_every_step() -> None:
 
 
 def test_a_sequence_sums_its_losses_and_counts_by_its_vectors() -> None:
-    """One a batch, so that a replica's may be over before its neighbours' is."""
+    """A batch has one sequence, so a replica may end before its neighbours."""
     sweep = tiny.sweep(tiny.config(task=tiny.SUMS, training={"batch": 1}))
     found: dict[str, list[Tensor]] = {"loss": [], "ponder_time": [], "remainder": []}
     lengths, steps = [], torch.zeros(4)
