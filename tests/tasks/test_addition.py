@@ -1,4 +1,4 @@
-"""Addition against Python's own integers, at every number of digits."""
+"""Addition against Python's integers, at every number of digits."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_loss_of_a_vector_is_the_sum_over_its_places() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.from_regex(r"[0-9]{1,5}", fullmatch=True), min_size=1, max_size=5))
-def test_a_written_sequence_is_read_answered_and_described(numbers: list[str]) -> None:
+def test_a_sequence_is_parsed_and_described(numbers: list[str]) -> None:
     task = Addition()
     batch = task.parse(" ".join(numbers))
     assert check_against_brute_force(task, batch) == [numbers]

@@ -1,4 +1,4 @@
-"""What the tasks share: losses against plain loops, masks, streams, and the values they refuse."""
+"""Behaviour of all tasks: losses against plain loops, masks, streams, refused values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EACH = [
     Wikipedia("generated", sequence=12),
     Digits(20.0, (10.0,), (30.0,), "sklearn_digits", 200),
 ]
-named = pytest.mark.parametrize("task", EACH, ids=lambda task: task.name)
+every_task = pytest.mark.parametrize("task", EACH, ids=lambda task: task.name)
 
 
 def perfect_outputs(task: object, batch: Batch) -> torch.Tensor:
@@ -61,8 +61,8 @@ def test_sigmoid_loss_is_the_naive_formula_under_extra_axes() -> None:
     loss = sigmoid_loss(logits, targets)
     assert loss.shape == logits.shape
     for n, t, k, b in np.ndindex(4, 3, 2, 5):
-        said = 1 / (1 + math.exp(-float(logits[n, t, k, b])))
-        chance = said if targets[t, k, b] == 1 else 1 - said
+        one = 1 / (1 + math.exp(-float(logits[n, t, k, b])))
+        chance = one if targets[t, k, b] == 1 else 1 - one
         assert float(loss[n, t, k, b]) == pytest.approx(-math.log(chance), rel=1e-10)
 
 
@@ -84,7 +84,7 @@ def test_softmax_loss_is_the_naive_formula_under_extra_axes_and_parts() -> None:
         assert float(loss[n, t, k, b, part]) == pytest.approx(-math.log(chance), rel=1e-10)
 
 
-@named
+@every_task
 def test_one_mistake_makes_its_sequence_wrong_and_no_other(task: object) -> None:
     batch = task.training_block(3, 0, 1).torch()
     outputs = perfect_outputs(task, batch)
@@ -99,8 +99,8 @@ def test_one_mistake_makes_its_sequence_wrong_and_no_other(task: object) -> None
             assert torch.equal(task.error(flawed, batch), 1.0 - right.float())
 
 
-@named
-def test_what_is_not_scored_gives_no_loss_no_gradient_and_no_mistake(task: object) -> None:
+@every_task
+def test_an_unscored_vector_gives_no_loss_no_gradient_and_no_mistake(task: object) -> None:
     batch = task.training_block(4, 0, 1).torch()
     outputs = perfect_outputs(task, batch)
     outputs[~batch.scored] = torch.randn(
@@ -118,9 +118,9 @@ def test_what_is_not_scored_gives_no_loss_no_gradient_and_no_mistake(task: objec
     assert bool((batch.scored <= batch.mask).all())
 
 
-@named
-def test_steps_and_replicas_score_as_alone(task: object) -> None:
-    """As many steps as inputs: targets that were matched with the steps would raise no error."""
+@every_task
+def test_steps_and_replicas_have_the_losses_of_each_alone(task: object) -> None:
+    """There are as many steps as inputs, so no shape error would hide a mix-up of the two."""
     first, second = (task.training_block(seed, 0, 1).torch() for seed in (0, 1))
     both = Batch(
         *(torch.stack([a, b], dim=1) for a, b in zip(first[:4], second[:4], strict=True)),
@@ -138,8 +138,8 @@ def test_steps_and_replicas_score_as_alone(task: object) -> None:
             assert torch.equal(correct[n, k], task.correct(outputs[n, :, k], alone))
 
 
-@named
-def test_blocks_depend_on_their_names_alone_and_share_nothing(task: object) -> None:
+@every_task
+def test_a_block_depends_on_its_seed_and_number_alone(task: object) -> None:
     block = task.training_block(0, 3, 2)
     task.training_block(0, 1, 2)
     task.evaluation_sets(2)
@@ -150,38 +150,38 @@ def test_blocks_depend_on_their_names_alone_and_share_nothing(task: object) -> N
         assert not np.array_equal(block.inputs, other.inputs)
 
 
-@named
+@every_task
 def test_training_and_evaluation_draw_from_different_streams(
     task: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor do the frozen sets and those for thresholds; that streams differ is tested below."""
-    asked: list[tuple[str | int, ...]] = []
+    """Test sets and validation sets have different streams, too."""
+    streams: list[tuple[str | int, ...]] = []
 
-    def noted(*names: str | int) -> np.random.Generator:
-        asked.append(names)
+    def record(*names: str | int) -> np.random.Generator:
+        streams.append(names)
         return random_stream(*names)
 
-    monkeypatch.setattr(base, "random_stream", noted)
-    monkeypatch.setattr(f"{type(task).__module__}.random_stream", noted, raising=False)
+    monkeypatch.setattr(base, "random_stream", record)
+    monkeypatch.setattr(f"{type(task).__module__}.random_stream", record, raising=False)
     for seed, block in itertools.product(range(3), range(3)):
         task.training_block(seed, block, 2)
-    trained = set(asked)
+    training = set(streams)
     parts = []
     for part in ("test", "validation"):
-        asked.clear()
+        streams.clear()
         task.evaluation_sets(3, part)
-        parts.append(set(asked))
-    assert len(trained) >= 9 and parts[0]
+        parts.append(set(streams))
+    assert len(training) >= 9 and parts[0]
     assert bool(parts[0]) == bool(parts[1])
-    assert not trained & parts[0] and not trained & parts[1] and not parts[0] & parts[1]
+    assert not training & parts[0] and not training & parts[1] and not parts[0] & parts[1]
 
 
-@named
-def test_thresholds_are_chosen_on_other_examples_of_the_same_difficulties(task: object) -> None:
-    frozen, own = task.evaluation_sets(6), task.evaluation_sets(6, "validation")
+@every_task
+def test_validation_sets_have_other_examples_of_the_same_difficulties(task: object) -> None:
+    frozen, validation = task.evaluation_sets(6), task.evaluation_sets(6, "validation")
     again = task.evaluation_sets(6, "validation")
-    assert own and set(own) <= set(frozen)
-    for split, batch in own.items():
+    assert validation and set(validation) <= set(frozen)
+    for split, batch in validation.items():
         np.testing.assert_array_equal(batch.inputs, again[split].inputs)
         assert set(batch.difficulty.tolist()) == set(frozen[split].difficulty.tolist())
         assert batch.inputs.shape[0] == frozen[split].inputs.shape[0]
@@ -216,7 +216,7 @@ def test_spans_are_checked(value: object) -> None:
     assert check_span("task.length", [2, 2], 1, 10) == (2, 2)
 
 
-FITS: dict[str, dict[str, Any]] = {
+VALID: dict[str, dict[str, Any]] = {
     "parity": {
         "bits": 3, "layout": "leading", "train_nonzero": [1, 1], "test_nonzero": {"test": [1, 1]},
     },
@@ -247,17 +247,17 @@ LIMITS = [
 
 
 @pytest.mark.parametrize(("task", "key", "least", "most"), LIMITS)
-def test_limits_are_allowed_and_what_lies_beyond_is_not(
+def test_limits_are_allowed_and_values_beyond_are_refused(
     task: str, key: str, least: Any, most: Any
 ) -> None:
     kind: Any = TASKS[task]
     for value in (least, most):
-        kept = getattr(kind(**FITS[task] | {key: value}), key)
-        assert kept == (tuple(value) if isinstance(value, list) else value)
+        found = getattr(kind(**VALID[task] | {key: value}), key)
+        assert found == (tuple(value) if isinstance(value, list) else value)
     for value, step in ((least, -1), (most, 1)):
         beyond = [each + step for each in value] if isinstance(value, list) else value + step
         with pytest.raises(UserError, match=rf"^task\.{key}: "):
-            kind(**FITS[task] | {key: beyond})
+            kind(**VALID[task] | {key: beyond})
 
 
 @pytest.mark.parametrize(
@@ -280,10 +280,10 @@ def test_limits_are_allowed_and_what_lies_beyond_is_not(
 )
 def test_impossible_values_are_refused_by_name(task: str, key: str, value: Any) -> None:
     with pytest.raises(UserError, match=rf"^task\.{key}: .* is not allowed; .*$"):
-        TASKS[task](**FITS[task] | {key.partition(".")[0]: value})
+        TASKS[task](**VALID[task] | {key.partition(".")[0]: value})
 
 
-NO_INPUTS = {
+WRONG_INPUTS = {
     "parity": (r"1 to 6 of the signs \+ - 0 are$", ["", "   ", "+-x", "+" * 7, "1 0"]),
     "logic": (
         r"(1 to 4 are, parted by ;|.*\(01 XOR AND; 1 NOR\))$",
@@ -301,10 +301,10 @@ NO_INPUTS = {
 
 
 @pytest.mark.parametrize("task", EACH[:-1], ids=lambda task: task.name)
-def test_what_is_no_input_is_refused(task: Any) -> None:
-    said, texts = NO_INPUTS[task.name]
+def test_a_text_that_is_no_input_is_refused(task: Any) -> None:
+    allowed, texts = WRONG_INPUTS[task.name]
     for text in texts:
-        with pytest.raises(UserError, match=rf"^{task.name}: .* (is|are) not allowed; {said}"):
+        with pytest.raises(UserError, match=rf"^{task.name}: .* (is|are) not allowed; {allowed}"):
             task.parse(text)
 
 
@@ -317,5 +317,5 @@ def test_a_logit_above_zero_is_a_yes(task: Parity | Logic, logit: float) -> None
     wanted = (batch.targets == (logit > 0)) | ~batch.scored
     assert torch.equal(right, wanted.all(0))
     assert right.any() and not right.all()
-    said = {step["prediction"] for step in task.describe(outputs, batch, 0)}
-    assert said <= ({"odd", "1"} if logit > 0 else {"even", "0"})
+    answers = {step["prediction"] for step in task.describe(outputs, batch, 0)}
+    assert answers <= ({"odd", "1"} if logit > 0 else {"even", "0"})

@@ -44,7 +44,7 @@ def slow_rotation(image: np.ndarray, degrees: float) -> np.ndarray:
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.floats(-180, 180), min_size=1, max_size=3), st.integers(0, 2**32 - 1))
-def test_rotation_is_the_slow_one(angles: list[float], seed: int) -> None:
+def test_rotation_equals_a_slow_rotation(angles: list[float], seed: int) -> None:
     images = np.random.default_rng(seed).random((len(angles), 28, 28)).astype(np.float32)
     turned = rotate(images, np.array(angles))
     assert turned.dtype == np.float32 and turned.shape == images.shape
@@ -70,7 +70,7 @@ def test_pixels_are_normalised_as_mnist() -> None:
 
 
 def rows_of(task: Digits, batch: Batch) -> list[int]:
-    """Which training images these are."""
+    """The number of the training image in each row."""
     images = prepare(task.data, "", task.validation)["train_images"]
     index = {image.tobytes(): row for row, image in enumerate(images)}
     return [
@@ -92,16 +92,16 @@ def test_an_epoch_shows_every_image_at_most_once() -> None:
 
 
 def test_training_angles_are_uniform_within_the_limit() -> None:
-    drawn = [ROTATED.training_block(0, block, 128) for block in range(4)]
-    sizes = np.sort(np.concatenate([block.difficulty for block in drawn]))
+    blocks = [ROTATED.training_block(0, block, 128) for block in range(4)]
+    sizes = np.sort(np.concatenate([block.difficulty for block in blocks]))
     assert sizes[-1] <= 22.5
     ranks = (np.arange(len(sizes)) + 0.5) / len(sizes)
     assert np.abs(sizes / 22.5 - ranks).max() < 1.63 / math.sqrt(len(sizes))  # Kolmogorov, 1%
     upright = replace(ROTATED, train_rotation=0).training_block(0, 0, 128)
     straight = rotate(upright.inputs.reshape(-1, 28, 28) * DEVIATION + MEAN, np.zeros(1024))
-    turned = drawn[0].inputs.reshape(-1, 28, 28) * DEVIATION + MEAN
-    # Each image is turned by its own angle, of either sign.
-    either = [rotate(straight, sign * drawn[0].difficulty) for sign in (1, -1)]
+    turned = blocks[0].inputs.reshape(-1, 28, 28) * DEVIATION + MEAN
+    # Each image has another angle, of either sign.
+    either = [rotate(straight, sign * blocks[0].difficulty) for sign in (1, -1)]
     errors = np.stack([np.abs(image - turned).max(axis=(1, 2)) for image in either])
     assert errors.min(axis=0).max() < 1e-4
     assert 0.4 < (errors[0] < errors[1]).mean() < 0.6
@@ -140,37 +140,37 @@ def test_rotated_evaluation_has_its_examples_at_every_angle() -> None:
     check_shapes(everything, 3 * 360)
 
 
-def test_thresholds_are_chosen_on_images_that_are_neither_trained_on_nor_tested_on() -> None:
+def test_validation_images_are_no_training_or_test_images() -> None:
     def images(batch: Batch) -> set[bytes]:
         return {batch.inputs[0, b].tobytes() for b in range(batch.inputs.shape[1])}
 
-    own = UPRIGHT.evaluation_sets(10, "validation")["test"]
-    check_shapes(own, 200)
+    validation = UPRIGHT.evaluation_sets(10, "validation")["test"]
+    check_shapes(validation, 200)
     upright = replace(ROTATED, train_rotation=0.0)
     turned = upright.evaluation_sets(10_000, "validation")["angle"]
     rows = turned.difficulty == 0
-    assert {turned.inputs[0, b].tobytes() for b in np.flatnonzero(rows)} == images(own)
-    trained = [UPRIGHT.training_block(0, block, 157) for block in range(2)]
-    assert len(images(own)) == 200 and len(set.union(*map(images, trained))) > 1200
-    for other in (*trained, UPRIGHT.evaluation_sets(1)["test"]):
-        assert not images(own) & images(other)
+    assert {turned.inputs[0, b].tobytes() for b in np.flatnonzero(rows)} == images(validation)
+    training = [UPRIGHT.training_block(0, block, 157) for block in range(2)]
+    assert len(images(validation)) == 200 and len(set.union(*map(images, training))) > 1200
+    for other in (*training, UPRIGHT.evaluation_sets(1)["test"]):
+        assert not images(validation) & images(other)
 
 
 def test_angles_of_a_range_are_uniform_within_it() -> None:
-    """Found again by trying every whole degree."""
+    """The test finds each angle by trying every whole degree."""
     ranges = replace(ROTATED, test_rotations=(0, 90), test_angles=())
     sets = ranges.evaluation_sets(100)
     assert list(sets) == ["range"]
     upright, turned = sets["range"].inputs.reshape(2, 100, 28, 28) * DEVIATION + MEAN
-    tried = np.arange(-90, 91)
-    errors = [np.abs(rotate(upright, np.full(100, a)) - turned).sum(axis=(1, 2)) for a in tried]
-    angles = np.sort(tried[np.argmin(errors, axis=0)])
+    degrees = np.arange(-90, 91)
+    errors = [np.abs(rotate(upright, np.full(100, a)) - turned).sum(axis=(1, 2)) for a in degrees]
+    angles = np.sort(degrees[np.argmin(errors, axis=0)])
     ranks = (np.arange(100) + 0.5) / 100
     assert np.abs(angles / 180 + 0.5 - ranks).max() < 1.63 / math.sqrt(100)  # Kolmogorov, 1%
     assert list(replace(ROTATED, test_rotations=()).evaluation_sets(1)) == ["angle"]
 
 
-def test_batches_of_one_and_of_all_images_and_none_beyond() -> None:
+def test_a_batch_may_have_one_image_to_all_images() -> None:
     assert [UPRIGHT.updates_per_epoch(batch) for batch in (1, 1237)] == [1237, 1]
     for batch in (0, 1238):
         refusal = rf"training\.batch: {batch} is not allowed; 1 to 1237"
@@ -178,7 +178,7 @@ def test_batches_of_one_and_of_all_images_and_none_beyond() -> None:
             UPRIGHT.training_block(0, 0, batch)
 
 
-def test_the_prepared_arrays_are_those_of_the_tasks_own_values() -> None:
+def test_the_prepared_arrays_follow_the_tasks_values() -> None:
     found = replace(UPRIGHT, validation=150).prepared(Path("read by no stand-in"))
     wanted = prepare("sklearn_digits", "", 150)
     assert found.keys() == wanted.keys()
@@ -202,5 +202,5 @@ def test_describe_draws_the_image() -> None:
     assert lines[13] == "   +" + " " * 24
     assert (step["target"], step["prediction"]) == ("?", "7")
     known = UPRIGHT.validation_batch()
-    said = UPRIGHT.describe(outputs.expand(1, 200, 10), known.torch(), 5)
-    assert said[0]["target"] == str(known.targets[0, 5])
+    steps = UPRIGHT.describe(outputs.expand(1, 200, 10), known.torch(), 5)
+    assert steps[0]["target"] == str(known.targets[0, 5])

@@ -1,4 +1,4 @@
-"""Image files: idx, the split, the stand-in, prepared arrays and a picture of the user's own."""
+"""Image files: idx, the split, the stand-in, prepared arrays and a user's picture."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ def test_mnist_is_split_without_loss(raw: Path, arrays: dict[str, np.ndarray]) -
         ("sklearn_digits", 1437, "task.validation: 1437 is not allowed; 1 to 1436"),
     ],
 )
-def test_prepare_refuses(raw: Path, data: str, validation: int, reason: str) -> None:
+def test_wrong_data_and_sizes_are_refused(
+    raw: Path, data: str, validation: int, reason: str
+) -> None:
     with pytest.raises(UserError, match=reason):
         prepare(data, raw, validation)
 
@@ -124,7 +126,9 @@ def test_stand_in_enlarges_bilinearly() -> None:
         assert large.tobytes() in known
 
 
-def test_bad_prepared_files_are_named(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
+def test_bad_prepared_files_are_refused_by_name(
+    tmp_path: Path, arrays: dict[str, np.ndarray]
+) -> None:
     path = tmp_path / "mnist.npz"
     task = replace(DIGITS, data="mnist", validation=10)
     with pytest.raises(UserError, match="run the datasets stage"):
@@ -162,14 +166,14 @@ def test_picture_keeps_its_pixels_and_bright_paper_is_inverted(tmp_path: Path) -
 def test_large_pictures_in_colour_and_with_transparency(tmp_path: Path) -> None:
     ink = np.full((140, 280, 4), (255, 0, 0, 0), np.uint8)  # transparent: white paper shows
     ink[20:120, 130:150] = (0, 0, 128, 255)
-    seen = read_picture(picture(tmp_path / "one.png", ink))
-    assert seen.shape == (28, 28)
-    assert seen[9:19, 13:15].min() > 200  # the stroke, bright now
-    assert seen[:9].max() == 0 and seen[:, :12].max() == 0  # paper, and what makes it square
+    found = read_picture(picture(tmp_path / "one.png", ink))
+    assert found.shape == (28, 28)
+    assert found[9:19, 13:15].min() > 200  # the stroke, bright now
+    assert found[:9].max() == 0 and found[:, :12].max() == 0  # paper, and the margin to a square
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no picture", b"\x89PNG\r\n\x1a\n" + bytes(30)])
-def test_unreadable_pictures_are_named(tmp_path: Path, content: bytes | None) -> None:
+def test_unreadable_pictures_are_refused_by_name(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "digit.png"
     if content is not None:
         path.write_bytes(content)
@@ -181,7 +185,7 @@ def test_unreadable_pictures_are_named(tmp_path: Path, content: bytes | None) ->
 
 @pytest.mark.skipif(
     "PONDERING_MIRROR" not in os.environ,
-    reason="real MNIST is 50 MB that git has not: PONDERING_MIRROR names a folder with it",
+    reason="real MNIST (50 MB) is not in git: PONDERING_MIRROR names a folder that has it",
 )
 def test_real_mnist(tmp_path: Path) -> None:
     (tmp_path / "mnist").mkdir()

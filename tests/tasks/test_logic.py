@@ -117,9 +117,7 @@ vector_of = st.tuples(st.integers(0, 1), st.lists(st.sampled_from(ORDER), min_si
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 1), st.lists(vector_of, min_size=1, max_size=10))
-def test_a_written_sequence_is_read_answered_and_described(
-    b0: int, vectors: list[tuple[int, list[str]]]
-) -> None:
+def test_a_sequence_is_parsed_and_described(b0: int, vectors: list[tuple[int, list[str]]]) -> None:
     task = Logic()
     shown = [([b0, b1] if t == 0 else [b1], names) for t, (b1, names) in enumerate(vectors)]
     words = [" ".join(["".join(map(str, bits)), *names]) for bits, names in shown]

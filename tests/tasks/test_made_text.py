@@ -1,4 +1,4 @@
-"""The made text in numbers, and the kinds of a real one at its edges."""
+"""The made text: its structure, its bytes, and kinds of characters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIGNS = dict(zip(KINDS, "a_,.<t#|?", strict=True))
         (b"<id>12</id><id>x1</id>", "<ttt##<tttt<ttta?<tttt"),
     ],
 )
-def test_kinds_are_told_from_the_bytes(text: bytes, marks: str) -> None:
+def test_kinds_of_characters(text: bytes, marks: str) -> None:
     kinds = text_kinds(np.frombuffer(text, dtype=np.uint8))
     assert kinds.dtype == np.uint8
     assert "".join(SIGNS[KINDS[kind]] for kind in kinds) == marks
@@ -51,7 +51,7 @@ def test_the_made_text_has_the_structure_of_a_wiki() -> None:
     assert counts[0] / counts[1] == pytest.approx(2, abs=0.25)  # the first two determiners
 
 
-def test_the_made_text_is_always_the_same_and_grows_at_its_end() -> None:
+def test_the_made_text_is_fixed_and_a_longer_one_begins_with_it() -> None:
     text = generate(9_000)
     digest = hashlib.sha256(text.tobytes()).hexdigest()
     assert digest == "cb16a6e9a482bd9b97fa59f7ab46164bbe333e5769a3910fd14361dea8f6020a"

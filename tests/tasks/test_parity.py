@@ -23,7 +23,7 @@ def test_labels_at_every_difficulty(layout: str, bits: int) -> None:
     batch = concatenate([sets["near"], sets["far"]])
     assert batch.inputs.shape == (1, 4 * bits, bits) and batch.inputs.dtype == np.float32
     assert batch.mask.all() and batch.scored.all()
-    seen = []
+    counts = []
     for row, vector in enumerate(batch.inputs[0].tolist()):
         assert set(vector) <= {-1.0, 0.0, 1.0}
         ones = nonzero = 0
@@ -34,8 +34,8 @@ def test_labels_at_every_difficulty(layout: str, bits: int) -> None:
         assert batch.difficulty[row] == nonzero
         if layout == "leading":
             assert all(value != 0.0 for value in vector[:nonzero])
-        seen.append(nonzero)
-    assert seen == [k for k in range(1, bits + 1) for _ in range(4)]
+        counts.append(nonzero)
+    assert counts == [k for k in range(1, bits + 1) for _ in range(4)]
 
 
 def test_training_draws_every_count_equally_often_and_both_signs() -> None:
@@ -52,7 +52,7 @@ def test_training_draws_every_count_equally_often_and_both_signs() -> None:
 
 @pytest.mark.parametrize("bits", [1, 3, 64])
 def test_signs_are_what_numpy_draws_as_integers(bits: int) -> None:
-    """Three calls from one generator, the number of bytes a multiple of four or not."""
+    """Three calls share a generator; some draw a number of bytes that four does not divide."""
     ours, plain = (np.random.Generator(np.random.Philox(5)) for _ in range(2))
     task = Parity(bits, "leading", (1, bits), {"test": (1, bits)})
     for count in (5, 128, 1001):
@@ -64,7 +64,7 @@ def test_signs_are_what_numpy_draws_as_integers(bits: int) -> None:
         assert (batch.targets[0] == (wanted == 1).sum(1) % 2).all()
 
 
-def test_scattered_elements_are_anywhere_equally_often() -> None:
+def test_scattered_elements_are_uniform_over_places() -> None:
     task = Parity(16, "scattered", (1, 16), {"test": (1, 16)})
     batch = task.draw(random_stream("a test"), 16_000, 4)
     assert set(batch.difficulty.tolist()) == {4.0}
@@ -75,7 +75,7 @@ def test_scattered_elements_are_anywhere_equally_often() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.text(alphabet="+-0", min_size=1, max_size=12))
-def test_a_written_vector_is_read_and_described(signs: str) -> None:
+def test_a_vector_is_parsed_and_described(signs: str) -> None:
     batch = SMALL.parse(signs)
     odd = signs.count("+") % 2 == 1
     assert batch.inputs.shape == (1, 1, 12)

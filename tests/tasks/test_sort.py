@@ -53,7 +53,7 @@ def test_order_at_every_length() -> None:
     assert lengths == [length for length in range(2, 16) for _ in range(30)]
 
 
-def test_order_in_training_and_that_values_are_standard_normal() -> None:
+def test_order_in_training_and_standard_normal_values() -> None:
     task = Sort()
     batch = task.training_block(0, 0, 32)
     lengths = np.bincount(check_against_brute_force(task, batch), minlength=16)
@@ -69,7 +69,7 @@ numbers = st.floats(-1000, 1000, width=32)
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(numbers, min_size=2, max_size=15))
-def test_a_written_sequence_is_read_and_answered(values: list[float]) -> None:
+def test_a_sequence_is_parsed(values: list[float]) -> None:
     task = Sort()
     batch = task.parse(", ".join(map(repr, values)))
     order = positions_in_order(values)
@@ -78,7 +78,7 @@ def test_a_written_sequence_is_read_and_answered(values: list[float]) -> None:
     assert batch.mask.sum() == 2 * len(values) and batch.scored.sum() == len(values)
 
 
-def test_a_sequence_in_words() -> None:
+def test_a_sequence_is_described() -> None:
     task = Sort(length=(2, 4))
     outputs = torch.zeros(8, 1, 4)
     outputs[:, :, 2] = 1.0

@@ -1,4 +1,4 @@
-"""An input of the user's own: what of it no training example has."""
+"""A user's input: which of its properties no training example has."""
 
 from __future__ import annotations
 
@@ -48,18 +48,20 @@ TEXT = Wikipedia("generated", sequence=5)
         (TEXT, "abcdefg", ["6 bytes, in training 1 to 5"]),
     ],
 )
-def test_what_no_training_example_has_is_named(task: Task, text: str, unlike: list[str]) -> None:
+def test_properties_that_no_training_example_has_are_listed(
+    task: Task, text: str, unlike: list[str]
+) -> None:
     _, found = task.own_input(text)
     assert len(found) == len(unlike)
     assert all(phrase.startswith(wanted) for phrase, wanted in zip(found, unlike, strict=True))
 
 
 @pytest.mark.parametrize("task", [LEADING, SCATTERED, LOGIC, ADDITION, SORT, TEXT])
-def test_nothing_is_named_of_training_examples(task: Task) -> None:
+def test_for_training_examples_nothing_is_listed(task: Task) -> None:
     batch = task.training_block(0, 0, 2).torch()
-    shown = torch.zeros((*batch.mask.shape, task.output_size))
+    outputs = torch.zeros((*batch.mask.shape, task.output_size))
     for row in range(len(batch.difficulty)):
-        words = [each["input"] for each in task.describe(shown, batch, row)]
+        words = [each["input"] for each in task.describe(outputs, batch, row)]
         text = ("; " if task is LOGIC else "" if task is TEXT else " ").join(words).strip()
         # the last byte of a text is no input
         written = text.replace("\N{REPLACEMENT CHARACTER}", "?") + "." * (task is TEXT)
@@ -74,7 +76,7 @@ def test_bits_are_signs() -> None:
             LEADING.own_input(text)
 
 
-def test_of_a_picture_nothing_is_named(tmp_path: Path) -> None:
+def test_for_a_picture_nothing_is_listed(tmp_path: Path) -> None:
     Image.new("L", (28, 28), 9).save(tmp_path / "nine.png")
     task = Digits(0.0, (), (), "sklearn_digits", 200)
     batch, unlike = task.own_input(str(tmp_path / "nine.png"))

@@ -17,7 +17,7 @@ from pondering.tasks.wikipedia.task import Wikipedia, prepare
 
 
 def counting_file(folder: Path, size: int) -> str:
-    """A file of bytes whose every three consecutive ones tell where they stand."""
+    """A file in which any three consecutive bytes tell their place."""
     place = np.arange(size)
     text = np.choose(place % 3, [place // 3 % 251, place // 753 % 251, np.full(size, 255)])
     arrays = {"text": text.astype(np.uint8), "kinds": (place % 7).astype(np.uint8)}
@@ -27,7 +27,7 @@ def counting_file(folder: Path, size: int) -> str:
 
 
 def place_of(window: list[int]) -> int:
-    """Where a window of a counting file begins, from its first six bytes."""
+    """The place of a window in a counting file, from its first six bytes."""
     marker = window.index(255)
     low, high = window[marker + 1], window[marker + 2]
     return 3 * (low + 251 * high) - marker - 1
@@ -42,10 +42,10 @@ def test_targets_are_the_next_bytes_and_windows_stay_in_their_part(task: Wikiped
     text = np.load(task.path)["text"]
     bounds = {"train": (0, 18_000), "validation": (18_000, 19_000), "heldout": (19_000, 20_000)}
     blocks = [("train", task.training_block(0, block, 64)) for block in range(4)]
-    own = task.evaluation_sets(400, "validation")
-    assert list(own) == ["heldout"]
-    thresholds = [("validation", own["heldout"])]
-    for part, batch in [*blocks, *task.evaluation_sets(400).items(), *thresholds]:
+    validation = task.evaluation_sets(400, "validation")
+    assert list(validation) == ["heldout"]
+    sets = [*task.evaluation_sets(400).items(), ("validation", validation["heldout"])]
+    for part, batch in [*blocks, *sets]:
         first, last = bounds[part]
         starts = []
         assert batch.inputs.dtype == batch.targets.dtype == np.uint8
@@ -79,7 +79,7 @@ def test_kinds_are_those_of_the_traced_windows(task: Wikipedia) -> None:
         assert kinds[:, b].tolist() == [KINDS[(start + t) % 7] for t in range(20)]
 
 
-def test_every_other_traced_window_lies_about_an_id_number() -> None:
+def test_every_other_traced_window_has_an_id_number() -> None:
     task = Wikipedia("generated", sequence=40)
     batch, kinds = task.traced(24)
     again, _ = task.traced(24)
@@ -101,7 +101,7 @@ def test_every_other_traced_window_lies_about_an_id_number() -> None:
     assert len({bytes(batch.inputs[:, b]) for b in range(24)}) == 24
 
 
-def test_a_text_without_id_numbers_is_traced_all_the_same(tmp_path: Path) -> None:
+def test_a_text_without_id_numbers_is_traced(tmp_path: Path) -> None:
     path = tmp_path / "plain.npz"
     text = np.arange(1000, dtype=np.int64).astype(np.uint8)
     np.savez(path, text=text, kinds=np.zeros(1000, dtype=np.uint8))
@@ -120,7 +120,7 @@ def test_error_and_entropy_of_one_sequence_by_hand() -> None:
     assert entropy[:, 0].tolist() == pytest.approx([math.log(2), math.log(4)])
 
 
-def test_a_text_of_two_bytes_or_more_is_read_and_described() -> None:
+def test_a_text_is_parsed_and_described() -> None:
     task = Wikipedia("generated", sequence=20)
     batch = task.parse("Añ,\n")
     assert batch.inputs[:, 0].tolist() == [65, 0xC3, 0xB1, 44]
@@ -133,14 +133,14 @@ def test_a_text_of_two_bytes_or_more_is_read_and_described() -> None:
     assert {step["prediction"] for step in steps} == {"q"}
 
 
-def test_too_long_a_sequence_for_the_text_is_refused(task: Wikipedia) -> None:
+def test_a_sequence_too_long_for_the_text_is_refused(task: Wikipedia) -> None:
     long = dataclasses.replace(task, sequence=1000)
     long.training_block(0, 0, 1)
     with pytest.raises(UserError, match=r"^task\.sequence: 1000 .* up to 999 are$"):
         long.evaluation_sets(1)
 
 
-def test_missing_and_cut_files_are_named(tmp_path: Path) -> None:
+def test_missing_and_truncated_files_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "empty.npz").touch()
     for name in ("nowhere.npz", "empty.npz"):
         with pytest.raises(UserError, match=rf"{name}: missing or damaged"):
