@@ -1,4 +1,4 @@
-"""Exit rules against the oracle's reading, row by row, on what every step showed."""
+"""Exit rules against the oracle, row by row, and their table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PARITY = {
 
 
 def rows_of(steps: int, parts: int, ties: bool, seed: int = 3) -> list[oracle_exits.Row]:
-    """Random examples; where `ties`, of few values, so that steps and classes are alike."""
+    """Random examples; with `ties` they have few values, so steps and classes tie."""
     rng = np.random.default_rng([steps, parts, ties, seed])
 
     def draw(*shape: int) -> Any:
@@ -56,8 +56,8 @@ def shown_of(rows: list[oracle_exits.Row]) -> Shown:
     targets = np.array([row.target for row in rows])
 
     def judge(outputs: Any) -> Any:
-        said = outputs.argmax(-1) if outputs.shape[-1] > 1 else outputs[..., 0] > 0
-        return (said != targets).astype(float)
+        answers = outputs.argmax(-1) if outputs.shape[-1] > 1 else outputs[..., 0] > 0
+        return (answers != targets).astype(float)
 
     return Shown(
         np.array([row.halt_logits for row in rows]).T,
@@ -67,8 +67,8 @@ def shown_of(rows: list[oracle_exits.Row]) -> Shown:
     )
 
 
-def untied(thresholds: Any) -> Any:
-    """The ends and the middles of neighbours: no value is so near that rounding decides."""
+def midpoints(thresholds: Any) -> Any:
+    """Infinite ends and midpoints of neighbours, so no rounding decides."""
     known = thresholds[np.isfinite(thresholds)]
     return np.concatenate([[-np.inf, np.inf], (known[1:] + known[:-1]) / 2])
 
@@ -81,19 +81,19 @@ def test_a_rule_stops_where_the_oracle_does(rule: str, steps: int, parts: int, t
     shown = shown_of(rows)
     thresholds = RULES[rule].thresholds(shown)
     if rule in ("cumulated", "threshold", "divergence", "certainty"):  # others are not rounded
-        thresholds = untied(thresholds)
+        thresholds = midpoints(thresholds)
     found, error = RULES[rule].outcome(shown, thresholds)
     for t, theta in enumerate(thresholds):
         wanted = [oracle_exits.STOPS[rule](row, theta) for row in rows]
         assert found[t].tolist() == wanted
-        said = [oracle_exits.wrong(row, n) for row, n in zip(rows, wanted, strict=True)]
-        assert error[t].tolist() == said
+        wrong = [oracle_exits.wrong(row, n) for row, n in zip(rows, wanted, strict=True)]
+        assert error[t].tolist() == wrong
 
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize(("steps", "parts"), SIZES)
 @pytest.mark.parametrize("rule", ["sampled", "expected"])
-def test_a_rule_by_chance_or_mixture_is_the_oracles(
+def test_sampled_and_expected_match_the_oracle(
     rule: str, steps: int, parts: int, ties: bool
 ) -> None:
     rows = rows_of(steps, parts, ties)
@@ -103,7 +103,7 @@ def test_a_rule_by_chance_or_mixture_is_the_oracles(
     np.testing.assert_allclose([each[0] for each in found], np.transpose(wanted), rtol=1e-12)
 
 
-def test_every_rule_has_its_entry_in_their_order() -> None:
+def test_every_rule_is_registered_in_order() -> None:
     assert tuple(RULES) == EXITS
     assert set(EXITS) == {*oracle_exits.STOPS, "sampled", "expected"}
 
@@ -113,7 +113,7 @@ WITH_THRESHOLD = ("cumulated", "threshold", "patience", "state", "divergence", "
 
 
 @pytest.mark.parametrize("rule", WITH_THRESHOLD)
-def test_thresholds_spread_the_mean_steps_of_the_set_that_chose_them(rule: str) -> None:
+def test_thresholds_spread_the_mean_steps_of_their_set(rule: str) -> None:
     shown = shown_of(rows_of(12, 4, ties=False))
     thresholds = RULES[rule].thresholds(shown)
     assert len(thresholds) >= 8 and USUAL.get(rule, thresholds[0]) in thresholds
@@ -121,7 +121,7 @@ def test_thresholds_spread_the_mean_steps_of_the_set_that_chose_them(rule: str) 
     assert (np.diff(steps) >= 0).all()
     least = 2 if rule == "divergence" else 1  # it compares with the step before
     assert (steps[0], steps[-1]) == (least, 12)
-    if rule in ("cumulated", "threshold", "certainty"):  # of no other are all steps alike
+    if rule in ("cumulated", "threshold", "certainty"):  # the others treat some steps apart
         spread = ~np.isin(thresholds, USUAL.get(rule, ()))
         wanted = 12 ** (np.arange(1, 12) / 12)
         np.testing.assert_allclose(
@@ -129,8 +129,8 @@ def test_thresholds_spread_the_mean_steps_of_the_set_that_chose_them(rule: str) 
         )  # a row more or less
 
 
-def test_a_saturated_network_has_eight_thresholds_too() -> None:
-    """Nine rows of ten show one of two things: quantiles alone would be three numbers."""
+def test_a_saturated_network_has_at_least_eight_thresholds() -> None:
+    """Nine of ten rows have one of two values, so quantiles alone give three numbers."""
     some, spread = slice(None, None, 10), np.linspace(-3, 3, 36).reshape(6, 6)
     logits = np.where(np.arange(60)[:, None] % 2, 50.0, -50.0) * np.ones((60, 6))
     outputs, change = logits.copy(), np.where(logits > 0, 1e-6, 0.5)
@@ -145,16 +145,16 @@ def test_a_saturated_network_has_eight_thresholds_too() -> None:
         assert len(np.unique(RULES[rule].outcome(shown, thresholds)[0].mean(1))) >= 6, rule
 
 
-def table_of(work: Evaluation) -> pd.DataFrame:
-    exits.run(work)
-    return pd.read_csv(work.layout.exits("tiny"))
+def table_of(stage: Evaluation) -> pd.DataFrame:
+    exits.run(stage)
+    return pd.read_csv(stage.layout.exits("tiny"))
 
 
 def test_the_table_has_every_replica_split_rule_and_threshold(tmp_path: Path) -> None:
-    work = stage_of(tmp_path, PARITY, [(0.6, 7)], evaluation={"stored": 6})
-    table = table_of(work)
+    stage = stage_of(tmp_path, PARITY, [(0.6, 7)], evaluation={"stored": 6})
+    table = table_of(stage)
     assert tuple(table.columns) == EXIT_COLUMNS
-    assert set(table["mechanism"]) == {"pondernet"}, "act and repeat stop by their own rule alone"
+    assert set(table["mechanism"]) == {"pondernet"}, "ACT and repeat have no exit rules"
     groups = table.groupby(["setting", "seed", "split"])
     assert set(groups.groups) == {
         (setting, seed, split)
@@ -169,28 +169,28 @@ def test_the_table_has_every_replica_split_rule_and_threshold(tmp_path: Path) ->
             continue
         fixed = rows[rows["rule"] == "fixed"]
         assert fixed["threshold"].tolist() == fixed["ponder_time"].tolist() == [1, 2, 3, 4]
-    before = work.layout.exits("tiny").read_bytes()
-    exits.run(work)
-    assert work.layout.exits("tiny").read_bytes() == before
+    before = stage.layout.exits("tiny").read_bytes()
+    exits.run(stage)
+    assert stage.layout.exits("tiny").read_bytes() == before
 
 
 def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
     tmp_path: Path,
 ) -> None:
-    """With thresholds of the validation set: another test set changes none of them."""
-    work = stage_of(tmp_path, PARITY, evaluation={"stored": 6})
-    table, trained = table_of(work), read_back(work, "pondernet")
-    batch = exits.first(work.sets["beyond"], 6)
-    shown = exits.every_step(trained, work.task, batch)[1]
-    own = table[(table["setting"] == 0.3) & (table["seed"] == 7) & (table["split"] == "beyond")]
+    """Thresholds come from the validation set; another test set changes none."""
+    stage = stage_of(tmp_path, PARITY, evaluation={"stored": 6})
+    table, trained = table_of(stage), read_back(stage, "pondernet")
+    batch = exits.first(stage.sets["beyond"], 6)
+    shown = exits.every_step(trained, stage.task, batch)[1]
+    part = table[(table["setting"] == 0.3) & (table["seed"] == 7) & (table["split"] == "beyond")]
     arrays = (shown.halt_logits, shown.outputs, shown.change)
     values = (np.swapaxes(each, 0, 1).tolist() for each in arrays)
     targets = batch.targets[0].int().tolist()
     rows = [oracle_exits.Row(*each) for each in zip(*values, targets, strict=True)]
     hard = batch.difficulty.numpy()
-    assert 0.001 in own.loc[own["rule"] == "divergence", "threshold"].to_list()
-    assert (own["rule"] == "certainty").sum() >= 8
-    for each in own[own["rule"].isin(["certainty", "oracle", "fixed"])].itertuples():
+    assert 0.001 in part.loc[part["rule"] == "divergence", "threshold"].to_list()
+    assert (part["rule"] == "certainty").sum() >= 8
+    for each in part[part["rule"].isin(["certainty", "oracle", "fixed"])].itertuples():
         steps = np.array([oracle_exits.STOPS[each.rule](row, each.threshold) for row in rows])
         errors = np.array([oracle_exits.wrong(row, n) for row, n in zip(rows, steps, strict=True)])
         means = [[v[hard == d].mean() for d in np.unique(hard)] for v in (steps, errors)]
@@ -198,11 +198,13 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
         assert each.error == pytest.approx(np.mean(means[1]), abs=1e-5)
         easy, difficult = means[0]
         rises = np.nan if easy == difficult else float(np.sign(difficult - easy))
-        assert each.trend == pytest.approx(rises, nan_ok=True), "of two difficulties"
-    assert {-1.0, 1.0} & set(own["trend"]) and own.loc[own["rule"] == "fixed", "trend"].isna().all()
+        assert each.trend == pytest.approx(rises, nan_ok=True)
+    assert {-1.0, 1.0} & set(part["trend"]) and part.loc[
+        part["rule"] == "fixed", "trend"
+    ].isna().all()
 
-    turned = {split: each._replace(targets=1 - each.targets) for split, each in work.sets.items()}
-    changed = pd.DataFrame(exits.table_rows(trained, work.task, turned, 6))
+    flipped = {split: each._replace(targets=1 - each.targets) for split, each in stage.sets.items()}
+    changed = pd.DataFrame(exits.table_rows(trained, stage.task, flipped, 6))
     assert changed["threshold"].tolist() == pytest.approx(table["threshold"], abs=0, nan_ok=True)
     assert not np.allclose(changed["error"], table["error"])
 
@@ -210,37 +212,37 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
 def test_a_mechanism_has_the_rules_that_its_class_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = stage_of(tmp_path, PARITY, evaluation={"stored": 2})
-    assert not list(exits.table_rows(read_back(work, "act"), work.task, work.sets, 2))
+    stage = stage_of(tmp_path, PARITY, evaluation={"stored": 2})
+    assert not list(exits.table_rows(read_back(stage, "act"), stage.task, stage.sets, 2))
     monkeypatch.setattr(PonderNet, "exits", ("fixed", "patience", "oracle"))
-    assert list(dict.fromkeys(table_of(work)["rule"])) == ["patience", "fixed", "oracle"]
+    assert list(dict.fromkeys(table_of(stage)["rule"])) == ["patience", "fixed", "oracle"]
 
 
 def test_the_stage_writes_the_table_and_refuses_sequences(tmp_path: Path) -> None:
     for task, status, said in ((PARITY, 0, ""), (LOGIC, 2, "tiny has sequences; exit rules")):
         folder = tmp_path / str(task["name"])
         folder.mkdir()
-        work = stage_of(folder, task, evaluation={"stored": 3})
+        stage = stage_of(folder, task, evaluation={"stored": 3})
         done = stages.run(folder, "exits", *stages.PROFILE, "tiny")
         assert (done.status, said in done.err, len(done.err.splitlines())) == (
             status, True, bool(status)
         )  # fmt: skip
-        assert work.layout.exits("tiny").is_file() == (not status)
+        assert stage.layout.exits("tiny").is_file() == (not status)
 
 
-# --- what every step showed, against single networks run by the readable path -------------------
+# --- every step, against single networks on the readable path -----------------------------------
 
 
 @pytest.mark.parametrize("task", [PARITY, UPRIGHT], ids=lambda task: task["name"])
 @pytest.mark.parametrize("epsilon", [None, 0.3], ids=["all", "stopped"])
-def test_each_replica_takes_all_steps_as_it_ponders_alone(
+def test_every_step_of_a_replica_is_that_of_its_network_alone(
     tmp_path: Path, task: dict[str, Any], epsilon: float | None
 ) -> None:
     more = {} if epsilon is None else {"pondernet": {"lambda_p": [0.3, 0.6], "epsilon": epsilon}}
-    work = stage_of(tmp_path, task, **more)
-    trained = read_back(work, "pondernet")
-    batch = exits.first(next(iter(work.sets.values())), 200)
-    every = exits.every_step(trained, work.task, batch)
+    stage = stage_of(tmp_path, task, **more)
+    trained = read_back(stage, "pondernet")
+    batch = exits.first(next(iter(stage.sets.values())), 200)
+    every = exits.every_step(trained, stage.task, batch)
     for k, (replica, shown) in enumerate(zip(trained.replicas, every, strict=True)):
         network = select(trained.network, k, PonderNet(replica.setting, max_steps=N))
         with torch.no_grad():
@@ -252,21 +254,21 @@ def test_each_replica_takes_all_steps_as_it_ponders_alone(
         np.testing.assert_allclose(shown.weights, weights, rtol=1e-4, atol=1e-6)
 
 
-def test_the_change_is_that_of_all_parts_of_the_state(tmp_path: Path) -> None:
-    work = stage_of(tmp_path, PARITY, network={"cell": "lstm", "hidden": 16})
-    trained = read_back(work, "pondernet")
-    batch = exits.first(work.sets["test"], 3)
-    found = np.stack([each.change for each in exits.every_step(trained, work.task, batch)], 1)
-    seen: list[Any] = []
+def test_the_change_is_measured_on_all_parts_of_the_state(tmp_path: Path) -> None:
+    stage = stage_of(tmp_path, PARITY, network={"cell": "lstm", "hidden": 16})
+    trained = read_back(stage, "pondernet")
+    batch = exits.first(stage.sets["test"], 3)
+    found = np.stack([each.change for each in exits.every_step(trained, stage.task, batch)], 1)
+    states: list[Any] = []
 
     def rule(each: Any) -> torch.Tensor:
-        seen.append(each.states)
+        states.append(each.states)
         return torch.zeros_like(each.halt_logits[-1], dtype=torch.bool)
 
     whole = batch.replicate(REPLICAS)
     with torch.no_grad():
         trained.network(whole.inputs, whole.mask, halting=Exit(rule, N))
-    s1, s2 = (state.numpy().astype(np.float64) for state in seen[1])
+    s1, s2 = (state.numpy().astype(np.float64) for state in states[1])
     wanted = np.sqrt(((s2 - s1) ** 2).sum(-1) / (s2**2).sum(-1))
     np.testing.assert_allclose(found[1], wanted, rtol=1e-3)
     assert (found[0] == 1).all()

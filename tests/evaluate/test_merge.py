@@ -1,4 +1,4 @@
-"""Seeds added to published results where none of the networks are: only they are trained."""
+"""Seeds added to published results in a clone without the networks: only they are trained."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def project(folder: Path, published: str, seeds: list[int], settings: dict[str, 
 
 
 def run(folder: Path) -> list[str]:
-    """Every stage; what each training said."""
-    said = []
+    """Run every stage; returns the output of each training."""
+    outputs = []
     assert not stages.run(folder, "datasets", *stages.DATASETS).status
     for mechanism in MECHANISMS:
         done = stages.run(folder, "train", *QUICK, "--mechanism", mechanism)
         assert not done.status, done.err
-        said.append(done.out)
+        outputs.append(done.out)
     for name, *more in (("evaluate", *QUICK), ("exits", *EXITS)):
         done = stages.run(folder, name, *more)
         assert not done.status, done.err
-    return said
+    return outputs
 
 
 def clone(source: Path, folder: Path) -> Path:
-    """What git holds of a project."""
-    shutil.copytree(stages.published(source), folder / "reports/quick")
+    """A clone of a project: its published results."""
+    shutil.copytree(stages.publish_results(source), folder / "reports/quick")
     return folder
 
 
@@ -67,7 +67,7 @@ def test_added_seeds_and_settings_give_what_one_whole_run_gives(tmp_path: Path) 
     for name in (*SAME, *(f"curves/tiny/{each}.csv" for each in MECHANISMS)):
         ours, theirs = ((each / RESULTS / name).read_text() for each in (more, whole))
         assert ours == theirs, name
-    folders = stages.published(more), stages.published(whole)
+    folders = stages.publish_results(more), stages.publish_results(whole)
     for each in MECHANISMS:
         name = f"models/tiny/{each}/parameters.safetensors"
         ours, theirs = ((where / name).read_bytes() for where in folders)
@@ -84,7 +84,7 @@ def run_in(folder: Path, published: str, seeds: list[int], settings: dict[str, A
     return folder
 
 
-def test_what_is_published_in_full_trains_nothing(two_seeds: Path, tmp_path: Path) -> None:
+def test_completely_published_results_train_nothing(two_seeds: Path, tmp_path: Path) -> None:
     again = project(clone(two_seeds, tmp_path), "keep", [0, 7], {})
     assert all(re.search(r": (\d+) of \1 replicas are trained", each) for each in run(again))
     for name in SAME:
@@ -93,24 +93,22 @@ def test_what_is_published_in_full_trains_nothing(two_seeds: Path, tmp_path: Pat
     records = (again / top / "provenance/tiny.json" for top in (RESULTS, "reports/quick"))
     assert len({each.read_bytes() for each in records}) == 1, "nothing was measured again"
     before = (again / "reports/quick/models/tiny/act/run.json").read_bytes()
-    assert (stages.published(again) / "models/tiny/act/run.json").read_bytes() == before
+    assert (stages.publish_results(again) / "models/tiny/act/run.json").read_bytes() == before
 
 
-def test_seeds_are_added_where_a_run_had_nothing_to_train(
+def test_a_seed_is_added_after_a_run_that_trained_nothing(
     one_seed: Path, two_seeds: Path, tmp_path: Path
 ) -> None:
     more = project(clone(one_seed, tmp_path), "keep", [0], {})
     run(more)
-    stages.published(more)
+    stages.publish_results(more)
     run(project(more, "keep", [0, 7], {}))
     for name in SAME:
         ours, theirs = ((each / RESULTS / name).read_text() for each in (more, two_seeds))
         assert ours == theirs, name
 
 
-def test_results_that_were_measured_in_another_way_are_not_mixed(
-    two_seeds: Path, tmp_path: Path
-) -> None:
+def test_results_of_two_evaluations_are_not_mixed(two_seeds: Path, tmp_path: Path) -> None:
     more = project(clone(two_seeds, tmp_path), "keep", [0, 7, 9], {})
     stages.run(more, "datasets", *stages.DATASETS)
     for mechanism in MECHANISMS:

@@ -1,4 +1,4 @@
-"""The published networks, as users of the library get them."""
+"""Published networks, as users of the library load them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from support import stages, tiny
-from support.stages import QUICK, ROOT
+from support.stages import ROOT
 
 from pondering import Network, from_pretrained
 from pondering.model.stacking import select
@@ -28,11 +28,6 @@ from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
 from pondering.train.build import make_halting, make_network
 
-LATER = (
-    ("train", "--mechanism", "repeat"),
-    ("train", "--mechanism", "pondernet"),
-    ("evaluate",),
-)
 NAMES = [
     "/".join(path.parts[-3:-1])
     for path in sorted((ROOT / "reports/reduced/models").glob("*/*/run.json"))
@@ -45,7 +40,7 @@ def params() -> Params:
 
 
 def by_the_pipeline(name: str) -> tuple[Network, Replica, int]:
-    """The network as the pipeline builds it from the record, its replica and its updates."""
+    """The network as the pipeline builds it, its replica and its number of updates."""
     experiment, mechanism = name.split("/")
     folder = Layout(ROOT, "reduced", PUBLISHED).run(experiment, mechanism)
     record = json.loads((folder / "run.json").read_text())
@@ -62,7 +57,7 @@ def by_the_pipeline(name: str) -> tuple[Network, Replica, int]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_network_is_the_pipelines_and_its_card_is_the_tables(name: str) -> None:
-    """It has the setting that pages show."""
+    """The network has the setting that the pages show."""
     wanted, replica, updates = by_the_pipeline(name)
     network, card = from_pretrained(name)
     experiment = name.split("/")[0]
@@ -77,10 +72,10 @@ def test_a_network_is_the_pipelines_and_its_card_is_the_tables(name: str) -> Non
     assert network.halting.max_steps == wanted.halting.max_steps
     assert network.halting.carry == wanted.halting.carry
     rows = headline(read_table(Layout(ROOT, "reduced", PUBLISHED).table(experiment)))
-    own = rows[(rows["mechanism"] == replica.variant) & (rows["seed"] == replica.seed)]
-    own = own[np.isclose(own["setting"], replica.setting)]
-    did = own[["error", "ponder_time"]].mean()
-    assert (card.error, card.ponder_time) == pytest.approx(tuple(did))
+    part = rows[(rows["mechanism"] == replica.variant) & (rows["seed"] == replica.seed)]
+    part = part[np.isclose(part["setting"], replica.setting)]
+    means = part[["error", "ponder_time"]].mean()
+    assert (card.error, card.ponder_time) == pytest.approx(tuple(means))
     assert (card.seed, card.updates) == (replica.seed, updates)
     assert replica.setting_name() == " ".join(f"{n} {v:g}" for n, v in card.setting.items())
     assert f"{best_setting(per_seed(rows), name.split('/')[1]):g}" == f"{replica.setting:g}"
@@ -91,8 +86,8 @@ def test_a_network_is_the_pipelines_and_its_card_is_the_tables(name: str) -> Non
     ["parity_interpolation/act", "parity_extrapolation/repeat", "comparison/certainty",
      "comparison/dact", "comparison_logic/correctness", "logic/act"],
 )  # fmt: skip
-def test_a_published_network_errs_on_inputs_drawn_anew_as_its_table_says(name: str) -> None:
-    """Nothing of the training is needed: the frozen sets follow from the seeds alone."""
+def test_a_published_network_has_the_error_and_steps_of_its_table(name: str) -> None:
+    """The test sets follow from their seeds alone."""
     network, card = from_pretrained(name, profile="reduced")
     task, examples = make_task(dict(card.task), name.partition("/")[0]), 1_000
     batch = next(iter(task.evaluation_sets(examples).values())).torch(torch.device("cpu"))
@@ -106,22 +101,20 @@ def test_a_published_network_errs_on_inputs_drawn_anew_as_its_table_says(name: s
     assert sum(steps) / len(steps) == pytest.approx(card.ponder_time, abs=5e-3)
 
 
-def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -> None:
+def test_setting_and_seed_choose_among_published_replicas(tmp_path: Path) -> None:
     values = tiny.document(evaluation={"publish": 1})
     project = tiny.write(tmp_path, values).parent
-    stages.work(project, "datasets")
-    for name, *more in (("train", "--mechanism", "act"), *LATER):
-        assert not stages.run(project, name, *QUICK, *more).status
-    published = stages.published(project) / "models"
-    taken = load_file(published / "tiny/act/parameters.safetensors")
+    stages.work(project, "datasets", "train", "evaluate")
+    published = stages.publish_results(project) / "models"
+    tensors = load_file(published / "tiny/act/parameters.safetensors")
     trained = load_file(project / "data/results/quick/networks/tiny/act/parameters.safetensors")
     replicas = json.loads((published / "tiny/act/run.json").read_text())["replicas"]
     assert [(each["setting"], each["seed"]) for each in replicas] == [(0.01, 0), (0.1, 0)]
-    assert all(each.equal(trained[name][[0, 2]].half()) for name, each in taken.items())
+    assert all(each.equal(trained[name][[0, 2]].half()) for name, each in tensors.items())
     for k, tau in enumerate((0.01, 0.1)):
         network, card = from_pretrained("tiny/act", published, setting=tau)
         assert (card.setting, card.seed) == ({"tau": tau}, 0)
-        assert network.heads.weight.equal(taken["heads.weight"][k].float())
+        assert network.heads.weight.equal(tensors["heads.weight"][k].float())
     index = json.loads((published / "tiny/index.json").read_text())["act"]
     _, card = from_pretrained("tiny/act", published)
     assert (card.setting["tau"], card.seed) == (index["setting"], index["seed"])
@@ -129,7 +122,7 @@ def test_of_several_that_are_published_setting_and_seed_choose(tmp_path: Path) -
         from_pretrained("tiny/act", published, setting=0.01, seed=7)
 
 
-def test_a_given_folder_and_a_path_find_the_same(tmp_path: Path) -> None:
+def test_a_name_in_a_folder_and_a_path_load_the_same_network(tmp_path: Path) -> None:
     wanted = from_pretrained("sort/act")
     shutil.copytree(ROOT / "reports" / "reduced" / "models" / "sort", tmp_path / "models" / "sort")
     for name, folder in (("sort/act", tmp_path / "models"), (tmp_path / "models/sort/act", None)):
@@ -142,7 +135,7 @@ def test_a_given_folder_and_a_path_find_the_same(tmp_path: Path) -> None:
     assert from_pretrained("sort/act", tmp_path / "models").card == wanted.card
 
 
-def test_a_name_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
+def test_an_unknown_name_is_refused_with_the_known_names(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^parity/atc: is not published; there are: "):
         from_pretrained("parity/atc")
     with pytest.raises(ValueError, match=r"there are: addition/act, .*wikipedia/act$"):
@@ -151,7 +144,7 @@ def test_a_name_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path)
         from_pretrained("parity/act", tmp_path)
 
 
-def test_it_loads_no_package_but_torch_and_safetensors() -> None:
+def test_loading_a_network_imports_only_torch_and_safetensors() -> None:
     code = (
         "import importlib.metadata, json, sys, torch, safetensors.torch\n"
         "before = {name.partition('.')[0] for name in sys.modules}\n"
@@ -167,7 +160,7 @@ def test_it_loads_no_package_but_torch_and_safetensors() -> None:
 
 
 def test_a_network_of_every_mechanism_is_published() -> None:
-    """Each is held against the pipeline's above."""
+    """Another test compares each published network with the pipeline's."""
     experiments = load_params(ROOT / "params.yaml", "reduced").experiments.values()
     used = {name for each in experiments for name in each.mechanisms}
     assert {name.partition("/")[2] for name in NAMES} == used

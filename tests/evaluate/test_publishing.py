@@ -1,4 +1,4 @@
-"""Published replicas: the same ones that were trained, one of each mechanism, and small."""
+"""Published networks: one trained replica of each mechanism, in a small file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from safetensors.torch import load_file
 from support import stages, tiny
-from support.argv import shown
+from support.argv import output
 
 from pondering.evaluate import publish
 from pondering.evaluate.publish import in_line
@@ -27,23 +27,25 @@ from pondering.results.tables import best_setting
 MECHANISMS = ("repeat", "act", "pondernet")
 
 
-def wanted(mechanism: str) -> tuple[float, int]:
-    """Setting and seed by the table: least mean error, then fewest steps; the seeds are 0 and 7."""
-    kept = defaultdict[float, list[tuple[float, float]]](list)
+def best_replica(mechanism: str) -> tuple[float, int]:
+    """Setting and seed of least mean error, then fewest steps; the first of seeds 0 and 7."""
+    found = defaultdict[float, list[tuple[float, float]]](list)
     with Layout(stages.finished_project(), "quick").table("tiny").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
         if row["mechanism"] == mechanism and row["prediction"] != "expected":
-            kept[float(row["setting"])].append((float(row["error"]), float(row["ponder_time"])))
-    means = {setting: tuple(map(fmean, zip(*own, strict=True))) for setting, own in kept.items()}
+            found[float(row["setting"])].append((float(row["error"]), float(row["ponder_time"])))
+    means = {
+        setting: tuple(map(fmean, zip(*pairs, strict=True))) for setting, pairs in found.items()
+    }
     return min(means, key=lambda setting: (*means[setting], setting)), 0
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """What git holds of the finished project."""
+    """A clone of the finished project: published results and parameters."""
     project = shutil.copytree(stages.finished_project(), tmp_path / "project")
-    published = stages.published(project)
+    published = stages.publish_results(project)
     shutil.copytree(published, tmp_path / "clone/reports/quick")
     return Path(shutil.copy(project / "params.yaml", tmp_path / "clone")).parent
 
@@ -52,24 +54,24 @@ def clone(tmp_path: Path) -> Path:
 def test_a_fresh_clone_shows_what_the_trained_project_shows(
     clone: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str
 ) -> None:
-    setting, seed = wanted(mechanism)
+    setting, seed = best_replica(mechanism)
     monkeypatch.chdir(stages.finished_project())
-    own = ("--setting", str(setting), "--seed", str(seed))
-    trained = shown("show", "tiny", "--mechanism", mechanism, *own)
-    assert shown("show", "tiny", "--mechanism", mechanism) == trained
+    chosen = ("--setting", str(setting), "--seed", str(seed))
+    trained = output("show", "tiny", "--mechanism", mechanism, *chosen)
+    assert output("show", "tiny", "--mechanism", mechanism) == trained
     monkeypatch.chdir(clone)
-    assert shown("show", "tiny", "--mechanism", mechanism) == trained
+    assert output("show", "tiny", "--mechanism", mechanism) == trained
     assert "on the test set: error" in trained
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_it_is_one_of_the_trained_replicas_and_nothing_besides(clone: Path, mechanism: str) -> None:
+def test_a_published_network_is_one_trained_replica_alone(clone: Path, mechanism: str) -> None:
     whole = Layout(stages.finished_project(), "quick").run("tiny", mechanism)
     copy = Layout(clone, "quick", PUBLISHED).run("tiny", mechanism)
     record, full = (json.loads((each / "run.json").read_text()) for each in (copy, whole))
     assert record["config"] == full["config"]
     (replica,) = record["replicas"]
-    assert (replica["setting"], replica["seed"]) == wanted(mechanism)
+    assert (replica["setting"], replica["seed"]) == best_replica(mechanism)
     (k,) = (n for n, each in enumerate(full["replicas"]) if replica.items() <= each.items())
     published, trained = (load_file(each / "parameters.safetensors") for each in (copy, whole))
     assert published.keys() == trained.keys()
@@ -81,35 +83,34 @@ def test_it_is_one_of_the_trained_replicas_and_nothing_besides(clone: Path, mech
     assert index[mechanism] == replica
 
 
-def did(status: Mapping[Replica, str], *errors: float) -> float | None:
-    """The setting that stands for replicas with these errors, in their order."""
+def best_of(status: Mapping[Replica, str], *errors: float) -> float | None:
+    """The best setting, if replicas have these errors in their order."""
     pairs = zip(status, errors, strict=True)
     rows = [each.row() | {"error": error, "ponder_time": 2.0} for each, error in pairs]
     return best_setting(pd.DataFrame(rows), next(iter(status)).mechanism)
 
 
-def test_which_one_is_published() -> None:
+def test_replicas_are_published_by_setting_status_and_seed() -> None:
     names = [Replica("act", tau, seed) for tau in (0.001, 0.003, 0.01) for seed in (5, 2)]
     act = dict.fromkeys(names, "finished")
-    # the one solver of all is of the setting with the larger mean
+    # The only solver has the setting with the larger mean error.
     errors = (0.0, 0.5, 0.1, 0.12, 0.3, 0.3)
-    assert in_line(act, did(act, *errors)) == [names[3], names[2]]  # by seed, not the better first
-    gone = act | {names[3]: "diverged"}
-    assert in_line(gone, did(gone, *errors)) == [names[2], names[3]]
-    assert (
-        in_line(gone, did(gone, *errors[:3], 1.0, *errors[4:]))[0] == names[1]
-    )  # a failure weighs
-    alone = dict.fromkeys(names[:2], "diverged")
-    assert in_line(alone, did(alone, 1.0, 1.0))[0] == names[1]  # shown as what it is
+    assert in_line(act, best_of(act, *errors)) == [names[3], names[2]]  # by seed, not by error
+    one_diverged = act | {names[3]: "diverged"}
+    assert in_line(one_diverged, best_of(act, *errors)) == [names[2], names[3]]
+    errors = (*errors[:3], 1.0, *errors[4:])  # the error of a diverged replica counts
+    assert in_line(one_diverged, best_of(act, *errors))[0] == names[1]
+    all_diverged = dict.fromkeys(names[:2], "diverged")
+    assert in_line(all_diverged, best_of(all_diverged, 1.0, 1.0))[0] == names[1]
     repeat = dict.fromkeys([Replica("repeat", 2, 0), Replica("repeat", 1, 0)], "finished")
     for errors, place in (((0.1, 0.2), 0), ((0.2, 0.1), 1), ((0.1, 0.1), 1)):
-        assert in_line(repeat, did(repeat, *errors)) == [list(repeat)[place]]
+        assert in_line(repeat, best_of(repeat, *errors)) == [list(repeat)[place]]
     biased = [Replica("act", 0.1, 0, (("halt_bias", -3.0),)), Replica("act", 0.1, 0)]
     both = dict.fromkeys(biased, "finished")
-    assert in_line(both, did(both, 0.0, 0.9)) == biased[1:]
+    assert in_line(both, best_of(both, 0.0, 0.9)) == biased[1:]
 
 
-def test_what_was_published_before_goes_away(tmp_path: Path) -> None:
+def test_publishing_deletes_older_results(tmp_path: Path) -> None:
     project = shutil.copytree(stages.finished_project(), tmp_path / "project")
     reports = project / "reports/quick"
     old = [reports / name for name in ("models/tiny/another/run.json", "tables/another.csv")]
@@ -117,11 +118,11 @@ def test_what_was_published_before_goes_away(tmp_path: Path) -> None:
     for path in (*old, frozen):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    stages.published(project)
+    stages.publish_results(project)
     assert frozen.exists() and not any(path.exists() for path in old)
 
 
-def test_what_is_missing_or_unfinished_is_refused_and_nothing_copied(tmp_path: Path) -> None:
+def test_missing_results_are_refused_and_nothing_is_copied(tmp_path: Path) -> None:
     project = shutil.copytree(stages.finished_project(), tmp_path / "project")
     params = load_params(project / "params.yaml")
     with pytest.raises(UserError, match=r"claims.json: no such file; .* run `dvc repro` first"):

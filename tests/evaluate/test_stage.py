@@ -1,9 +1,8 @@
-"""Evaluation: what is traced, whose luck a sampled halt is, and what the summary weighs."""
+"""Evaluation: traces, sampled halting, and the summary."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,22 +32,25 @@ DIGITS = {
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[dict[str, Any]]]:
+def sum_traces(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """The traces of a project that learns sums of up to three numbers of one or two digits."""
     folder = tmp_path_factory.mktemp("sums")
     tiny.write(folder, tiny.document(training={"updates": 4}, task=tiny.SUMS | {"digits": 2}))
     stages.work(folder, "datasets", "train", "evaluate")
-    yield json.loads((folder / "data/results/quick/traces/tiny.json").read_text())["traces"]
+    found: list[dict[str, Any]] = json.loads(
+        (folder / "data/results/quick/traces/tiny.json").read_text()
+    )["traces"]
+    return found
 
 
 def of_kind(found: list[dict[str, Any]], mechanism: str, kind: str) -> list[dict[str, Any]]:
     return [each for each in found if (each["mechanism"], each["kind"]) == (mechanism, kind)]
 
 
-def test_every_seed_of_act_is_traced_in_short_on_the_same_mixed_sequences(
-    found: list[dict[str, Any]],
+def test_every_seed_of_act_is_traced_on_the_same_mixed_sequences(
+    sum_traces: list[dict[str, Any]],
 ) -> None:
-    short = of_kind(found, "act", "mixed")
+    short = of_kind(sum_traces, "act", "mixed")
     assert {each["setting"] for each in short} == {0.01}
     by_seed = {
         seed: [each["steps"] for each in short if each["seed"] == seed] for seed in (0, 7)
@@ -65,16 +67,16 @@ def test_every_seed_of_act_is_traced_in_short_on_the_same_mixed_sequences(
     digits = [{len(word) for word, _ in sequence} for sequence in words[0]]
     assert any(len(each) > 1 for each in digits), "digits differ within a sequence"
     assert {len(sequence) for sequence in words[0]} == {1, 2, 3}
-    assert of_kind(found, "pondernet", "mixed") == []
+    assert of_kind(sum_traces, "pondernet", "mixed") == []
 
 
-def test_the_sequences_shown_are_some_of_them_in_full(found: list[dict[str, Any]]) -> None:
+def test_some_mixed_sequences_are_traced_in_full(sum_traces: list[dict[str, Any]]) -> None:
     short = {
         tuple(step["input"] for step in each["steps"]): [s["ponder_time"] for s in each["steps"]]
-        for each in of_kind(found, "act", "mixed")
+        for each in of_kind(sum_traces, "act", "mixed")
         if each["seed"] == 0
     }
-    shown = of_kind(found, "act", "sequence")
+    shown = of_kind(sum_traces, "act", "sequence")
     assert len(shown) == 2 and {each["seed"] for each in shown} == {0}
     assert len(shown[1]["steps"]) == 3, "the last is of the longest"
     for each in shown:
@@ -82,11 +84,11 @@ def test_the_sequences_shown_are_some_of_them_in_full(found: list[dict[str, Any]
         assert short[tuple(step["input"] for step in each["steps"])] == ponder
         assert all(len(step["halting"]) == step["ponder_time"] for step in each["steps"])
     inputs = [[s["input"] for s in each["steps"]] for each in shown]
-    ponder = of_kind(found, "pondernet", "sequence")
+    ponder = of_kind(sum_traces, "pondernet", "sequence")
     assert [[s["input"] for s in each["steps"]] for each in ponder] == inputs
 
 
-def test_however_many_are_shown_none_is_shown_twice() -> None:
+def test_no_sequence_is_chosen_twice() -> None:
     batch = traces.mixed(Sort()).torch()
     length = batch.mask.sum(0)
     for count, wanted in ((1, 1), (3, 3), (25, 25), (40, traces.MIXED)):
@@ -98,7 +100,7 @@ def test_however_many_are_shown_none_is_shown_twice() -> None:
 
 
 @pytest.mark.parametrize("task", [Addition(), Sort(), Logic()], ids=lambda task: task.name)
-def test_mixed_sequences_are_none_of_training_or_evaluation(task: SyntheticTask) -> None:
+def test_mixed_sequences_are_no_training_or_test_sequences(task: SyntheticTask) -> None:
     batch = traces.mixed(task)
     again = traces.mixed(task)
     assert np.array_equal(batch.inputs, again.inputs)
@@ -113,8 +115,8 @@ def test_mixed_sequences_are_none_of_training_or_evaluation(task: SyntheticTask)
         assert not mine & {other.inputs[:, row].tobytes() for row in rows}
 
 
-def test_a_sampled_halt_is_each_seeds_own_luck() -> None:
-    """Four replicas that are one network: those of a seed halt alike, seeds apart."""
+def test_a_sampled_halt_depends_on_the_seed_alone() -> None:
+    """Four replicas have equal parameters: those of one seed halt alike, the others do not."""
     config = tiny.config(task=tiny.SUMS)
     task = make_task(config.task, "tiny")
     replicas = [Replica("pondernet", *each) for each in ((0.3, 5), (0.6, 5), (0.3, 9), (0.6, 9))]
@@ -127,8 +129,8 @@ def test_a_sampled_halt_is_each_seeds_own_luck() -> None:
     def steps(seeds: list[int], rows: int = 64) -> np.ndarray:
         part = make_network(config, task, [Replica("pondernet", 0.3, seed) for seed in seeds])
         with torch.no_grad():
-            for own, whole in zip(part.parameters(), network.parameters(), strict=True):
-                own.copy_(whole[:1].expand_as(own))
+            for parameter, whole in zip(part.parameters(), network.parameters(), strict=True):
+                parameter.copy_(whole[:1].expand_as(parameter))
         sampled = measure.modes(part.halting, seeds)["sampled"]
         return measure.measure(part, sampled, task, batch, len(seeds), rows).ponder_time
 
@@ -137,13 +139,13 @@ def test_a_sampled_halt_is_each_seeds_own_luck() -> None:
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[2], found[3])
     assert (found[0] != found[2]).mean() > 0.2
     assert abs(np.corrcoef(found[0], found[2])[0, 1]) < 0.2
-    # whatever else is in the sweep
+    # Other replicas of the sweep change nothing.
     assert np.array_equal(steps([9])[0], found[2])
     assert np.array_equal(steps([1, 9, 5])[[2, 1]], found[[0, 2]])
 
 
-def test_a_gallery_is_of_the_first_sets_images_of_most_and_of_fewest_steps(tmp_path: Path) -> None:
-    """By one replica: of the first prior or nearest penalty, and the first not diverged."""
+def test_a_gallery_has_the_images_of_most_and_fewest_steps(tmp_path: Path) -> None:
+    """Of one replica: the first prior or nearest penalty, the first seed not diverged."""
     stage = stage_of(
         tmp_path, DIGITS, {(0.8, 7), (0.1, 7)}, seeds=[7, 3, 5], act={"tau": [0.001, 0.1, 0.01]},
         pondernet={"lambda_p": [0.8, 0.2, 0.6, 0.4]},
@@ -190,7 +192,7 @@ def test_a_text_is_traced_by_every_seed_that_did_not_diverge(
 
 
 @pytest.mark.parametrize(("count", "difficulties"), [(2, [2, 4]), (5, [2, 3, 4])])
-def test_single_vectors_are_of_the_last_set_from_its_easiest_to_its_hardest(
+def test_traced_vectors_run_from_the_easiest_to_the_hardest_of_the_last_set(
     tmp_path: Path, count: int, difficulties: list[float]
 ) -> None:
     spans = {"near": [1, 1], "far": [2, 4]}

@@ -1,4 +1,4 @@
-"""The stage scripts on a tiny project: what they write, and that it repeats."""
+"""The files that the stage scripts write for a tiny project."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def project() -> Path:
 
 @pytest.fixture
 def copy(project: Path, tmp_path: Path) -> Iterator[Path]:
-    """A copy of it that a test may spoil."""
+    """A copy of the project that a test may change."""
     shutil.copytree(project, tmp_path / "copy")
     yield tmp_path / "copy"
     shutil.rmtree(tmp_path / "copy")
 
 
-def test_the_files_are_those_of_the_layout(project: Path) -> None:
+def test_stages_write_the_files_of_the_layout(project: Path) -> None:
     layout = Layout(Path(), "quick")
     wanted = {layout.frozen("tiny"), layout.card("tiny"), layout.table("tiny")}
     wanted |= {layout.traces("tiny"), layout.provenance("tiny"), layout.metrics("tiny")}
@@ -65,7 +65,7 @@ def test_curves_have_a_row_per_replica_and_point(project: Path, mechanism: str) 
         assert (curves["ponder_time"] == curves["setting"]).all()
 
 
-def test_an_evaluation_says_where_its_numbers_come_from(project: Path) -> None:
+def test_an_evaluation_has_a_complete_record(project: Path) -> None:
     origin = json.loads((project / "data/results/quick/provenance/tiny.json").read_text())
     wanted = {"commit", "params_hash", "data_hash", "device", "versions", "wall_seconds", "command"}
     assert wanted <= origin.keys()
@@ -109,21 +109,21 @@ def test_the_table_has_a_row_per_replica_difficulty_and_prediction(project: Path
 
 
 def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) -> None:
-    """With another hash seed; the two other mechanisms are taken over."""
+    """The process has another hash seed, and copies of two mechanisms' networks."""
     folder = tiny.write(tmp_path, tiny.document()).parent
     for mechanism in ("repeat", "act"):
         shutil.copytree(
             project / f"data/results/quick/networks/tiny/{mechanism}",
             folder / f"data/results/quick/networks/tiny/{mechanism}",
         )
-    ran = [
+    commands = [
         ("datasets", *stages.DATASETS),
         ("train", *QUICK, "--mechanism", "pondernet"),
         ("evaluate", *QUICK),
     ]
     code = (
         "from support import argv\n"
-        f"for name, *words in {ran}:\n"
+        f"for name, *words in {commands}:\n"
         "    argv.script(f'{name}.py')(words, standalone_mode=False)"
     )
     more = {"PONDERING_TRACKING": "off", "PYTHONHASHSEED": "12345"}
@@ -132,7 +132,7 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
         [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
-    timed = ("data/replicas/", "data/results/quick/provenance/")  # they say how long it took
+    timed = ("data/replicas/", "data/results/quick/provenance/")  # they hold wall times
     ours = {each: data for each, data in contents(folder).items() if not each.startswith(timed)}
     theirs = contents(project)
     assert len(ours) == 2 * 3 + 1 + 5
@@ -140,14 +140,7 @@ def test_another_process_writes_the_same_bytes(project: Path, tmp_path: Path) ->
         assert data == theirs[name], name
 
 
-def test_evaluation_settings_are_no_part_of_a_trained_run(copy: Path) -> None:
-    tiny.write(copy, tiny.document(evaluation={"examples": 10, "trace": {"tau": 0.1}}))
-    assert stages.run(copy, "evaluate", *QUICK).status == 0
-    traces = json.loads((copy / "data/results/quick/traces/tiny.json").read_text())["traces"]
-    assert {t["setting"] for t in traces if t["mechanism"] == "act"} == {0.1}
-
-
-def test_a_diverged_replica_stays_in_the_table_and_harms_no_other(copy: Path) -> None:
+def test_a_diverged_replica_has_the_worst_error_and_changes_no_other_row(copy: Path) -> None:
     path = copy / "data/results/quick/networks/tiny/act/run.json"
     record = json.loads(path.read_text())
     record["replicas"][1]["status"] = "diverged"
@@ -155,10 +148,10 @@ def test_a_diverged_replica_stays_in_the_table_and_harms_no_other(copy: Path) ->
     before = pd.read_csv(copy / "data/results/quick/tables/tiny.csv")
     assert stages.run(copy, "evaluate", *QUICK).status == 0
     after = pd.read_csv(copy / "data/results/quick/tables/tiny.csv")
-    mine = (after["mechanism"] == "act") & (after["setting"] == 0.01) & (after["seed"] == 7)
-    assert mine.sum() == 3
-    pd.testing.assert_frame_equal(after[~mine], before[~mine])
-    failed = after[mine]
+    rows = (after["mechanism"] == "act") & (after["setting"] == 0.01) & (after["seed"] == 7)
+    assert rows.sum() == 3
+    pd.testing.assert_frame_equal(after[~rows], before[~rows])
+    failed = after[rows]
     assert (failed["error"] == 1.0).all()
     assert (failed["status"] == "diverged").all()
     assert failed[["loss", "ponder_time", "ponder_sd", "remainder"]].isna().all(axis=None)
