@@ -33,13 +33,13 @@ def small() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def test_between_thresholds_the_error_lies_on_a_line_and_a_lost_seed_has_the_worst() -> None:
+def test_errors_are_interpolated_and_a_diverged_seed_has_the_worst() -> None:
     found = exits.error_at(small(), "state", [2, 3, 5])
     by_hand = [(0.4 + 0.4 + 1) / 3, (0.3 + 0.3 + 1) / 3, (0.1 + 0.2 + 1) / 3]
     np.testing.assert_allclose(found, by_hand)
 
 
-def test_nothing_is_said_where_a_seed_does_not_reach() -> None:
+def test_steps_that_a_seed_does_not_reach_have_no_error() -> None:
     assert np.isnan(exits.error_at(small(), "state", [1.5, 6.5])).all()
 
 
@@ -59,7 +59,7 @@ def test_a_rule_without_threshold_is_a_point() -> None:
     assert exits.with_point(small()) == ["oracle", "argmax"]
 
 
-def test_each_mechanism_at_the_setting_of_the_lowest_mean_error_without_options() -> None:
+def test_each_mechanism_has_its_best_setting_without_options() -> None:
     settings: dict[str, list[float]] = {"repeat": [1], "act": [0.01], "pondernet": [0.2, 0.1]}
     rows, table = exits_of("mnist", settings, 2), table_of("mnist", settings, 2)
     table.loc[table["setting"] == 0.2, "error"] /= 2

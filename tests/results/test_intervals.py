@@ -1,7 +1,7 @@
 """How often the project's 95% intervals hold the truth: the table in docs/methods.md.
 
-`python results/test_intervals.py`, run in `tests`, prints its rows; it takes a minute. The tests
-simulate again with fewer experiments.
+`python results/test_intervals.py`, run in `tests`, prints the table's rows in a minute. The tests
+simulate fewer experiments.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "methods.md"
 SIMULATIONS, FEWER = 20_000, 1_000
 SEEDS = (3, 5, 10, 20)
 STALLS, STALLED, SETTLED = 0.1, 0.8, 0.02
-SETTINGS = 8  # alike, of which the best is taken
+SETTINGS = 8  # equally good settings, of which the best is chosen
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A distribution of errors over seeds, with the truth that the intervals are to hold."""
+    """A distribution of errors over seeds, with the true values that intervals should hold."""
 
     words: str
     draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
@@ -76,22 +76,22 @@ def coverage(kind: str, seeds: int, simulations: int = SIMULATIONS) -> dict[str,
 
     Args:
         kind: one of `KINDS`.
-        seeds: of each experiment.
-        simulations: how many experiments; with the first two they decide the draws.
+        seeds: number of seeds of an experiment.
+        simulations: number of experiments. All arguments together decide the draws.
 
     Returns:
-        By method: Student for the mean, order statistics for the
-        median, Wilson for the share of seeds with an error below 5%; the jackknife for the lowest
-        mean of `SETTINGS` settings and for the difference of two such ("gain").
+        By method. Student holds the mean, order statistics the median, and Wilson the share of
+        seeds with an error below 5%. The jackknife holds the lowest mean of `SETTINGS` settings
+        ("best") and the difference of two lowest means ("gain").
     """
     truth = KINDS[kind]
     generator = np.random.default_rng([list(KINDS).index(kind), seeds, simulations])
     errors = truth.draw(generator, (simulations, seeds))
 
     def share(method: Callable[[np.ndarray], object], true: float) -> float:
-        return held(map(method, errors), true)
+        return cover(map(method, errors), true)
 
-    def held(found: Iterable[Any], true: float) -> float:
+    def cover(found: Iterable[Any], true: float) -> float:
         return sum(one.low <= true <= one.high for one in found) / simulations
 
     ours, theirs = (truth.draw(generator, (simulations, seeds, SETTINGS)) for _ in range(2))
@@ -104,17 +104,17 @@ def coverage(kind: str, seeds: int, simulations: int = SIMULATIONS) -> dict[str,
         "student": share(mean_interval, truth.mean),
         "order statistics": share(median_interval, truth.median),
         "wilson": share(lambda errors: rate(errors < SOLVED_ERROR), truth.solved),
-        "best": held(bests, truth.mean),
-        "gain": held(gains, 0.0),
+        "best": cover(bests, truth.mean),
+        "gain": cover(gains, 0.0),
     }
 
 
 def lowest_mean(errors: np.ndarray) -> float:
-    """Of settings, from errors [seeds, settings]."""
+    """The lowest mean of all settings, from errors [seeds, settings]."""
     return float(errors.mean(axis=0).min())
 
 
-def published() -> dict[tuple[str, int], list[str]]:
+def table_of_the_page() -> dict[tuple[str, int], list[str]]:
     """The cells of the page's table by kind and seeds."""
     kinds = {each.words: kind for kind, each in KINDS.items()}
     rows = [line.strip("| ").split(" | ") for line in PAGE.read_text("utf-8").splitlines()]
@@ -123,10 +123,10 @@ def published() -> dict[tuple[str, int], list[str]]:
 
 @pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_published_coverage_is_found_again(kind: str, seeds: int) -> None:
-    """Within four standard deviations of the two simulations; of a share near one, of 1 in 500."""
+def test_a_simulation_agrees_with_the_pages_coverage(kind: str, seeds: int) -> None:
+    """Within four standard deviations of both simulations; a share counts as 99.8% at most."""
     found = coverage(kind, seeds, FEWER)
-    for method, cell in zip(METHODS, published()[kind, seeds], strict=True):
+    for method, cell in zip(METHODS, table_of_the_page()[kind, seeds], strict=True):
         if cell == "no bound":
             assert seeds < 6 and found[method] == 1
             continue

@@ -1,4 +1,4 @@
-"""Reading the result files: what is absent, and what is refused in one line."""
+"""Reading result files: absent files, and files refused in one line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return reports
 
 
-def test_load_reads_what_is_there(folder: Path) -> None:
+def test_existing_files_are_read(folder: Path) -> None:
     results = Results.read(folder / "quick", "quick")
     assert list(results.tables) == ["mnist_rotated"]
     assert list(results.curves) == ["parity_scattered"]
@@ -49,14 +49,14 @@ def test_load_reads_what_is_there(folder: Path) -> None:
     ]
 
 
-def test_frozen_readouts_are_read_beside_results_made_anew(tmp_path: Path) -> None:
-    """Q2, Q5 and Q6 are measured on them; no stage writes them any more."""
+def test_frozen_readouts_are_read(tmp_path: Path) -> None:
+    """Q2, Q5 and Q6 need these tables, which no stage writes."""
     frozen = tmp_path / "reports/reduced/frozen"
     frozen.mkdir(parents=True)
     name = "parity-readout.csv"
     shutil.copy(Path(__file__).parents[2] / "reports/reduced/frozen" / name, frozen)
     assert list(Results.of(Layout(tmp_path, "reduced")).readouts) == ["parity"]
-    assert Results.of(Layout(tmp_path, "quick")) == Results("quick"), "nothing is there"
+    assert Results.of(Layout(tmp_path, "quick")) == Results("quick"), "there is no file"
     readouts = Results.read(Path(__file__).parents[2] / "reports/reduced", "reduced").readouts
     assert len(readouts) == 19
     assert readouts["parity"]["mean_halting"].notna().any()
@@ -78,7 +78,9 @@ def test_a_table_without_rows_is_absent(folder: Path) -> None:
         ("reports/quick/cards/parity.json", '{"what": "", "stand_in": "no"}', "valid boolean"),
     ],
 )
-def test_malformed_files_are_named(folder: Path, file: str, content: str, said: str) -> None:
+def test_malformed_files_are_refused_by_name(
+    folder: Path, file: str, content: str, said: str
+) -> None:
     path = folder.parent / file
     path.write_text(content)
     with pytest.raises(UserError) as caught:

@@ -1,4 +1,4 @@
-"""Intervals and rank correlation against values worked out by hand or by another route."""
+"""Intervals and rank correlation against values by hand, from tables or from scipy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_mean_has_students_interval() -> None:
     assert bounds(found) == pytest.approx((3 - half, 3 + half), rel=1e-6)
 
 
-def test_a_ratio_has_the_interval_of_its_leave_one_outs() -> None:
+def test_a_ratio_has_the_jackknifes_interval() -> None:
     # 6/4 without each seed: 5/3, 4/3, 3/2; t of two degrees of freedom is 4.302653
     found = statistics.interval(
         lambda a, b: a.sum() / b.sum(), np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.0, 2.0])
@@ -42,9 +42,9 @@ def test_a_ratio_has_the_interval_of_its_leave_one_outs() -> None:
 
 
 def test_equally_many_seeds_are_paired_and_others_are_not() -> None:
-    drawn = np.random.default_rng(4)
-    first = drawn.normal(size=7)
-    second = first + drawn.normal(size=7) / 9
+    generator = np.random.default_rng(4)
+    first = generator.normal(size=7)
+    second = first + generator.normal(size=7) / 9
     paired = statistics.interval(difference, first, second)
     student = stats.ttest_rel(first, second).confidence_interval()
     assert bounds(paired) == pytest.approx((student.low, student.high))
@@ -61,15 +61,15 @@ def test_a_seed_without_any_result_is_left_out_and_others_stay() -> None:
         statistic = np.nanmean if len(samples) == 1 else difference
         found = statistics.interval(statistic, *samples)
         assert found.count == count and found.estimate == statistic(*samples)
-    kept = [0, 1, 3, 4]
+    complete = [0, 1, 3, 4]
     whole, part = (
         statistics.interval(difference, a, b)
-        for a, b in ((first, second), (first[kept], second[kept]))
+        for a, b in ((first, second), (first[complete], second[complete]))
     )
     assert whole == part
 
 
-def test_what_gives_no_interval() -> None:
+def test_some_samples_have_no_interval() -> None:
     one = statistics.mean_interval([0.3])
     assert (one.estimate, one.count) == (0.3, 1) and np.isnan(bounds(one)).all()
     none = statistics.mean_interval([math.nan])
@@ -86,7 +86,7 @@ def test_seeds_that_agree_have_an_interval_without_width() -> None:
     assert bounds(statistics.mean_interval([0.5, 0.5, 0.5])) == (0.5, 0.5)
 
 
-def test_bounds_are_cut_to_where_the_truth_can_lie() -> None:
+def test_bounds_are_cut_to_the_possible_range() -> None:
     found = statistics.mean_interval([0.0, 0.5, 1.0])
     assert found.low < 0 and found.high > 1
     assert bounds(found.within(0, 1)) == (0, 1)
@@ -106,7 +106,7 @@ def test_the_median_lies_between_the_published_ranks(count: int, rank: int) -> N
     assert (found.estimate, found.count) == ((count + 1) / 2, count)
 
 
-def test_the_median_takes_never_for_the_latest_and_may_ask_for_less() -> None:
+def test_the_median_of_infinite_values_and_at_other_levels() -> None:
     never = statistics.median_interval([math.inf, 3.0, 1.0, math.inf, 2.0, 4.0, math.inf, 5.0])
     assert (never.estimate, never.low, never.high) == (4.5, 1.0, math.inf)
     assert statistics.median_interval([1.0, math.inf]).estimate == math.inf
@@ -153,7 +153,7 @@ def test_wilson_against_published_bounds(
             assert deviation == pytest.approx(1.959964**2 * bound * (1 - bound) / trials, rel=1e-5)
 
 
-def test_wilson_knows_nothing_without_trials() -> None:
+def test_wilson_without_trials_spans_everything() -> None:
     nothing = rate(0, 0)
     assert math.isnan(nothing.estimate) and (nothing.low, nothing.high) == (0.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""docs/library.md against the code and the committed tables, and tables that are refused."""
+"""docs/library.md agrees with code and committed tables; wrong tables are refused."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_document_names_the_columns_that_are_written() -> None:
     )
 
 
-def test_committed_folders_are_taken() -> None:
+def test_committed_folders_are_accepted() -> None:
     for folder in {path.parents[1] for path in TABLES}:
         found = submission.load([folder], [], "reduced")
         assert sorted(found.tables) == [p.stem for p in TABLES if p.parents[1] == folder]
@@ -57,8 +57,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def refused(folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
-    """The line about a table after a change; values are text."""
+def refusal(folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> str:
+    """The error line for a table after a change; its values are text."""
     path = folder / "m.csv"
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     change(table).to_csv(path, index=False)
@@ -69,14 +69,14 @@ def refused(folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> str
     return line.removeprefix(f"{path}: ")
 
 
-def test_a_table_with_its_card_is_taken(folder: Path) -> None:
+def test_a_table_with_its_card_is_accepted(folder: Path) -> None:
     found = submission.load([folder / "m.csv"], [folder / "parity.json"], "paper")
     assert list(found.tables) == ["parity"] and found.profile == "paper"
     assert found.cards == {"parity": card_of("parity")}
 
 
-def test_a_missing_column_is_named(folder: Path) -> None:
-    line = refused(folder, lambda table: table.drop(columns="loss"))
+def test_a_missing_column_is_refused_by_name(folder: Path) -> None:
+    line = refusal(folder, lambda table: table.drop(columns="loss"))
     assert line.startswith("column 'loss' is missing; it has ")
 
 
@@ -99,14 +99,14 @@ def test_a_missing_column_is_named(folder: Path) -> None:
         ("status", "done", "'done' is not one of finished, running, diverged"),
     ],
 )
-def test_a_value_that_is_not_allowed_is_named_with_its_line(
+def test_a_wrong_value_is_refused_with_its_line(
     folder: Path, column: str, value: str, said: str
 ) -> None:
     def change(table: pd.DataFrame) -> pd.DataFrame:
         table.loc[4, column] = value
         return table
 
-    assert refused(folder, change).startswith(f"column '{column}', line 6: {said}")
+    assert refusal(folder, change).startswith(f"column '{column}', line 6: {said}")
 
 
 def test_bits_may_be_more_than_one(folder: Path) -> None:
@@ -117,26 +117,26 @@ def test_bits_may_be_more_than_one(folder: Path) -> None:
     submission.load([folder / "w.csv"], [folder / "wikipedia.json"], "reduced")
 
 
-def test_two_rows_that_agree_are_named(folder: Path) -> None:
-    line = refused(folder, lambda table: pd.concat([table, table.iloc[[7]]]))
+def test_two_rows_of_one_key_are_refused(folder: Path) -> None:
+    line = refusal(folder, lambda table: pd.concat([table, table.iloc[[7]]]))
     last = len(pd.read_csv(folder / "m.csv")) + 1
     assert line == f"columns {', '.join(KEY)}, line {last}: the same as in line 9"
 
 
-def test_a_network_without_a_difficulty_is_named(folder: Path) -> None:
-    """Row 20 is one of the second seed's, whose rows begin in line 18."""
-    line = refused(folder, lambda table: table.drop(index=20))
+def test_a_network_that_lacks_a_difficulty_is_refused(folder: Path) -> None:
+    """Row 20 belongs to the second seed, whose rows begin in line 18."""
+    line = refusal(folder, lambda table: table.drop(index=20))
     assert line == (
         "column 'difficulty', line 18: repeat, rho 1, seed 1 has no row of difficulty 5 in split "
         "'test', where others have one"
     )
 
 
-def test_no_rows_are_refused(folder: Path) -> None:
-    assert refused(folder, lambda table: table.head(0)) == "no rows"
+def test_a_table_without_rows_is_refused(folder: Path) -> None:
+    assert refusal(folder, lambda table: table.head(0)) == "no rows"
 
 
-def test_what_lacks_or_repeats_is_one_line(folder: Path) -> None:
+def test_missing_cards_and_repeated_tables_are_refused(folder: Path) -> None:
     table, card = folder / "m.csv", folder / "parity.json"
     with pytest.raises(
         UserError, match=r"m.csv: no data card of 'parity': give one by --card pari"
@@ -151,7 +151,7 @@ def test_what_lacks_or_repeats_is_one_line(folder: Path) -> None:
         submission.load([table], [card], "reduced")
 
 
-def test_a_table_in_a_folder_is_named_after_its_experiment(folder: Path) -> None:
+def test_a_table_in_a_folder_must_have_the_name_of_its_experiment(folder: Path) -> None:
     for name in ("tables", "cards"):
         (folder / name).mkdir()
     (folder / "m.csv").rename(folder / "tables/logic.csv")

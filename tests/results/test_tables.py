@@ -1,4 +1,4 @@
-"""Means over difficulties and seeds, and the setting they choose, on small tables."""
+"""Means over difficulties and seeds, and the best setting, on small tables."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ def test_evaluated_keeps_one_prediction_and_every_failure() -> None:
     table = small_table()
     rows = tables.evaluated(table, split="test")
     assert set(rows["prediction"]) == {"mixture", "sampled"}
-    gone = rows[rows["status"] == "diverged"]
-    assert len(gone) == 3
-    assert (gone["error"] == 1.0).all() and gone["ponder_time"].isna().all()
+    diverged = rows[rows["status"] == "diverged"]
+    assert len(diverged) == 3
+    assert (diverged["error"] == 1.0).all() and diverged["ponder_time"].isna().all()
     assert tables.evaluated(table, split="none of these").empty
 
 
 def test_per_seed_weighs_difficulties_alike() -> None:
     table = small_table()
-    # a difficulty with more examples weighs no more
+    # A difficulty with more examples has no more weight.
     table.loc[table["difficulty"] == 3, "examples"] = 100_000
     seeds = tables.per_seed(tables.evaluated(table, split="test"))
     assert len(seeds) == 4 * 2
-    own = table[(table["mechanism"] == "repeat") & (table["setting"] == 2) & (table["seed"] == 1)]
+    rows = table[(table["mechanism"] == "repeat") & (table["setting"] == 2) & (table["seed"] == 1)]
     row = seeds[(seeds["mechanism"] == "repeat") & (seeds["setting"] == 2) & (seeds["seed"] == 1)]
-    assert float(row["error"].iloc[0]) == pytest.approx(sum(own["error"]) / 3)
-    gone = seeds[(seeds["mechanism"] == "act") & (seeds["seed"] == 1)]
-    assert float(gone["error"].iloc[0]) == 1.0 and gone["ponder_time"].isna().all()
+    assert float(row["error"].iloc[0]) == pytest.approx(sum(rows["error"]) / 3)
+    diverged = seeds[(seeds["mechanism"] == "act") & (seeds["seed"] == 1)]
+    assert float(diverged["error"].iloc[0]) == 1.0 and diverged["ponder_time"].isna().all()
 
 
 def test_per_setting_and_best_setting() -> None:
@@ -53,7 +53,7 @@ def test_per_setting_and_best_setting() -> None:
     assert means.loc[("act", 0.2), "seeds"] == 2
     assert means.loc[("act", 0.2), "ponder_time"] == 1.0
     assert math.isnan(means.loc[("repeat", 2), "error_se"])
-    # equal errors: less ponder wins
+    # At equal errors fewer steps win.
     assert tables.best_setting(seeds, "act") == 0.2
     assert tables.best_setting(seeds, "repeat") == 1
     assert [each.setting for each in best_methods(seeds, ("plain", "repeat"))] == [1, 2]
