@@ -1,4 +1,4 @@
-"""claims.yaml: what it holds, what is refused and how, what a bound allows."""
+"""claims.yaml: its claims, its refusals, and what a bound allows."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ IDS = ["G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "B1", "B2", 
        "M1", "M2", "F1"]  # fmt: skip
 
 
-def test_every_claim_of_the_papers_is_there() -> None:
+def test_every_claim_and_question_is_there() -> None:
     assert list(CLAIMS)[: len(IDS)] == IDS  # a new one comes after them
     assert set(IDS) <= set(CASES) <= set(CLAIMS)
-    own = [name for name, each in CLAIMS.items() if each.own]
-    assert own == [f"Q{n}" for n in (*range(1, 8), 9)]
+    questions = [name for name, each in CLAIMS.items() if each.own]
+    assert questions == [f"Q{n}" for n in (*range(1, 8), 9)]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_every_claim_of_the_papers_is_there() -> None:
         ("verdict: not reproduced", "verdict: failed", "claims.G1.remarks.reduced.verdict: Input"),
     ],
 )  # fmt: skip
-def test_a_malformed_claim_is_one_line_with_file_key_and_remedy(
+def test_a_malformed_claim_is_refused_with_file_and_key(
     old: str, new: str, said: str, tmp_path: Path
 ) -> None:
     text = (ROOT / "claims.yaml").read_text(encoding="utf-8")
@@ -59,22 +59,22 @@ def test_a_malformed_claim_is_one_line_with_file_key_and_remedy(
     assert message.startswith(f"{path}: ") and said in message and "\n" not in message
 
 
-def measured(value: float, low: float | None = None, high: float | None = None) -> Quantity:
+def quantity(value: float, low: float | None = None, high: float | None = None) -> Quantity:
     return Quantity("a", "the a", "updates", value, low, high, 3)
 
 
-def test_a_bound_belongs_to_what_it_allows() -> None:
+def test_a_bound_allows_its_end() -> None:
     between = Criterion(quantity="a", at_least=1.0, at_most=2.0, partly=(0.5, 3.0), by="estimate")
     outcomes = {0.5: "fails", 0.99: "fails", 1: "holds", 2: "holds", 2.01: "fails"}
-    assert {value: outcome(between, measured(value)) for value in outcomes} == outcomes
-    assert outcome(between, measured(math.nan)) == "not measured"
+    assert {value: outcome(between, quantity(value)) for value in outcomes} == outcomes
+    assert outcome(between, quantity(math.nan)) == "not measured"
     most = Criterion(quantity="a", at_most=30000, partly=100000, by="estimate")
-    assert [outcome(most, measured(v)) for v in (3e4, 1e5, math.inf)] == ["holds", "fails", "fails"]
-    assert most.words(measured(math.inf).unit) == "at most 30,000 updates"
-    assert between.words(measured(1).unit) == "between 1 update and 2 updates"
+    assert [outcome(most, quantity(v)) for v in (3e4, 1e5, math.inf)] == ["holds", "fails", "fails"]
+    assert most.words(quantity(math.inf).unit) == "at most 30,000 updates"
+    assert between.words(quantity(1).unit) == "between 1 update and 2 updates"
 
 
-def test_changes_are_of_what_there_is_and_of_some_day_since_the_registration() -> None:
+def test_changes_name_known_claims_and_days_after_the_registration() -> None:
     register = load_register(ROOT / "claims.yaml")
     ids = {each.id for each in register.claims}
     for change in register.changes:
@@ -82,8 +82,8 @@ def test_changes_are_of_what_there_is_and_of_some_day_since_the_registration() -
     assert [each.on.day for each in register.changes_of("G10")] == [24, 29]
 
 
-def test_the_published_verdicts_and_numbers_are_found_again_from_the_tables() -> None:
-    """None is left with words of another verdict, or without its numbers."""
+def test_the_published_verdicts_and_numbers_follow_from_the_tables() -> None:
+    """Every remark belongs to its verdict, and its numbers are found."""
     results = Results.read(ROOT / "reports/reduced", "reduced")
     judgements = judge_all([*CLAIMS.values()], results)
     published = json.loads((ROOT / "reports/reduced/claims.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What the evidence behind a claim remembers."""
+"""The evidence of a claim records what its measure reads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pondering.claims.evidence import Evidence, InsufficientError
 TAUS = (0.0, 0.001, 0.004, 0.01)
 
 
-def test_what_was_looked_at_is_remembered() -> None:
-    """Runs, replicas, seeds and sizes of what was asked for; the fewest seeds of any setting."""
-    act = table("parity", "act", TAUS, (2, 4, 9), gone=[(0.004, 5)])
+def test_evidence_records_runs_replicas_seeds_and_sizes() -> None:
+    """The number of seeds is the smallest of any setting."""
+    act = table("parity", "act", TAUS, (2, 4, 9), diverged=[(0.004, 5)])
     act = act[~((act["setting"] == 0.01) & (act["seed"] == 8))]
     act["status"] = act["status"].mask((act["setting"] == 0.0) & (act["seed"] == 2), "running")
     source = results([act, table("parity", "repeat", [1, 2], (1, 2, 7))])

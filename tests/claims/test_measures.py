@@ -1,6 +1,6 @@
-"""Measures whose numbers take more than a mean, by a second reckoning or by hand.
+"""Measures that are more than a mean, against the oracle or numbers by hand.
 
-Those of the others are in `support.claim_cases`, and all are found again in the published tables.
+`support.claim_cases` has numbers of the other measures; `test_claims.py` has all published ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from oracle.claim_oracle import (
     draw,
     line,
     mean,
-    measured,
+    measure,
     median,
     over,
     over_both,
@@ -69,7 +69,7 @@ WINDOWS = [
     [(character, kind) for text, kind in PIECES[: len(PIECES) - cut] for character in text]
     for cut in range(6)
 ]
-"""The text, and the text cut shorter and shorter."""
+"""The text, and five shorter beginnings of it."""
 
 
 def frame(*rows: Sequence[float]) -> pd.DataFrame:
@@ -77,8 +77,8 @@ def frame(*rows: Sequence[float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[1.0, 2.0, 3.0])
 
 
-def test_trends_and_lines_know_nothing_of_what_diverged() -> None:
-    """A row that rises, falls, never varies, lacks a point, has none."""
+def test_trends_and_lines_leave_diverged_points_out() -> None:
+    """The rows rise, fall, stay constant, lack a point, and lack all points."""
     every = frame([1, 2, 9], [4, 3, 2], [5, 5, 5], [1, NAN, 2], [NAN] * 3)
     np.testing.assert_allclose(frames.trend(every), [1, -1, 0, 1, 0])
     fits = frames.lines(every)
@@ -94,8 +94,8 @@ def test_the_best_settings_are_those_within_one_standard_error_of_the_lowest_mea
     assert frames.lowest_error(errors.to_numpy()) == pytest.approx(0.2)
 
 
-def test_a_curve_is_read_where_it_first_falls_and_averaged_by_straight_lines() -> None:
-    """Of two networks; the second never falls to 0.2, and its last computation is not known."""
+def test_a_curve_gives_its_first_fall_and_its_mean_by_trapezoids() -> None:
+    """The second network never falls to 0.2 and lacks its last number of computed steps."""
     curves = pd.DataFrame({
         "seed": [0] * 3 + [1] * 3, "setting": 0.5, "update": [100.0, 200.0, 400.0] * 2,
         "error": [0.6, 0.2, 0.0, 1.0, 1.0, 1.0],
@@ -129,9 +129,9 @@ def gain(ponder: Grid, act: Grid) -> Expected:
 
 @pytest.mark.parametrize("learned_error", [0.3, 0.1, 0.025])
 def test_computation_in_training(learned_error: float) -> None:
-    """B3, over the updates both were trained for; some replicas or all never learn.
+    """B3 over the updates that both mechanisms have; some or all replicas never learn.
 
-    PonderNet is the variant that is asked for; the other one is there, too.
+    The claim reads a variant of PonderNet; the results have the plain PonderNet, too.
     """
     variant = "pondernet[epsilon=0.05]"
     whole, halting = pair(), {"mechanism": variant}
@@ -163,7 +163,7 @@ def test_computation_in_training(learned_error: float) -> None:
         median([each.first(place, k, learned_error, "computed_steps") for k in SEEDS])
         for each, place in zip(curves, places, strict=True)
     ]
-    found = measured("B3", source, experiment="pair", learned_error=learned_error)
+    found = measure("B3", source, experiment="pair", learned_error=learned_error)
     check(
         found,
         compute_to_learn=(until_learned[0] / until_learned[1], 4),
@@ -183,16 +183,16 @@ def flat(setting: float, seed: int, level: float) -> float:
 
 @pytest.mark.parametrize(("priors", "taus", "lacking"), [(6, 5, "ACT"), (5, 6, "PonderNet")])
 def test_six_settings_of_each_are_needed(priors: int, taus: int, lacking: str) -> None:
-    """The priors beyond the claim's largest are counted, but not judged."""
+    """Priors above the claim's largest are counted but not judged."""
 
-    def judged(priors: int, taus: int) -> object:
+    def b4(priors: int, taus: int) -> object:
         ponder = rows("pair", "pondernet", [0.15 * (n + 1) for n in range(priors)], flat)
         act = rows("pair", "act", [0.001 * (n + 1) for n in range(taus)], flat)
-        return measured("B4", results([ponder, act]), experiment="pair")
+        return measure("B4", results([ponder, act]), experiment="pair")
 
-    assert judged(6, 6)
+    assert b4(6, 6)
     with pytest.raises(InsufficientError, match=f"^5 settings of {lacking} were run, 6 are"):
-        judged(priors, taus)
+        b4(priors, taus)
 
 
 @pytest.mark.parametrize(
@@ -205,12 +205,12 @@ def test_six_settings_of_each_are_needed(priors: int, taus: int, lacking: str) -
         ([10] * 20, [NEVER] * 20, 0.0, 0.0, 0.0),
     ],
 )
-def test_a_ratio_of_medians_lies_between_the_ends_of_both(
+def test_a_ratio_of_medians_has_bounds_from_both_medians(
     repeats: Sequence[float], penalties: Sequence[float], value: float, low: float, high: float
 ) -> None:
-    """Of 20 numbers the 5th and the 16th bound the median with 98.8%, the 6th and 15th with 95.9%.
+    """The 5th and 16th of 20 numbers bound the median with 98.8%, the 6th and 15th with 95.9%.
 
-    A second setting that takes longer changes nothing.
+    A second, slower setting changes nothing.
     """
     first, second = (
         pd.DataFrame({1: each, 3: 3 * np.array(each)}) for each in (repeats, penalties)
@@ -220,7 +220,7 @@ def test_a_ratio_of_medians_lies_between_the_ends_of_both(
     assert found.count == 20
 
 
-def test_too_few_seeds_bound_no_ratio_and_never_over_never_is_none() -> None:
+def test_too_few_seeds_bound_no_ratio_and_never_over_never_is_nan() -> None:
     for few, many in ((5, 20), (20, 5)):
         first, second = pd.DataFrame([10.0] * few), pd.DataFrame([20.0] * many)
         assert ratio_of_soonest(first, second) == Interval(0.5, 0.0, NEVER, 5)
@@ -228,8 +228,8 @@ def test_too_few_seeds_bound_no_ratio_and_never_over_never_is_none() -> None:
     assert math.isnan(ratio_of_soonest(never, never).estimate)
 
 
-def test_a_network_that_was_not_trained_is_no_failure() -> None:
-    """Three of four seeds at one time penalty; those of other settings do not count as seeds."""
+def test_a_network_that_was_not_trained_does_not_count() -> None:
+    """One penalty has three of four seeds. Settings that the claim leaves out have one."""
     act = table("logic", "act", TAUS, LEVELS, errors=(0, 0.1))
     learning = training("logic", "act", TAUS)
     act, learning = (
@@ -242,40 +242,42 @@ def test_a_network_that_was_not_trained_is_no_failure() -> None:
     evidence = Evidence(source)
     CLAIMS["G4"].measured_in(evidence)
     assert evidence.seeds == [4, 3]
-    found = values(measured("G4", source, tau_at_most=0.02, solved_below=0.1))
+    found = values(measure("G4", source, tau_at_most=0.02, solved_below=0.1))
     curves = Training(source, "logic", "act")
     assert found["solved_settings"] == 1.0
     assert found["solve_updates"] == median([curves.first(0.001, k, 0.1) for k in (2, 3, 5)])
 
 
 @pytest.mark.parametrize(("hardest", "solved"), [(0.04, 1.0), (0.1, 0.0)])
-def test_what_fails_on_the_longest_sums_is_not_solved(hardest: float, solved: float) -> None:
-    """Mean errors of 2% and of 4%; with 10% of the longest sums wrong the task is not solved."""
+def test_a_setting_that_fails_on_the_longest_sums_is_not_solved(
+    hardest: float, solved: float
+) -> None:
+    """Mean errors are 2% and 4%. With 10% of the longest sums wrong, addition is not solved."""
     act = rows(
         "addition", "act", TAUS, lambda s, k, d: hardest if d == 3 else 0.01, levels=(1, 2, 3)
     )
     source = results([act], [training("addition", "act", TAUS)])
-    found = measured("G6", source, solved_below=0.05, minimum_settings=7)
+    found = measure("G6", source, solved_below=0.05, minimum_settings=7)
     assert values(found)["solved_settings"] == solved
     assert values(found)["worst_error"] == pytest.approx((hardest + 0.02) / 3)
 
 
-def test_a_ratio_of_spreads_says_what_is_taken_for_next_to_nothing() -> None:
+def test_a_ratio_of_spreads_names_its_smallest_denominator() -> None:
     act = table("parity", "act", TAUS, LEVELS)
     act.loc[act["setting"] >= 0.02, "ponder_time"] = 2.0
     one = act[act["seed"] == 2]
     curves, plain = training("parity", "act", TAUS), table("parity", "repeat", [1], LEVELS)
-    for kept, said in ((act, " (0, taken as 0.001)"), (one, "")):
-        found = CLAIMS["G2"].measured_in(Evidence(results([plain, kept], [curves])))
+    for part, words in ((act, " (0, taken as 0.001)"), (one, "")):
+        found = CLAIMS["G2"].measured_in(Evidence(results([plain, part], [curves])))
         (label,) = (each.label for each in found if each.name == "spread_ratio")
-        assert label.endswith(f"over highest third{said}")
+        assert label.endswith(f"over highest third{words}")
 
 
 def additions(setting: float, scale: float) -> tuple[list[dict[str, Any]], dict[int, Pairs]]:
-    """Traces, and by seed and sequence the digits of both summands with the steps of each sum.
+    """Traces, and for each seed and sequence the pairs (digits of both summands, steps).
 
-    Seed 5 was not traced; the numbers of seed 8 all have three digits, as have their sums; the
-    steps of seed 3 scatter by the scale.
+    Seed 5 has no trace. All numbers and sums of seed 8 have three digits. The steps of seed 3
+    scatter by `scale`.
     """
     traces, known = [], {}
     for seed in (2, 3, 8):
@@ -303,7 +305,7 @@ def additions(setting: float, scale: float) -> tuple[list[dict[str, Any]], dict[
 
 
 def follows(sequences: Pairs) -> float:
-    """Correlation of the pairs with the means of each sequence taken off; NaN of equal digits."""
+    """Correlation of the pairs less each sequence's means; NaN if all digits are equal."""
     digits, steps = [], []
     for pairs in sequences:
         digits += [both - mean(each for each, _ in pairs) for both, _ in pairs]
@@ -312,8 +314,8 @@ def follows(sequences: Pairs) -> float:
 
 
 @pytest.mark.parametrize(("gone", "bound", "scale"), [((), 0.25, 0.01), (BROKEN, 0.625, 0)])
-def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
-    """G7; a setting with a mean error at the bound has learned; steps without scatter track 0."""
+def test_steps_by_digits(diverged: Replicas, bound: float, scale: float) -> None:
+    """G7. A setting whose mean error is at the bound has learned; constant steps track by 0."""
     traces, known = additions(0.004, scale)
     act = table(
         "addition",
@@ -322,19 +324,19 @@ def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
         DIGITS,
         errors=(0, 0.45),
         exact={0.01: 0.25, 0.02: 0.5, 0.05: 0.75},
-        gone=gone,
+        diverged=diverged,
     )
     source = results([act], traces={"addition": traces})
     grid = Grid(source, "addition", "act")
     learned = [s for s in PENALTIES if grid.mean_error(s, SEEDS) <= bound]
     highest = learned[-1]
-    assert highest == (0.02 if gone else 0.01) and 0.004 in learned
+    assert highest == (0.02 if diverged else 0.01) and 0.004 in learned
     lines = {
         (s, k): line(DIGITS, [grid.steps_at[s, k, d] for d in DIGITS])
         for s in PENALTIES
         for k in SEEDS
     }
-    found = measured("G7", source, minimum_numbers=5, learned_at_most=bound)
+    found = measure("G7", source, minimum_numbers=5, learned_at_most=bound)
     tracked = {seed: follows(sequences) for seed, sequences in known.items()}
     assert math.isnan(tracked[8])
     check(
@@ -346,14 +348,14 @@ def test_steps_by_digits(gone: Replicas, bound: float, scale: float) -> None:
     )
 
 
-def test_what_has_not_learned_has_no_line_and_tracks_nothing() -> None:
-    """Traces are of one setting; where that has not learned, they say nothing."""
+def test_a_setting_that_has_not_learned_has_no_line_and_no_tracking() -> None:
+    """Traces of a setting that has not learned count as little as no traces."""
     traces, _ = additions(0.004, 1)
     act = table("addition", "act", PENALTIES, DIGITS, exact={0.004: 0.5, 0.01: 0.0})
-    for kept in (traces, []):
-        source = results([act], traces={"addition": kept})
+    for some in (traces, []):
+        source = results([act], traces={"addition": some})
         for bound, names in ((0.1, ["linearity", "highest_slope", "tracking"]), (-1.0, [])):
-            found = measured("G7", source, minimum_numbers=5, learned_at_most=bound)
+            found = measure("G7", source, minimum_numbers=5, learned_at_most=bound)
             assert [*found] == ["act_error", *names]
             assert not names or math.isnan(found["tracking"].estimate)
 
@@ -365,11 +367,11 @@ def test_sums_of_too_few_numbers_are_not_judged() -> None:
         traces={"addition": traces},
     )
     with pytest.raises(InsufficientError, match=r"^5 numbers of a sum were run, 6 are needed$"):
-        measured("G7", source, minimum_numbers=6)
+        measure("G7", source, minimum_numbers=6)
 
 
-def sorted_numbers() -> tuple[list[dict[str, Any]], dict[int, float]]:
-    """Traces, and by seed the mean excess at the last two inputs; seed 5 was not traced."""
+def sorting_traces() -> tuple[list[dict[str, Any]], dict[int, float]]:
+    """Traces, and each seed's mean excess of steps at the last two inputs; seed 5 has none."""
     traces, known = [], {}
     for seed in (2, 3, 8):
         excess = []
@@ -393,21 +395,21 @@ def sorted_numbers() -> tuple[list[dict[str, Any]], dict[int, float]]:
     [((), {}), (BROKEN, dict.fromkeys((0.0, 0.001, 0.01, 0.02, 0.05), 0.75))],
     ids=["whole", "broken"],
 )
-def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
-    """G8; the second time a replica of the best τ diverged."""
-    traces, spikes = sorted_numbers()
+def test_sorting(diverged: Replicas, exact: Mapping[float, float]) -> None:
+    """G8. In the second case a replica of the best τ diverged."""
+    traces, spikes = sorting_traces()
     source = results(
         [
             table("sort", "repeat", [1, 2], LENGTHS),
-            table("sort", "act", PENALTIES, LENGTHS, exact=exact, gone=gone),
+            table("sort", "act", PENALTIES, LENGTHS, exact=exact, diverged=diverged),
         ],
         traces={"sort": traces},
     )
     plain, act = Grid(source, "sort", "repeat"), Grid(source, "sort", "act")
     best = act.best()
-    if gone:
+    if diverged:
         assert best == 0.004
-    else:  # another for some seeds
+    else:  # some seeds have another best setting
         assert len({min(PENALTIES, key=lambda s, k=k: act.error[s, k]) for k in SEEDS}) > 1
 
     def power(seed: int) -> float:
@@ -415,7 +417,7 @@ def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
         return line([math.log(d) for d in LENGTHS], logarithms)[0]
 
     check(
-        measured("G8", source),
+        measure("G8", source),
         plain_error=plain_error(plain),
         best_error=over(act.lowest),
         gain=over(lambda seeds: plain.mean_error(1, seeds) - act.lowest(seeds)),
@@ -430,7 +432,7 @@ def test_sorting(gone: Replicas, exact: Mapping[float, float]) -> None:
 
 
 def window(seed: int, place: int) -> Read:
-    """A reading with some numbers missing; seed 3 reads the first with ever the same steps."""
+    """A trace with some numbers missing; seed 3 takes constant steps in the first window."""
     steps = []
     for index, (character, kind) in enumerate(WINDOWS[place]):
         key = (seed, place, index)
@@ -444,7 +446,7 @@ def window(seed: int, place: int) -> Read:
 
 
 def by_kind(windows: Sequence[Read], kinds: Sequence[str], what: str) -> float:
-    """The mean at characters of these kinds; steps in deviations of their own window."""
+    """The mean at characters of these kinds; steps count in deviations of their window."""
     found = []
     for steps in windows:
         (text,) = (text for text in WINDOWS if len(text) == len(steps))
@@ -460,7 +462,7 @@ def by_kind(windows: Sequence[Read], kinds: Sequence[str], what: str) -> float:
 
 
 def test_steps_by_character() -> None:
-    """G10; the kinds that the claim does not name count for nothing but the spread."""
+    """G10. Kinds that the claim does not name count in the spread alone."""
     seeds, places = (2, 3, 5), range(6)
     read = {(k, place): window(k, place) for k, place in itertools.product(seeds, places)}
     traces = [trace("text", steps, seed=k) for (k, _), steps in read.items()]
@@ -485,10 +487,10 @@ def test_steps_by_character() -> None:
         )
 
     def both(statistic: Callable[[Sequence[int], Sequence[int]], float]) -> Expected:
-        return over_both(statistic, places, seeds, len(seeds) - 1)  # of the smaller count
+        return over_both(statistic, places, seeds, len(seeds) - 1)  # freedom of the smaller count
 
     def digit_loss(some: Sequence[int], few: Sequence[int]) -> float:
-        """At 4, 0 and 7 of 4071, which another digit follows."""
+        """The loss at 4, 0 and 7 of 4071, after which another digit follows."""
         return mean(
             one["loss"]
             for each in chosen(some, few)
@@ -496,7 +498,7 @@ def test_steps_by_character() -> None:
             if one["kind"] == "id" and one["input"] in "407" and one["loss"] is not None
         )
 
-    found = measured("G10", source, minimum_characters=24)
+    found = measure("G10", source, minimum_characters=24)
     steps, letter = "ponder_time", "letter"
     check(
         found,
@@ -510,4 +512,4 @@ def test_steps_by_character() -> None:
         id_entropy=above("entropy", ["id"], letter),
     )
     with pytest.raises(InsufficientError, match="24 characters of kind 'id', 25 are needed"):
-        measured("G10", source, minimum_characters=25)
+        measure("G10", source, minimum_characters=25)

@@ -1,4 +1,4 @@
-"""Intervals of rates, settings and texts, cut to their units; numbers as people write them."""
+"""Intervals of rates, settings and texts, limits of units, and numbers as text."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def mean(sample: np.ndarray) -> Interval:
     return over_windows_and_seeds(lambda rows: rows["value"].mean(), rows)
 
 
-def test_of_one_seed_the_windows_are_the_evidence() -> None:
-    """16 windows of a text; of several seeds see `test_steps_by_character`."""
-    drawn = np.random.default_rng(3).normal(size=(16, 1))
-    found = mean(drawn)
+def test_one_seed_has_an_interval_over_its_windows() -> None:
+    """`test_measures.py` has several seeds (`test_steps_by_character`)."""
+    sample = np.random.default_rng(3).normal(size=(16, 1))
+    found = mean(sample)
     assert found.count == 1
-    assert found.high - found.low == pytest.approx(2 * T15 * drawn.std(ddof=1) / 4, rel=1e-6)
+    assert found.high - found.low == pytest.approx(2 * T15 * sample.std(ddof=1) / 4, rel=1e-6)
 
 
 @pytest.mark.parametrize(("sample", "value"), [([[2.0] * 3], 2.0), ([[math.nan] * 2, [1, 2]], 1.5)])
@@ -53,7 +53,7 @@ def quantity(found: Interval, unit: Unit = "steps") -> Quantity:
 @pytest.mark.parametrize(
     ("unit", "least", "most"), [("share", 0, 1), ("points", -1, 1), ("correlation", -1, 1)]
 )
-def test_bounds_are_cut_to_what_a_unit_can_be(unit: Unit, least: int, most: int) -> None:
+def test_intervals_are_cut_to_the_range_of_their_unit(unit: Unit, least: int, most: int) -> None:
     for found in (mean_interval([least, most, most]), median_interval([least, most, most])):
         cut = quantity(found, unit)
         assert (cut.low, cut.high) == (least, most)
@@ -61,13 +61,13 @@ def test_bounds_are_cut_to_what_a_unit_can_be(unit: Unit, least: int, most: int)
     assert change.low == 0 and change.high is not None and change.high > 4
 
 
-def test_what_is_not_measured_or_of_one_seed_has_no_interval() -> None:
+def test_one_seed_or_no_measurement_has_no_interval() -> None:
     for found in (mean_interval([0.5]), rate([])):
         assert (quantity(found).low, quantity(found).high) == (None, None)
     assert quantity_text(quantity(rate([]), "share")) == "not measured"
 
 
-def test_labels_take_arguments_and_texts_of_their_part_and_what_a_star_stands_for() -> None:
+def test_labels_take_arguments_texts_of_their_part_and_the_text_of_a_star() -> None:
     one = Interval(1.0, 0.5, 2.0, 3)
     found = {"a": one, "b_8_of_16": one, "b_x, Sort": one, "x, Sort": "the x", "a, Sort": one,
              "w": "1", "w, Sort": "2"}  # fmt: skip
@@ -90,12 +90,12 @@ def test_settings_that_most_seeds_solve() -> None:
         assert math.isnan(none.estimate) and none.count == 0
 
 
-def test_the_gap_of_solved_settings_moves_with_the_seeds_that_are_drawn() -> None:
-    """One setting that six of ten seeds solve: most do in a draw by a binomial of ten and 0.6."""
+def test_the_gap_of_solved_settings_varies_over_draws_of_seeds() -> None:
+    """Six of ten seeds solve one setting, so most seeds of a draw may solve it or not."""
     solved = pd.DataFrame(np.arange(10)[:, None] < np.array([10, 10, 6, 0]))
     never = pd.DataFrame(np.zeros((10, 4), dtype=bool))
     assert solved_settings_gap(solved, never) == Interval(0.75, 0.5, 0.75, 10)
-    same = solved_settings_gap(solved, solved)  # of the same seeds in every draw
+    same = solved_settings_gap(solved, solved)  # each draw has the same seeds of both
     assert same == Interval(0, 0, 0, 10)
     assert solved_settings_gap(solved[[0, 1]], never[[0, 1]]) == Interval(1, 1, 1, 10)
 
@@ -120,13 +120,13 @@ def test_the_gap_of_solved_settings_moves_with_the_seeds_that_are_drawn() -> Non
         (Quantity("", "", "share", 1.0, 1.0, 1.0, 3), "100.0% (no spread)"),
     ],
 )
-def test_numbers_are_printed_as_people_write_them(quantity: Quantity, text: str) -> None:
+def test_numbers_with_units_as_text(quantity: Quantity, text: str) -> None:
     assert quantity_text(quantity) == text
     assert number_text(0.0, "share") == "0.0%"
 
 
 def test_a_quantity_in_a_sentence() -> None:
-    """The first of its name, or that of a part; "never" is no number."""
+    """A name finds its first quantity, or the quantity of a part; "never" is no number."""
     found = [
         Quantity("solved", "", "share", 0.3, 0.1, 0.6, 10),
         Quantity("solved", "", "share", 0.5, 0.2, 0.8, 10, "Sort, bias 3"),

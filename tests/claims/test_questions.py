@@ -1,4 +1,4 @@
-"""Our own claims (Q): every bound both ways, what leaves one open, and their quantities by hand."""
+"""Our questions (Q): both sides of every bound, missing evidence, and quantities by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HALF = {"pondernet": 0.5, "random_depth": 0.5}
 GOOD = {"pondernet": 0.5, "random_depth": 0.9}
 
 
-def judged(name: str, made: Results) -> Judgement:
+def judge_question(name: str, made: Results) -> Judgement:
     return judge(CLAIMS[name], made)
 
 
@@ -76,23 +76,23 @@ CASES: list[tuple[str, Callable[[], Results], str]] = [
 
 
 @pytest.mark.parametrize(("name", "made", "verdict"), CASES)
-def test_every_bound_both_ways(name: str, made: Callable[[], Results], verdict: str) -> None:
-    found = judged(name, made())
+def test_both_sides_of_every_bound(name: str, made: Callable[[], Results], verdict: str) -> None:
+    found = judge_question(name, made())
     assert found.verdict == verdict, found.reason
     assert found.evidence.fewest_seeds == 10 and found.remark.why == found.reason
 
 
 def without_setting(mechanism: str, setting: float) -> Results:
-    """Q1 of a part of its runs."""
+    """Results of Q1 without one setting of a mechanism."""
     made = cases.q1()
     table = made.tables["comparison"]
-    own = (table["mechanism"] == mechanism) & (table["setting"] == setting)
-    return results([table[~own]])
+    absent = (table["mechanism"] == mechanism) & (table["setting"] == setting)
+    return results([table[~absent]])
 
 
 SMALL = "too small to tell"
 OPEN = {
-    "seeds that were seen": ("Q2", lambda: cases.q2(seeds=range(19)), SMALL,
+    "published seeds": ("Q2", lambda: cases.q2(seeds=range(19)), SMALL,
                              "Seeds of a setting: 9; 10 are needed."),
     "not learned": ("Q1", lambda: cases.q1(error=0.4), SMALL,
                     "Not learned here: solved, the fewer of the two, 0 networks, where at least 5"),
@@ -110,19 +110,19 @@ OPEN = {
 
 
 @pytest.mark.parametrize("case", OPEN)
-def test_what_leaves_a_claim_open(case: str) -> None:
+def test_missing_evidence_leaves_a_question_open(case: str) -> None:
     name, made, verdict, reason = OPEN[case]
-    found = judged(name, made())
+    found = judge_question(name, made())
     assert found.verdict == verdict and found.reason.startswith(reason), found.reason
 
 
-def test_quick_shows_what_it_measures_with_its_own_seeds() -> None:
-    found = judged("Q2", cases.q2(0.2, seeds=range(3), profile="quick"))
+def test_the_quick_profile_measures_and_counts_its_seeds() -> None:
+    found = judge_question("Q2", cases.q2(0.2, seeds=range(3), profile="quick"))
     assert (found.verdict, found.evidence.fewest_seeds) == (SMALL, 3)
     assert [each.outcome for each in found.findings] == ["fails"]
 
 
-def test_where_a_setting_was_repeated_its_new_seeds_count_alone() -> None:
+def test_only_new_seeds_count_where_a_setting_was_repeated() -> None:
     seeds = [0, 1, 2, *range(10, 15)]
     made = results([
         rows("a", "act", (0.1, 0.2), cases.flat(0.1), levels=(1,), seeds=seeds),
@@ -130,34 +130,34 @@ def test_where_a_setting_was_repeated_its_new_seeds_count_alone() -> None:
     ])  # fmt: skip
     table = made.tables["a"]
     made.tables["a"] = table[~((table["setting"] == 0.2) & (table["seed"] >= 10))]
-    kept = from_seed(made, 1, 10).tables["a"]
-    found = {key: list(each) for key, each in kept.groupby(["mechanism", "setting"])["seed"]}
+    counted = from_seed(made, 1, 10).tables["a"]
+    found = {key: list(each) for key, each in counted.groupby(["mechanism", "setting"])["seed"]}
     assert found["act", 0.1] == [*range(10, 15)] and found["act", 0.2] == [1, 2]
     assert found["repeat", 1] == [1, 2, 3, 4]
 
 
-def test_without_a_network_that_solves_it_nothing_is_said_of_the_prior() -> None:
+def test_the_prior_is_not_measured_if_no_network_solves_the_task() -> None:
     made = cases.q1()
     table = made.tables["comparison"]
     table.loc[table["mechanism"] == cases.variant("pondernet", beta=0), "error"] = 0.4
-    found = judged("Q1", made)
+    found = judge_question("Q1", made)
     assert found.verdict == "mostly reproduced"
     assert found.reason == "Not measured: beta 0: correlation with difficulty."
 
 
 def student_of_mean(values: np.ndarray) -> tuple[float, float, float]:
     """Mean over networks [seeds, networks] with the jackknife over seeds, NaN left out."""
-    kept = [row for row in values if not np.isnan(row).all()]
-    mean = float(np.nanmean(kept))
-    without = [np.nanmean(kept[:k] + kept[k + 1 :]) for k in range(len(kept))]
-    n = len(kept)
+    complete = [row for row in values if not np.isnan(row).all()]
+    mean = float(np.nanmean(complete))
+    without = [np.nanmean(complete[:k] + complete[k + 1 :]) for k in range(len(complete))]
+    n = len(complete)
     error = math.sqrt((n - 1) / n * sum((each - np.mean(without)) ** 2 for each in without))
     half = float(stats.t.ppf(0.975, n - 1)) * error
     return mean, mean - half, mean + half
 
 
-def test_correlations_are_those_of_single_networks_by_hand() -> None:
-    """Unequal numbers of solved networks a seed; a network whose steps never vary counts as 0."""
+def test_correlations_of_single_networks_by_hand() -> None:
+    """Seeds solve different numbers of networks; a network of constant steps counts as 0."""
     draw = np.random.default_rng(5)
     taus, levels = (0.0002, 0.002, 0.02), tuple(map(float, range(1, 8)))
     steps = {key: 2 + draw.random() for key in itertools.product(taus, cases.SEEDS, levels)}
@@ -168,12 +168,12 @@ def test_correlations_are_those_of_single_networks_by_hand() -> None:
     act = rows("comparison", "act", taus, lambda s, k, d: errors[s, k],
                lambda s, k, d: steps[s, k, d], levels=levels, seeds=cases.SEEDS)  # fmt: skip
     table = made.tables["comparison"]
-    found = judged("Q1", results([act, table[table["mechanism"] != "act"]]))
+    found = judge_question("Q1", results([act, table[table["mechanism"] != "act"]]))
     by_hand = np.full((len(cases.SEEDS), len(taus)), np.nan)
     for (i, seed), (j, tau) in itertools.product(enumerate(cases.SEEDS), enumerate(taus)):
         if errors[tau, seed] < 0.05:
-            own = [steps[tau, seed, level] for level in levels]
-            by_hand[i, j] = stats.spearmanr(levels, own)[0] if len(set(own)) > 1 else 0.0
+            taken = [steps[tau, seed, level] for level in levels]
+            by_hand[i, j] = stats.spearmanr(levels, taken)[0] if len(set(taken)) > 1 else 0.0
     assert quantity(found, "act_correlation") == pytest.approx(student_of_mean(by_hand))
     assert quantity(found, "solved_act")[0] == (~np.isnan(by_hand)).sum()
 
@@ -212,23 +212,23 @@ def test_mechanisms_that_learned_nothing_are_not_compared() -> None:
     made = cases.q4(0.1, 0.02)
     table = made.tables["comparison"]
     table.loc[table["mechanism"] == "dact", "error"] = 0.26
-    found = judged("Q4", made)
+    found = judge_question("Q4", made)
     assert not any("any_depth" in each for each in names(found, "Comparison"))
     without = cases.q4(0.1, 0.02)
-    for own in (without.tables, without.exits):
-        own["comparison"] = own["comparison"][own["comparison"]["mechanism"] != "dact"]
-    left = quantity(judged("Q4", without), "variance_ratio_beside", "Comparison")[0]
+    for part in (without.tables, without.exits):
+        part["comparison"] = part["comparison"][part["comparison"]["mechanism"] != "dact"]
+    left = quantity(judge_question("Q4", without), "variance_ratio_beside", "Comparison")[0]
     assert quantity(found, "variance_ratio_beside", "Comparison")[0] == pytest.approx(left)
     assert left != pytest.approx(quantity(found, "variance_ratio", "Comparison digits")[0])
     made.readouts["comparison"] = cases.audit_of("comparison", "dact", (0.5,), {"depth": 0.01})
-    found = judged("Q4", made)
+    found = judge_question("Q4", made)
     first, beside = (each for each in found.quantities if each.part == "Comparison")
     assert first.value == pytest.approx(left)
     assert beside.value == pytest.approx(quantity(found, "variance_ratio", "Comparison digits")[0])
 
 
-def test_a_network_leaves_one_step_only_if_it_had_come_to_it() -> None:
-    """Of one that never fell, and one that rises to 1.5 and no more, none counts as returned."""
+def test_a_network_returns_from_one_step_only_if_it_fell_to_it() -> None:
+    """Seed 100 never fell to one step, and seed 101 rises to 1.5 only: neither returned."""
     ways = {
         100: lambda setting, share: 3.0,
         101: lambda setting, share: 1.0 if share < 0.5 else 1.5,

@@ -1,4 +1,4 @@
-"""Verdicts: each claim of the papers on results made to order, and the engine on made-up claims."""
+"""Verdicts of the papers' claims on made-up results, and of made-up claims."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from support.claim_cases import BITS, CASES, NUMBERS, TAUS, nothing_learned
 from support.claim_tables import results, rows
 
-from pondering.claims.claims import Claim, Criterion, Precondition, Remark, load_register
+from pondering.claims.claims import Criterion, Precondition, Remark, load_register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import Judgement, judge, judge_all
 from pondering.results.results import Results
@@ -21,14 +21,14 @@ from pondering.results.statistics import Interval
 OPEN = "too small to tell"
 EVERY = load_register(Path(__file__).parents[2] / "claims.yaml").claims
 CLAIMS = {claim.id: claim.model_copy(update={"remarks": {}}) for claim in EVERY if not claim.own}
-"""Of the papers; without what is said of the runs that were published."""
+"""The papers' claims, without the remarks on the published runs."""
 CORE = Criterion(quantity="a", at_least=1.0, partly=0.5, by="estimate", core=True)
 SIDE = Criterion(quantity="b", at_least=1.0, partly=0.5, by="estimate")
 THIRD = dict.fromkeys(("G3", "G9", "G10", "B1", "B3", "B4"), "not reproduced")
-"""Claims whose third case has not learned at the paper's size; others are too small to tell."""
+"""Claims whose third case did not learn at the paper's size; others are too small to tell."""
 
 
-def changed(source: Results, experiment: str, **columns: object) -> Results:
+def with_columns(source: Results, experiment: str, **columns: object) -> Results:
     """Results with some columns of one table replaced."""
     table = source.tables[experiment].assign(**columns)
     return dataclasses.replace(source, tables=source.tables | {experiment: table})
@@ -53,21 +53,25 @@ def test_without_results_every_claim_is_undecided() -> None:
 
 
 @pytest.mark.parametrize("size", ["paper", "smaller"])
-def test_what_is_not_learned_fails_at_the_papers_size_alone(size: str) -> None:
+def test_a_task_that_was_not_learned_fails_only_at_the_papers_size(size: str) -> None:
     few = [each.model_copy(update={"minimum_seeds": 2}) for each in CLAIMS.values()]
-    judged = {each.claim.id: each for each in judge_all(few, nothing_learned(size == "smaller"))}
-    real = ("G9", "G10", "M1", "M2")  # texts and digits are as large
-    for name, each in judged.items():
+    judgements = {
+        each.claim.id: each for each in judge_all(few, nothing_learned(size == "smaller"))
+    }
+    real = ("G9", "G10", "M1", "M2")  # texts and digits have the paper's size
+    for name, each in judgements.items():
         fails = size == "paper" or name in real
         assert each.verdict == ("not reproduced" if fails else OPEN), (name, each.reason)
     start = "Not learned at difficulties up to 32, in the paper up to 64: "
     if size == "paper":
         start = "Not reproduced within 60,000 updates (the paper: 16,000,000): "
-        assert judged["B1"].reason.startswith("Not learned at the paper's size after 60,000 update")
-    assert judged["G2"].reason.startswith(start)
+        assert judgements["B1"].reason.startswith(
+            "Not learned at the paper's size after 60,000 update"
+        )
+    assert judgements["G2"].reason.startswith(start)
 
 
-def test_nobody_says_after_how_many_updates_without_curves() -> None:
+def test_without_curves_the_number_of_updates_is_not_known() -> None:
     judgement = judge(CLAIMS["G3"], dataclasses.replace(CASES["G3"][2], curves={}))
     assert judgement.verdict == "not reproduced"
     start = "Not learned at the paper's size; without curves it is not known in how many updates: "
@@ -75,7 +79,7 @@ def test_nobody_says_after_how_many_updates_without_curves() -> None:
 
 
 def test_too_few_seeds_or_too_small_a_profile_decide_nothing() -> None:
-    """What can be measured is reported all the same."""
+    """The quantities are still reported."""
     source, few = CASES["G2"][0], CLAIMS["G2"].model_copy(update={"minimum_seeds": 21})
     judgement = judge(few, source)
     assert (judgement.verdict, judgement.reason) == (OPEN, "Seeds of a setting: 20; 21 are needed.")
@@ -86,7 +90,7 @@ def test_too_few_seeds_or_too_small_a_profile_decide_nothing() -> None:
     assert later.quantities and judgement.quantities
 
 
-def test_an_easy_task_is_an_excuse_below_the_papers_size_and_a_finding_at_it() -> None:
+def test_a_task_that_is_too_easy_fails_only_at_the_papers_size() -> None:
     parts = [
         rows("parity", mechanism, settings, lambda s, k, d: 0.01, levels=BITS)
         for mechanism, settings in (("repeat", (1,)), ("act", TAUS))
@@ -99,8 +103,8 @@ def test_an_easy_task_is_an_excuse_below_the_papers_size_and_a_finding_at_it() -
     assert judgement.verdict == OPEN and judgement.reason.startswith(start)
 
 
-def test_a_condition_that_lapses_hides_no_other() -> None:
-    """At the paper's size an easy task is no excuse, one that is not learned is."""
+def test_a_precondition_that_lapses_hides_no_other() -> None:
+    """At the paper's size only a precondition of learning counts."""
     claim, source = CLAIMS["G2"], CASES["G2"][0]
     lapsed = Precondition(quantity="plain_error", at_least=2.0)
     strict = lapsed.model_copy(update={"learned": True})
@@ -114,18 +118,20 @@ def test_a_condition_that_lapses_hides_no_other() -> None:
     ("learned", "verdict", "reason"),
     [(True, "not reproduced", ": x could not be measured."), (False, OPEN, "Could not be mea")],
 )
-def test_a_condition_that_is_not_measured(learned: bool, verdict: str, reason: str) -> None:
+def test_a_precondition_that_is_not_measured(learned: bool, verdict: str, reason: str) -> None:
     claim = CLAIMS["G2"].model_copy(
         update={"preconditions": (Precondition(quantity="x", learned=learned),)}
     )
     source = CASES["G2"][0]
     if not learned:  # lapses at the paper's size
-        source = changed(source, "parity", difficulty=source.tables["parity"]["difficulty"] / 2)
+        source = with_columns(
+            source, "parity", difficulty=source.tables["parity"]["difficulty"] / 2
+        )
     judgement = judge(claim, source)
     assert judgement.verdict == verdict and reason in judgement.reason
 
 
-def test_what_fails_says_in_what_it_is_less_than_the_paper() -> None:
+def test_a_failure_names_what_is_smaller_than_in_the_paper() -> None:
     claim, source = CLAIMS["G2"], CASES["G2"][1]
     within = "within 10,000 updates (the paper: 16,000,000)"
     reason = judge(claim, source).reason
@@ -135,7 +141,7 @@ def test_what_fails_says_in_what_it_is_less_than_the_paper() -> None:
     }
     as_long = judge(claim, dataclasses.replace(source, curves=longer)).reason
     assert as_long == reason.partition(". ")[2]
-    halved = changed(source, "parity", difficulty=source.tables["parity"]["difficulty"] / 2)
+    halved = with_columns(source, "parity", difficulty=source.tables["parity"]["difficulty"] / 2)
     smaller = f"Tried at difficulties up to 32, in the paper up to 64, {within}. Fails: "
     assert judge(claim, halved).reason.startswith(smaller)
 
@@ -147,7 +153,7 @@ def test_what_fails_says_in_what_it_is_less_than_the_paper() -> None:
         ({"stand_in": True}, "on data that stand in for the paper's"),
     ],
 )
-def test_other_data_than_the_papers_are_smaller(card: dict[str, Any], reason: str) -> None:
+def test_other_data_than_the_papers_count_as_smaller(card: dict[str, Any], reason: str) -> None:
     source = CASES["G10"][2]
     cards = {"wikipedia": dataclasses.replace(source.cards["wikipedia"], **card)}
     judgement = judge(CLAIMS["G10"], dataclasses.replace(source, cards=cards))
@@ -157,15 +163,15 @@ def test_other_data_than_the_papers_are_smaller(card: dict[str, Any], reason: st
 
 @pytest.mark.parametrize(("count", "verdict"), [(1, "reproduced"), (11, "not reproduced")])
 def test_diverged_runs_count_as_failures(count: int, verdict: str) -> None:
-    """One of twenty moves no median, eleven do."""
+    """One diverged seed of twenty leaves the median, eleven change it."""
     table = CASES["G1"][0].tables["parity"]
-    gone = (table["mechanism"] == "act") & (table["seed"] < count)
+    diverged = (table["mechanism"] == "act") & (table["seed"] < count)
     columns = {
-        "status": table["status"].mask(gone, "diverged"),
-        "error": table["error"].mask(gone, 1.0),
-        "ponder_time": table["ponder_time"].mask(gone),
+        "status": table["status"].mask(diverged, "diverged"),
+        "error": table["error"].mask(diverged, 1.0),
+        "ponder_time": table["ponder_time"].mask(diverged),
     }
-    judgement = judge(CLAIMS["G1"], changed(CASES["G1"][0], "parity", **columns))
+    judgement = judge(CLAIMS["G1"], with_columns(CASES["G1"][0], "parity", **columns))
     assert (judgement.evidence.diverged, judgement.verdict) == (count * len(TAUS), verdict)
 
 
@@ -194,7 +200,9 @@ def made_up(found: dict[str, Interval], *criteria: Criterion, **more: Any) -> Ju
         ({"a": math.nan, "b": 0.0}, "undecided", "Could not be measured: the a."),
     ],
 )  # fmt: skip
-def test_the_reason_names_what_decided(values: dict[str, float], verdict: str, reason: str) -> None:
+def test_the_reason_names_the_criteria_that_decided(
+    values: dict[str, float], verdict: str, reason: str
+) -> None:
     found = {name: Interval(v, math.nan, math.nan, 3) for name, v in values.items()}
     judgement = made_up(found, CORE, SIDE)
     reason = reason.replace("<", "steps, where at least 1.00 steps is needed")
@@ -212,7 +220,7 @@ def test_the_reason_names_what_decided(values: dict[str, float], verdict: str, r
         (0.9, 0.8, 0.99, "not reproduced", "Fails: the a, 0.90 steps (0.80 to 0.99), where at"),
     ],
 )
-def test_what_an_interval_does_not_settle_is_nearly_so_or_undecided(
+def test_an_interval_that_holds_the_bound_is_undecided_or_nearly_holds(
     value: float, low: float, high: float, verdict: str, begins: str
 ) -> None:
     sure = CORE.model_copy(update={"by": "interval"})
@@ -223,7 +231,7 @@ def test_what_an_interval_does_not_settle_is_nearly_so_or_undecided(
     assert strict == ("undecided" if verdict == "mostly reproduced" else verdict)
 
 
-def test_a_part_that_is_judged_apart_has_a_verdict_of_its_own() -> None:
+def test_a_part_that_is_judged_apart_has_its_verdict() -> None:
     holds, fails = Interval(1.5, 1.1, 1.9, 3), Interval(0.5, 0.1, 0.9, 3)
     second = CORE.model_copy(update={"quantity": "b"})
     more = {"apart": {"addition": ("b*",)}}
@@ -233,10 +241,9 @@ def test_a_part_that_is_judged_apart_has_a_verdict_of_its_own() -> None:
     assert claims_json([judgement], results([]))["verdicts"] == {"G2": "no", "G2 addition": "yes"}
 
 
-def test_what_is_said_of_a_verdict_has_its_numbers_and_is_of_that_verdict() -> None:
-    said: Claim = CLAIMS["G2"]
+def test_a_remark_has_its_numbers_and_belongs_to_one_verdict() -> None:
     remark = Remark(verdict="reproduced", why="{a}, {a: interval}", change="More.")
-    more = {"remarks": {"reduced": remark}, "id": said.id}
+    more = {"remarks": {"reduced": remark}}
     found = made_up({"a": Interval(1.5, 1.1, 1.9, 3)}, CORE, **more)
     assert (found.remark.why, found.remark.change) == (
         "1.50 steps, 1.50 steps (1.10 to 1.90)", "More.",
@@ -245,12 +252,14 @@ def test_what_is_said_of_a_verdict_has_its_numbers_and_is_of_that_verdict() -> N
     assert other.remark.why == other.reason and other.remark.change != "More."
 
 
-def test_a_verdict_that_hangs_on_which_good_setting_was_chosen_says_so() -> None:
-    """ACT's steps are above PonderNet's at its best penalty, below at one as good, and at one
-    beyond one standard error (0.0019), which does not count."""
+def test_a_verdict_that_changes_with_an_equally_good_setting_says_so() -> None:
+    """ACT takes more steps than PonderNet at its best penalty, and fewer at an equally good one.
+
+    A third penalty is worse by more than one standard error (0.0019) and does not count.
+    """
     name, errors = "parity_interpolation", {0.001: 0.05, 0.003: 0.051, 0.01: 0.06}
 
-    def judged(act_steps: dict[float, float]) -> Judgement:
+    def judge_b1(act_steps: dict[float, float]) -> Judgement:
         tables = [
             rows(name, "pondernet", [0.2], lambda s, k, d: 0.02 + 0.001 * (k % 3),
                  lambda s, k, d: 3.0 + 0.01 * (k % 2), levels=BITS),
@@ -259,21 +268,23 @@ def test_a_verdict_that_hangs_on_which_good_setting_was_chosen_says_so() -> None
         ]  # fmt: skip
         return judge(CLAIMS["B1"], results(tables))
 
-    found = judged({0.001: 4.0, 0.003: 2.0, 0.01: 2.0})
+    found = judge_b1({0.001: 4.0, 0.003: 2.0, 0.01: 2.0})
     assert found.verdict == "reproduced"
     assert found.flips == (
         "With ACT at 0.003, as good within one standard error: mostly reproduced.",
     )
-    stable = judged({0.001: 4.0, 0.003: 3.5})
+    stable = judge_b1({0.001: 4.0, 0.003: 3.5})
     assert (stable.verdict, stable.flips) == ("reproduced", ())
 
 
-def test_the_file_is_plain_json_names_what_is_unfinished_and_knows_nothing_infinite() -> None:
-    """No network of these solves logic, so the updates until it does are "never"."""
+def test_the_record_is_plain_json_and_names_unfinished_runs() -> None:
+    """No network solves logic, so the number of updates is "never", which JSON lacks."""
     source = CASES["G4"][1]
     table = source.tables["logic"]
-    begun = changed(source, "logic", status=table["status"].mask(table["seed"] == 2, "running"))
-    document = claims_json([judge(CLAIMS["G4"], begun)], begun)
+    unfinished = with_columns(
+        source, "logic", status=table["status"].mask(table["seed"] == 2, "running")
+    )
+    document = claims_json([judge(CLAIMS["G4"], unfinished)], unfinished)
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["experiments"] == document["unfinished"] == ["logic"]
     (found,) = document["claims"]

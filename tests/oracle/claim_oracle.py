@@ -1,6 +1,6 @@
-"""What the claims measure, worked out a second time: plain loops over the raw tables and curves.
+"""A second computation of the claims' measures: plain loops over the raw tables and curves.
 
-Shares no code with the measures. Intervals are worked out from pseudo-values, one per seed.
+It shares no code with the measures. Intervals come from pseudo-values, one for each seed.
 """
 
 from __future__ import annotations
@@ -37,23 +37,24 @@ BROKEN: Replicas = (
     (0.001, 3), (0.02, 8), (0.004, 5), (0.01, 3),  # penalties
     (2, 8), (3, 2),  # repeats
 )  # fmt: skip
-"""Settings and seeds of what diverged."""
+"""Settings and seeds of diverged replicas."""
 
 
 def draw(low: float, high: float, *key: Any) -> float:
-    """A number that looks random and belongs to the key."""
+    """A pseudo-random number that the key decides."""
     return random.Random(repr(key)).uniform(low, high)
 
 
 def table(
     experiment: str, mechanism: str, settings: Sequence[float], levels: Sequence[float], *,
     splits: Sequence[str] = ("test",), errors: tuple[float, float] = (0.0, 0.6),
-    exact: Mapping[float, float] | None = None, seeds: Sequence[int] = SEEDS, gone: Replicas = (),
+    exact: Mapping[float, float] | None = None, seeds: Sequence[int] = SEEDS,
+    diverged: Replicas = (),
 ) -> pd.DataFrame:  # fmt: skip
-    """Irregular evaluation rows, of each split in no order; a split that no claim asks about last.
+    """Irregular evaluation rows in random order; no claim reads the last split.
 
     Steps are multiples of 1/4, so that they tie. `exact` fixes the error of a setting. Replicas
-    `gone` diverged: as an evaluation writes them, with the worst error and without steps.
+    in `diverged` have the worst error and no steps, as an evaluation writes them.
     """
     parts = []
     for split in (*splits, "decoy"):
@@ -67,7 +68,7 @@ def table(
 
         part = rows(
             experiment, mechanism, settings, error, steps, levels=levels, split=split, seeds=seeds,
-            status=lambda s, k: "diverged" if (s, k) in gone else "finished",
+            status=lambda s, k: "diverged" if (s, k) in diverged else "finished",
         )  # fmt: skip
         parts.append(part.sample(frac=1, random_state=1))
     frame = pd.concat(parts)
@@ -81,9 +82,9 @@ def table(
 
 def training(
     experiment: str, mechanism: str, settings: Sequence[float], *,
-    updates: Sequence[int] = UPDATES, seeds: Sequence[int] = SEEDS, gone: Replicas = (),
+    updates: Sequence[int] = UPDATES, seeds: Sequence[int] = SEEDS, diverged: Replicas = (),
 ) -> pd.DataFrame:  # fmt: skip
-    """Irregular training curves in no order; a replica `gone` has no numbers after a while."""
+    """Irregular training curves in random order; `diverged` replicas are NaN after update 2000."""
     found = []
     for setting, seed in itertools.product(settings, seeds):
         computed = before = 0.0
@@ -91,7 +92,7 @@ def training(
             key = (experiment, mechanism, setting, seed, update)
             steps = draw(1, 6, "training steps", key)
             computed, before = computed + steps * (update - before), update
-            lost = (setting, seed) in gone and update > 2000
+            lost = (setting, seed) in diverged and update > 2000
             found.append({
                 "experiment": experiment, "mechanism": mechanism, "setting": float(setting),
                 "seed": seed, "update": float(update), "loss": 0.1,
@@ -103,13 +104,13 @@ def training(
 
 
 def mean(values: Iterable[float]) -> float:
-    """The mean of the numbers there are; NaN without any."""
+    """The mean without NaN; NaN if no number is left."""
     present = [value for value in values if not math.isnan(value)]
     return math.fsum(present) / len(present) if present else NAN
 
 
 class Grid:
-    """The evaluation of one mechanism: a replica's error and steps, levels with equal weight."""
+    """Error and steps of each replica of one mechanism; levels have equal weight."""
 
     def __init__(
         self, source: Results, experiment: str, mechanism: str, split: str = "test"
@@ -146,7 +147,7 @@ class Grid:
 
 
 class Training:
-    """The training curves of one mechanism up to an update; what diverged is all wrong."""
+    """The training curves of one mechanism up to an update; a diverged error is the worst."""
 
     def __init__(
         self, source: Results, experiment: str, mechanism: str, until: float = math.inf
@@ -162,13 +163,13 @@ class Training:
                 row["error"] = worst if math.isnan(row["error"]) else row["error"]
 
     def first(self, setting: float, seed: int, error: float, column: str = "update") -> float:
-        """The column where the error is first no more than this; infinite if it never is."""
+        """The column where the error is first at most `error`; infinite if it never is."""
         hits = [row[column] for row in self.rows[setting, seed] if row["error"] <= error]
         return float(hits[0]) if hits else math.inf
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Places from 1; equals share the mean of theirs."""
+    """Ranks from 1; equal values share their mean rank."""
     return [
         sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
         for value in values
@@ -183,13 +184,13 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def trend(x: Sequence[float], y: Sequence[float]) -> float:
-    """Spearman's over the points there are; none at all (0) where it does not exist."""
+    """Spearman's correlation without NaN; 0 where it does not exist."""
     pairs = [(a, b) for a, b in zip(x, y, strict=True) if not math.isnan(b)]
     return correlation(ranks([a for a, _ in pairs]), ranks([b for _, b in pairs]))
 
 
 def line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
-    """Slope of the least squares line and its R squared; none of either where numbers lack."""
+    """Slope and R squared of the least squares line; both are 0 if a number is missing."""
     if any(math.isnan(value) for value in y):
         return 0.0, 0.0
     fit = statistics.linear_regression(x, y)
@@ -199,13 +200,13 @@ def line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
 
 
 def median(values: Sequence[float]) -> float:
-    """Also of infinite numbers."""
+    """The median, also of infinite numbers."""
     return float(statistics.median(values))
 
 
 @dataclass(frozen=True)
 class Expected:
-    """A quantity as it should be, with the ends of its interval, NaN without one."""
+    """The expected value of a quantity and the ends of its interval; NaN without an interval."""
 
     value: float
     low: float
@@ -214,11 +215,11 @@ class Expected:
 
 
 def ends(value: float, *without: Sequence[float], freedom: float = NAN) -> tuple[float, float]:
-    """Student's t on Tukey's pseudo-values, of which each source of chance has its own.
+    """The ends of Student's interval from Tukey's pseudo-values of each source of chance.
 
     Args:
-        value: the statistic of everything.
-        without: for each source, the statistic without each seed of it.
+        value: the statistic of the whole sample.
+        without: for each source, the statistic without each of its members.
         freedom: degrees of freedom; NaN for Welch's.
     """
     found = [(len(each), [len(each) * value - (len(each) - 1) * v for v in each])
@@ -236,7 +237,7 @@ def ends(value: float, *without: Sequence[float], freedom: float = NAN) -> tuple
 
 
 def leaving_one(places: Sequence[int]) -> list[list[int]]:
-    """The places without each of them in turn."""
+    """The places without one, for each place in turn."""
     return [[other for other in places if other != place] for place in places]
 
 
@@ -252,7 +253,7 @@ def over_both(
     statistic: Callable[[Sequence[int], Sequence[int]], float],
     first: Sequence[int], second: Sequence[int], freedom: float = NAN,
 ) -> Expected:  # fmt: skip
-    """A statistic of two samples, each of which is a source of chance of its own."""
+    """A statistic of two samples; each sample is a source of chance."""
     value = statistic(first, second)
     low, high = ends(
         value,
@@ -273,17 +274,17 @@ def plain_error(plain: Grid) -> Expected:
     return over_mean({k: plain.error[1, k] for k in plain.seeds})
 
 
-def measured(claim: str, source: Results, **arguments: Any) -> dict[str, Interval]:
-    """The intervals that a claim's measure finds, by the claim's arguments but for these."""
-    asked = CLAIMS[claim]
-    found = asked.measure(Evidence(source), **asked.arguments | arguments)
+def measure(claim: str, source: Results, **arguments: Any) -> dict[str, Interval]:
+    """The intervals of a claim's measure; `arguments` replace the claim's."""
+    entry = CLAIMS[claim]
+    found = entry.measure(Evidence(source), **entry.arguments | arguments)
     return {name: each for name, each in found.items() if isinstance(each, Interval)}
 
 
 def check(found: Mapping[str, Interval], **expected: Expected | tuple[float, int]) -> None:
-    """Every quantity is there, with its value, its seeds and its interval.
+    """Assert every quantity's value, number of seeds and interval.
 
-    Of a pair of value and seeds the interval is tried elsewhere.
+    A pair (value, seeds) leaves the interval to another test.
     """
     assert sorted(found) == sorted(expected)
     for name, wanted in expected.items():

@@ -1,4 +1,4 @@
-"""Halting mechanisms run on given halting logits, without a network."""
+"""Runs halting mechanisms on chosen halting logits, without a network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOGITS = st.lists(st.floats(-6, 6), min_size=5, max_size=5)
 def drive(
     halting: Halting, logits: Tensor, present: Tensor | None = None
 ) -> tuple[Tensor, HaltingState]:
-    """All max_steps steps of logits (N, ..., B), without an early end."""
+    """Take all max_steps steps of logits (N, ..., B)."""
     if present is None:
         present = torch.ones(logits.shape[1:], dtype=torch.bool)
     state = halting.start(present)

@@ -1,4 +1,4 @@
-"""A slow reading of the papers' equations in NumPy float64: one example, step and unit at a time.
+"""The papers' equations in NumPy float64: one example, step and unit at a time.
 
 It shares no code with the package and never imports torch. Letters are the papers':
 x_t input, s_t^n state, y_t^n output, h_t^n halting unit, N(t) steps, R(t) remainder, p_t^n weight.
@@ -19,7 +19,7 @@ from oracle.oracle_cells import Array, State, log_sigmoid, sigmoid
 
 @dataclass
 class Pondering:
-    """What one example did at one input time."""
+    """The steps of one example at one input time."""
 
     steps: int
     weights: list[float]  # p^1 .. p^N
@@ -51,7 +51,7 @@ def act_weights(
 
 
 def pondernet_log_weights(logits: list[float]) -> list[float]:
-    """log p_n = log lambda_n + sum_{j<n} log(1 - lambda_j) (Banino Eq. 2); the rest to the last."""
+    """log p_n = log lambda_n + sum_{j<n} log(1 - lambda_j) (Banino Eq. 2); p_N is the rest."""
     result = []
     rest = 0.0
     for n, logit in enumerate(logits, start=1):
@@ -79,9 +79,9 @@ def geometric_prior(lambda_p: float, steps: int) -> list[float]:
 
 
 def kl_divergence(logits: list[float], lambda_p: float, direction: str = "p_prior") -> float:
-    """KL(p || prior), p first (Banino Eq. 3); a step with p = 0 adds its limit, 0.
+    """KL(p || prior) (Banino Eq. 3); a step with p = 0 adds its limit, 0.
 
-    KL(prior || p) where the direction is prior_p. The limit of lambda_p = 0 is uniform.
+    The direction "prior_p" is KL(prior || p). The prior of lambda_p = 0 is uniform.
     """
     count = len(logits)
     prior = geometric_prior(lambda_p, count) if lambda_p > 0 else [1 / count] * count
@@ -120,7 +120,7 @@ class Model:
     ) -> Pondering:
         """`count` steps from `state` on input x: states (Eq. 3), outputs and halting logits.
 
-        held: n -> the state that step n starts from instead, a constant to every derivative.
+        held: n -> the detached state from which step n starts instead.
         """
         result = Pondering(steps=count, weights=[])
         x = self.embed(x)
@@ -145,20 +145,20 @@ def act(epsilon: float, max_steps: int, carry: str = "mean_field") -> Rule:
         done = model.steps(x, state, max_steps)
         h = [sigmoid(logit) for logit in done.logits]
         done.steps, done.remainder, done.weights = act_weights(h, epsilon, max_steps, forced)
-        return _finished(done, carry)
+        return _finish(done, carry)
 
     return rule
 
 
 def pondernet(epsilon: float | None, max_steps: int, carry: str = "mean_field") -> Rule:
-    """One input time of PonderNet. On sequences the paper is silent; here the state is averaged."""
+    """One input time of PonderNet. The paper has no sequences; here the state is averaged."""
 
     def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
         done = model.steps(x, state, max_steps)
         done.steps = forced or pondernet_steps(done.logits, epsilon, max_steps)
-        kept = done.logits[: done.steps]
-        done.weights = [math.exp(v) for v in pondernet_log_weights(kept)]
-        return _finished(done, carry)
+        log_weights = pondernet_log_weights(done.logits[: done.steps])
+        done.weights = [math.exp(v) for v in log_weights]
+        return _finish(done, carry)
 
     return rule
 
@@ -169,13 +169,13 @@ def repeat(rho: int) -> Rule:
     def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
         done = model.steps(x, state, rho)
         done.weights = [0.0] * (rho - 1) + [1.0]
-        return _finished(done)
+        return _finish(done)
 
     return rule
 
 
 def exit_where(stops: Callable[[Pondering], bool], max_steps: int) -> Rule:
-    """Output and state of the first step n at which `stops`, told steps 1 .. n, says so.
+    """Output and state of the first step n for which `stops` of steps 1 .. n is true.
 
     `forced` holds N constant.
     """
@@ -186,7 +186,7 @@ def exit_where(stops: Callable[[Pondering], bool], max_steps: int) -> Rule:
             if n == (forced or max_steps) or (forced is None and stops(done)):
                 break
         done.weights = [0.0] * (done.steps - 1) + [1.0]
-        return _finished(done)
+        return _finish(done)
 
     return rule
 
@@ -194,8 +194,8 @@ def exit_where(stops: Callable[[Pondering], bool], max_steps: int) -> Rule:
 def dact(max_steps: int, early: bool = False) -> Rule:
     """One input time of DACT: pi_n = prod (1 - h_j); p_n = pi_{n-1} - pi_n mixes the states.
 
-    `early`: it stops where a_(1) (1 - pi_n)^d > a_(2) + pi_n d for the two leading classes, with d
-    steps to come.
+    With `early` it stops where a_(1) (1 - pi_n)^d > a_(2) + pi_n d. The two leading classes are
+    a_(1) and a_(2), and d steps are left.
     """
 
     def rule(model: Model, x: Array, state: State, forced: int | None = None) -> Pondering:
@@ -204,12 +204,12 @@ def dact(max_steps: int, early: bool = False) -> Rule:
             still = dact_still(done.logits)
             *_, second, first = sorted(dact_answer(done))
             left = max_steps - n
-            settled = first * (1 - still[n]) ** left > second + still[n] * left
-            if n == (forced or max_steps) or (forced is None and early and settled):
+            decided = first * (1 - still[n]) ** left > second + still[n] * left
+            if n == (forced or max_steps) or (forced is None and early and decided):
                 break
         done.weights = [still[m - 1] - still[m] for m in range(1, n)] + [still[n - 1]]
         done.remainder = still[n - 1]
-        return _finished(done)
+        return _finish(done)
 
     return rule
 
@@ -231,8 +231,8 @@ def dact_answer(done: Pondering) -> Array:
     return answer
 
 
-def _finished(done: Pondering, carry: str = "mean_field") -> Pondering:
-    """Drop the steps after N, sum outputs and states under p (Eq. 9); s^N where it is carried."""
+def _finish(done: Pondering, carry: str = "mean_field") -> Pondering:
+    """Drop steps after N; output and state are means under p (Eq. 9), or s^N if carry is last."""
     n = done.steps
     done.outputs, done.states, done.logits = done.outputs[:n], done.states[:n], done.logits[:n]
     done.output = _mix(done.weights, done.outputs)
@@ -257,7 +257,7 @@ def unroll(
     mask: Array | None = None,
     forced: list[Pondering | None] | None = None,
 ) -> list[Pondering | None]:
-    """One example's sequence; None where masked, and there the state stands still."""
+    """One example's sequence; a masked time gives None and leaves the state as it is."""
     state: State = tuple(np.zeros(size) for size in model.state_sizes)
     result: list[Pondering | None] = []
     for t in range(len(xs)):

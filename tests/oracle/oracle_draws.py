@@ -1,4 +1,4 @@
-"""A slow reading of the device's draws in Python and NumPy: one example and one word at a time.
+"""The device's draws in Python and NumPy: one example and one word at a time.
 
 It shares no code with the package and never imports torch.
 """
@@ -40,7 +40,7 @@ class Example(NamedTuple):
 
 
 class Words:
-    """The words of one example; whoever asks for several gets whole counters of four."""
+    """The random words of one example; each call uses whole counters of four words."""
 
     def __init__(self, task: str, seed: int, update: int, row: int) -> None:
         name = repr((task, "train", "device", seed)).encode()

@@ -1,7 +1,7 @@
-"""A slow reading of the exit rules: one row, one step and one class at a time, in Python's floats.
+"""The exit rules in plain Python: one row, one step and one class at a time.
 
-It shares no code with the package. A row is a list of N halting logits a_n, N outputs y_n (a list
-of logits each, one of them for a sigmoid), N changes of state and its target, a class.
+It shares no code with the package. A row has N halting logits a_n, N outputs y_n, N changes of
+state, and a target class. An output is a list of logits; a sigmoid has a single logit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Row:
-    """What N steps showed of one example."""
+    """The N steps of one example."""
 
     halt_logits: Sequence[float]
     outputs: Sequence[Sequence[float]]
@@ -30,7 +30,7 @@ def sigmoid(a: float) -> float:
 
 
 def classes(y: Sequence[float]) -> list[float]:
-    """Probabilities of the classes, those of a sigmoid being no and yes."""
+    """Probabilities of the classes; a sigmoid's classes are no and yes."""
     logits = [0.0, y[0]] if len(y) == 1 else list(y)
     top = max(logits)
     total = sum(math.exp(each - top) for each in logits)
@@ -38,7 +38,7 @@ def classes(y: Sequence[float]) -> list[float]:
 
 
 def answer(y: Sequence[float]) -> int:
-    """The likeliest class, the first of equals."""
+    """The most probable class; the first if several are equal."""
     logits = [0.0, y[0]] if len(y) == 1 else list(y)
     best = 0
     for number, each in enumerate(logits):
@@ -52,7 +52,7 @@ def wrong(row: Row, n: int) -> float:
 
 
 def distribution(row: Row) -> list[float]:
-    """p_1 .. p_N; step N takes what is left."""
+    """p_1 .. p_N; step N gets the rest."""
     left, found = 1.0, []
     for n, a in enumerate(row.halt_logits, start=1):
         found.append(left * sigmoid(a) if n < row.steps else left)
@@ -61,7 +61,7 @@ def distribution(row: Row) -> list[float]:
 
 
 def first_where(row: Row, stops: Callable[[int], bool]) -> int:
-    """The first step that stops, N where none does."""
+    """The first step that stops; N if no step stops."""
     for n in range(1, row.steps):
         if stops(n):
             return n
@@ -78,8 +78,8 @@ def threshold(row: Row, theta: float) -> int:
 
 
 def patience(row: Row, k: float) -> int:
-    said = [answer(y) for y in row.outputs]
-    return first_where(row, lambda n: n >= k and len(set(said[n - int(k) : n])) == 1)
+    answers = [answer(y) for y in row.outputs]
+    return first_where(row, lambda n: n >= k and len(set(answers[n - int(k) : n])) == 1)
 
 
 def state(row: Row, theta: float) -> int:
@@ -91,8 +91,8 @@ def kl(p: Sequence[float], q: Sequence[float]) -> float:
 
 
 def divergence(row: Row, theta: float) -> int:
-    said = [classes(y) for y in row.outputs]
-    return first_where(row, lambda n: n > 1 and kl(said[n - 2], said[n - 1]) < theta)
+    p = [classes(y) for y in row.outputs]
+    return first_where(row, lambda n: n > 1 and kl(p[n - 2], p[n - 1]) < theta)
 
 
 def certainty(row: Row, theta: float) -> int:
