@@ -1,4 +1,4 @@
-"""Results that the figures of these tests are drawn from."""
+"""Made-up results for the tests of figures."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from pondering.results.results import Results
 
 @pytest.fixture(scope="session")
 def results() -> Results:
-    """Made-up results of every experiment, three seeds, one replica diverged; not to be changed."""
+    """Results of every experiment: three seeds, one replica diverged. No test changes them."""
     return made_up_results()

@@ -1,4 +1,4 @@
-"""Every figure is drawn, from much data, from little and from none."""
+"""Every figure with much data, with little data, and without data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_catalogue_has_every_figure_of_both_papers_and_of_the_claims() -> None:
 
 
 def assert_percent(figure: Figure) -> None:
-    """The ticks of every axis of shares are in percent."""
+    """Assert that ticks of every axis of shares are in percent."""
     figure.draw_without_rendering()
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
         ticks = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
@@ -43,16 +43,16 @@ def assert_percent(figure: Figure) -> None:
 @every_figure
 def test_every_figure_is_drawn(spec: FigureSpec, results: Results) -> None:
     figure = drawn(spec.draw(results))
-    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    words = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     seeds = "1 seed" if spec.most_seeds == 1 else "3 seeds"
-    assert spec.title.split(":")[0] in said and f"Profile quick, {seeds}" in said
+    assert spec.title.split(":")[0] in words and f"Profile quick, {seeds}" in words
     stand_in = any(results.cards[name].stand_in for name in spec.experiment)
-    assert ("Stand-in:" in said) == stand_in
+    assert ("Stand-in:" in words) == stand_in
     assert_percent(figure)
     assert spec.draw(Results("quick")) is None
 
 
-def test_the_seeds_told_are_those_of_the_figure(results: Results) -> None:
+def test_a_figure_names_its_number_of_seeds(results: Results) -> None:
     one_seed = results.tables["sort"].query("seed == 0")
     fewer = dataclasses.replace(results, tables=results.tables | {"sort": one_seed})
     figure = drawn(BY_ID["beyond-pondernet"].draw(fewer))
@@ -68,12 +68,12 @@ def fewest() -> Results:
     whole = made_up_results(settings, seeds=1, diverged=None, points=1)
     tables = {}
     for name, table in whole.tables.items():
-        kept = table[(table["prediction"] != "expected")
+        rows = table[(table["prediction"] != "expected")
                      & ~table["split"].isin(["heldout", "extrapolation"])]  # fmt: skip
-        kept = kept.drop_duplicates(["mechanism", "setting", "split"])
-        # two figures ask for a fixed repeat
+        rows = rows.drop_duplicates(["mechanism", "setting", "split"])
+        # Two figures need a fixed repeat.
         repeated = name in ("parity_fojo", "addition")
-        tables[name] = kept if repeated else kept[kept["setting"] != 2].copy()
+        tables[name] = rows if repeated else rows[rows["setting"] != 2].copy()
     traces = {name: [each[0] | {"steps": each[0]["steps"][:2]}]
               for name, each in whole.traces.items()}  # fmt: skip
     return dataclasses.replace(whole, tables=tables, traces=traces)
@@ -81,7 +81,7 @@ def fewest() -> Results:
 
 @pytest.fixture
 def few(fewest: Results) -> Results:
-    """The same, for a test that changes them."""
+    """A copy of `fewest` that a test may change."""
     return copy.deepcopy(fewest)
 
 

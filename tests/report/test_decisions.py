@@ -1,4 +1,4 @@
-"""The figures of questions: what was measured, against the bounds that were registered."""
+"""Figures of questions: measured values and registered bounds."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def figure_of(name: str, results: Results) -> FigureSpec:
 
 
 def rows(axes: Axes) -> dict[str, float]:
-    """By the label of a row the height of its middle."""
+    """The height of each row's middle, by label."""
     labels = [each.get_text().replace("\n", " ") for each in axes.get_yticklabels()]
     return {label: round(at, 3) for label, at in zip(labels, axes.get_yticks(), strict=True)}
 
 
 def points(axes: Axes) -> dict[float, float]:
-    """By the height of a row's middle its estimate."""
+    """The estimate of each row, by the height of its middle."""
     found = (line.get_xydata() for line in axes.lines if line.get_marker() == "o")
     return {round(float(y), 3): float(x) for ((x, y),) in found}
 
@@ -72,11 +72,11 @@ def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
     for quantity in (each for each in found.quantities if each.unit == "correlation"):
         if np.isfinite(quantity.value):
             assert at[places[quantity.label]] == pytest.approx(quantity.value)
-    own, ends = shades(correlation), correlation.get_xlim()
+    boxes, ends = shades(correlation), correlation.get_xlim()
     pondernet = places["PonderNet: correlation with difficulty"]
     act = places["ACT: correlation with difficulty"]
-    assert (ends[0], pytest.approx(-0.3), pondernet) in own
-    assert (pytest.approx(0.3), ends[1], act) in own and len(own) == 3
+    assert (ends[0], pytest.approx(-0.3), pondernet) in boxes
+    assert (pytest.approx(0.3), ends[1], act) in boxes and len(boxes) == 3
     assert shades(networks) == [(5.0, networks.get_xlim()[1], next(iter(rows(networks).values())))]
 
 
@@ -98,7 +98,7 @@ def test_whiskers_are_the_intervals() -> None:
     assert list(whisker.get_xdata()) == pytest.approx([beyond.low, beyond.high])
 
 
-def test_of_many_estimates_those_that_decide_are_drawn() -> None:
+def test_of_many_estimates_only_the_deciding_ones_are_drawn() -> None:
     estimates = [
         {"part": "", "quantity": f"{number}", "label": f"{number}", "unit": "share", "value": 0.5,
          "low": None, "high": None}
@@ -111,9 +111,9 @@ def test_of_many_estimates_those_that_decide_are_drawn() -> None:
     assert len(rows(axes)) == decisions.MOST_ROWS and next(iter(rows(axes))) == "7"
 
 
-def test_what_was_not_measured_is_said() -> None:
+def test_a_quantity_that_was_not_measured_says_so() -> None:
     results = cases.q1(beta_zero=False)
     correlation = drawn(figure_of("Q1", results).draw(results)).axes[1]
     place = rows(correlation)["beta 0: correlation with difficulty"]
-    said = {each.get_text(): each.xy[1] for each in correlation.texts}
-    assert set(said) == {"not measured"} and place not in points(correlation)
+    texts = {each.get_text(): each.xy[1] for each in correlation.texts}
+    assert set(texts) == {"not measured"} and place not in points(correlation)

@@ -1,4 +1,4 @@
-"""Figures as files: many at once, the same bytes under any settings of matplotlib."""
+"""Files of figures: in several processes, and under any settings of matplotlib."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def test_figures_drawn_in_processes_are_those_drawn_one_by_one(
+def test_figures_drawn_in_processes_equal_those_drawn_one_by_one(
     results: Results, tmp_path: Path
 ) -> None:
     found = draw_all(SOME, results, tmp_path / "all")
@@ -34,22 +34,22 @@ def test_figures_drawn_in_processes_are_those_drawn_one_by_one(
     assert files(tmp_path / "all") == files(tmp_path / "alone")
 
 
-def test_what_lacks_data_is_not_drawn_and_other_files_stay(tmp_path: Path) -> None:
+def test_figures_without_data_are_not_drawn_and_other_files_stay(tmp_path: Path) -> None:
     (tmp_path / "beyond-front.svg").write_text("a picture of an earlier version")
     assert draw_all(SOME, Results("quick"), tmp_path) == {}
     assert list(files(tmp_path)) == ["beyond-front.svg"]
 
 
 @pytest.mark.parametrize("spec", SOME, ids=lambda spec: spec.id)
-def test_the_users_settings_of_matplotlib_do_not_reach_a_figure(
+def test_a_users_settings_of_matplotlib_change_no_figure(
     spec: FigureSpec, results: Results, tmp_path: Path
 ) -> None:
-    own = {"text.usetex": True, "font.size": 20, "lines.linestyle": ":", "savefig.dpi": 30,
+    settings = {"text.usetex": True, "font.size": 20, "lines.linestyle": ":", "savefig.dpi": 30,
            "savefig.bbox": "tight", "image.origin": "lower", "path.sketch": (1, 100, 2),
            "axes.prop_cycle": mpl.cycler(color=["red"]), "svg.fonttype": "path"}  # fmt: skip
     save(drawn(spec.draw(results)), tmp_path / "one" / spec.id)
-    with mpl.rc_context(own), mpl.style.context("dark_background"):
+    with mpl.rc_context(settings), mpl.style.context("dark_background"):
         before = dict(mpl.rcParams)
         save(drawn(spec.draw(results)), tmp_path / "two" / spec.id)
-        assert dict(mpl.rcParams) == before, "the user's settings are as they were"
+        assert dict(mpl.rcParams) == before, "the user's settings have changed"
     assert files(tmp_path / "one") == files(tmp_path / "two")

@@ -45,16 +45,16 @@ def test_methods_are_compared_at_their_best_sampled_setting(results: Results) ->
     assert notes == [f"{count}/3" for count in solved]
     for key, bars in zip(keys, upper.containers[1::2], strict=True):
         right = [1 - e for e, _ in seed_means(table, *key)]
-        own = stats.ttest_1samp(right, 0).confidence_interval()
-        low, high = np.clip([own.low, own.high], 0, 1)
+        student = stats.ttest_1samp(right, 0).confidence_interval()
+        low, high = np.clip([student.low, student.high], 0, 1)
         np.testing.assert_allclose(bars.lines[2][0].get_segments()[0][:, 1], [low, high])
 
 
 def test_extrapolation_keeps_the_settings_chosen_inside_the_trained_range() -> None:
-    """Hollow marks beside ours are the paper's."""
+    """Hollow marks are the paper's values."""
     table = table_of("parity_extrapolation", FEW, 2)
     outside = (table["split"] == "extrapolation") & (table["mechanism"] == "act")
-    # beyond the range another setting would win
+    # Beyond the range another setting would be the best.
     table.loc[outside, "error"] = 0.5
     table.loc[outside & (table["setting"] == 0.1), "error"] = 0.0
     name, splits = "parity_extrapolation", ("interpolation", "extrapolation")
@@ -77,7 +77,7 @@ def test_a_seed_that_ended_keeps_its_accuracy_and_a_diverged_one_has_none() -> N
     curves["update"] = [1, 2, 1, 2, 1, 1, 2]
     x, y = accuracy_by_compute.mean_accuracy(curves, points=4)
     np.testing.assert_allclose(x, [10, 20, 30, 40])
-    # seed 0 keeps 0.9, seed 1 rises from 0.5 to 0.7, 2 never had any, 3 loses its 0.5
+    # Seed 0 keeps 0.9, seed 1 rises from 0.5 to 0.7, seed 2 has no value, seed 3 loses its 0.5.
     np.testing.assert_allclose(y * 4, [1.5, 0.9 + 0.5 + 0.2 / 3, 0.9 + 0.5 + 0.4 / 3, 1.6])
 
 
@@ -96,7 +96,7 @@ def test_boxes_hold_the_quartiles_and_solve_rates_of_the_seeds() -> None:
     errors = [[e for e, _ in seed_means(results.tables[NAME], "pondernet", s)]
               for s in FEW["pondernet"]]  # fmt: skip
     assert len(upper.patches) == len(errors)
-    # the axis has the paper's settings too, 0.1 to 0.9
+    # The axis also has the paper's settings, 0.1 to 0.9.
     for place, box, each in zip([0, 2, 8], upper.patches, errors, strict=True):
         assert line_with(upper, [place - 0.3, place + 0.3], [1 - np.median(each)] * 2)
         edges = box.get_path().get_extents(box.get_patch_transform()).get_points()[:, 1]
@@ -132,7 +132,7 @@ BOTH = ("act", "pondernet")
 
 
 @pytest.fixture
-def turned() -> Results:
+def rising_and_falling() -> Results:
     """ACT's steps rise from 2 to 2 + seed, PonderNet's fall; one network of each fails."""
     table = table_of(NAME, {"act": [1e-3], "pondernet": [0.3]}, 4)
     share = (table["difficulty"] - 1) / 15
@@ -142,29 +142,31 @@ def turned() -> Results:
     return only(NAME, tables={NAME: table})
 
 
-def test_lines_are_networks_and_the_bold_one_is_of_those_that_solve_it(turned: Results) -> None:
-    lower, act, pondernet = drawn(solved_networks.draw(turned, NAME, BOTH)).axes
+def test_each_network_has_a_line_and_solved_networks_a_bold_mean(
+    rising_and_falling: Results,
+) -> None:
+    lower, act, pondernet = drawn(solved_networks.draw(rising_and_falling, NAME, BOTH)).axes
     bits = list(range(1, 17))
     for axes, sign in ((act, 1), (pondernet, -1)):
         assert line_with(axes, bits, [6 + sign * 2 * (b - 1) / 15 for b in bits])
         assert len(axes.lines) == 5 and "3 of 4 solved" in axes.get_title()
     means = [c.lines[0].get_xdata()[0] for c in lower.containers]
     assert means == pytest.approx([2, -2])
-    own = stats.ttest_1samp([1, 2, 3], 0).confidence_interval()
+    student = stats.ttest_1samp([1, 2, 3], 0).confidence_interval()
     ends = lower.containers[0].lines[2][0].get_segments()[0][:, 0]
-    assert ends == pytest.approx([own.low, own.high], abs=1e-3)
+    assert ends == pytest.approx([student.low, student.high], abs=1e-3)
 
 
 def test_networks_of_a_seed_are_left_out_together() -> None:
-    """Two settings of one seed say the same twice: the interval is that of the seeds."""
+    """Two settings of a seed have one value, so the interval counts seeds."""
     solved = [
         pd.DataFrame({"mechanism": ["act"], "setting": [tau], "seed": [seed]})
         for tau in (0.1, 0.2)
         for seed in (0, 1, 2)
     ]
     found = solved_networks.mean_of(solved, [1.0, 2.0, 4.0, 1.0, 2.0, 4.0])
-    own = stats.ttest_1samp([1, 2, 4], 0).confidence_interval()
-    assert (found.low, found.high) == pytest.approx((own.low, own.high))
+    student = stats.ttest_1samp([1, 2, 4], 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((student.low, student.high))
     assert found.count == 3
     few = solved_networks.mean_of(solved[:4], [1.0, 2.0, 4.0, np.nan])
     assert few.estimate == pytest.approx(7 / 3)
@@ -176,9 +178,9 @@ def test_networks_of_a_seed_are_left_out_together() -> None:
 (SPEC,) = (spec for spec in FIGURES if spec.id == "beyond-exits")
 
 
-def test_references_are_accuracies(results: Results) -> None:
-    own = at_best_settings(results.exits["comparison"], results.tables["comparison"])["pondernet"]
+def test_the_best_fixed_n_is_a_ring_at_its_accuracy(results: Results) -> None:
+    rows = at_best_settings(results.exits["comparison"], results.tables["comparison"])["pondernet"]
     (axes,) = (a for a in drawn(SPEC.draw(results)).axes if "PonderNet" in a.get_title("left"))
-    n, error = best_fixed(own, np.inf)
+    n, error = best_fixed(rows, np.inf)
     rings = [line.get_xydata().tolist() for line in axes.lines if line.get_markersize() == 8]
     assert rings == [[[n, 1 - error]]]

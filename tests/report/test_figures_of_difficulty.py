@@ -28,16 +28,16 @@ def test_difficulty_panels_show_aggregated_ponder_and_error(results: Results) ->
     table = results.tables["sort"]
     upper, lower = drawn(by_difficulty.draw(results, "sort")).axes
     for mechanism, setting in (("act", 0.01), ("act", 0.1), ("repeat", 1)):
-        own = table[(table["mechanism"] == mechanism) & (table["setting"] == setting)]
+        chosen = table[(table["mechanism"] == mechanism) & (table["setting"] == setting)]
         lengths = list(range(2, 16))
-        rows = [own[own["difficulty"] == d] for d in lengths]
-        # a seed without ponder leaves the median of the others; its error counts in full
+        rows = [chosen[chosen["difficulty"] == d] for d in lengths]
+        # A diverged seed has no steps, but its error counts.
         assert line_with(upper, lengths, [np.nanmedian(r["ponder_time"]) for r in rows])
         assert line_with(lower, lengths, [sorted(r["error"])[1] for r in rows])
     assert len(upper.lines) == len(lower.lines) == 4
     band = upper.collections[1].get_paths()[0].vertices
-    own = table[(table["mechanism"] == "act") & (table["setting"] == 0.01)]
-    first = own.loc[own["difficulty"] == 2, "ponder_time"]
+    chosen = table[(table["mechanism"] == "act") & (table["setting"] == 0.01)]
+    first = chosen.loc[chosen["difficulty"] == 2, "ponder_time"]
     edges = band[band[:, 0] == 2, 1]
     low, middle, high = sorted(first)
     assert edges.min() == pytest.approx((low + middle) / 2)
@@ -63,11 +63,13 @@ def test_a_long_grid_is_thinned_evenly_and_says_so() -> None:
 def test_accuracy_and_steps_by_angle(results: Results) -> None:
     table = results.tables["mnist_rotated"]
     upper, lower = drawn(methods_by_difficulty.draw(results, "mnist_rotated", "range")).axes
-    own = table[(table["mechanism"] == "act") & (table["setting"] == 1e-3)]
-    means = own[own["split"] == "range"].groupby("difficulty")[["error", "ponder_time"]].mean()
+    chosen = table[(table["mechanism"] == "act") & (table["setting"] == 1e-3)]
+    means = (
+        chosen[chosen["split"] == "range"].groupby("difficulty")[["error", "ponder_time"]].mean()
+    )
     assert line_with(upper, [22.5, 45, 67.5, 90], 1 - means["error"])
     assert line_with(lower, [22.5, 45, 67.5, 90], means["ponder_time"])
-    # lines that coincide are seen, the widest below
+    # Lines that coincide stay visible: the widest lies below.
     widths = [line.get_linewidth() for line in upper.lines]
     assert len(set(widths)) == 3 and widths == sorted(widths, reverse=True)
 
@@ -87,7 +89,7 @@ def test_the_trained_range_is_shaded_and_lines_go_beyond_it(results: Results) ->
 # --- long prior ---
 
 
-def test_the_mean_of_the_prior_is_that_of_the_prior_cut_at_n(results: Results) -> None:
+def test_the_mean_of_the_prior_is_truncated_at_n(results: Results) -> None:
     mass = [0.1 * 0.9 ** (n - 1) for n in range(1, 21)]
     mean = sum(n * p for n, p in zip(range(1, 21), mass, strict=True)) / sum(mass)
     assert mean == pytest.approx(7.23, abs=0.01)
@@ -104,14 +106,16 @@ def test_the_prior_shown_is_a_tenth_or_the_smallest(settings: list[float], shown
     assert long_prior.prior_shown(settings) == shown
 
 
-def test_without_a_count_of_the_steps_unrolled_the_cut_is_not_drawn(results: Results) -> None:
+def test_without_a_count_of_unrolled_steps_the_truncated_mean_is_not_drawn(
+    results: Results,
+) -> None:
     whole = results.curves[NAME]
     fewer = whole["computed_steps"].where(whole["update"] < 3000, 0.9 * whole["computed_steps"])
     without_plain = whole[whole["mechanism"] != "repeat"]
     assert long_prior.steps_unrolled(whole) == 20
     for curves in (None, without_plain, whole.assign(computed_steps=fewer)):
         assert long_prior.steps_unrolled(curves) is None
-    changed = dataclasses.replace(results, curves={NAME: without_plain})
-    lower = drawn(long_prior.draw(changed, NAME)).axes[1]
+    without_count = dataclasses.replace(results, curves={NAME: without_plain})
+    lower = drawn(long_prior.draw(without_count, NAME)).axes[1]
     assert line_with(lower, [10, 10], [0, 1])
     assert not line_with(lower, [long_prior.prior_mean(0.1, 20)] * 2, [0, 1])

@@ -22,15 +22,15 @@ from pondering.results.results import Results
 def test_curves_count_a_diverged_seed_as_a_failure_and_ends_have_errors(results: Results) -> None:
     curves = results.curves["parity"]
     upper, lower = drawn(learning.draw(results, "parity")).axes
-    own = curves[(curves["mechanism"] == "act") & (curves["setting"] == 0.1)]
-    updates = sorted(set(own["update"]))
-    middle = [sorted(own.loc[own["update"] == u, "error"].fillna(1.0))[1] for u in updates]
+    rows = curves[(curves["mechanism"] == "act") & (curves["setting"] == 0.1)]
+    updates = sorted(set(rows["update"]))
+    middle = [sorted(rows.loc[rows["update"] == u, "error"].fillna(1.0))[1] for u in updates]
     assert line_with(upper, updates, middle) and upper.get_yscale() == "log"
-    gone = own[own["seed"] == 1].dropna(subset=["error"])
-    assert len(gone) == 30 and line_with(upper, gone["update"], gone["error"])
+    diverged = rows[rows["seed"] == 1].dropna(subset=["error"])
+    assert len(diverged) == 30 and line_with(upper, diverged["update"], diverged["error"])
     plain = np.mean([e for e, _ in seed_means(results.tables["parity"], "repeat", 1)])
     assert line_with(lower, [0, 1], [plain, plain])
-    # ellipses have standard errors as half axes
+    # Half axes of the ellipses are standard errors.
     ellipses = [p for p in lower.patches if isinstance(p, Ellipse)]
     assert len(ellipses) == 3
     seeds = np.array(seed_means(results.tables["parity"], "act", 0.01))
@@ -40,7 +40,7 @@ def test_curves_count_a_diverged_seed_as_a_failure_and_ends_have_errors(results:
     assert (found.height, found.width) == (pytest.approx(2 * se[0]), pytest.approx(2 * se[1]))
 
 
-def test_errors_that_lie_far_apart_are_told_apart() -> None:
+def test_errors_that_lie_far_apart_have_a_log_axis() -> None:
     table = table_of("logic", {"repeat": [1.0], "act": [1e-3, 3e-3, 0.1]}, 3)
     table["error"] = table["setting"].map({1.0: 0.2, 1e-3: 0.01, 3e-3: 0.015, 0.1: 0.2})
     table.loc[(table["setting"] == 1e-3) & (table["seed"] == 2), "error"] = 0.0
@@ -48,7 +48,7 @@ def test_errors_that_lie_far_apart_are_told_apart() -> None:
     lower = drawn(learning.draw(results, "logic")).axes[1]
     assert lower.get_yscale() == "log"
     seeds = np.concatenate([dots.get_offsets()[:, 1] for dots in lower.collections])
-    assert sorted(seeds)[0] == learning.FLOOR, "a seed without errors is drawn too"
+    assert sorted(seeds)[0] == learning.FLOOR, "a seed without errors is not drawn"
     table["error"] = 0.1
     assert drawn(learning.draw(results, "logic")).axes[1].get_yscale() == "linear"
 
@@ -66,7 +66,7 @@ def test_a_panel_without_data_says_so(results: Results) -> None:
 
 
 def test_error_bars_are_means_with_standard_errors(results: Results) -> None:
-    # the order of the rows must not matter
+    # The order of the rows must not matter.
     table = results.tables["logic"].sample(frac=1.0, random_state=0)
     axes = drawn(error_by_penalty.draw(only("logic", tables={"logic": table}), "logic")).axes[0]
     order = [("repeat", 1), *(("act", s) for s in FEW["act"]),
@@ -90,7 +90,7 @@ def test_text_levels_read_the_training_split_and_diamonds_the_other() -> None:
     wanted = np.mean([e for e, _ in seed_means(table[table["split"] == "train"], "repeat", 1)])
     assert line_with(axes, [0.1, 0.9], [wanted] * 2)
     assert axes.lines[-1].get_ydata().tolist() == [2.5] * 8
-    # bits have no natural zero: bars from there would hide what differs
+    # Bits have no natural zero, and bars from zero would hide differences.
     assert not bar_heights(axes) and axes.get_ylim()[0] > 1
 
 
@@ -101,8 +101,10 @@ def test_the_papers_values_are_hollow_beside_ours() -> None:
         figure = drawn(error_by_penalty.draw(only(name, tables={name: table}), name))
         marks = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "none"]
         names = {"o": "Paper", "v": "Paper: at most"}
-        told = {text.get_text() for text in figure.legends[0].get_texts() if "P" in text.get_text()}
-        assert told - {"Plain network"} == {names[str(mark.get_marker())] for mark in marks}
+        labels = {
+            text.get_text() for text in figure.legends[0].get_texts() if "P" in text.get_text()
+        }
+        assert labels - {"Plain network"} == {names[str(mark.get_marker())] for mark in marks}
         return {m.get_xdata()[0]: (m.get_ydata()[0], m.get_marker()) for m in marks}
 
     plain, low, middle, high = 0.5, 2.0, 3.0, 4.0
@@ -112,7 +114,7 @@ def test_the_papers_values_are_hollow_beside_ours() -> None:
     assert hollow("sort") == {plain: (0.12, "o"), middle: (0.06, "o")}
 
 
-def test_one_lost_seed_is_marked_at_the_end_of_the_axis() -> None:
+def test_a_single_failed_seed_is_marked_at_the_end_of_the_axis() -> None:
     table = table_of("logic", {"repeat": [1.0], "act": [0.01]}, 12)
     table["error"] = 0.1
     results = only("logic", tables={"logic": table})
@@ -120,11 +122,11 @@ def test_one_lost_seed_is_marked_at_the_end_of_the_axis() -> None:
     axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
     assert 0.3 <= axes.get_ylim()[1] < 0.4
     assert "90%" in [text.get_text() for text in axes.texts]
-    # the median of twelve seeds stays where the others are
+    # The median of twelve seeds does not move.
     assert line_with(axes, [1.6, 2.4], [0.1, 0.1])
     table.loc[table["seed"] < 6, "error"] = 0.9
     axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
-    assert axes.get_ylim()[1] > 0.9, "half of the seeds are not left out"
+    assert axes.get_ylim()[1] > 0.9, "half of the seeds were left out"
 
 
 # --- fixed repeat ---
@@ -150,7 +152,7 @@ def test_a_seed_is_solved_at_its_first_update_below_two_percent_or_counted() -> 
     assert "1/3" in [text.get_text() for text in lower.texts]
 
 
-def test_fojos_updates_are_hollow_and_what_never_solved_it_lies_in_the_strip() -> None:
+def test_fojos_updates_are_hollow_and_unsolved_settings_lie_in_the_strip() -> None:
     table = table_of("parity_fojo", {"repeat": [1, 2], "act": [1e-3, 3e-3]}, 1)
     curves = curves_of("parity_fojo", {"repeat": [1, 2], "act": [1e-3, 3e-3]}, 1)
     part = only("parity_fojo", tables={"parity_fojo": table}, curves={"parity_fojo": curves})

@@ -26,7 +26,7 @@ def test_sequence_traces_show_inputs_outputs_and_ponder(results: Results) -> Non
     assert texts["41430"] == style.INK and texts["42219\n≠42209"] == style.WRONG
 
 
-def test_traces_are_acts_of_the_first_seed(results: Results) -> None:
+def test_the_traces_shown_are_those_of_acts_first_seed(results: Results) -> None:
     base = results.traces["addition"][0]
     pool = [{**base, "setting": 1e-4, "seed": k} for k in (2, 1)]
     pool.append({**base, "setting": 1e-3, "seed": 0, "mechanism": "pondernet"})
@@ -44,55 +44,55 @@ SIZE = running_text.ROW_LENGTH * running_text.TEXT_ROWS
 
 
 def two_seeds(results: Results) -> Results:
-    """The text as a second seed reads it, with one step more at every other character."""
+    """The results with a second seed, which takes one step more at every other character."""
     (first,) = results.traces["wikipedia"]
-    own = [{**step, "ponder_time": step["ponder_time"] + i % 2}
-           for i, step in enumerate(first["steps"])]  # fmt: skip
-    second = {**first, "seed": 1, "steps": own}
+    steps = [{**step, "ponder_time": step["ponder_time"] + i % 2}
+             for i, step in enumerate(first["steps"])]  # fmt: skip
+    second = {**first, "seed": 1, "steps": steps}
     return dataclasses.replace(results, traces={"wikipedia": [second, first]})
 
 
-def read(results: Results) -> str:
-    """All of the text that was read, as a figure prints it."""
+def whole_text(results: Results) -> str:
+    """The whole traced text, as a figure prints it."""
     (trace,) = results.traces["wikipedia"]
     return "".join(step["input"] for step in trace["steps"]).replace(" ", "␣")
 
 
-def shown(figure: Figure, seeds: int) -> str:
-    """The stretch of it under the panels."""
+def text_of(figure: Figure, seeds: int) -> str:
+    """The part of the text under a figure's panels."""
     panels = figure.axes[seeds :: seeds + 2]
     return "".join(label.get_text() for axes in panels for label in axes.get_xticklabels())
 
 
 @pytest.mark.parametrize("markup", [False, True])
-def test_the_stretch_shown_has_the_fewest_or_the_most_marks(markup: bool, results: Results) -> None:
-    text = read(results)
+def test_the_text_shown_has_the_fewest_or_the_most_marks(markup: bool, results: Results) -> None:
+    text = whole_text(results)
     marks = [sum(c in running_text.MARKUP for c in text[i : i + SIZE])
              for i in range(10, len(text) - SIZE + 1)]  # fmt: skip
     start = 10 + marks.index(max(marks) if markup else min(marks))
     figure = drawn(running_text.draw(results, "wikipedia", markup=markup))
-    assert shown(figure, 1) == text[start : start + SIZE]
+    assert text_of(figure, 1) == text[start : start + SIZE]
 
 
 def test_every_seed_has_its_strip_over_loss_and_entropy(results: Results) -> None:
     both = two_seeds(results)
     figure = drawn(running_text.draw(both, "wikipedia", markup=True))
-    start = read(results).index(shown(figure, 2))
+    start = whole_text(results).index(text_of(figure, 2))
     for place, trace in enumerate(reversed(both.traces["wikipedia"])):
         panels = figure.axes[place::4]
         steps = [step["ponder_time"] for step in trace["steps"][start : start + SIZE]]
         assert [height for axes in panels for height in bar_heights(axes)] == steps
         assert panels[0].get_ylabel() == f"seed {place}"
-    own = trace["steps"][start : start + SIZE]
+    part = trace["steps"][start : start + SIZE]
     for line, kind in enumerate(("loss", "entropy")):
         bits = [y for axes in figure.axes[2::4] for y in axes.lines[line].get_ydata()]
-        np.testing.assert_allclose(bits, [step[kind] / math.log(2) for step in own])
+        np.testing.assert_allclose(bits, [step[kind] / math.log(2) for step in part])
 
 
 # --- gallery ---
 
 
-def test_the_gallery_shows_pixels_steps_and_what_was_wrong(results: Results) -> None:
+def test_the_gallery_shows_pixels_steps_and_wrong_answers(results: Results) -> None:
     cells = drawn(gallery.draw(results, "mnist")).axes
     traces = results.traces["mnist"]
     np.testing.assert_array_equal(cells[0].images[0].get_array(), traces[0]["pixels"])

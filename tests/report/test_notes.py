@@ -1,6 +1,6 @@
-"""Every number of a result in NOTES, computed again from the published tables.
+"""Every number of a result in NOTES.md equals the published tables.
 
-A source is what `Numbers.text` takes.
+A source is an argument of `Numbers.text`.
 """
 
 from __future__ import annotations
@@ -82,21 +82,21 @@ def numbers() -> Numbers:
 
 
 @pytest.mark.parametrize(("words", "source"), CHECKED)
-def test_a_number_is_that_of_the_tables(words: str, source: str) -> None:
+def test_a_number_of_the_notes_equals_the_tables(words: str, source: str) -> None:
     assert words.format(numbers().text(source)) in " ".join(NOTES.split()), numbers().text(source)
 
 
-def test_what_only_the_notes_tell_is_that_of_the_tables() -> None:
+def test_other_numbers_of_the_notes_equal_the_tables() -> None:
     results = Results.read(ROOT / "reports/reduced", "reduced")
     tables = {name: headline(table) for name, table in results.tables.items()}
-    own = tables["parity_interpolation"].query("mechanism == 'pondernet' and setting == 0.4")
+    rows = tables["parity_interpolation"].query("mechanism == 'pondernet' and setting == 0.4")
     for text in (NOTES, (ROOT / "README.md").read_text(encoding="utf-8")):
-        assert f"Training had met {own['seen'].mean():.0%} of these" in text
-    own = tables["logic"].query("mechanism == 'act' and setting == 0.01")
-    solved = own.groupby("seed")["error"].mean() < 0.02
+        assert f"Training had met {rows['seen'].mean():.0%} of these" in text
+    rows = tables["logic"].query("mechanism == 'act' and setting == 0.01")
+    solved = rows.groupby("seed")["error"].mean() < 0.02
     assert f"At tau 0.01 {solved.sum()} of {len(solved)} networks" in NOTES
-    own = tables["addition"].query("mechanism == 'act' and setting == 0.001 and difficulty == 4")
-    assert f"on four digits alone on {own['error'].mean():.0%}." in NOTES
-    own = results.exits["comparison"].query("mechanism == 'correctness' and setting == 0.5")
-    own = own.query("split == 'test' and rule == 'fixed' and ponder_time == 2")
-    assert f"made to take two steps on {own['error'].mean():.1%} (Q6)" in NOTES
+    rows = tables["addition"].query("mechanism == 'act' and setting == 0.001 and difficulty == 4")
+    assert f"on four digits alone on {rows['error'].mean():.0%}." in NOTES
+    rows = results.exits["comparison"].query("mechanism == 'correctness' and setting == 0.5")
+    rows = rows.query("split == 'test' and rule == 'fixed' and ponder_time == 2")
+    assert f"made to take two steps on {rows['error'].mean():.1%} (Q6)" in NOTES

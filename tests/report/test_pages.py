@@ -1,4 +1,4 @@
-"""The page of a profile: read back, followed link by link, and opened in a browser."""
+"""The page of a profile: its text, its links, and its view in a browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pondering.report.pages.view import MOST_FIGURES
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A published report of a part of the experiments, with the page that leads to it."""
+    """A published report of three experiments, and the index page."""
     folder = tmp_path_factory.mktemp("project") / "reports"
     publish(hostile_results(), folder)
     build_index(folder)
@@ -42,8 +42,8 @@ Opener = Callable[..., tuple[Page, list[str]]]
 
 
 @pytest.fixture
-def opened(browser: Browser, site: Path) -> Iterator[Opener]:
-    """Opens a page of the site: the page, and everything that went wrong while it opened."""
+def open_page(browser: Browser, site: Path) -> Iterator[Opener]:
+    """Opens a page of the site; returns the page and a list of what went wrong."""
     contexts = []
 
     def opener(name: str = "quick/index.html", width: int = 1280, **options: Any) -> Any:
@@ -53,10 +53,10 @@ def opened(browser: Browser, site: Path) -> Iterator[Opener]:
         page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda problem: wrong.append(f"error: {problem}"))
         page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
-        own, drawings = ((site / each).as_uri() for each in (name, "quick/figures/"))
+        address, drawings = ((site / each).as_uri() for each in (name, "quick/figures/"))
         page.on("request", lambda request: wrong.append(f"loaded: {request.url}")
-                if not request.url.startswith((own, drawings, "data:")) else None)  # fmt: skip
-        page.goto(own)
+                if not request.url.startswith((address, drawings, "data:")) else None)  # fmt: skip
+        page.goto(address)
         return page, wrong
 
     yield opener
@@ -69,8 +69,8 @@ def section_of(html: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_page_and_its_figures_fit_the_window(opened: Opener, site: Path, width: int) -> None:
-    page, wrong = opened(width=width)
+def test_the_page_and_its_figures_fit_the_window(open_page: Opener, site: Path, width: int) -> None:
+    page, wrong = open_page(width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -91,24 +91,24 @@ def test_the_page_and_its_figures_fit_the_window(opened: Opener, site: Path, wid
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_first_page_opens_clean(opened: Opener, width: int) -> None:
-    page, wrong = opened("index.html", width)
+def test_the_index_opens_without_errors(open_page: Opener, width: int) -> None:
+    page, wrong = open_page("index.html", width)
     assert wrong == [] and page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_page_reads_without_scripts(opened: Opener) -> None:
-    page, _ = opened(java_script_enabled=False)
+def test_the_page_reads_without_scripts(open_page: Opener) -> None:
+    page, _ = open_page(java_script_enabled=False)
     assert page.locator("#claims .verdict").first.is_visible()
     assert page.locator("#figure-graves-04 img").is_visible()
 
 
-def test_a_link_opens_the_folded_part_that_holds_its_target(opened: Opener) -> None:
-    page, _ = opened()
+def test_a_link_opens_the_folded_part_that_holds_its_target(open_page: Opener) -> None:
+    page, _ = open_page()
     page.evaluate("location.hash = 'runs-parity'")
     page.wait_for_function("document.getElementById('runs-parity').open")
 
 
-def test_every_claim_stands_first_and_its_details_in_the_section_of_its_task(html: str) -> None:
+def test_claims_stand_first_and_their_details_in_the_section_of_the_task(html: str) -> None:
     assert html.index('id="claims"') < html.index('<section id="parity"')
     for claim in REGISTER.claims:
         row = html[html.index(f'<tr id="claim-{claim.id}">') :].partition("</tr>")[0]

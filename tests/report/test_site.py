@@ -1,4 +1,4 @@
-"""Building the report: stable bytes, missing parts, and the page that leads to it."""
+"""Building the report: stable bytes, missing parts, and the index page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
         assert (first / name).read_bytes() == (second / name).read_bytes(), name
 
 
-def test_without_any_result_the_report_says_so_and_pictures_of_others_stay(tmp_path: Path) -> None:
+def test_without_results_the_report_says_so_and_older_pictures_stay(tmp_path: Path) -> None:
     layout = Layout(tmp_path, "quick", PUBLISHED)
     frozen = layout.report / "figures/an-older-one.svg"
     frozen.parent.mkdir(parents=True)
@@ -78,7 +78,7 @@ def test_an_unfinished_and_a_diverged_training_are_marked(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("verdict", "first"), [(VERDICTS[2], "reduced"), (names.UNDECIDED[0], "quick")]
 )
-def test_the_index_leads_to_the_profile_that_judges_most(
+def test_the_index_begins_with_the_profile_that_decides_most(
     tmp_path: Path, verdict: str, first: str
 ) -> None:
     _claims_json(tmp_path, "quick", story=["A story of quick."])
@@ -98,7 +98,7 @@ def test_the_index_without_reports_says_so(tmp_path: Path) -> None:
     assert "No report yet" in (tmp_path / "index.html").read_text()
 
 
-def test_every_verdict_and_outcome_has_a_look_and_every_verdict_a_meaning(tmp_path: Path) -> None:
+def test_every_verdict_and_outcome_has_a_colour_and_every_verdict_a_meaning(tmp_path: Path) -> None:
     layout = Layout(tmp_path, "quick", PUBLISHED)
     build(Results("quick"), REGISTER, layout, {})
     page = (layout.report / "index.html").read_text()
@@ -110,10 +110,10 @@ def test_every_verdict_and_outcome_has_a_look_and_every_verdict_a_meaning(tmp_pa
     assert {*names.SIGNS} == {*VERDICTS} and {*Outcome.__args__} <= {*names.COLOURS}
 
 
-def test_an_answer_stands_on_the_page_with_its_figure_and_cause(tmp_path: Path) -> None:
+def test_a_question_has_its_figure_and_cause_on_the_page(tmp_path: Path) -> None:
     found = cases.q6(-0.05, 0.5)
-    seen = {"seen": 0.0, "error_seen": 0.0, "error_unseen": 0.0}
-    tables = {name: table.assign(**seen) for name, table in found.tables.items()}
+    columns = {"seen": 0.0, "error_seen": 0.0, "error_unseen": 0.0}
+    tables = {name: table.assign(**columns) for name, table in found.tables.items()}
     layout = Layout(tmp_path, "reduced", PUBLISHED)
     build(dataclasses.replace(found, tables=tables), REGISTER, layout, {})
     html = (layout.report / "index.html").read_text(encoding="utf-8")
@@ -125,7 +125,7 @@ def test_an_answer_stands_on_the_page_with_its_figure_and_cause(tmp_path: Path) 
 
 @pytest.fixture
 def layout(results: Results, tmp_path: Path) -> Layout:
-    """A project of which parity alone was evaluated."""
+    """A project in which parity alone was evaluated."""
     for name in ("params.yaml", "claims.yaml"):
         shutil.copy(ROOT / name, tmp_path)
     layout = Layout(tmp_path, "quick")
@@ -153,12 +153,12 @@ def test_the_stage_works_when_only_some_experiments_exist(
     assert wrong.exit_code == 2 and "huge" in wrong.output
 
 
-def test_settings_are_those_of_the_evaluation_not_of_an_edit_since(layout: Layout) -> None:
+def test_the_page_shows_the_settings_of_the_evaluation(layout: Layout) -> None:
     evaluated = json.loads((ROOT / "reports/reduced/provenance/parity.json").read_text())
     evaluated["config"]["network"]["hidden"] = 77
     layout.provenance("parity").write_text(json.dumps(evaluated))
     pages.write_pages(layout.root, "quick", {})
     assert "of 77 units" in (layout.report / "index.html").read_text()
-    layout.provenance("parity").unlink()  # without a record the parameters speak
+    layout.provenance("parity").unlink()  # without a record the page shows params.yaml
     pages.write_pages(layout.root, "quick", {})
     assert "of 77 units" not in (layout.report / "index.html").read_text()

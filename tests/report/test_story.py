@@ -1,4 +1,4 @@
-"""What holds: the table and the sentences of the README."""
+"""The README's section "What holds": its table and its findings."""
 
 from __future__ import annotations
 
@@ -28,33 +28,35 @@ def results() -> Results:
 
 
 @pytest.fixture(scope="module")
-def judged() -> Any:
+def record() -> Any:
     return json.loads((FOLDER / "claims.json").read_text(encoding="utf-8"))
 
 
-def test_every_finding_holds_in_the_published_tables(results: Results, judged: Any) -> None:
-    assert len(story(results, judged, SCREENS)) == len(FINDINGS)
+def test_every_finding_holds_in_the_published_tables(results: Results, record: Any) -> None:
+    assert len(story(results, record, SCREENS)) == len(FINDINGS)
 
 
-def test_the_readme_has_the_section_of_the_published_tables(results: Results, judged: Any) -> None:
-    """Fails where a table or a verdict has changed and the report was not made since."""
-    assert what_holds(results, judged) in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_readme_has_the_section_of_the_published_tables(results: Results, record: Any) -> None:
+    """This fails if a table or a verdict has changed and the report was not built again."""
+    assert what_holds(results, record) in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_finding_is_left_out_where_its_verdict_is_another(results: Results, judged: Any) -> None:
-    other = copy.deepcopy(judged)
+def test_a_finding_whose_verdict_has_changed_is_left_out(results: Results, record: Any) -> None:
+    other = copy.deepcopy(record)
     (claim,) = (each for each in other["claims"] if each["id"] == "G1")
     claim["verdict"] = "reproduced"
-    before, after = (story(results, each, SCREENS) for each in (judged, other))
+    before, after = (story(results, each, SCREENS) for each in (record, other))
     assert after == [before[0], *before[2:]]
 
 
-def test_what_was_not_run_is_not_told(results: Results, judged: Any, tmp_path: Path) -> None:
+def test_without_results_only_findings_without_numbers_are_left(
+    results: Results, record: Any, tmp_path: Path
+) -> None:
     nothing = replace(results, tables={})
-    unread = {"claims": [claim | {"estimates": []} for claim in judged["claims"]]}
+    unread = {"claims": [claim | {"estimates": []} for claim in record["claims"]]}
     assert story(nothing, unread, tmp_path) == [each for each in FINDINGS if "{" not in each]
-    assert len(table(nothing, judged).splitlines()) == 2
-    assert len(table(results, judged).splitlines()) == 2 + 7
+    assert len(table(nothing, record).splitlines()) == 2
+    assert len(table(results, record).splitlines()) == 2 + 7
 
 
 def test_only_the_marked_section_of_the_readme_is_written(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What all figures share: numbers, axes and colours."""
+"""Numbers, axes and colours of all figures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_large_counts_are_short_and_an_even_choice_has_both_ends() -> None:
     assert style.spread([5, 1, 4, 2, 3], 3) == [1, 3, 5]
 
 
-def test_steps_double_from_tick_to_tick_where_a_seed_took_many() -> None:
+def test_ticks_of_steps_double_where_a_seed_took_many_steps() -> None:
     figure, (few, many) = layout.new_figure([1, 1])
     for axes, highest in ((few, 3.0), (many, 19.3)):
         axes.plot([1, highest], [0, 1])

@@ -12,19 +12,19 @@ from pondering.report.pages.summary import summary_rows, unequal_training
 
 def test_a_row_counts_failures_as_errors() -> None:
     table = made_up_results(seeds=4).tables["parity"]
-    gone = (table["mechanism"] == "act") & (table["seed"] == 3)
-    table.loc[gone, ["status", "error", "ponder_time"]] = ["diverged", 1.0, math.nan]
+    diverged = (table["mechanism"] == "act") & (table["seed"] == 3)
+    table.loc[diverged, ["status", "error", "ponder_time"]] = ["diverged", 1.0, math.nan]
     found = {row.setting: row for row in summary_rows(table, card_of("parity"))}
     act = found["τ = 0.001"]
     assert (act.note, act.solved) == ("1 diverged", "3 of 4")
     mean, interval = act.error.split("% (")
-    assert float(mean) > 25 and interval.endswith("100.0)")  # cut to what an error can be
+    assert float(mean) > 25 and interval.endswith("100.0)")  # cut to the range of an error
     assert found["ρ = 1"].method == "Plain network"  # noqa: RUF001
     table.loc[table["seed"] == 0, "status"] = "running"
     assert summary_rows(table, card_of("parity"))[0].note == "unfinished"
 
 
-def test_the_best_setting_of_each_method_is_marked_and_options_are_methods_of_their_own() -> None:
+def test_the_best_setting_of_each_method_is_marked_and_options_are_other_methods() -> None:
     table = made_up_results(seeds=3, diverged=None).tables["parity"]
     act = table["mechanism"] == "act"
     table.loc[act, "error"] = table.loc[act, "setting"]
@@ -44,7 +44,7 @@ def test_a_text_has_bits_on_each_split_and_nobody_solves_it() -> None:
     assert {row.solved for row in rows} == {""}
 
 
-def test_trainings_of_different_length_are_told() -> None:
+def test_trainings_of_different_length_are_named() -> None:
     curves = made_up_results().curves["parity"]
     assert unequal_training(curves, ["repeat", "act", "pondernet"]) == ""
     ours = curves["mechanism"] == "pondernet"
