@@ -1,4 +1,4 @@
-"""`pondering claims`: a summary, a line for each claim, and all about some of them."""
+"""`pondering claims`: a summary, a line for each claim, and details of single claims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.argv import refused, shown
+from support.argv import output, refusal
 from support.claim_cases import CASES
 
 from pondering.claims.claims import load_register
@@ -23,13 +23,13 @@ RESULTS = CASES["G1"][0]
 
 
 def plain(text: str) -> str:
-    """Without colours."""
+    """The text without colours."""
     return re.sub(r"\x1b\[\d+m", "", text)
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The claims and the parameters; nothing has been run."""
+    """A project with claims and parameters, and without results."""
     for name in ("claims.yaml", "params.yaml"):
         shutil.copy(ROOT / name, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -44,8 +44,8 @@ def test_a_summary_then_a_line_for_each_claim_and_part(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     summary, rows, hint = text.split("\n\n")
     counts = Counter(each.verdict for each in judgements)
-    told = ", ".join(f"{counts[each]} {each}" for each in VERDICTS if counts[each])
-    assert " ".join(summary.split()) == f"Profile reduced, {len(judgements)} claims: {told}."
+    words = ", ".join(f"{counts[each]} {each}" for each in VERDICTS if counts[each])
+    assert " ".join(summary.split()) == f"Profile reduced, {len(judgements)} claims: {words}."
     expected = []
     for each in judgements:
         expected.append((each.claim.id, each.verdict, each.claim.title))
@@ -58,7 +58,7 @@ def test_a_summary_then_a_line_for_each_claim_and_part(width: int) -> None:
     assert "pondering claims G1 --profile reduced" in hint
 
 
-def test_a_claim_in_brief_is_the_papers_number_ours_and_what_would_change_it() -> None:
+def test_a_claim_in_brief_has_the_papers_number_ours_and_what_would_change_the_verdict() -> None:
     judgement = judge(REGISTER.claims[0], RESULTS)
     text = plain(detail(judgement, 80))
     assert max(map(len, text.splitlines())) <= 80
@@ -79,22 +79,22 @@ def test_a_whole_claim_has_its_criteria_and_what_would_flip_it() -> None:
     assert "but          With ACT at 0.1: no." in flipped
 
 
-def test_claims_by_their_ids(project: Path) -> None:
-    blocks = shown("claims", "B2", "q1", "g1").split("\n\n")
+def test_claims_are_chosen_by_their_ids(project: Path) -> None:
+    blocks = output("claims", "B2", "q1", "g1").split("\n\n")
     assert [each.split()[0] for each in blocks] == ["B2", "Q1", "G1"]
     assert "here Comparison has not been run." in " ".join(blocks[1].split())
     assert blocks[2].splitlines()[-1].endswith("pondering claims B2 Q1 G1 --full --profile reduced")
-    assert shown("claims", "--profile", "quick").startswith("Profile quick, 26 claims: 26 undec")
+    assert output("claims", "--profile", "quick").startswith("Profile quick, 26 claims: 26 undec")
 
 
 def test_a_whole_claim_lists_its_changes_since_the_registration(project: Path) -> None:
-    told = "".join(shown("claims", "G9", "Q3", "--full").split())
+    printed = "".join(output("claims", "G9", "Q3", "--full").split())
     changes = [*REGISTER.changes_of("G9"), *REGISTER.changes_of("Q3")]
     texts = [f"{each.on}{each.what}".replace(" ", "") for each in changes]
-    assert texts and all(text in told for text in texts)
-    assert "2026-11" not in shown("claims", "B1", "--full")
+    assert texts and all(text in printed for text in texts)
+    assert "2026-11" not in output("claims", "B1", "--full")
 
 
-def test_an_unknown_id_is_one_line(project: Path) -> None:
-    line = refused("claims", "G1", "G111")
+def test_an_unknown_id_is_one_error_line(project: Path) -> None:
+    line = refusal("claims", "G1", "G111")
     assert line.startswith("error: IDS: 'G111' is unknown; allowed: G1, G2, ")

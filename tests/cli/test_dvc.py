@@ -1,4 +1,4 @@
-"""dvc.yaml: every experiment with its files, stages that hand on what they write, plain DVC."""
+"""dvc.yaml: stages of every experiment, with the files that they read and write."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pondering.train.program import EVALUATION, LISTED, files
 ROOT = Path(__file__).parents[2]
 FILE: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
 STAGES: dict[str, Any] = FILE["stages"]
-DATASETS = {"datasets": "", "datasets_digits": "mnist", "datasets_text": "enwik8"}  # the data read
+DATASETS = {"datasets": "", "datasets_digits": "mnist", "datasets_text": "enwik8"}  # stage -> data
 ORDER = ("download", *DATASETS, "train", "evaluate", "exits", "report")
 ITEM = {"${item.profile}": "P", "${item.experiment}": "E", "${item.data}": "D"}
 
 
 def paths(stage: str, *kinds: str) -> set[str]:
-    """Dependencies or outputs of a stage with P and E in place of its item."""
+    """Dependencies or outputs of a stage, with P, E and D for profile, experiment and data."""
     found = set()
     for kind in kinds:
         for entry in STAGES[stage].get(kind, []):
@@ -34,7 +34,7 @@ def paths(stage: str, *kinds: str) -> set[str]:
     return found
 
 
-def test_stages_hand_their_files_to_the_next() -> None:
+def test_each_stage_depends_on_the_files_of_the_earlier_ones() -> None:
     assert tuple(STAGES) == ORDER
     layout = Layout(Path(), "P")
     frozen, networks = str(layout.frozen("E")), str(layout.networks("E"))
@@ -67,7 +67,7 @@ def test_stages_hand_their_files_to_the_next() -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_an_experiment_waits_for_no_other_data_than_its_own(profile: str) -> None:
+def test_an_experiment_depends_on_its_data_alone(profile: str) -> None:
     params, layout = load_params(ROOT / "params.yaml", profile), Layout(Path(), "P")
     needed = set()
     for stage, data in DATASETS.items():
@@ -84,19 +84,18 @@ def test_an_experiment_waits_for_no_other_data_than_its_own(profile: str) -> Non
 
 
 def test_stages_run_with_the_python_of_this_folder(tmp_path: Path) -> None:
-    """Also `.venv/bin/dvc repro`, with another Python on the path."""
+    """This holds for `.venv/bin/dvc repro` with another Python on the path, too."""
     python = tmp_path / ".venv/bin/python"
     python.parent.mkdir(parents=True)
     python.write_text("#!/bin/sh\necho here $@")
     python.chmod(0o755)
     for stage in STAGES.values():
         command = stage["cmd"].replace("${python}", FILE["vars"][0]["python"])
-        said = subprocess.run(command.split("--")[0], shell=True, cwd=tmp_path, capture_output=True)
-        assert said.stdout.startswith(b"here pipeline/")
+        done = subprocess.run(command.split("--")[0], shell=True, cwd=tmp_path, capture_output=True)
+        assert done.stdout.startswith(b"here pipeline/")
 
 
-def test_dvc_itself_sees_these_stages(tmp_path: Path) -> None:
-    """And finds every parameter that a stage names."""
+def test_dvc_finds_every_stage_and_parameter(tmp_path: Path) -> None:
     from dvc.repo import Repo
 
     text = (ROOT / "params.yaml").read_text()

@@ -1,4 +1,4 @@
-"""`pondering exits`: a block a mechanism, at most 80 characters wide."""
+"""`pondering exits`: a block for each mechanism, at most 80 characters wide."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.argv import refused, shown
+from support.argv import output, refusal
 from support.synthetic_results import FEW, card_of, exits_of, table_of
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def table() -> str:
-    return shown("exits", "comparison", "--profile", "quick")
+    return output("exits", "comparison", "--profile", "quick")
 
 
 def test_each_rule_has_its_errors_at_two_three_and_four_steps(project: Path) -> None:
@@ -40,13 +40,13 @@ def test_each_rule_has_its_errors_at_two_three_and_four_steps(project: Path) -> 
     assert max(map(len, text.splitlines())) <= 80
     assert "PonderNet, lambda_p 0.1, 3 seeds, 1,600 inputs each" in text
     lines = {words[0]: " ".join(words[1:]) for each in text.splitlines() if (words := each.split())}
-    # of three seeds one diverged: 0.4 / n + 0.02 a rule + 0.005 a seed, and 1
+    # The error is 0.4 / n + 0.02 a rule + 0.005 a seed; one of three seeds diverged and has 1.
     assert lines["best"] == "fixed n 59.0% 54.6% 52.3% 50.1% at n = 6"
     assert lines["cumulated"] == "51.0% 46.6% 44.3%"
     assert lines["oracle"] == "53.7% at 4.0 steps"
 
 
-def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
+def test_a_rule_worse_than_the_best_fixed_n_is_marked(project: Path) -> None:
     path = project / "reports/quick/exits/comparison.csv"
     rows = pd.read_csv(path)
     rows.loc[rows["rule"].isin(["state", "sampled"]), "error"] += 0.3
@@ -59,9 +59,9 @@ def test_a_rule_that_loses_to_the_best_fixed_n_is_marked(project: Path) -> None:
     assert re.search(r"^  patience .*   loses at 4$", text, re.MULTILINE)
 
 
-def test_what_has_no_table_is_refused_in_one_line(project: Path) -> None:
-    assert refused("exits", "parity", "--profile", "reduced") == (
+def test_an_experiment_without_a_table_is_refused(project: Path) -> None:
+    assert refusal("exits", "parity", "--profile", "reduced") == (
         "error: reports/reduced/exits/parity.csv: no rows; with `profile: reduced` run "
         "`dvc repro exits@reduced`, if `exits` in dvc.yaml lists parity\n"
     )
-    assert "'comparision' is no experiment; allowed: parity, " in refused("exits", "comparision")
+    assert "'comparision' is no experiment; allowed: parity, " in refusal("exits", "comparision")

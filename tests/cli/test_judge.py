@@ -1,4 +1,4 @@
-"""`pondering judge`: what tables can decide, in the words of `pondering claims`."""
+"""`pondering judge`: verdicts on a user's tables, in the words of `pondering claims`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from support.argv import refused, shown
+from support.argv import output, refusal
 from support.claim_cases import CASES
 from support.synthetic_results import card_of
 
@@ -26,15 +26,15 @@ MISSING = "Not judged, for what is missing:"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The claims, and a table of each experiment on which all are reproduced."""
+    """The working folder, with the claims alone."""
     shutil.copy(ROOT / "claims.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     return tmp_path
 
 
-def written(folder: Path, source: Results) -> list[str]:
-    """Tables and their cards as words of a command."""
+def write_tables(folder: Path, source: Results) -> list[str]:
+    """Write tables and their cards; returns them as arguments of the command."""
     words = []
     for name, table in source.tables.items():
         table.to_csv(folder / f"my-{name}.csv", index=False)
@@ -44,23 +44,23 @@ def written(folder: Path, source: Results) -> list[str]:
     return words
 
 
-def judged(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """By id: the blocks of the claims that were judged, and the lines about the others."""
+def parse(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The blocks of the judged claims and the lines about the others, by id."""
     _, *blocks = text.strip().split("\n\n")
     lines = blocks.pop().splitlines()[1:] if blocks[-1].startswith(MISSING) else []
     return {each.split()[0]: each for each in blocks}, {each.split()[0]: each for each in lines}
 
 
-def test_a_published_folder_has_the_verdicts_that_are_published(project: Path) -> None:
-    """Two of its experiments."""
+def test_a_published_folder_gets_its_published_verdicts(project: Path) -> None:
+    """The folder has two of the published experiments."""
     reduced = ROOT / "reports/reduced"
     for kind in ("tables", "cards", "traces"):
         (project / "mine" / kind).mkdir(parents=True)
         for path in (*reduced.glob(f"{kind}/logic.*"), *reduced.glob(f"{kind}/mnist.*")):
             shutil.copy(path, project / "mine" / kind)
     shutil.copytree(reduced / "curves/logic", project / "mine/curves/logic")
-    text = shown("judge", "mine", "--profile", "reduced")
-    blocks, missing = judged(text)
+    text = output("judge", "mine", "--profile", "reduced")
+    blocks, missing = parse(text)
     assert sorted([*blocks, *missing]) == sorted(IDS)
     assert text.startswith(f"{len(blocks)} of {len(IDS)} claims can be judged from ")
     published = json.loads((reduced / "claims.json").read_text())["claims"]
@@ -71,9 +71,9 @@ def test_a_published_folder_has_the_verdicts_that_are_published(project: Path) -
 
 
 @pytest.mark.parametrize("name", ["G1", "M2"])
-def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> None:
+def test_a_table_and_its_card_decide_their_claims(project: Path, name: str) -> None:
     source = CASES[name][0]
-    blocks, missing = judged(shown("judge", *written(project, source)))
+    blocks, missing = parse(output("judge", *write_tables(project, source)))
     wanted = judge(REGISTER.claims[IDS.index(name)], replace(source, curves={}, traces={}))
     assert wanted.verdict == "reproduced"
     changes = REGISTER.changes_of(name)
@@ -82,16 +82,16 @@ def test_a_table_and_its_card_judge_what_they_can(project: Path, name: str) -> N
     assert missing["G9"] == "G9  Wikipedia has not been run."
 
 
-def test_the_document_says_which_claims_a_table_is_not_enough_for() -> None:
+def test_the_document_names_the_claims_that_need_more_than_a_table() -> None:
     text = " ".join((ROOT / "docs/library.md").read_text(encoding="utf-8").split())
-    said = re.search(r"card are enough for every verdict but those of (\w+) and (\w+)", text)
+    sentence = re.search(r"card are enough for every verdict but those of (\w+) and (\w+)", text)
     undecided = [
         claim.id
         for claim in REGISTER.claims
         if not claim.own
         and judge(claim, replace(CASES[claim.id][0], curves={}, traces={})).verdict == "undecided"
     ]
-    assert said and sorted(said.groups()) == sorted(undecided)
+    assert sentence and sorted(sentence.groups()) == sorted(undecided)
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,11 @@ def test_the_document_says_which_claims_a_table_is_not_enough_for() -> None:
         (("other.csv", "--card", "other.json"), "other.csv: no claim is about 'other'; they are"),
     ],
 )
-def test_what_cannot_be_read_is_one_line(project: Path, words: tuple[str, ...], said: str) -> None:
-    written(project, CASES["G1"][0])
+def test_a_table_that_cannot_be_judged_is_one_error_line(
+    project: Path, words: tuple[str, ...], said: str
+) -> None:
+    write_tables(project, CASES["G1"][0])
     table = CASES["G1"][0].tables["parity"].assign(experiment="other")
     table.to_csv(project / "other.csv", index=False)
     shutil.copy(project / "parity.json", project / "other.json")
-    assert refused("judge", *words).startswith(f"error: {said}")
+    assert refusal("judge", *words).startswith(f"error: {said}")

@@ -1,4 +1,4 @@
-"""Wrong arguments of any command, and commands where there is no project: one line, status 2."""
+"""Wrong arguments and commands outside of a project: one error line with status 2."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.argv import EVERY, refused, shown
+from support.argv import EVERY, output, refusal
 
 
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is there to work on."""
+    """The working folder is empty."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -26,26 +26,26 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("train.py", "Missing option '--profile'"),
     ],
 )
-def test_a_wrong_argument_is_named(words: str, said: str) -> None:
-    assert said in refused(*words.split())
+def test_a_wrong_argument_is_refused_by_name(words: str, said: str) -> None:
+    assert said in refusal(*words.split())
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_command_refuses_an_unknown_option_and_has_its_help(name: str) -> None:
-    assert "No such option" in refused(name, "--nosuch")
-    assert shown(name, "--help").startswith("Usage: ")
+def test_every_command_refuses_an_unknown_option_and_prints_its_help(name: str) -> None:
+    assert "No such option" in refusal(name, "--nosuch")
+    assert output(name, "--help").startswith("Usage: ")
 
 
 @pytest.mark.parametrize("words", ["claims", "ui", "show parity", "exits parity", "report"])
 def test_outside_of_a_project_a_command_writes_nothing(words: str, tmp_path: Path) -> None:
     missing = "claims.yaml" if words == "claims" else "params.yaml"
     said = f"error: {missing}: no such file; run from the project's root\n"
-    assert refused(*words.split()) == said
+    assert refusal(*words.split()) == said
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reader_that_ends_early_ends_a_command_in_silence() -> None:
-    """As `git log | head` does."""
+def test_a_closed_pipe_ends_a_command_without_a_message() -> None:
+    """`git log | head` behaves like this."""
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "pondering.cli"]

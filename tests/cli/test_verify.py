@@ -1,4 +1,4 @@
-"""`pondering verify`: what it finds apart; a whole second run is in tests/system/test_repro.py."""
+"""The comparisons of `pondering verify`; tests/system/test_repro.py has a second run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support import tiny
-from support.argv import refused
+from support.argv import refusal
 from support.repros import commit
 
 from pondering.cli.verify import ERROR, STEPS, files_apart, numbers_apart
@@ -25,7 +25,7 @@ def results(folder: Path) -> Path:
 def test_a_changed_digit_and_a_missing_file_are_named(tmp_path: Path) -> None:
     here, there = results(tmp_path / "here"), results(tmp_path / "there")
     (here / "provenance").mkdir()
-    (here / "provenance/parity.json").write_text("{}")  # a record, which has times
+    (here / "provenance/parity.json").write_text("{}")  # records hold wall times
     assert list(files_apart(here, there)) == []
     (there / "curves/parity/act.csv").write_text(ROWS.replace("0.25", "0.2501"))
     (there / "tables/sort.csv").write_text(ROWS)
@@ -44,7 +44,7 @@ def test_a_number_may_move_a_little(tmp_path: Path, name: str, allowed: float) -
         assert len(list(numbers_apart(json.dumps({name: 1.0}), path))) == count
 
 
-def test_a_number_that_is_gone_is_apart(tmp_path: Path) -> None:
+def test_a_missing_number_counts_as_changed(tmp_path: Path) -> None:
     path = tmp_path / "parity.json"
     for after in (None, "{}", '{"plain": 0.1}'):
         if after:
@@ -52,15 +52,15 @@ def test_a_number_that_is_gone_is_apart(tmp_path: Path) -> None:
         assert any("act was 0.1 and is nan" in each for each in numbers_apart('{"act": 0.1}', path))
 
 
-def test_what_is_not_committed_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncommitted_changes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     tiny.write(tmp_path, tiny.document())
     said = "error: reports/quick/metrics: nothing is committed to compare with\n"
-    assert refused("verify") == said
+    assert refusal("verify") == said
     (tmp_path / "reports/quick/metrics").mkdir(parents=True)
     (tmp_path / "reports/quick/metrics/tiny.json").write_text("{}")
     commit(tmp_path)
     tiny.write(tmp_path, tiny.document(seeds=[1]))
     said = "error: this folder differs from the last commit; commit the changes first\n"
-    assert refused("verify") == said
+    assert refusal("verify") == said

@@ -1,4 +1,4 @@
-"""Downloads: packings, checksums, mirrors, faults, proxies, and what is there already."""
+"""Downloads: packings, checksums, mirrors, faults, proxies, and existing files."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ BODIES = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    """`/NAME` sends a body of `BODIES`, a status, or less than it says; notes what was asked."""
+    """`/NAME` sends a body of `BODIES`, a status, or a truncated body; `asked` has all names."""
 
     server: Any
 
     def do_GET(self) -> None:
         name = self.path.partition("?")[0].rpartition("/")[2]
-        self.server.asked.append(name)
+        self.server.requests.append(name)
         body = BODIES.get(name, PACKED)
         self.send_response(int(name) if name.isdigit() else 200)
         self.send_header("Content-Length", str(len(body)))
@@ -63,7 +63,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(fetch, "SECONDS", (1.0, 0.3))
     monkeypatch.setattr(fetch, "RETRIES", 0)
     running: Any = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    running.asked = []
+    running.requests = []
     running.url = f"http://127.0.0.1:{running.server_port}"
     thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
@@ -89,32 +89,32 @@ def source(*urls: str, **changes: Any) -> Source:
     return Source(**values | changes)
 
 
-def landed(folder: Path) -> list[str]:
+def files_below(folder: Path) -> list[str]:
     """Every file below `folder`."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize("kind", ["gz", "plain", "zip"])
-def test_every_packing_is_unpacked_in_place(server: Any, raw: Path, kind: str) -> None:
+def test_every_packing_is_unpacked(server: Any, raw: Path, kind: str) -> None:
     (raw.parent / ".partial").mkdir()
-    (raw.parent / ".partial/packed").write_bytes(PACKED[:1000])  # as a killed run leaves it
+    (raw.parent / ".partial/packed").write_bytes(PACKED[:1000])  # a killed run leaves this
     found = fetch_all([source(f"{server.url}/{kind}")], raw, None)
     assert (raw / "set/letters").read_bytes() == CONTENT
-    assert landed(raw.parent) == ["raw/set/letters"]
+    assert files_below(raw.parent) == ["raw/set/letters"]
     digest = hashlib.sha256(CONTENT).hexdigest()
     assert found == {"set/letters": {"bytes": len(CONTENT), "sha256": digest}}
 
 
 @pytest.mark.parametrize(("name", "content"), [("letters", CONTENT), ("letters.gz", PACKED)])
-def test_a_file_that_is_there_needs_no_network(
+def test_an_existing_file_needs_no_network(
     server: Any, raw: Path, name: str, content: bytes
 ) -> None:
-    """Unpacked, or packed and put there by hand."""
+    """A user may put the packed file there by hand."""
     (raw / "set").mkdir(parents=True)
     (raw / "set" / name).write_bytes(content)
     fetch_all([source(f"{server.url}/gz")], raw, None)
     assert (raw / "set/letters").read_bytes() == CONTENT
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_a_mirror_comes_first_and_a_wrong_one_falls_back_to_urls(server: Any, raw: Path) -> None:
@@ -122,25 +122,27 @@ def test_a_mirror_comes_first_and_a_wrong_one_falls_back_to_urls(server: Any, ra
     (mirror / "set").mkdir(parents=True)
     (mirror / "set/letters.gz").write_bytes(PACKED)
     fetch_all([source(f"{server.url}/gz")], raw / "1", str(mirror))
-    assert server.asked == []
+    assert server.requests == []
     fetch_all([source("http://127.0.0.1:1/never", mirror=("gz",))], raw / "2", server.url + "/")
-    assert server.asked == ["gz"]
+    assert server.requests == ["gz"]
     (mirror / "set/letters.gz").write_bytes(gzip.compress(b"other"))
-    said: list[str] = []
-    fetch_all([source(f"{server.url}/zip")], raw / "3", str(mirror), say=said.append)
-    assert server.asked == ["gz", "zip"]
-    assert any(str(mirror) in line and "5 bytes unpacked, wrong sha256" in line for line in said)
+    messages: list[str] = []
+    fetch_all([source(f"{server.url}/zip")], raw / "3", str(mirror), say=messages.append)
+    assert server.requests == ["gz", "zip"]
+    assert any(
+        str(mirror) in line and "5 bytes unpacked, wrong sha256" in line for line in messages
+    )
     assert all((raw / f"{k}/set/letters").read_bytes() == CONTENT for k in (1, 2, 3))
 
 
-def test_environment_wins_over_the_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environments_mirror_replaces_the_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PONDERING_MIRROR", "/from/environment")
     assert chosen_mirror("/from/params") == "/from/environment"
     monkeypatch.setenv("PONDERING_MIRROR", "")
     assert chosen_mirror("/from/params") == "/from/params"
 
 
-def test_cut_takes_the_beginning_alone(server: Any, raw: Path) -> None:
+def test_cut_keeps_the_beginning_of_a_file(server: Any, raw: Path) -> None:
     start = CONTENT[:70_000]
     digest = hashlib.sha256(start).hexdigest()
     wanted = source(f"{server.url}/gz", bytes=len(start), sha256=digest, cut=True)
@@ -160,19 +162,19 @@ BAD = {
 
 
 @pytest.mark.parametrize("fault", BAD)
-def test_wrong_bytes_never_land_and_the_next_url_is_tried(
+def test_wrong_bytes_are_not_kept_and_the_next_url_is_tried(
     server: Any, raw: Path, fault: str
 ) -> None:
     with pytest.raises(UserError) as error:
         fetch_all([source(f"{server.url}/{fault}")], raw, None)
     assert f"/{fault} (" in str(error.value) and BAD[fault] in str(error.value)
     assert "\n" not in str(error.value)
-    assert landed(raw.parent) == []
+    assert files_below(raw.parent) == []
     fetch_all([source(f"{server.url}/{fault}", f"{server.url}/gz")], raw, None)
     assert (raw / "set/letters").read_bytes() == CONTENT
 
 
-def test_no_network_and_no_mirror_in_one_line(raw: Path, server: Any) -> None:
+def test_no_network_and_no_mirror_are_one_error_line(raw: Path, server: Any) -> None:
     with pytest.raises(UserError) as error:
         fetch_all([source("http://127.0.0.1:1/a.gz")], raw, str(raw / "nowhere"))
     text = str(error.value)
@@ -184,23 +186,23 @@ def test_no_network_and_no_mirror_in_one_line(raw: Path, server: Any) -> None:
         f"at {raw}/set/letters by hand",
     ):
         assert part in text
-    assert landed(raw) == []
+    assert files_below(raw) == []
 
 
-def test_credentials_are_never_told(server: Any, raw: Path, caplog: Any, capfd: Any) -> None:
+def test_credentials_are_never_printed(server: Any, raw: Path, caplog: Any, capfd: Any) -> None:
     host = server.url.removeprefix("http://")
     urls = [f"http://user:hidden@{host}/404?token=hidden#hidden"]
     urls += ["http://user:hidden@127.0.0.1:1/x?token=hidden", "http://user:hidden@[bad/x"]
-    said: list[str] = []
+    messages: list[str] = []
     with pytest.raises(UserError) as error:
-        fetch_all([source(*urls)], raw, f"http://u:hidden@{host}/404?t=hidden", say=said.append)
-    told = [str(error.value), *said, caplog.text, *capfd.readouterr()]
-    assert f"http://{host}/404 (HTTP 404)" in told[0]
-    assert not any("hidden" in text for text in told)
+        fetch_all([source(*urls)], raw, f"http://u:hidden@{host}/404?t=hidden", say=messages.append)
+    texts = [str(error.value), *messages, caplog.text, *capfd.readouterr()]
+    assert f"http://{host}/404 (HTTP 404)" in texts[0]
+    assert not any("hidden" in text for text in texts)
     assert "hidden" not in shown("https://u:hidden@h:1/p?hidden#hidden")
 
 
-def test_a_profile_needs_the_files_of_its_sets_below_a_folder_in_order() -> None:
+def test_a_profile_needs_the_files_of_its_sets_in_order() -> None:
     file = {"bytes": 1, "sha256": "ab"}
     places = {"urls": ["https://h/{}.gz"], "mirror": ["set/{}.gz", "set/{}"]}
     download = Download.model_validate({

@@ -1,4 +1,4 @@
-"""Frozen data: equal arrays give equal bytes, and damage is told in one line."""
+"""Frozen data: equal arrays give equal bytes, and a damaged file is one error line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TASKS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_evaluation_sets_come_back_as_they_were(tmp_path: Path, name: str) -> None:
+def test_evaluation_sets_are_read_back_unchanged(tmp_path: Path, name: str) -> None:
     task = make_task(TASKS[name], "here")
     path = tmp_path / "frozen.npz"
     freeze(task, tmp_path, path, 12)
@@ -44,7 +44,7 @@ def test_equal_arrays_give_equal_bytes_at_any_time(tmp_path: Path) -> None:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
-def test_only_small_whole_numbers_shrink() -> None:
+def test_only_small_whole_numbers_are_packed_in_a_byte() -> None:
     task = make_task(TASKS["parity"], "here")
     batch = task.evaluation_sets(3)["test"]
     assert pack({"test": batch})["eval/test/inputs"].dtype == np.int8
@@ -54,17 +54,17 @@ def test_only_small_whole_numbers_shrink() -> None:
 
 
 @pytest.fixture
-def frozen(tmp_path: Path) -> Path:
+def archive(tmp_path: Path) -> Path:
     path = tmp_path / "frozen.npz"
     write_arrays(path, {"eval/test/inputs": np.random.default_rng(0).normal(size=(3, 40))})
     return path
 
 
 @pytest.mark.parametrize("left", [0, 30, -1])
-def test_a_truncated_or_missing_file_is_one_line(frozen: Path, left: int) -> None:
-    frozen.write_bytes(frozen.read_bytes()[:left])
+def test_a_truncated_or_missing_file_is_one_error_line(archive: Path, left: int) -> None:
+    archive.write_bytes(archive.read_bytes()[:left])
     with pytest.raises(UserError, match=r"frozen.npz: truncated or damaged [^\n]*$"):
-        read_arrays(frozen)
-    frozen.unlink()
+        read_arrays(archive)
+    archive.unlink()
     with pytest.raises(UserError, match=r"frozen.npz: no such file; run `dvc repro` first"):
-        read_arrays(frozen)
+        read_arrays(archive)

@@ -1,4 +1,4 @@
-"""The real params.yaml: every stage of `paper` runs, and claims and figures find their splits."""
+"""The values of params.yaml: every training of `paper` runs, and its values are the papers'."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ READ_DATA = ("wikipedia", "mnist", "mnist_rotated")
 
 @pytest.fixture(scope="module")
 def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of the real data's form and a small size."""
+    """A small file in the form of the real data."""
     rng = np.random.default_rng(0)
     path = tmp_path_factory.mktemp("data") / "all.npz"
     text = rng.integers(0, 256, 60_000).astype(np.uint8)
@@ -47,9 +47,9 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_kind_of_paper_training_runs_two_updates_of_two_replicas(
     experiment: str, mechanism: str, stand_ins: Path
 ) -> None:
-    """As in the paper but for batches of four rows, short sequences, and fewer of many units."""
+    """Batches have four rows, sequences are short, and large networks have fewer units."""
     config = PAPER[experiment]
-    hidden = min(config.network.hidden, MOST_HIDDEN + 8)  # so many that the paths are the same
+    hidden = min(config.network.hidden, MOST_HIDDEN + 8)  # enough for the same path
     network = config.network.model_copy(update={"hidden": hidden})
     config = config.model_copy(update={"network": network})
     task: Task = make_task(config.task, experiment, stand_ins)
@@ -65,22 +65,22 @@ def test_every_kind_of_paper_training_runs_two_updates_of_two_replicas(
     for row in sweep.rows():
         assert row["loss"] > 0 and 1 <= row["ponder_time"] <= config.halting.max_steps
     moved = [not torch.equal(before[n], p) for n, p in network.named_parameters()]
-    assert sum(moved) >= len(moved) - 2  # a plain network's flag or halting unit may rest
+    assert sum(moved) >= len(moved) - 2  # a plain network's flag and halting unit may not move
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize(
     "name", ["parity_extrapolation", "comparison_beyond", "comparison_farther"]
 )
-def test_a_task_that_is_tested_beyond_its_range_has_the_splits_of_its_claims(
+def test_a_task_tested_beyond_its_range_has_the_splits_of_its_claims(
     profile: str, name: str, stand_ins: Path
 ) -> None:
     experiment = load_params(ROOT / "params.yaml", profile).experiments[name]
     sets = make_task(experiment.task, name, stand_ins).evaluation_sets(1)
-    assert list(sets) == ["interpolation", "extrapolation"]  # the one that counts comes first
+    assert list(sets) == ["interpolation", "extrapolation"]  # the first chooses the setting
 
 
-def test_in_quick_act_and_pondernet_solve_their_parity_and_a_plain_network_does_not() -> None:
+def test_in_quick_act_and_pondernet_solve_parity_and_a_plain_network_does_not() -> None:
     path = ROOT / "reports/quick/metrics/parity_interpolation.json"
     found = json.loads(path.read_text())
     assert max(found["act"], found["pondernet"]) < 0.05 and found["plain"] > 0.2
@@ -122,19 +122,19 @@ def test_the_paper_profile_has_the_papers_values() -> None:
         assert (training.validation.factor, training.validation.patience) == (0.1, 10)
 
 
-def test_reduced_asks_its_questions_of_fresh_seeds() -> None:
+def test_questions_have_fresh_seeds() -> None:
     reduced = load_params(ROOT / "params.yaml", "reduced").experiments
     beyond = [name for name in reduced if name.startswith(("comparison", "bias"))]
     assert all(len(reduced[n].seeds) == 10 and min(reduced[n].seeds) >= 100 for n in beyond)
     others = {
         seed for name in beyond if name != "comparison_farther" for seed in reduced[name].seeds
     }
-    assert not others & set(reduced["comparison_farther"].seeds), "they chose the two best"
+    assert not others & set(reduced["comparison_farther"].seeds), "these seeds chose a setting"
 
 
-def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
-    """A comment on the value's line, or on the line of a key above it that holds it."""
-    silent = []
+def test_every_value_of_the_long_profiles_has_a_source() -> None:
+    """The source is a comment on the value's line, or on the line of a key above it."""
+    without = []
     top, profile, above = "", "", {}
     for number, line in enumerate((ROOT / "params.yaml").read_text().splitlines(), 1):
         code, _, comment = line.partition("#")
@@ -146,7 +146,7 @@ def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
         profile = "common" if top == "tasks" else profile
         if indent <= 2 and top != "tasks":
             profile = key if indent == 2 and top not in ("download", "defaults") else ""
-        above = {depth: said for depth, said in above.items() if depth < indent}
+        above = {depth: source for depth, source in above.items() if depth < indent}
         if (
             profile in ("common", "reduced", "paper")
             and value
@@ -154,6 +154,6 @@ def test_every_value_of_the_long_profiles_says_where_it_comes_from() -> None:
             and not comment
             and not any(above.values())
         ):
-            silent.append(f"{number}: {code.strip()}")
+            without.append(f"{number}: {code.strip()}")
         above[indent] = bool(comment) and indent > 2
-    assert silent == []
+    assert without == []

@@ -1,4 +1,4 @@
-"""params.yaml: what is accepted, and the one line for everything else."""
+"""params.yaml: accepted values, and one error line for any other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pondering.tasks import make_task
 
 
 def refusal(folder: Path, values: dict[str, Any], profile: str | None = None) -> str:
-    """The line without the file's name, which it must begin with."""
+    """The error line without the file's name."""
     path = tiny.write(folder, values)
     with pytest.raises(UserError) as caught:
         load_params(path, profile)
@@ -27,7 +27,7 @@ def one_line(message: str, path: Path) -> str:
     return message.removeprefix(f"{path}: ")
 
 
-def changed(key: str, value: Any, home: str = "quick") -> dict[str, Any]:
+def with_value(key: str, value: Any, home: str = "quick") -> dict[str, Any]:
     """The tiny document with `a.b.c` of a profile set to a value."""
     values = tiny.document()
     *path, last = key.split(".")
@@ -43,18 +43,18 @@ def test_a_profile_overrides_the_common_values_key_by_key() -> None:
     assert merged == {"a": {"b": 1, "c": [3]}, "d": {"e": 2}}
 
 
-def test_what_a_run_depends_on_leaves_the_other_mechanisms_out() -> None:
+def test_a_run_does_not_depend_on_the_other_mechanisms() -> None:
     values = tiny.config().of_mechanism("act")
     assert values.keys() == {"task", "network", "halting", "act", "training", "seeds"}
 
 
-def test_a_mechanisms_own_updates_and_learning_rate_win() -> None:
+def test_a_mechanisms_updates_and_learning_rate_replace_the_shared_ones() -> None:
     config = tiny.config(act={"updates": 7, "learning_rate": 0.5})
     assert (config.updates("act"), config.updates("repeat")) == (7, 30)
     assert (config.learning_rate("act"), config.learning_rate("pondernet")) == (0.5, 0.01)
 
 
-# key, bad value, what the line must say
+# key, bad value, words of the error line
 WRONG = [
     ("act.tau", [], "[]", "at least 1 item"),
     ("act.tau.0", "0.1", "'0.1'", "valid number"),
@@ -72,18 +72,18 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("key", "value", "shown", "allowed"), WRONG)
-def test_a_bad_value_is_named_with_its_key_and_what_is_allowed(
+def test_a_bad_value_is_refused_with_its_key_and_the_allowed_values(
     tmp_path: Path, key: str, value: Any, shown: str, allowed: str
 ) -> None:
     one = key.removesuffix(".0")
-    line = refusal(tmp_path, changed(one, value if one == key else [value]))
+    line = refusal(tmp_path, with_value(one, value if one == key else [value]))
     assert line.startswith(f"tiny.{key}")
     assert shown in line and allowed in line.split(" is not allowed: ")[1]
 
 
 def test_two_schedules_of_the_learning_rate_are_refused(tmp_path: Path) -> None:
     plateau = {"per_epoch": 1, "factor": 0.5, "patience": 2, "stop_patience": 6}
-    values = changed("training.validation", plateau)
+    values = with_value("training.validation", plateau)
     values["tiny"]["quick"]["training"]["decay"] = "linear"
     assert refusal(tmp_path, values) == (
         "tiny.training.decay: 'linear' is not allowed: "
@@ -92,7 +92,7 @@ def test_two_schedules_of_the_learning_rate_are_refused(tmp_path: Path) -> None:
 
 
 PARTS = "title, question, task, network, halting, training, seeds, evaluation, repeat, "
-# where, the misspelt key, what may stand there
+# path, misspelt key, allowed keys
 MISSPELT = [
     ((), "devise", "profile, device, compute, download, defaults, tasks, and experiments"),
     (("compute",), "thread", "threads, checkpoint_seconds, insist, "),
@@ -105,7 +105,7 @@ MISSPELT = [
 
 
 @pytest.mark.parametrize(("where", "key", "allowed"), MISSPELT)
-def test_a_misspelt_key_is_met_with_those_allowed(
+def test_a_misspelt_key_is_refused_with_the_allowed_keys(
     tmp_path: Path, where: tuple[str, ...], key: str, allowed: str
 ) -> None:
     values = tiny.document()
@@ -113,12 +113,11 @@ def test_a_misspelt_key_is_met_with_those_allowed(
     for each in where:
         block = block[each]
     block[key] = {}
-    named = ".".join(each for each in (*where, key) if each != "quick")
-    said = f"{named}: unknown key; allowed: {allowed}"
-    assert refusal(tmp_path, values).startswith(said)
+    name = ".".join(each for each in (*where, key) if each != "quick")
+    assert refusal(tmp_path, values).startswith(f"{name}: unknown key; allowed: {allowed}")
 
 
-def test_missing_blocks_and_keys(tmp_path: Path) -> None:
+def test_missing_blocks_and_keys_are_refused(tmp_path: Path) -> None:
     def without(*keys: str) -> str:
         values = tiny.document()
         block = values
@@ -134,7 +133,7 @@ def test_missing_blocks_and_keys(tmp_path: Path) -> None:
         assert without("tiny", "quick", *keys) == f"tiny.{'.'.join(keys)}: missing"
 
 
-def test_profiles_devices_and_experiments(tmp_path: Path) -> None:
+def test_unknown_profiles_devices_and_experiments_are_refused(tmp_path: Path) -> None:
     values = tiny.document()
     unknown = "is unknown; allowed: quick, reduced, paper"
     assert refusal(tmp_path, values | {"profile": "quik"}) == f"profile: 'quik' {unknown}"
@@ -146,7 +145,7 @@ def test_profiles_devices_and_experiments(tmp_path: Path) -> None:
         load_params(tiny.write(tmp_path, values)).experiment("tinny")
 
 
-def test_an_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(tmp_path: Path) -> None:
+def test_an_experiment_has_the_mechanisms_of_its_blocks(tmp_path: Path) -> None:
     values = tiny.document()
     for home in ("common", "quick"):
         values["tiny"][home].pop("pondernet")
@@ -168,13 +167,13 @@ def test_an_experiment_trains_with_the_mechanisms_that_it_has_blocks_of(tmp_path
 def test_seeds_are_a_count_a_range_or_a_list(
     tmp_path: Path, seeds: Any, found: tuple[int, ...]
 ) -> None:
-    values = changed("seeds", seeds)
+    values = with_value("seeds", seeds)
     values["tiny"]["quick"]["act"]["seeds"] = seeds
     config = load_params(tiny.write(tmp_path, values)).experiment("tiny")
     assert config.seeds == config.seeds_of("act") == found
 
 
-def test_what_an_experiment_does_not_say_its_task_says_and_then_the_defaults(
+def test_missing_values_come_from_the_task_and_then_from_the_defaults(
     tmp_path: Path,
 ) -> None:
     values = tiny.document()
@@ -198,7 +197,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_a_broken_file_gives_one_line(tmp_path: Path, text: str) -> None:
+def test_a_broken_file_is_one_error_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(text)
     with pytest.raises(UserError) as caught:
@@ -215,7 +214,7 @@ def test_a_broken_file_gives_one_line(tmp_path: Path, text: str) -> None:
         ({"layout": "left"}, "task.layout: 'left' is not allowed; leading or scattered is"),
     ],
 )
-def test_task_fields(change: dict[str, Any], said: str) -> None:
+def test_wrong_values_of_a_task_are_refused(change: dict[str, Any], said: str) -> None:
     values = tiny.config(task=change).task
     with pytest.raises(UserError) as caught:
         make_task(values, "tiny")

@@ -1,4 +1,4 @@
-"""Replicas: which settings, options and seeds there are, and what they are called."""
+"""Replicas: their settings, options, seeds and names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BIAS = {"tau": 0.001, "halt_bias": -3}
 BETA = {"lambda_p": 0.2, "halt_bias": 1, "beta": 0.1}
 
 
-def test_a_mapping_names_options_for_its_replicas_alone() -> None:
+def test_a_mapping_adds_replicas_with_options() -> None:
     config = tiny.config(act={"tau": [0.001, BIAS]}, pondernet={"lambda_p": [0.2, BETA]})
     assert config.replicas("act") == (
         Replica("act", 0.001, 0),
@@ -31,20 +31,20 @@ def test_a_mapping_names_options_for_its_replicas_alone() -> None:
     assert config.plain()["act"]["tau"] == config.of_mechanism("act")["act"]["tau"] == [0.001, BIAS]
 
 
-def test_what_is_named_twice_trains_once() -> None:
+def test_a_replica_that_is_listed_twice_trains_once() -> None:
     again = {"tau": [0.001, 0.1], "seeds": [7, 6]}
     config = tiny.config(act={"tau": [0.001, 0.001, again]})
     pairs = [(0.001, 0), (0.001, 7), (0.001, 6), (0.1, 7), (0.1, 6)]
     assert config.replicas("act") == tuple(Replica("act", *each) for each in pairs)
 
 
-def test_what_a_setting_says_again_is_no_option() -> None:
+def test_an_option_equal_to_the_usual_value_is_no_option() -> None:
     plain = tiny.config(act={"tau": [0.001, 0.1]})
     again = [{"tau": 0.001}, {"tau": 0.1, "halt_bias": 0.0, "tau_warmup": 0}]
     assert tiny.config(act={"tau": again}) == plain
 
 
-def test_seeds_of_a_setting_are_further_ones() -> None:
+def test_a_setting_may_have_other_seeds() -> None:
     again = {"tau": 0.1, "halt_bias": [-3, 0], "seeds": {"from": 5, "count": 2}}
     config = tiny.config(act={"tau": [0.1, again]})
     names = [(each.seed, dict(each.options)) for each in config.replicas("act")]
@@ -60,7 +60,7 @@ def test_a_setting_with_options_is_never_traced() -> None:
     assert (config.traced("act"), config.traced("pondernet")) == (0.1, 0.6)
 
 
-# mechanism, its list, the line after "tiny."
+# mechanism, its list, the error line after "tiny."
 WRONG: list[tuple[str, list[Any], str]] = [
     ("act", [0.1, {"halt_bias": -3}], "act.tau.1.tau: missing"),
     ("act", [{"tau": 1, "halt_bias": "x"}], "act.tau.0.halt_bias: 'x' is not allowed: Input sho"),
@@ -72,16 +72,18 @@ WRONG: list[tuple[str, list[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "given", "said"), WRONG)
-def test_nonsense_is_one_line(tmp_path: Path, mechanism: str, given: list[Any], said: str) -> None:
-    block = {MECHANISMS[mechanism].setting: given}
+@pytest.mark.parametrize(("mechanism", "values", "said"), WRONG)
+def test_a_wrong_list_is_one_error_line(
+    tmp_path: Path, mechanism: str, values: list[Any], said: str
+) -> None:
+    block = {MECHANISMS[mechanism].setting: values}
     path = tiny.write(tmp_path, tiny.document(**{mechanism: block}))
     with pytest.raises(UserError) as caught:
         load_params(path)
     assert str(caught.value).startswith(f"{path}: tiny.{said}")
 
 
-def test_lists_stand_for_all_their_combinations_the_last_fastest() -> None:
+def test_lists_of_options_are_combined_the_last_fastest() -> None:
     product = {"lambda_p": 0.2, "beta": [0.01, 0.1], "kl": ["p_prior", "prior_p"]}
     config = tiny.config(pondernet={"beta": 0.01, "lambda_p": [product, 0.3]})
     assert config.mechanism("pondernet").settings == (
@@ -93,7 +95,7 @@ def test_lists_stand_for_all_their_combinations_the_last_fastest() -> None:
     )
 
 
-def test_a_papers_list_may_be_named() -> None:
+def test_a_papers_list_may_be_given_by_name() -> None:
     config = tiny.config(
         act={"tau": "graves_text"},
         pondernet={"lambda_p": ["banino_priors", {"lambda_p": "banino_priors", "beta": 0.5}]},
@@ -103,20 +105,14 @@ def test_a_papers_list_may_be_named() -> None:
     assert again == (*priors, *({"lambda_p": each, "beta": 0.5} for each in priors))
 
 
-def test_every_option_is_an_own_value_or_the_halting_bias() -> None:
+def test_every_option_is_a_value_of_the_block_or_the_halting_bias() -> None:
     for entry in MECHANISMS.values():
         assert set(entry.sweeps) <= {"halt_bias", *entry.own}
         assert not set(entry.sweeps) & {entry.setting, "max_steps"}
 
 
-def test_an_experiment_has_one_of_each_setting_and_seed_settings_outermost() -> None:
-    pairs = [(0.3, 0), (0.3, 7), (0.6, 0), (0.6, 7)]
-    wanted = tuple(Replica("pondernet", *each) for each in pairs)
-    assert tiny.config().replicas("pondernet") == wanted
-
-
-def test_its_text_finds_it_again_however_its_setting_was_read() -> None:
-    for setting in (0.1, 0.10000000149011612):  # as float32 has it
+def test_a_replicas_text_does_not_depend_on_the_type_of_its_setting() -> None:
+    for setting in (0.1, 0.10000000149011612):  # the second is float32's
         assert Replica("act", setting, 7).text() == "act, tau 0.1, seed 7"
     assert Replica("repeat", 1, 0) == Replica("repeat", 1.0, 0)
     assert Replica("repeat", 1, 0).text() == Replica("repeat", 1.0, 0).text()
@@ -126,11 +122,11 @@ def test_its_text_finds_it_again_however_its_setting_was_read() -> None:
 @pytest.mark.parametrize(
     ("setting", "text"), [(3, "3"), (3.0, "3"), (0.001, "0.001"), (1e-5, "1e-05"), (0.0, "0")]
 )
-def test_there_is_one_way_to_write_a_setting(setting: float, text: str) -> None:
+def test_a_setting_as_text(setting: float, text: str) -> None:
     assert setting_text(setting) == text
 
 
-def test_the_setting_that_is_traced_is_named_and_not_chosen_by_its_results() -> None:
+def test_the_traced_setting_is_the_nearest_to_the_value_in_params() -> None:
     values = {"act": {"tau": [0.3, 0.1, 0.2]}}
     for tau, traced in ((0.1, 0.1), (0.27, 0.3), (0.25, 0.2)):
         trace = {"examples": 1, "trace": {"tau": tau}}
@@ -151,7 +147,7 @@ VARIANTS: list[tuple[Options, str, str]] = [
 
 
 @pytest.mark.parametrize(("options", "name", "title"), VARIANTS)
-def test_options_stand_in_the_name_of_the_mechanism_and_are_read_back(
+def test_options_are_written_in_the_mechanisms_name_and_read_back(
     options: Options, name: str, title: str
 ) -> None:
     replica = Replica("act", 0.001, 7, options)
@@ -160,16 +156,16 @@ def test_options_stand_in_the_name_of_the_mechanism_and_are_read_back(
     assert title_of(name) == title
     assert Replica.of_row(*replica.row().values()) == replica
     assert Replica.of_record("act", json.loads(json.dumps(replica.record()))) == replica
-    told = title.removeprefix("ACT")
-    assert replica.text() == f"act, tau 0.001{told}, seed 7"
-    assert replica.setting_name() == f"tau 0.001{told}"
+    words = title.removeprefix("ACT")
+    assert replica.text() == f"act, tau 0.001{words}, seed 7"
+    assert replica.setting_name() == f"tau 0.001{words}"
 
 
-def test_a_record_without_options_is_as_it_was() -> None:
+def test_a_record_without_options_has_setting_and_seed_alone() -> None:
     assert list(Replica("act", 0.1, 7).record().items()) == [("setting", 0.1), ("seed", 7)]
     assert Replica.of_record("act", {"setting": 0.1, "seed": 7}).options == ()
 
 
 @pytest.mark.parametrize("name", ["act[", "act[]", "[a=1]", "", "act]"])
-def test_what_is_no_variants_name_has_no_options(name: str) -> None:
+def test_names_without_brackets_have_no_options(name: str) -> None:
     assert read_variant(name) == (name, ())

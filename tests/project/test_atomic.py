@@ -1,4 +1,4 @@
-"""Writing files: several together or none of them."""
+"""Writing several files together or none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def old(tmp_path: Path) -> dict[Path, bytes]:
-    """Files in three folders, of which the last is not there yet."""
+    """Existing files in two folders."""
     found = {tmp_path / "a.csv": b"old a", tmp_path / "b" / "b.json": b"old b"}
     for path, content in found.items():
         path.parent.mkdir(exist_ok=True)
@@ -28,7 +28,7 @@ def everything(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_together(tmp_path: Path, old: dict[Path, bytes]) -> None:
+def test_files_are_written_together(tmp_path: Path, old: dict[Path, bytes]) -> None:
     new: dict[Path, bytes | str] = {path: "new ü" for path in old}
     new[tmp_path / "c/d/e.bin"] = bytes(range(256)) * 1000
     write_together(new)
@@ -40,10 +40,10 @@ def test_together(tmp_path: Path, old: dict[Path, bytes]) -> None:
     ("call", "good"),
     [("fsync", 0), ("fsync", 2), ("replace", 0), ("mkdir", 0)],
 )
-def test_none_of_them_where_one_cannot_be_written(
+def test_no_file_is_written_if_one_fails(
     tmp_path: Path, old: dict[Path, bytes], monkeypatch: pytest.MonkeyPatch, call: str, good: int
 ) -> None:
-    """The folders of the first two are there already: no `mkdir` is needed for them."""
+    """The folders of the first two files exist, so only the third needs `mkdir`."""
     real, left = getattr(os, call), good
 
     def failing(*arguments: object) -> object:
@@ -62,9 +62,7 @@ def test_none_of_them_where_one_cannot_be_written(
     assert everything(tmp_path) == old
 
 
-def test_git_and_dvc_do_not_see_what_is_half_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_and_dvc_ignore_partial_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting: list[Path] = []
     monkeypatch.setattr(os, "replace", lambda source, _: waiting.append(source))
     write_together({tmp_path / "parity-act.csv": "half", tmp_path / "parity.json": "half"})

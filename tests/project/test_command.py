@@ -1,4 +1,4 @@
-"""How a command ends: its line and exit status."""
+"""The last line and the exit status of a command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def failure(number: int) -> OSError:
     return OSError(number, os.strerror(number), "reports/quick/table.csv")
 
 
-def test_every_expected_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_expected_errors_have_a_line_and_a_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert end_of(UserError("params.yaml: x"), capsys) == (2, "error: params.yaml: x")
     assert end_of(Interrupted("stopped at update 3"), capsys) == (130, "stopped at update 3")
     status, line = end_of(KeyboardInterrupt(), capsys)
@@ -33,7 +33,9 @@ def test_every_expected_end(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
-def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], number: int) -> None:
+def test_a_file_that_cannot_be_written_is_named(
+    capsys: pytest.CaptureFixture[str], number: int
+) -> None:
     status, line = end_of(failure(number), capsys)
     assert (status, line) == (
         1,
@@ -42,8 +44,10 @@ def test_a_file_that_cannot_be_written(capsys: pytest.CaptureFixture[str], numbe
     )
 
 
-def test_a_refusal_of_the_system_told_in_better_words(capsys: pytest.CaptureFixture[str]) -> None:
-    """Status 1, as for the same error told by the stage itself."""
+def test_an_error_of_the_system_in_other_words_has_status_1(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The system's error alone would have status 1, too."""
     try:
         raise UserError("words: no space left; free 8 bytes") from failure(errno.ENOSPC)
     except UserError as error:
@@ -75,6 +79,6 @@ def test_exhausted_memory_names_the_remedy(
         RuntimeError("CUDA error: an illegal memory access was encountered"),
     ],
 )
-def test_a_mistake_of_the_program_keeps_its_traceback(error: Exception) -> None:
+def test_an_error_of_the_program_keeps_its_traceback(error: Exception) -> None:
     with pytest.raises(type(error)), stage():
         raise error

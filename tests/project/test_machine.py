@@ -1,4 +1,4 @@
-"""What a process takes of the machine."""
+"""Threads, memory and denormal numbers of a process."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def faults():
 def left():
     x = torch.full((10**6,), 1e-30)  # enough for two threads
     return int((x * 1e-10).count_nonzero())
-before, told = faults(), keep_memory()
+before, kept = faults(), keep_memory()
 after, without = faults(), left()
 settle(2)
 torch.set_num_threads(2)
-print(json.dumps([told, before, after, without, left()]))
+print(json.dumps([kept, before, after, without, left()]))
 """
 
 
-def test_threads_are_those_asked_for_but_no_more_than_cores() -> None:
+def test_there_are_no_more_threads_than_cores() -> None:
     before = torch.get_num_threads()
     try:
         machine.settle(1)
@@ -51,20 +51,20 @@ def test_threads_are_those_asked_for_but_no_more_than_cores() -> None:
         torch.set_num_threads(before)
 
 
-def test_what_is_freed_is_kept_and_what_is_near_zero_is_zero_on_every_thread() -> None:
-    """In a process of its own, whose further threads start after it has settled."""
+def test_freed_memory_is_reused_and_denormal_numbers_are_zero_on_every_thread() -> None:
+    """The code runs in a new process, whose second thread starts after `settle`."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     command = [sys.executable, "-c", ALONE]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    told, given, kept, without, left = json.loads(done.stdout)
+    kept, before, after, without, left = json.loads(done.stdout)
     assert (left, without) == (0, 10**6)
     huge = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    if not told or (huge.is_file() and "[always]" in huge.read_text()):
-        pytest.skip("only glibc keeps memory; where all pages are huge no fault is left to count")
+    if not kept or (huge.is_file() and "[always]" in huge.read_text()):
+        pytest.skip("only glibc keeps memory; with huge pages there are no faults to count")
     pages = 3 * 2 * 40 * 2**20 // resource.getpagesize()
-    assert kept < pages / 20 < given
+    assert after < pages / 20 < before
 
 
-def test_a_c_library_that_cannot_be_told_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_c_library_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
     assert machine.keep_memory() is False

@@ -1,4 +1,4 @@
-"""What a long work says of its progress."""
+"""Progress lines and durations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from pondering.project.progress import duration, progress_bar
 
 
-def test_a_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_progress_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_bar("quick parity act", 1000) as bar:
         bar.mininterval = bar.delay = 0
         bar.set_postfix({"loss": "0.512"}, refresh=False)
@@ -21,5 +21,5 @@ def test_a_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -
     ("seconds", "words"),
     [(0, "0 s"), (0.0321, "32 ms"), (89, "89 s"), (90, "1.5 min"), (7200, "2.0 h"), (2e5, "2.3 d")],
 )
-def test_durations_in_the_unit_a_person_would_use(seconds: float, words: str) -> None:
+def test_durations_have_a_readable_unit(seconds: float, words: str) -> None:
     assert duration(seconds) == words

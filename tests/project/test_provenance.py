@@ -1,4 +1,4 @@
-"""Which commit a record names."""
+"""The commit in a provenance record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pondering show`: the table agrees with the network; a mistake is one line."""
+"""`pondering show`: its table agrees with the network; a mistake is one error line."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ VALUES: dict[str, Any] = {
 }
 TRAINED = {"parity": ("repeat", "act", "pondernet"), "logic": ("act",), "mnist": ("pondernet",)}
 SIGNS = "+-+0+"
-shown, refused = partial(argv.shown, "show"), partial(argv.refused, "show")
+show, refusal = partial(argv.output, "show"), partial(argv.refusal, "show")
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with tiny sweeps, trained by the stage itself."""
+def trained_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with tiny sweeps, trained by the stage."""
     root, values = tmp_path_factory.mktemp("trained"), tiny.document()
     del values["tiny"]
     for name, (cell, task) in TASKS.items():
@@ -80,16 +80,18 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of it, which is the working folder."""
-    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+def project(trained_project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the trained project, as the working folder."""
+    shutil.copytree(trained_project, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     return tmp_path
 
 
-def stacked(root: Path, experiment: str, mechanism: str, text: str) -> tuple[Trained, PonderRecord]:
-    """All replicas on one input, without any of the code under test."""
+def ponder_all(
+    root: Path, experiment: str, mechanism: str, text: str
+) -> tuple[Trained, PonderRecord]:
+    """All replicas and their record of one input, without the code under test."""
     params = load_params(root / "params.yaml")
     task = make_task(params.experiment(experiment).task, experiment)
     found = load_trained(Layout(root, "quick"), params, experiment, mechanism, task)
@@ -106,14 +108,14 @@ ROW = re.compile(r"^ +(\d+) +([\d.]{5})  (\w+) +(right|wrong)$", re.MULTILINE)
     ("mechanism", "setting", "seed"),
     [("act", 0.001, 0), ("act", 0.1, 1), ("pondernet", 0.3, 1), ("repeat", 3, 0)],
 )
-def test_steps_and_probabilities_are_the_networks_own(
+def test_steps_and_probabilities_are_those_of_the_network(
     project: Path, mechanism: str, setting: float, seed: int
 ) -> None:
-    output = shown(
+    output = show(
         "parity", "--input", SIGNS, "--mechanism", mechanism,
         "--setting", str(setting), "--seed", str(seed),
     )  # fmt: skip
-    found, pondered = stacked(project, "parity", mechanism, SIGNS)
+    found, pondered = ponder_all(project, "parity", mechanism, SIGNS)
     k = found.replicas.index(Replica(mechanism, setting, seed))
     steps = int(pondered.ponder_time[0, k, 0])
     assert pondered.weights is not None
@@ -128,16 +130,16 @@ def test_steps_and_probabilities_are_the_networks_own(
 
 
 def test_each_step_answers_by_the_head_of_its_state(project: Path) -> None:
-    """PonderNet keeps its outputs: the answers in the table are theirs."""
-    _, pondered = stacked(project, "parity", "pondernet", SIGNS)
+    """The record of PonderNet has the outputs whose answers the table shows."""
+    _, pondered = ponder_all(project, "parity", "pondernet", SIGNS)
     assert pondered.outputs is not None
     logits = pondered.outputs[:, 0, 1, 0, 0]
     path = Layout(project, "quick").run("parity", "pondernet") / "parameters.safetensors"
     tensors = {name: tensor.clone() for name, tensor in load_file(path).items()}
     tensors["heads.bias"][1, 0] -= (logits.min() + logits.max()) / 2  # some steps err, some do not
     save_file(tensors, path)
-    output = shown("parity", "--input", SIGNS, "--mechanism", "pondernet", "--seed", "1")
-    _, pondered = stacked(project, "parity", "pondernet", SIGNS)
+    output = show("parity", "--input", SIGNS, "--mechanism", "pondernet", "--seed", "1")
+    _, pondered = ponder_all(project, "parity", "pondernet", SIGNS)
     assert pondered.outputs is not None
     words = {True: ("odd", "right"), False: ("even", "wrong")}  # three + are odd
     wanted = [words[bool(z > 0)] for z in pondered.outputs[:, 0, 1, 0, 0]]
@@ -148,8 +150,8 @@ def test_each_step_answers_by_the_head_of_its_state(project: Path) -> None:
 
 def test_sequences_have_a_line_for_each_input(project: Path) -> None:
     text = "01 XOR AND; 1 NOR; 0 OR XOR"
-    output = shown("logic", "--input", text, "--setting", "0.1", "--seed", "1")
-    found, pondered = stacked(project, "logic", "act", text)
+    output = show("logic", "--input", text, "--setting", "0.1", "--seed", "1")
+    found, pondered = ponder_all(project, "logic", "act", text)
     k = found.replicas.index(Replica("act", 0.1, 1))
     assert pondered.weights is not None
     pattern = r"^(.{10})  .* (?:right|wrong)  (\d+) +([\d. ]+)$"
@@ -173,7 +175,7 @@ HALTING: dict[str, Halting] = {
 
 @pytest.mark.parametrize("name", HALTING)
 def test_a_network_is_shown_as_it_is_evaluated(name: str) -> None:
-    """PonderNet halts by chance: all its steps are shown."""
+    """PonderNet halts by chance, so all its steps are shown."""
     task = make_task(TASKS["parity"][1], "parity")
     network = Network(TanhRNN(task.input_size, 8), HALTING[name], task.output_size).eval()
     for signs in ("+", "+-", "++-+", "-+-+-+-+"):
@@ -183,27 +185,27 @@ def test_a_network_is_shown_as_it_is_evaluated(name: str) -> None:
             assert len(found.answers) == 5 and sum(found.probabilities) == pytest.approx(1)
             continue
         with torch.no_grad():
-            evaluated = network(batch.inputs)
-        assert len(found.answers) == found.steps == int(evaluated.ponder_time)
+            write_table = network(batch.inputs)
+        assert len(found.answers) == found.steps == int(write_table.ponder_time)
         assert (
             found.answer
-            == task.describe(network.halting.predict(evaluated), batch, 0)[0]["prediction"]
+            == task.describe(network.halting.predict(write_table), batch, 0)[0]["prediction"]
         )
 
 
-def test_a_picture_of_the_users_own(project: Path) -> None:
+def test_a_users_picture(project: Path) -> None:
     from PIL import Image
 
     picture = np.full((28, 28), 255, np.uint8)
     picture[4:24, 13:16] = 0
     Image.fromarray(picture).save("one.png")
-    output = shown("mnist", "--mechanism", "pondernet", "--input", "one.png")
+    output = show("mnist", "--mechanism", "pondernet", "--input", "one.png")
     assert output.count("@@@") == 10  # twenty rows of pixels, two to a line
     assert "target  ?\n" in output and re.search(r"^answer  \d$", output, re.MULTILINE)
 
 
-def evaluated(project: Path, errors: dict[float, list[float]]) -> None:
-    """A table of ACT's networks on parity, an error for each seed of a setting."""
+def write_table(project: Path, errors: dict[float, list[float]]) -> None:
+    """Write a table of ACT's networks on parity, with an error for each seed of a setting."""
     rows = [
         {
             "experiment": "parity", "mechanism": "act", "setting": setting, "seed": seed,
@@ -211,7 +213,7 @@ def evaluated(project: Path, errors: dict[float, list[float]]) -> None:
             "error": error, "loss": 0.5, "ponder_time": 2.0, "ponder_sd": 0, "remainder": 0.1,
             "status": "finished",
         }
-        for setting, own in errors.items() for seed, error in enumerate(own)
+        for setting, of_seeds in errors.items() for seed, error in enumerate(of_seeds)
     ]  # fmt: skip
     path = Layout(project, "quick").table("parity")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -219,14 +221,14 @@ def evaluated(project: Path, errors: dict[float, list[float]]) -> None:
 
 
 def test_the_setting_of_least_error_is_the_default(project: Path) -> None:
-    assert "act, tau 0.001, seed 0\n" in shown("parity")
-    evaluated(project, {0.001: [0.1, 0.2, 0.9], 0.1: [0.25, 0.25, 0.25]})  # two seeds are trained
-    assert "act, tau 0.1, seed 0; on the test set: error 25.0%, 2.00 steps" in shown("parity")
-    evaluated(project, {0.1: [0.3, 0.3], 0.001: [0.3, 0.3]})
-    assert "act, tau 0.001, seed 0" in shown("parity")
+    assert "act, tau 0.001, seed 0\n" in show("parity")
+    write_table(project, {0.001: [0.1, 0.2, 0.9], 0.1: [0.25, 0.25, 0.25]})  # two seeds are trained
+    assert "act, tau 0.1, seed 0; on the test set: error 25.0%, 2.00 steps" in show("parity")
+    write_table(project, {0.1: [0.3, 0.3], 0.001: [0.3, 0.3]})
+    assert "act, tau 0.001, seed 0" in show("parity")
 
 
-def test_diverged_replicas_are_passed_over(project: Path) -> None:
+def test_diverged_replicas_are_skipped(project: Path) -> None:
     path = Layout(project, "quick").run("parity", "act") / "run.json"
     record, names = json.loads(path.read_text()), {"d": "diverged", "r": "running", "f": "finished"}
     for status, wanted in (
@@ -236,9 +238,9 @@ def test_diverged_replicas_are_passed_over(project: Path) -> None:
         for each, letter in zip(record["replicas"], status, strict=True):
             each["status"] = names[letter]
         path.write_text(json.dumps(record))
-        assert f"act, {wanted}\n" in shown("parity")
-    said = "act, tau 0.001, seed 0: diverged; choose another --setting or --seed"
-    assert said in refused("parity", "--setting", "0.001")
+        assert f"act, {wanted}\n" in show("parity")
+    message = "act, tau 0.001, seed 0: diverged; choose another --setting or --seed"
+    assert message in refusal("parity", "--setting", "0.001")
 
 
 @pytest.mark.parametrize(
@@ -260,21 +262,21 @@ def test_diverged_replicas_are_passed_over(project: Path) -> None:
         (("mnist", "--mechanism", "pondernet", "--input", "no.png"), ("no.png: not a picture",)),
     ],
 )
-def test_a_mistake_is_one_line(
+def test_a_mistake_is_one_error_line(
     project: Path, arguments: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
-    line = refused(*arguments)
+    line = refusal(*arguments)
     for word in words:
         assert word in line
 
 
-def test_without_the_data_only_inputs_of_ones_own() -> None:
+def test_without_the_data_an_input_is_needed() -> None:
     with pytest.raises(UserError, match=r"or give an input of your own: --input$"):
         one_of_the_test_set(Digits(0.0, (), (), "mnist", 5000))
 
 
-def test_an_input_unlike_those_of_training_is_warned_of(project: Path) -> None:
-    foreign, own = shown("parity", "--input", SIGNS), shown("parity", "--input", "10110")
+def test_an_input_unlike_training_gives_a_warning(project: Path) -> None:
+    foreign, usual = show("parity", "--input", SIGNS), show("parity", "--input", "10110")
     assert "\nwarning: not as in training: a 0 before a + or -, in training all 0 come" in foreign
-    assert "warning" not in own and "input   +-++-000\n" in own
-    assert "warning" not in shown("parity")
+    assert "warning" not in usual and "input   +-++-000\n" in usual
+    assert "warning" not in show("parity")

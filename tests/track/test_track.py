@@ -1,4 +1,4 @@
-"""MLflow shows trainings while they run and what the results say; no fault of it stops one."""
+"""MLflow shows running trainings and results; no fault of MLflow stops a training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CURVE = [(10 * point, 1 / point) for point in range(1, stage.POINTS + 1)]
 
 @pytest.fixture(scope="module")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database of MLflow without runs, to be copied: making one takes seconds."""
+    """A database of MLflow without runs. Tests copy it, since creating one takes seconds."""
     from pondering.track.runs import MlflowClient
 
     path = tmp_path_factory.mktemp("mlflow") / "empty.db"
@@ -39,11 +39,11 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database: Path) -> Path:
-    """A project's folder with a database that has no runs, as the working folder."""
+    """The working folder, with a database without runs."""
     monkeypatch.delenv("PONDERING_TRACKING", raising=False)
     monkeypatch.setattr("pondering.track.writer.SECONDS", 0.02)
     monkeypatch.chdir(tmp_path)
-    database = Path(f"{tmp_path.name}.db")  # MLflow remembers by its name where a database is
+    database = Path(f"{tmp_path.name}.db")  # MLflow caches a database by its name
     for module in ("runs", "writer"):
         monkeypatch.setattr(f"pondering.track.{module}.DATABASE", database)
     shutil.copy(empty_database, database)
@@ -51,7 +51,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database: Pat
 
 
 def runs() -> dict[str, Any]:
-    """Every run in the working folder's database, with its id, by its name."""
+    """Every run in the working folder's database, by name."""
     mlflow = client()
     found = [
         run
@@ -59,7 +59,7 @@ def runs() -> dict[str, Any]:
         for run in mlflow.search_runs([experiment.experiment_id])
     ]
     names = [run.info.run_name for run in found]
-    assert len(names) == len(set(names)), "a run is there twice"
+    assert len(names) == len(set(names)), "two runs have one name"
     return dict(zip(names, found, strict=True))
 
 
@@ -77,7 +77,7 @@ def client() -> Any:
 
 
 def load() -> None:
-    """Bring the results in the working folder to MLflow."""
+    """Load the results in the working folder into MLflow."""
     from pondering.track.load import load
 
     load(["quick"])
@@ -115,15 +115,15 @@ def results(project: Path) -> Path:
 
 
 def test_a_training_is_shown_while_it_runs(project: Path) -> None:
-    seen: list[Any] = []
+    looks: list[Any] = []
 
     def look() -> None:
-        if not seen:
+        if not looks:
             stage.until(lambda: runs().keys() >= ALL and bool(points(runs()[ONE])))
-            seen.append(runs())
+            looks.append(runs())
 
     stage.train(pause=look)
-    assert {run.info.status for run in seen[0].values()} == {"RUNNING"}
+    assert {run.info.status for run in looks[0].values()} == {"RUNNING"}
     found = runs()
     assert found.keys() == ALL | {"parity"}
     assert points(found[ONE]) == CURVE
@@ -139,7 +139,7 @@ def test_a_training_is_shown_while_it_runs(project: Path) -> None:
     assert not {"act.tau", "seeds"} & set(diverged.data.params)
 
 
-def test_options_stand_in_place_of_what_all_share() -> None:
+def test_an_option_replaces_the_shared_parameter() -> None:
     from pondering.track.runs import parameters
 
     found = parameters(stage.CONFIG, Replica("act", 0.01, 0, (("halt_bias", -3.0),)))
@@ -147,18 +147,18 @@ def test_options_stand_in_place_of_what_all_share() -> None:
     assert "halting.halt_bias" not in found
 
 
-def test_a_training_that_goes_on_or_starts_again_has_one_run_a_replica(project: Path) -> None:
+def test_a_training_that_continues_or_restarts_has_one_run_for_each_replica(project: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         stage.train(points=2)
     assert {run.info.status for run in runs().values()} == {"KILLED"}
-    for _ in ("goes on", "starts again"):
-        stage.train()  # it passes on again what it has
+    for _ in ("continues", "restarts"):
+        stage.train()  # it logs its earlier points again
         found = runs()
         assert found.keys() == ALL | {"parity"} and found[ONE].info.status == "FINISHED"
         assert points(found[ONE]) == CURVE
 
 
-def test_results_are_loaded_once_with_all_that_belongs_to_them(results: Path) -> None:
+def test_results_are_loaded_once_with_metrics_data_and_files(results: Path) -> None:
     load()
     found = runs()
     assert found.keys() == ALL | {"parity"}
@@ -184,7 +184,7 @@ def test_results_are_loaded_once_with_all_that_belongs_to_them(results: Path) ->
     assert database.read_bytes() == content
 
 
-def test_a_followed_training_keeps_its_runs_and_gets_its_test_errors(results: Path) -> None:
+def test_a_logged_training_keeps_its_runs_and_gets_test_errors(results: Path) -> None:
     stage.train()
     before = {name: run.info.run_id for name, run in runs().items()}
     track.load_if_open("quick")
@@ -199,17 +199,17 @@ def test_a_followed_training_keeps_its_runs_and_gets_its_test_errors(results: Pa
     assert points(runs()[ONE])[-1] == (50, 0.3)
 
 
-def test_a_training_at_work_is_not_touched_by_older_results(results: Path) -> None:
-    seen: list[Any] = []
+def test_older_results_do_not_change_a_running_training(results: Path) -> None:
+    looks: list[Any] = []
 
     def look() -> None:
-        if not seen:
+        if not looks:
             stage.until(lambda: runs().keys() >= ALL)
             load()
-            seen.append(runs()[ONE].info.run_id)
+            looks.append(runs()[ONE].info.run_id)
 
     stage.train(pause=look)
-    assert runs()[ONE].info.run_id == seen[0] and points(runs()[ONE]) == CURVE
+    assert runs()[ONE].info.run_id == looks[0] and points(runs()[ONE]) == CURVE
 
 
 def test_long_curves_are_thinned_and_keep_their_last_point(project: Path) -> None:
@@ -222,7 +222,7 @@ def test_long_curves_are_thinned_and_keep_their_last_point(project: Path) -> Non
     assert len(steps) == POINTS and steps[-1] == 1000
 
 
-def test_turned_off_or_without_a_database_nothing_is_written(
+def test_without_tracking_or_a_database_nothing_is_written(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (database,) = project.glob("*.db")
@@ -258,20 +258,20 @@ def test_a_fault_of_mlflow_is_one_warning(
 
 
 def test_no_process_is_forked_while_mlflow_is_written_to() -> None:
-    """It would inherit a lock, of an import or of the database, that nobody frees."""
+    """A fork would inherit a lock of an import or of the database that no thread frees."""
     from pondering.track.writer import _writing
 
-    held, freed = threading.Event(), []
+    locked, released = threading.Event(), []
 
     def hold() -> None:
         with _writing:
-            held.set()
+            locked.set()
             time.sleep(0.5)
-            freed.append(True)
+            released.append(True)
 
     threading.Thread(target=hold).start()
-    held.wait()
+    locked.wait()
     child = multiprocessing.get_context("fork").Process(target=os.getpid)
     child.start()
-    assert freed == [True]
+    assert released == [True]
     child.join()
