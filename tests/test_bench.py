@@ -1,4 +1,4 @@
-"""The benchmark: its plain loop trains the networks that the package trains; its table is whole."""
+"""The benchmark: its plain loop agrees with the package, and its table is complete."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bench() -> Any:
 
 
 def readable(cell: str, halting: Halting, inputs: int) -> Network:
-    """A network in float64 on the readable path, its weights so large that rows halt apart."""
+    """A float64 network on the readable path; large weights make rows halt at different steps."""
     generator = torch.Generator().manual_seed(3)
     kind: Any = CELLS[cell]
     network = Network(kind(inputs, HIDDEN, True, generator), halting, 1, -0.5).double()
@@ -58,7 +58,7 @@ def readable(cell: str, halting: Halting, inputs: int) -> Network:
 
 
 def gradients_by_our_names(twin: Any, inputs: int) -> dict[str, Tensor]:
-    """The plain network's gradients, put together as the package's parameters are."""
+    """The plain network's gradients in the shapes of the package's parameters."""
     grads = {name: parameter.grad for name, parameter in twin.named_parameters()}
     return {
         "heads.weight": torch.cat([grads["output.weight"], grads["halt.weight"]]),
@@ -131,7 +131,7 @@ def test_the_table_has_the_plain_loop_and_every_path(
 
 
 def test_useful_work_counts_the_steps_taken(bench: Any) -> None:
-    """By hand: at each step of each row, and once a row for the inputs, that need no gradient."""
+    """By hand: work at each step of each row, and once a row for inputs, without a gradient."""
     network = readable("tanh_rnn", ACT(0.25, 0.01, 8), 6).float()
     task: Any = make_task(TASKS["parity"], "parity")
     config: Any = SimpleNamespace(training=SimpleNamespace(batch=ROWS))

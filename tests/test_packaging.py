@@ -1,4 +1,4 @@
-"""What pyproject.toml and constraints.txt promise: extras, declared imports, pinned versions."""
+"""pyproject.toml and constraints.txt: extras, declared imports, pinned versions."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ COMPILED, KERNELS = MODEL / "paths/compiled", MODEL / "paths/kernels"
 TOOLS = {"mypy", "pdoc", "ruff", "pytest-xdist", "ruamel-yaml-clib"}  # used without an import
 
 
-def declared(*extras: str) -> dict[str, Requirement]:
-    """The distributions that the library and some extras need, with the extras that these name."""
+def requirements(*extras: str) -> dict[str, Requirement]:
+    """The requirements of the library and of some extras, by distribution."""
     lines = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
     found: dict[str, Requirement] = {}
     for each in map(Requirement, lines):
-        own = each.name == "pondering"
-        found |= declared(*each.extras) if own else {canonicalize_name(each.name): each}
+        ours = each.name == "pondering"
+        found |= requirements(*each.extras) if ours else {canonicalize_name(each.name): each}
     return found
 
 
@@ -49,13 +49,14 @@ def packages(path: Path) -> set[str]:
     return found
 
 
-def imported(paths: list[Path]) -> dict[str, set[str]]:
-    """The packages of others that files import, and the distributions that have them."""
+def imports_of(paths: list[Path]) -> dict[str, set[str]]:
+    """Other packages that files import, and the distributions that contain them."""
     names = {top.name for folder in ("tests", "benchmarks") for top in (ROOT / folder).iterdir()}
-    own = {"pondering", *(name.removesuffix(".py") for name in names)}
-    foreign = set().union(*map(packages, paths)) - own - sys.stdlib_module_names
-    homes = {name: HOMES.get(name, [name]) for name in foreign}  # Triton may be missing here
-    return {name: {canonicalize_name(home) for home in own} for name, own in homes.items()}
+    ours = {"pondering", *(name.removesuffix(".py") for name in names)}
+    others = set().union(*map(packages, paths)) - ours - sys.stdlib_module_names
+    return {  # Triton may be missing here
+        name: {canonicalize_name(home) for home in HOMES.get(name, [name])} for name in others
+    }
 
 
 def files(*folders: Path) -> list[Path]:
@@ -77,49 +78,49 @@ PIPELINE = files(ROOT / "src", ROOT / "pipeline")
         (("dev", "kernels"), PIPELINE + files(ROOT / "tests", ROOT / "benchmarks")),
     ],
 )
-def test_what_is_imported_is_declared(extras: tuple[str, ...], paths: list[Path]) -> None:
-    allowed = set(declared(*extras))
-    undeclared = {name for name, homes in imported(paths).items() if not homes & allowed}
+def test_every_import_is_declared(extras: tuple[str, ...], paths: list[Path]) -> None:
+    allowed = set(requirements(*extras))
+    undeclared = {name for name, homes in imports_of(paths).items() if not homes & allowed}
     assert not undeclared
 
 
-def test_what_is_declared_is_used() -> None:
-    found = imported(PIPELINE + files(ROOT / "tests", ROOT / "benchmarks"))
-    assert set(declared("dev")) <= set().union(*found.values()) | TOOLS
+def test_every_requirement_is_imported() -> None:
+    found = imports_of(PIPELINE + files(ROOT / "tests", ROOT / "benchmarks"))
+    assert set(requirements("dev")) <= set().union(*found.values()) | TOOLS
 
 
 def pins() -> dict[str, str]:
-    """What constraints.txt pins: distribution -> version."""
+    """The pinned version of each distribution in constraints.txt."""
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
     found = {canonicalize_name(name): version for name, version in pairs}
-    assert len(found) == len(pairs), "one is pinned twice"
+    assert len(found) == len(pairs), "a distribution is pinned twice"
     return found
 
 
-def test_all_that_is_needed_is_pinned_with_what_it_needs_in_turn() -> None:
-    waiting, seen = list(declared("dev").values()), set()
+def test_every_direct_and_indirect_requirement_is_pinned() -> None:
+    waiting, visited = list(requirements("dev").values()), set()
     while waiting:
         each = waiting.pop()
         key = canonicalize_name(each.name), frozenset(each.extras)
-        if key in seen:
+        if key in visited:
             continue
-        seen.add(key)
+        visited.add(key)
         for need in map(Requirement, distribution(each.name).requires or []):
             if any(need.marker is None or need.marker.evaluate({"extra": extra})
                    for extra in ("", *each.extras)):  # fmt: skip
                 waiting.append(need)
-    assert {name for name, _ in seen} <= pins().keys()
+    assert {name for name, _ in visited} <= pins().keys()
 
 
-def test_the_pins_satisfy_what_is_declared() -> None:
+def test_the_pins_satisfy_the_requirements() -> None:
     found = pins()
-    for name, each in declared("dev").items():
+    for name, each in requirements("dev").items():
         assert each.specifier.contains(found[name]), each
 
 
-def test_the_records_of_the_published_results_name_the_pinned_versions() -> None:
-    """But those of a GPU, whose machine had torch for CUDA installed, and say which."""
+def test_published_records_have_the_pinned_versions() -> None:
+    """Records of a GPU have torch for CUDA and are left out."""
     found, paths = pins(), sorted((ROOT / "reports").glob("*/provenance/**/*.json"))
     assert paths
     for path in paths:
@@ -129,7 +130,7 @@ def test_the_records_of_the_published_results_name_the_pinned_versions() -> None
                 assert version.partition("+")[0] == found[canonicalize_name(name)], path
 
 
-def test_the_command_names_the_extra_that_is_missing() -> None:
+def test_the_command_names_a_missing_extra() -> None:
     code = (
         "import sys; sys.modules['pandas'] = None; sys.argv[1:] = ['claims']\n"
         "from pondering.cli.__main__ import run; run()"
@@ -139,7 +140,7 @@ def test_the_command_names_the_extra_that_is_missing() -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_version_authors_and_papers_are_those_of_citation_and_changelog() -> None:
+def test_version_authors_and_papers_equal_citation_and_changelog() -> None:
     cited = YAML(typ="safe").load(ROOT / "CITATION.cff")
     newest = re.search(r"^## (\S+), \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert newest and newest[1] == cited["version"] == PROJECT["version"]
@@ -149,7 +150,7 @@ def test_version_authors_and_papers_are_those_of_citation_and_changelog() -> Non
     assert {each["url"] for each in cited["references"]} == set(PROJECT["urls"].values())
 
 
-def test_the_pythons_that_it_names_are_those_that_ci_runs() -> None:
+def test_declared_pythons_are_those_of_ci() -> None:
     named = {line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line}
     jobs = YAML(typ="safe").load(ROOT / ".github/workflows/ci.yml")["jobs"]
     assert set(jobs["test"]["strategy"]["matrix"]["python"]) == named

@@ -1,4 +1,4 @@
-"""What the README and the pages beside it show must work as shown."""
+"""Examples, commands and links of the README and the pages work."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def check_a_network(scope: dict[str, Any]) -> None:
     assert network.heads.weight.grad.abs().sum() > 0
 
 
-def test_the_network_shown_thinks_about_the_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_readmes_show_command_answers_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     (words,) = re.findall(r"^pondering (show .+)$", TEXT, re.M)
     assert "right" in run(*words.split()).output
 
 
-def test_every_make_target_it_names_exists() -> None:
+def test_every_make_target_of_the_readme_exists() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in set(re.findall(r"(?:^|`)make (\w+)", TEXT, re.M)):
         assert re.search(rf"^{target}:", makefile, re.M), target
@@ -54,7 +54,7 @@ PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.
 @pytest.mark.parametrize(
     "page", ["README.md", "CONTRIBUTING.md", "reports/reduced/NOTES.md", *PAGES]
 )
-def test_every_file_it_links_is_tracked(page: str) -> None:
+def test_every_linked_file_is_in_git(page: str) -> None:
     path = ROOT / page
     for link in re.findall(r"\]\((?!https:)([^)#]+)\)", path.read_text(encoding="utf-8")):
         found = subprocess.run(

@@ -1,4 +1,4 @@
-"""The rooms of the house and who may know of whom, read from the source, tried in new processes."""
+"""The rooms of the package, and which room may import which."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pondering
 ROOT = Path(pondering.__file__).parent
 HEAVY = ("torch", "mlflow", "dvc", "matplotlib", "sklearn", "pandas", "numpy", "pooch")
 
-# Each room and those below it that it may import. A room may also import its own files.
-KNOWS: dict[str, set[str]] = {
+# Each room and the rooms below it that it may import.
+MAY_IMPORT: dict[str, set[str]] = {
     "model": set(),
     "project": set(),
     "params": {"project"},
@@ -31,14 +31,14 @@ KNOWS: dict[str, set[str]] = {
     "report": {"claims", "params", "project", "results"},
     "show": {"data", "evaluate", "model", "params", "project", "results", "tasks"},
 }
-KNOWS["cli"] = set(KNOWS)
+MAY_IMPORT["cli"] = set(MAY_IMPORT)
 MOST_FLOORS = 7
 
-# Rooms inside a room: cells and halting mechanisms never know of each other.
+# Rooms inside a room: cells and halting mechanisms do not import each other.
 APART = {"model.cells": {"model.cells"}, "model.halting": {"model.halting"}}
 WITHOUT_TORCH = ("params", "tasks", "results", "data", "claims", "report")
 # Packages that only some rooms may import.
-ONLY = {
+ROOMS_OF_PACKAGE = {
     "mlflow": {"track"},
     "pooch": {"data"},
     "requests": {"data"},
@@ -62,7 +62,7 @@ FILES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
 
 @cache
 def imports_of(path: Path) -> frozenset[tuple[str, str]]:
-    """(module, name) of everything that a file imports, in functions and for type checks too."""
+    """(module, name) of every import of a file, also in functions and for type checks."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -73,7 +73,7 @@ def imports_of(path: Path) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def own(path: Path) -> set[str]:
+def files_imported_by(path: Path) -> set[str]:
     """The files of the package that a file imports, by dotted name."""
     found = set()
     for module, name in imports_of(path):
@@ -84,11 +84,11 @@ def own(path: Path) -> set[str]:
 
 
 def rooms_of(path: Path) -> set[str]:
-    return {name.partition(".")[0] for name in own(path)}
+    return {name.partition(".")[0] for name in files_imported_by(path)}
 
 
-def foreign(path: Path) -> set[str]:
-    """Packages of others that a file imports."""
+def packages_imported_by(path: Path) -> set[str]:
+    """Other packages that a file imports."""
     tops = {module.partition(".")[0] for module, _ in imports_of(path)}
     return tops - sys.stdlib_module_names - {"pondering"}
 
@@ -98,75 +98,83 @@ def in_room(room: str) -> list[Path]:
 
 
 def in_fresh_process(code: str) -> str:
-    """The last line that some code prints."""
+    """The last line that the code prints in a new process."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
 
 
-def test_nothing_lies_outside_a_room() -> None:
+def test_every_file_lies_in_a_room() -> None:
     flat = {path.name for path in ROOT.iterdir() if path.is_file()}
     assert flat == {"__init__.py", "py.typed"}
-    assert {path.name for path in ROOT.iterdir() if path.is_dir()} - {"__pycache__"} == set(KNOWS)
+    assert {path.name for path in ROOT.iterdir() if path.is_dir()} - {"__pycache__"} == set(
+        MAY_IMPORT
+    )
 
 
-@pytest.mark.parametrize("room", KNOWS)
-def test_a_room_knows_only_rooms_below_it(room: str) -> None:
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_a_room_imports_only_rooms_below_it(room: str) -> None:
     for path in in_room(room):
-        assert rooms_of(path) <= KNOWS[room] | {room}, path.relative_to(ROOT)
+        assert rooms_of(path) <= MAY_IMPORT[room] | {room}, path.relative_to(ROOT)
 
 
-def test_there_are_few_floors_and_no_circle_of_rooms() -> None:
+def test_rooms_have_few_floors_and_no_circle() -> None:
     floors: dict[str, int] = {}
-    for room in TopologicalSorter(KNOWS).static_order():  # a circle raises CycleError
-        floors[room] = 1 + max((floors[below] for below in KNOWS[room]), default=0)
+    for room in TopologicalSorter(MAY_IMPORT).static_order():  # a circle raises CycleError
+        floors[room] = 1 + max((floors[below] for below in MAY_IMPORT[room]), default=0)
     assert max(floors.values()) <= MOST_FLOORS
 
 
-def test_there_is_no_circle_of_files() -> None:
-    graph = {name: own(path) for name, path in FILES.items() if name}
+def test_imports_of_files_have_no_circle() -> None:
+    graph = {name: files_imported_by(path) for name, path in FILES.items() if name}
     TopologicalSorter(graph).prepare()
 
 
 @pytest.mark.parametrize("room", APART)
-def test_cells_and_halting_mechanisms_never_know_of_each_other(room: str) -> None:
+def test_cells_and_halting_mechanisms_do_not_import_each_other(room: str) -> None:
     for path in in_room(room):
-        assert all(name.startswith(tuple(APART[room])) for name in own(path)), path.name
+        assert all(name.startswith(tuple(APART[room])) for name in files_imported_by(path)), (
+            path.name
+        )
 
 
-def test_the_model_needs_torch_and_numbers_alone() -> None:
-    assert set().union(*map(foreign, in_room("model"))) <= MODEL_USES
+def test_the_model_imports_torch_and_numerical_packages_alone() -> None:
+    assert set().union(*map(packages_imported_by, in_room("model"))) <= MODEL_USES
     for part in ("model.cells", "model.halting"):
-        assert set().union(*map(foreign, in_room(part))) == {"torch"}
+        assert set().union(*map(packages_imported_by, in_room(part))) == {"torch"}
 
 
-@pytest.mark.parametrize("package", ONLY)
-def test_a_package_is_the_matter_of_one_room(package: str) -> None:
-    users = {name.partition(".")[0] for name, path in FILES.items() if package in foreign(path)}
-    assert users <= ONLY[package]
+@pytest.mark.parametrize("package", ROOMS_OF_PACKAGE)
+def test_some_packages_are_imported_in_one_room_alone(package: str) -> None:
+    users = {
+        name.partition(".")[0]
+        for name, path in FILES.items()
+        if package in packages_imported_by(path)
+    }
+    assert users <= ROOMS_OF_PACKAGE[package]
 
 
-def test_the_rooms_of_tables_and_pages_run_without_torch() -> None:
+def test_rooms_of_tables_and_pages_do_not_import_torch() -> None:
     modules = [f"pondering.{name_of(path)}" for room in WITHOUT_TORCH for path in in_room(room)]
     code = (
         "import importlib, sys\n"
-        "guilty = []\n"
+        "importers = []\n"
         f"for name in {modules!r}:\n"
         "    importlib.import_module(name)\n"
-        "    if not guilty and ({'torch', 'mlflow', 'dvc'} & set(sys.modules)):\n"
-        "        guilty.append(name)\n"
-        "print(guilty)"
+        "    if not importers and ({'torch', 'mlflow', 'dvc'} & set(sys.modules)):\n"
+        "        importers.append(name)\n"
+        "print(importers)"
     )
     assert in_fresh_process(code) == "[]"
 
 
 @pytest.mark.parametrize("name", ["download", "datasets", "report"])
-def test_stages_that_run_no_network_start_without_torch(name: str) -> None:
+def test_stages_without_networks_do_not_import_torch(name: str) -> None:
     script = ROOT.parents[1] / "pipeline" / f"{name}.py"
     assert rooms_of(script) <= {*WITHOUT_TORCH, "project", "track"}
 
 
-def test_the_package_its_commands_and_tracking_load_nothing_heavy_before_they_need_it() -> None:
+def test_package_commands_and_tracking_import_heavy_packages_late() -> None:
     code = (
         "import sys, pondering, pondering.track, pondering.cli.ui\n"
         "from pondering.cli.main import main\n"

@@ -1,13 +1,12 @@
-"""Training and evaluation on a device that is not the CPU: the numbers are the CPU's.
+"""Training and evaluation on another device give the numbers of the CPU.
 
-On any machine there is a stand-in for a GPU: its tensors lie "there" in name, and compute here. A
-GPU refuses an operation on tensors of which some lie on the CPU, but for single numbers in
-pointwise ones and for indices, and NumPy cannot read what lies on it. So does the stand-in, and its
-tensors say `is_cuda`. It cannot show a GPU's speed, memory and rounding, nor code that asks for a
-device of type `cuda`.
+A stand-in for a GPU works on any machine: its tensors carry another device's name and compute on
+the CPU. Like a GPU it refuses operations on tensors of two devices, except for single numbers in
+pointwise operations and for indices. NumPy cannot read its tensors, and they have `is_cuda`. The
+stand-in cannot show a GPU's speed, memory or rounding, nor code for devices of type `cuda`.
 
-`python test_another_device.py DEVICE THERE HERE` trains and evaluates all of the project THERE on
-`cuda` or on `stand-in`, and of HERE on the CPU; every training is stopped once, and goes on.
+`python test_another_device.py DEVICE THERE HERE` trains and evaluates the project THERE on `cuda`
+or `stand-in`, and the project HERE on the CPU. Every training is stopped once and continues.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ INDEXED = {ATEN.index.Tensor, ATEN.index_put_.default}
 
 
 class There(torch.Tensor):
-    """A tensor of the stand-in device; its numbers are those of `here`, a tensor of the CPU."""
+    """A tensor of the stand-in device; `here`, a tensor of the CPU, has its numbers."""
 
     here: torch.Tensor
     is_cuda = True  # type: ignore[assignment]
@@ -76,17 +75,17 @@ class There(torch.Tensor):
 
 
 class Device(TorchDispatchMode):
-    """Calls that make tensors, which have none among their arguments."""
+    """Handles calls that create tensors and have no tensor as an argument."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return call(func, args, kwargs or {})
 
 
 def call(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """An operation of torch; the results lie where a GPU would leave them.
+    """Run an operation of torch; results are on the device that a GPU would choose.
 
     Raises:
-        RuntimeError: some tensors lie there and others on the CPU.
+        RuntimeError: some tensors are on the stand-in and others on the CPU.
     """
     tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
     theirs = [each for each in tensors if isinstance(each, There)]
@@ -103,12 +102,12 @@ def call(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     found = func(*tree_map(_here, args), **tree_map(_here, kwargs))
     if not goes or func in READS:
         return found
-    known = {id(each.here): each for each in theirs}  # of calls in place
+    known = {id(each.here): each for each in theirs}  # for calls in place
     return tree_map(lambda each: _there(each, known), found)
 
 
 def _strays(func: Any, args: Any, tensors: list[torch.Tensor]) -> bool:
-    """Whether a tensor of the CPU stands where a GPU wants its own."""
+    """Whether a tensor of the CPU is an argument that a GPU would refuse."""
     if func._schema.is_mutable and not isinstance(tensors[0], There):
         return True
     if func in INDEXED:  # (x, indices, values)
@@ -128,18 +127,18 @@ def _there(x: Any, known: dict[int, There]) -> Any:
 
 
 def _from_data(make: Callable[..., Any]) -> Callable[..., Any]:
-    """`torch.tensor` and its like fill memory of the device without a call that is seen here."""
+    """Wraps `torch.tensor` and `torch.as_tensor`, which no dispatch reports."""
 
-    def made(data: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+    def create(data: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         x = data.clone() if isinstance(data, There) else make(data, *args, **kwargs)
         return x.to(device=device, dtype=kwargs.get("dtype"))
 
-    return made
+    return create
 
 
 @contextlib.contextmanager
 def stand_in() -> Iterator[torch.device]:
-    """Make the device known to this process, for good."""
+    """Register the device in this process, permanently."""
     backend_registration._setup_privateuseone_for_python_backend(NAME)
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.tensor, torch.as_tensor = _from_data(torch.tensor), _from_data(torch.as_tensor)
@@ -148,13 +147,14 @@ def stand_in() -> Iterator[torch.device]:
 
 
 def train_and_evaluate(root: Path, device: torch.device) -> None:
-    """All of a project. Each training is stopped at its first point, and goes on; in that of the
-    first experiment a replica diverges at once.
+    """Train and evaluate every experiment; a replica of the first experiment diverges at once.
+
+    Each training is stopped at its first logging point and continues.
     """
     build.pick_device = evaluation.pick_device = lambda wanted: device
     forward = trainer.forward
 
-    def ill(*arguments: Any) -> Any:
+    def diverging_forward(*arguments: Any) -> Any:
         losses, pondered = forward(*arguments)
         more = torch.zeros(len(losses), 1, device=device)
         more[1] = torch.inf
@@ -162,7 +162,7 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
 
     params = load_params(root / "params.yaml")
     for number, experiment in enumerate(params.experiments):
-        trainer.forward = forward if number else ill
+        trainer.forward = forward if number else diverging_forward
         for mechanism in params.experiment(experiment).mechanisms:
             with contextlib.suppress(Interrupted):
                 run(
@@ -204,7 +204,7 @@ def read(path: Path) -> Any:
 
 
 def project(folder: Path) -> Path:
-    """The tasks' data, made; nothing trained."""
+    """Write a project with its frozen data sets."""
     values = tiny.document()
     del values["tiny"]
     for name, block in EXPERIMENTS.items():
@@ -215,7 +215,7 @@ def project(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_every_stage_gives_what_it_gives_on_the_cpu(device: str, tmp_path: Path) -> None:
+def test_every_stage_writes_the_numbers_of_the_cpu(device: str, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     here, there = project(tmp_path / "here"), tmp_path / "there"
     shutil.copytree(here, there)

@@ -1,4 +1,4 @@
-"""A mechanism, cell, task, figure and claim of one's own: a file or an entry each, and a line."""
+"""A user's mechanism, cell, task, figure and claim: a file or an entry each, and a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from support import stages, tiny
 from support.repros import copy_program, shell
 
-# Fixed repeat, a cell and parity under new names; the mechanism has a value of its own.
+# Fixed repeat, a cell and parity under new names; the mechanism has a new value, `more`.
 AGAIN = {
     "class FixedRepeat": "class Again",
     "    rho: Setting\n": "    rho: Setting\n    more: int = 0\n",
@@ -26,10 +26,10 @@ MECHANISMS["again"] = Mechanism(
     {"more": ("Count", 0)}, learns=False,
 )
 """
-OWN = {"class TanhRNN": "class Own"}
+SMALL = {"class TanhRNN": "class Small"}
 CELL = """
-from pondering.model.cells.own import Own
-CELLS["own"] = Own
+from pondering.model.cells.small import Small
+CELLS["small"] = Small
 """
 SIGNS = {"class Parity": "class Signs", '"parity"': '"signs"', '"Parity"': '"Signs"'}
 TASK = """
@@ -52,7 +52,7 @@ def draw(results, experiment):
     figure.add_subplot().plot(means.index, means)
     return figure
 '''
-CATALOGUED = """
+CATALOGUE_LINE = """
 from pondering.report.figures import signs
 FIGURES = (*FIGURES, _beyond("signs", ("signs",), "Signs", signs, experiment="signs"))
 """
@@ -76,8 +76,8 @@ CLAIM = """
 """
 
 
-def derived(path: Path, source: str, changes: dict[str, str]) -> None:
-    """A file as another beside it, but for these texts."""
+def write_variant(path: Path, source: str, changes: dict[str, str]) -> None:
+    """Write a copy of a neighbouring file with these texts replaced."""
     text = path.with_name(source).read_text()
     for old, new in changes.items():
         assert old in text
@@ -85,30 +85,30 @@ def derived(path: Path, source: str, changes: dict[str, str]) -> None:
     path.write_text(text)
 
 
-def appended(path: Path, text: str) -> None:
+def append(path: Path, text: str) -> None:
     path.write_text(path.read_text() + text)
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The finished tiny project with a copy of the package, extended; then its stages once more."""
+    """The finished tiny project after the package was extended and every stage ran again."""
     root = shutil.copytree(stages.finished_project(), tmp_path_factory.mktemp("new") / "p")
     copy_program(root)
     shutil.copy(stages.ROOT / "claims.yaml", root)
     package = root / "src/pondering"
-    derived(package / "model/halting/again.py", "repeat.py", AGAIN)
-    derived(package / "model/cells/own.py", "tanh_rnn.py", OWN)
-    derived(package / "tasks/signs.py", "parity.py", SIGNS)
+    write_variant(package / "model/halting/again.py", "repeat.py", AGAIN)
+    write_variant(package / "model/cells/small.py", "tanh_rnn.py", SMALL)
+    write_variant(package / "tasks/signs.py", "parity.py", SIGNS)
     (package / "report/figures/signs.py").write_text(FIGURE)
-    appended(package / "params/mechanisms.py", ENTRY)
-    appended(package / "model/cells/__init__.py", CELL)
-    appended(package / "tasks/__init__.py", TASK)
-    appended(package / "report/figures/catalogue.py", CATALOGUED)
-    appended(root / "claims.yaml", CLAIM)
+    append(package / "params/mechanisms.py", ENTRY)
+    append(package / "model/cells/__init__.py", CELL)
+    append(package / "tasks/__init__.py", TASK)
+    append(package / "report/figures/catalogue.py", CATALOGUE_LINE)
+    append(root / "claims.yaml", CLAIM)
     values = tiny.document(again={"rho": [1, 2], "more": 1})
     values["signs"] = copy.deepcopy(values["tiny"])
     values["signs"]["common"]["task"]["name"] = "signs"
-    values["signs"]["common"]["network"]["cell"] = "own"
+    values["signs"]["common"]["network"]["cell"] = "small"
     for each in ("tiny", "signs"):  # the page reads every profile's block
         values[each]["reduced"] = copy.deepcopy(values[each]["quick"])
     tiny.write(root, values)
@@ -116,7 +116,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = len([*(root / "data/replicas").iterdir()])
     stage(root, "train", "tiny")
     new = len([*(root / "data/replicas").iterdir()]) - before
-    assert new == 4, "the other mechanisms' hashes do not know of it"
+    assert new == 4, "the hash of another mechanism has changed"
     for name, experiment in (("train", "signs"), ("evaluate", "tiny"), ("evaluate", "signs")):
         stage(root, name, experiment)
     shell(root, "python pipeline/report.py --profile quick")
@@ -124,7 +124,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stage(root: Path, name: str, experiment: str) -> str:
-    """What a stage says."""
+    """Run a stage; returns its output."""
     return shell(root, f"python pipeline/{name}.py --profile quick --experiment {experiment}")
 
 
@@ -134,9 +134,9 @@ def read(project: Path, name: str) -> Any:
 
 def test_a_mechanism_is_in_every_table_and_changes_no_other(project: Path) -> None:
     table = pd.read_csv(project / "data/results/quick/tables/tiny.csv")
-    own = table[table["mechanism"] == "again"]
-    assert set(own["seed"]) == {0, 7}
-    assert (own["ponder_time"] == own["setting"] + 1).all()
+    rows = table[table["mechanism"] == "again"]
+    assert set(rows["seed"]) == {0, 7}
+    assert (rows["ponder_time"] == rows["setting"] + 1).all()
     curves = pd.read_csv(project / "data/results/quick/curves/tiny/again.csv")
     assert set(curves["mechanism"]) == {"again"} and curves["update"].max() == 30
     traces = read(project, "traces/tiny.json")["traces"]
@@ -152,11 +152,11 @@ def test_a_mechanism_is_shown_published_loaded_and_refused(project: Path, tmp_pa
     assert "again, rho " in shown and "answer  " in shown
     shell(project, "pondering publish quick")
     code = "print(from_pretrained('tiny/again', 'reports/quick/models').network.halting)"
-    said = shell(project, f'python -c "from pondering import from_pretrained; {code}"')
-    assert said.startswith("Again(rho=") and "more=1" in said
+    text = shell(project, f'python -c "from pondering import from_pretrained; {code}"')
+    assert text.startswith("Again(rho=") and "more=1" in text
     tiny.write(tmp_path, tiny.document(again={"rho": [1], "more": 0}))
-    said = shell(project, f"cd {tmp_path} && pondering show tiny --input +-0", status=2)
-    assert "tiny.again.more: 0 is not allowed: Input should" in said and said.count("\n") == 1
+    text = shell(project, f"cd {tmp_path} && pondering show tiny --input +-0", status=2)
+    assert "tiny.again.more: 0 is not allowed: Input should" in text and text.count("\n") == 1
 
 
 def test_a_task_with_a_cell_is_trained_shown_drawn_and_judged(project: Path) -> None:
@@ -168,5 +168,5 @@ def test_a_task_with_a_cell_is_trained_shown_drawn_and_judged(project: Path) -> 
     assert "+-+" in shell(project, "pondering show signs --mechanism act --input +-+")
     assert (project / "data/results/quick/figures/beyond-signs.svg").is_file()
     page = (project / "data/results/quick/index.html").read_text()
-    assert "Errors on signs." in page and "Own of 16 units" in page
+    assert "Errors on signs." in page and "Small of 16 units" in page
     assert "X1" in {each["id"] for each in read(project, "claims.json")["claims"]}

@@ -1,4 +1,4 @@
-"""A disk that is full: one line with the remedy, status 1, and no file changed."""
+"""A full disk: one error line, status 1, and no file changed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ WORDS = b"a b c d e\n"
 
 
 @pytest.fixture(scope="module")
-def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished project, with parameters under which every stage writes other files."""
+def edited_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished project whose parameters were edited, so that every stage writes other files."""
     project = shutil.copytree(stages.finished_project(), tmp_path_factory.mktemp("full") / "p")
     (project / "mirror/words").mkdir(parents=True)
     (project / "mirror/words/all.txt").write_bytes(WORDS)
@@ -38,7 +38,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def results(project: Path) -> dict[str, bytes]:
-    """What stages wrote, but for whole files: trained replicas, ACT's results, the download."""
+    """The files of stages, except files that may be written one by one."""
     whole = ("data/raw/", "data/replicas", "data/results/quick/provenance")
     return {
         path: data
@@ -48,7 +48,7 @@ def results(project: Path) -> dict[str, bytes]:
 
 
 def refuse_writes(files: int) -> None:
-    """In a stage's process: the file system takes some files, then no more."""
+    """Let a stage's process write some files and no more."""
     left, fsync = files, os.fsync
 
     def failing_fsync(handle: int) -> None:
@@ -62,9 +62,9 @@ def refuse_writes(files: int) -> None:
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_file_system_that_takes_no_more(changed: Path, tmp_path: Path, name: str) -> None:
-    """After some of a stage's files."""
-    project = shutil.copytree(changed, tmp_path / "project")
+def test_a_full_disk_changes_no_result(edited_project: Path, tmp_path: Path, name: str) -> None:
+    """The disk is full after 0, 1, 3, ... files of a stage."""
+    project = shutil.copytree(edited_project, tmp_path / "project")
     if name == "evaluate":
         assert stages.run(project, "train", *stages.QUICK).status == 0
     old, files = results(project), 0

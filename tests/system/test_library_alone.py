@@ -1,4 +1,4 @@
-"""The library from its wheel where there is nothing but torch and what torch needs."""
+"""The library from its wheel, with only torch and torch's requirements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel unpacked; it is built from a copy, so that nothing is left in this folder."""
+    """The unpacked wheel, which is built from a copy of the sources."""
     copy = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
@@ -35,18 +35,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy / "site"
 
 
-def needed(name: str) -> set[str]:
-    """A distribution and those that it asks for."""
+def requirements_of(name: str) -> set[str]:
+    """A distribution and its requirements."""
     found = {canonicalize_name(name)}
     for need in map(Requirement, distribution(name).requires or []):
         if need.marker is None or need.marker.evaluate({"extra": ""}):
-            found |= needed(need.name)
+            found |= requirements_of(need.name)
     return found
 
 
 def run(site: Path, code: str) -> subprocess.CompletedProcess[str]:
-    """Python code for which every other package is missing."""
-    there = needed("torch")
+    """Run Python code for which every other package is missing."""
+    there = requirements_of("torch")
     missing = [
         name
         for name, homes in packages_distributions().items()
@@ -58,7 +58,7 @@ def run(site: Path, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
 
 
-def test_the_readmes_lines_run_with_torch_alone(site: Path) -> None:
+def test_the_readmes_example_runs_with_torch_alone(site: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
     done = run(site, code)
     assert done.returncode == 0, done.stderr
@@ -67,7 +67,7 @@ def test_the_readmes_lines_run_with_torch_alone(site: Path) -> None:
     assert done.stdout.startswith(str(site)) and "import of numpy halted" in done.stderr
 
 
-def test_stacks_train_and_ponder_by_the_fast_path_without_a_word(site: Path) -> None:
+def test_stacks_train_on_the_fast_path_without_a_warning(site: Path) -> None:
     code = """
 import torch
 from pondering import ACT, LSTM, FixedRepeat, Network, PonderNet, TanhRNN
@@ -90,7 +90,7 @@ for halting in (ACT(1e-3, max_steps=8), FixedRepeat(2), PonderNet(0.3, max_steps
     assert done.stdout.count("torch.Size([4, 2, 8])\n") == 6
 
 
-def test_the_wheel_has_what_is_no_python(site: Path) -> None:
+def test_the_wheel_has_every_file(site: Path) -> None:
     root = ROOT / "src"
     wanted = {path.relative_to(root) for path in root.rglob("*") if path.is_file()}
     there = {path for path in wanted if "__pycache__" not in path.parts and ".egg" not in str(path)}

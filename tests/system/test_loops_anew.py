@@ -1,6 +1,6 @@
-"""The loops' bits where a process compiles them, and where it reads the code from disk.
+"""The loops compute the same bits when compiled and when loaded from disk.
 
-For `.ci/run`: to compile takes half a minute, and `make test` has none to spare.
+Compiling takes half a minute, so `.ci/run` calls this test and `make test` does not.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from pondering.model.network import Network
 from pondering.model.stacking import stack
 
 MECHANISMS = ("act", "pondernet", "repeat")
-HIDDEN = 128  # a few dozen are too few to be rounded in two ways
+HIDDEN = 128  # with a few dozen units no rounding would differ
 
 
-def test_whether_a_process_compiled_them_changes_no_bit(tmp_path: Path) -> None:
+def test_compiled_and_loaded_loops_have_the_same_bits(tmp_path: Path) -> None:
     """The first process compiles everything; the second uses the loops in another order."""
     first, second = (hashes(tmp_path, order) for order in (MECHANISMS, MECHANISMS[::-1]))
-    assert list(tmp_path.rglob("*.nbc")), "nothing was kept on disk"
+    assert list(tmp_path.rglob("*.nbc")), "the cache is empty"
     assert set(first) == set(second) and len(first) == 2 * len(MECHANISMS)
 
 
 def hashes(cache: Path, order: tuple[str, ...]) -> list[str]:
-    """What a process of its own prints."""
+    """The lines that `main` prints in a new process."""
     done = subprocess.run(
         [sys.executable, __file__, *order], capture_output=True, text=True, timeout=300,
         env=os.environ | {"NUMBA_CACHE_DIR": str(cache)}, check=False,

@@ -1,4 +1,4 @@
-"""The networks on the first page: what they compute there, and how one plays with them."""
+"""The networks on the first page: their numbers and their controls."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from pondering.tasks.digits.files import SIDE
 from pondering.tasks.digits.task import DEVIATION, MEAN, rotate
 
 ENCODINGS = cache(encodings)
-COUNT = {"parity": 200}  # inputs of a game, if not 40
-SPOKEN = {"\n": "line break", " ": "space", "": "nothing"}
-LATER = [game for game in GAMES if game != "parity"]
+COUNT = {"parity": 200}  # number of inputs; other games have 40
+NAMES = {"\n": "line break", " ": "space", "": "nothing"}
+OTHERS = [game for game in GAMES if game != "parity"]
 OFFERED = [
     (profile, game)
     for profile in PROFILES
@@ -43,13 +43,13 @@ OFFERED = [
 
 
 def reports(folder: Path, *profiles: str) -> Path:
-    """A folder with the published networks of these profiles, and the page over them."""
+    """A folder with the published networks of these profiles and the page that plays them."""
     for profile in profiles:
         models = (f"models/{each}" for each in GAMES.values())
-        for own in (*models, "traces/mnist.json", "cards", "tables"):
-            place = Path(profile) / own
+        for name in (*models, "traces/mnist.json", "cards", "tables"):
+            place = Path(profile) / name
             if not (ROOT / "reports" / place).exists():
-                continue  # quick has the networks of the games that reduced lacks
+                continue  # reduced lacks the networks of some games; quick has them
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             copy = shutil.copy if place.suffix else shutil.copytree
             copy(ROOT / "reports" / place, folder / place)
@@ -59,7 +59,7 @@ def reports(folder: Path, *profiles: str) -> Path:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """The page over the networks of some profiles, made once."""
+    """The page with the networks of some profiles, built once."""
     return cache(lambda *profiles: reports(tmp_path_factory.mktemp("reports"), *profiles))
 
 
@@ -67,10 +67,10 @@ Opener = Callable[..., Page]
 
 
 @pytest.fixture
-def opened(browser: Browser, site: Callable[..., Path]) -> Iterator[Opener]:
-    """Opens the page of some profiles' networks; whatever goes wrong on it fails the test.
+def open_page(browser: Browser, site: Callable[..., Path]) -> Iterator[Opener]:
+    """Opens the page with some profiles' networks; an error on the page fails the test.
 
-    A game that the address names is waited for.
+    If the address names a game, the page waits for its networks.
     """
     contexts, wrong = [], []
 
@@ -87,8 +87,8 @@ def opened(browser: Browser, site: Callable[..., Path]) -> Iterator[Opener]:
                 if not request.url.startswith(("file:", "data:")) else None)  # fmt: skip
         page.goto(page_path.as_uri() + at)
         game = at[1:].split("?")[0]
-        if game in LATER:
-            shown(page, game)
+        if game in OTHERS:
+            summary_of(page, game)
         return page
 
     yield opener
@@ -97,21 +97,21 @@ def opened(browser: Browser, site: Callable[..., Path]) -> Iterator[Opener]:
     assert wrong == []
 
 
-def shown(page: Page, game: str) -> str:
-    """What the page says of a game, once its networks are there."""
+def summary_of(page: Page, game: str) -> str:
+    """The page's summary of a game, once its networks are loaded."""
     page.locator(f"#play-{game} tbody tr.stop").first.wait_for()
     return page.locator(f"#play-{game} .summary").text_content() or ""
 
 
-def drawn(game: str, task: Task) -> tuple[list[str], Batch]:
-    """Inputs drawn by chance: as they are written on the page, and as a batch."""
+def draw_inputs(game: str, task: Task) -> tuple[list[str], Batch]:
+    """Random inputs, as texts of the page and as a batch."""
     rng, count = np.random.default_rng(0), COUNT.get(game, 40)
     if game in ("logic", "addition"):
         batch = task.draw(rng, count)  # type: ignore[attr-defined]
         no_answers = torch.zeros(*batch.mask.shape, task.output_size)
-        told = [task.describe(no_answers, batch, row) for row in range(count)]
+        described = [task.describe(no_answers, batch, row) for row in range(count)]
         joint = {"logic": "; ", "addition": " + "}[game]
-        return [joint.join(word["input"] for word in words) for words in told], batch.torch()
+        return [joint.join(word["input"] for word in words) for words in described], batch.torch()
     if game == "digits":
         greys = rng.integers(0, 16, (count, SIDE, SIDE)) * (rng.random((count, SIDE, SIDE)) < 0.2)
         angles = rng.integers(-180, 181, count)
@@ -132,9 +132,9 @@ def drawn(game: str, task: Task) -> tuple[list[str], Batch]:
 
 @torch.no_grad()
 def by_python(game: str, mechanism: str, batch: Batch, **which: Any) -> list[list[dict[str, Any]]]:
-    """What `thought` of the page shall give of each input's vectors, by the library's network."""
+    """The library's numbers for each input's vectors, as the page's `thought` returns them."""
     network, card = from_pretrained(f"{GAMES[game]}/{mechanism}", **which)
-    network.double()  # as the page computes: twenty steps amplify float32's rounding beyond 1e-4
+    network.double()  # like the page; float32's rounding grows beyond 1e-4 in twenty steps
     if batch.inputs.is_floating_point():
         batch = batch._replace(inputs=batch.inputs.double())
     task, halting, state = make_task(dict(card.task), game), network.halting, None
@@ -147,24 +147,26 @@ def by_python(game: str, mechanism: str, batch: Batch, **which: Any) -> list[lis
             return network(now.inputs, now.mask, state=state, keep_state=True, halting=halting)
 
         whole = run(halting)
-        if isinstance(halting, ACT):  # had it stopped at n: the same with n as the limit
+        if isinstance(halting, ACT):  # the output after n steps is that with n as the limit
             limits = range(1, len(whole.weights) + 1)
             outputs = torch.stack([run(replace(halting, max_steps=n)).mixture for n in limits])
         else:
             outputs = whole.outputs
-        state, sure = whole.state, certain(task, outputs)
+        state, sure = whole.state, highest_probability(task, outputs)
         for row in np.flatnonzero(now.mask[0]):
             steps = int(whole.ponder_time[0, row])
             p = whole.weights[:steps, 0, row]
-            told = [task.describe(each, now, row)[0] for each in outputs[:steps]]
+            described = [task.describe(each, now, row)[0] for each in outputs[:steps]]
             found[row].append(
                 {
                     "p": p.tolist(),
-                    "text": [spoken(game, each["prediction"]) for each in told],
+                    "text": [name_of(game, each["prediction"]) for each in described],
                     "sure": sure[:steps, 0, row].tolist(),
                     "stop": steps if mechanism == "act" else int(p.argmax()) + 1,
                     "expected": float(whole.expected_steps[0, row]),
-                    "truth": spoken(game, told[0]["target"]) if batch.scored[t, row] else None,
+                    "truth": name_of(game, described[0]["target"])
+                    if batch.scored[t, row]
+                    else None,
                 }
             )
     return found
@@ -172,14 +174,14 @@ def by_python(game: str, mechanism: str, batch: Batch, **which: Any) -> list[lis
 
 @cache
 def library(game: str, profile: str) -> tuple[list[str], dict[str, Any]]:
-    """Inputs drawn by chance, and by mechanism what `by_python` says of them."""
+    """Random inputs, and each mechanism's result of `by_python`."""
     _, card = from_pretrained(f"{GAMES[game]}/act", profile=profile)
-    inputs, batch = drawn(game, make_task(dict(card.task), game))
+    inputs, batch = draw_inputs(game, make_task(dict(card.task), game))
     return inputs, {each: by_python(game, each, batch, profile=profile) for each in MECHANISMS}
 
 
-def certain(task: Task, outputs: torch.Tensor) -> torch.Tensor:
-    """The probability of the likeliest answer: (..., C) to (...)."""
+def highest_probability(task: Task, outputs: torch.Tensor) -> torch.Tensor:
+    """The probability of the most probable answer: (..., C) to (...)."""
     if task.output_size == 1:
         odd = outputs[..., 0].sigmoid()
         return torch.maximum(odd, 1 - odd)
@@ -187,15 +189,15 @@ def certain(task: Task, outputs: torch.Tensor) -> torch.Tensor:
     return outputs.unflatten(-1, (-1, classes)).softmax(-1).amax(-1).prod(-1)
 
 
-def spoken(game: str, answer: str) -> str:
-    """An answer as the page says it."""
-    return SPOKEN.get(answer, f"“{answer}”" if game == "wikipedia" else answer)
+def name_of(game: str, answer: str) -> str:
+    """An answer as the page writes it."""
+    return NAMES.get(answer, f"“{answer}”" if game == "wikipedia" else answer)
 
 
 @pytest.mark.parametrize(("profile", "game"), OFFERED)
-def test_the_page_thinks_what_the_library_thinks(opened: Opener, profile: str, game: str) -> None:
-    profiles = PROFILES if profile == "quick" else (profile,)  # the first game is of reduced
-    page = opened(*profiles, at="" if game == "parity" else f"#{game}")
+def test_the_page_computes_the_librarys_numbers(open_page: Opener, profile: str, game: str) -> None:
+    profiles = PROFILES if profile == "quick" else (profile,)  # parity's networks are in reduced
+    page = open_page(*profiles, at="" if game == "parity" else f"#{game}")
     inputs, by_library = library(game, profile)
     for k, mechanism in enumerate(MECHANISMS):
         there = page.evaluate(
@@ -205,31 +207,31 @@ def test_the_page_thinks_what_the_library_thinks(opened: Opener, profile: str, g
             })""",
             [game, k, inputs],
         )
-        for own, wanted in zip(there, by_library[mechanism], strict=True):
-            if game == "wikipedia":  # the page reads the last byte too, which asks for one more
-                assert own.pop()["truth"] is None
-            for said, right in zip(own, wanted, strict=True):
+        for vectors, wanted in zip(there, by_library[mechanism], strict=True):
+            if game == "wikipedia":  # the page also reads the last byte, whose target is unknown
+                assert vectors.pop()["truth"] is None
+            for found, right in zip(vectors, wanted, strict=True):
                 for name, values in (("p", right["p"]), ("sure", right["sure"])):
-                    shares = [step[name] for step in said["steps"]]
+                    shares = [step[name] for step in found["steps"]]
                     assert shares == pytest.approx(values, abs=1e-4)
-                assert [step["text"] for step in said["steps"]] == right["text"]
-                assert said["expected"] == pytest.approx(right["expected"], abs=1e-4)
-                assert said["stop"] == right["stop"]
-                assert said["answer"] == said["steps"][said["stop"] - 1]
-                assert said["truth"] == right["truth"]
+                assert [step["text"] for step in found["steps"]] == right["text"]
+                assert found["expected"] == pytest.approx(right["expected"], abs=1e-4)
+                assert found["stop"] == right["stop"]
+                assert found["answer"] == found["steps"][found["stop"] - 1]
+                assert found["truth"] == right["truth"]
 
 
 @pytest.mark.parametrize(
     ("at", "width"),
-    [("#--00+000-000", 1440), *((f"#{game}", 360) for game in ("+0000000000", *LATER))],
+    [("#--00+000-000", 1440), *((f"#{game}", 360) for game in ("+0000000000", *OTHERS))],
 )
-def test_nothing_is_cut_off_what_one_taps_is_large_and_no_input_is_warned_of(
-    opened: Opener, at: str, width: int
+def test_the_page_fits_its_controls_are_large_and_its_first_input_has_no_warning(
+    open_page: Opener, at: str, width: int
 ) -> None:
-    page = opened(width=width, at=at)
-    assert page.locator(".note:visible").count() == 0, "it is an input as in training"
+    page = open_page(width=width, at=at)
+    assert page.locator(".note:visible").count() == 0, "an input as in training has a warning"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    part = page.locator(f"#play-{at[1:] if at[1:] in LATER else 'parity'}")
+    part = page.locator(f"#play-{at[1:] if at[1:] in OTHERS else 'parity'}")
     taps = part.locator(".controls :is(button, select, input, textarea)").all()
     assert taps
     for box in (tap.bounding_box() for tap in taps if tap.is_visible()):
@@ -246,8 +248,8 @@ def test_nothing_is_cut_off_what_one_taps_is_large_and_no_input_is_warned_of(
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_what_one_does_is_in_the_address_and_comes_back_from_it(opened: Opener, game: str) -> None:
-    page = opened(at="#+-0+" if game == "parity" else f"#{game}")
+def test_the_address_holds_the_input_and_restores_it(open_page: Opener, game: str) -> None:
+    page = open_page(at="#+-0+" if game == "parity" else f"#{game}")
     part = page.locator(f"#play-{game}")
     if game == "parity":
         part.locator(".squares button").nth(2).click()
@@ -275,14 +277,14 @@ def test_what_one_does_is_in_the_address_and_comes_back_from_it(opened: Opener, 
         part.get_by_label("Turned by").fill("-20")
         part.get_by_label("What you drew").select_option("1")
         written, at, sentence = ".-20.1", 0, "This is a 1, turned by -20 degrees."
-    kept = "PLAY[game].input.endsWith(text) && location.hash === address(PLAY[game])"
-    page.wait_for_function(f"([game, text]) => {kept}", arg=[game, written])
+    done = "PLAY[game].input.endsWith(text) && location.hash === address(PLAY[game])"
+    page.wait_for_function(f"([game, text]) => {done}", arg=[game, written])
     assert page.evaluate(f"PLAY.{game}.at || 0") == at
-    assert sentence in shown(page, game)
+    assert sentence in summary_of(page, game)
     there, state = page.evaluate("location.hash"), f"[PLAY.{game}.input, PLAY.{game}.at]"
-    again = opened(width=500, at=there)
+    again = open_page(width=500, at=there)
     assert again.evaluate(state) == page.evaluate(state)
-    assert shown(again, game) == shown(page, game)
+    assert summary_of(again, game) == summary_of(page, game)
     for other in ("#000000000000", "#content"):  # the second is the skip link
         again.evaluate("hash => { location.hash = hash; }", other)
         again.evaluate("new Promise(requestAnimationFrame)")
@@ -301,16 +303,16 @@ def test_what_one_does_is_in_the_address_and_comes_back_from_it(opened: Opener, 
         ("#digits?input=" + "5" * 784 + ".23.", "in training digits were turned by at most 22.5"),
     ],
 )
-def test_an_input_unlike_training_is_said_to_be(opened: Opener, at: str, why: str) -> None:
-    page = opened(at=at)
+def test_an_input_unlike_training_has_a_warning(open_page: Opener, at: str, why: str) -> None:
+    page = open_page(at=at)
     game = at[1:].split("?")[0]
-    note = page.locator(f"#play-{game if game in LATER else 'parity'} [role='status'] .note")
+    note = page.locator(f"#play-{game if game in OTHERS else 'parity'} [role='status'] .note")
     assert f"Neither network was trained on this: {why}" in (note.text_content() or "")
     assert note.is_visible()
 
 
-def test_the_keyboard_reaches_everything(opened: Opener) -> None:
-    page = opened(at="#000000000000")
+def test_the_keyboard_reaches_every_control(open_page: Opener) -> None:
+    page = open_page(at="#000000000000")
     label = "document.activeElement.getAttribute('aria-label')"
     page.locator(".squares button").first.focus()
     page.keyboard.press("ArrowRight")
@@ -322,18 +324,18 @@ def test_the_keyboard_reaches_everything(opened: Opener) -> None:
     page.wait_for_function("location.hash === '#0+000000000+'")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Draw at random"
-    for _ in range(3):  # three draws alike are less likely than a broken processor
+    for _ in range(3):  # three equal draws are practically impossible
         page.keyboard.press("Space")
     page.wait_for_function("location.hash !== '#0+000000000+'")
     page.keyboard.press("Shift+Tab")
     assert (page.evaluate(label) or "").startswith("Square 12 of 12")
 
 
-def test_every_run_that_is_published_can_be_chosen(opened: Opener) -> None:
-    """Here the last setting and the last seed; the address brings them back."""
-    page = opened("reduced", at="#+-+0-0000000")
+def test_every_published_run_can_be_chosen(open_page: Opener) -> None:
+    """The test chooses the last setting and the last seed; the address restores them."""
+    page = open_page("reduced", at="#+-+0-0000000")
     task = make_task(dict(from_pretrained(f"{GAMES['parity']}/act").card.task), "parity")
-    inputs, batch = drawn("parity", task)
+    inputs, batch = draw_inputs("parity", task)
     for k, (mechanism, name) in enumerate(zip(MECHANISMS, ("tau", "lambda_p"), strict=True)):
         for each in (name, "seed"):
             page.locator(f"#play-parity-{mechanism}").get_by_label(f"{each} =").press("End")
@@ -345,22 +347,22 @@ def test_every_run_that_is_published_can_be_chosen(opened: Opener) -> None:
         there = page.evaluate(
             "([k, texts]) => texts.map((text) => thought(PLAY.parity, k, text))", [k, inputs]
         )
-        for own, right in zip(chain(*there), chain(*wanted), strict=True):
-            assert [step["p"] for step in own["steps"]] == pytest.approx(right["p"], abs=1e-4)
+        for found, right in zip(chain(*there), chain(*wanted), strict=True):
+            assert [step["p"] for step in found["steps"]] == pytest.approx(right["p"], abs=1e-4)
     runs = page.evaluate("PLAY.parity.runs")
-    again = opened("reduced", at=page.evaluate("location.hash"))
+    again = open_page("reduced", at=page.evaluate("location.hash"))
     again.wait_for_function("file => PLAY.parity.runs[0].file === file", arg=runs[0]["file"])
     assert again.evaluate("PLAY.parity.runs") == runs
 
 
-def test_a_finger_taps_squares_and_draws_a_digit(opened: Opener) -> None:
-    page = opened(at="#000000000000", width=360, has_touch=True)
+def test_a_finger_taps_squares_and_draws_a_digit(open_page: Opener) -> None:
+    page = open_page(at="#000000000000", width=360, has_touch=True)
     square = page.locator("#play-parity .squares button").nth(4)
     for sign in "+-0":
         square.tap()
         page.wait_for_function("hash => location.hash === hash", arg=f"#0000{sign}0000000")
     page.get_by_text("A digit, drawn and turned").tap()
-    shown(page, "digits")
+    summary_of(page, "digits")
     page.locator("#play-digits").get_by_role("button", name="Clear").tap()
     paper = page.locator("canvas.paper")
     paper.scroll_into_view_if_needed()
@@ -384,17 +386,17 @@ def test_a_finger_taps_squares_and_draws_a_digit(opened: Opener) -> None:
     picture = np.reshape(ink, (SIDE, SIDE)) * DEVIATION + MEAN
     assert picture[7:21, 14] == pytest.approx(1, abs=1e-6)
     assert picture[:, :11] == pytest.approx(0, abs=1e-6)
-    assert "says 1" in shown(page, "digits")
+    assert "says 1" in summary_of(page, "digits")
 
 
-def test_without_a_script_the_page_says_what_it_lacks(opened: Opener) -> None:
-    page = opened(java_script_enabled=False)
+def test_without_scripts_the_page_has_a_note(open_page: Opener) -> None:
+    page = open_page(java_script_enabled=False)
     assert not page.locator(".play").is_visible()
     assert page.locator("noscript .note").is_visible()
     assert page.locator(".lead").is_visible()
 
 
-def test_reduced_comes_first_and_only_what_the_page_can_compute(tmp_path: Path) -> None:
+def test_reduced_comes_first_and_only_games_that_the_page_can_compute(tmp_path: Path) -> None:
     reports(tmp_path, "quick", "reduced")
     both = playable(tmp_path, ENCODINGS())
     assert both is not None and [game["name"] for game in both.games] == list(GAMES)

@@ -1,7 +1,7 @@
-"""Every file that a training runs through is listed as part of its program.
+"""Every file that a training executes is listed as part of its program.
 
-`python test_program_executed.py FOLDER` prints the files. Numba compiles nothing there, so that its
-loops are seen as well; sizes are the smallest.
+`python test_program_executed.py FOLDER` prints the executed files. Numba compiles nothing there, so
+the trace has its loops, too. Sizes are the smallest.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ CONFIGS = load_params(ROOT / "params.yaml", "quick").experiments
 
 
 @contextmanager
-def noted(found: set[str]) -> Iterator[None]:
-    """Note the file of every function of the package that is called, from the package's folder."""
+def trace(found: set[str]) -> Iterator[None]:
+    """Add the file of every called function of the package to `found`, as a relative path."""
     package = str(ROOT / "src/pondering") + "/"
 
     def note(frame: FrameType, event: str, _: Any) -> None:
@@ -77,10 +77,10 @@ def document() -> dict[str, Any]:
     return values
 
 
-def longer(shard: Any) -> Iterator[Any]:
-    """By every path, rows that halt at once, a replica that diverges, a validation that is due.
+def longer_sweeps(shard: Any) -> Iterator[Any]:
+    """A sweep for every path: rows halt at once, a replica diverges, a validation is due.
 
-    The device draws where it can. Rows that have halted are left out as in a large network.
+    The device draws if it can. Halted rows are packed as in a large network.
     """
     usual, skipping.WORTH = skipping.WORTH, 0.0
     for path in PATHS:
@@ -100,45 +100,45 @@ def longer(shard: Any) -> Iterator[Any]:
 
 
 def main(folder: Path) -> None:
-    """Print, by training, the files that two updates and longer trainings run through.
+    """Print the files that each training executes.
 
-    Of trainings with the same program, which differ in values, the first is tried.
+    Of several trainings with one program, the first is tried.
     """
     with (folder / "params.yaml").open("w") as file:
         YAML().dump(document(), file)
-    params, told = load_params(folder / "params.yaml", "quick"), {}
+    params, executed = load_params(folder / "params.yaml", "quick"), {}
     programs: dict[frozenset[str], tuple[str, str]] = {}
     for name, config in CONFIGS.items():
         for mechanism in config.mechanisms:
-            programs.setdefault(frozenset(listed(f"{name}-{mechanism}")), (name, mechanism))
+            programs.setdefault(frozenset(listed_files(f"{name}-{mechanism}")), (name, mechanism))
     for name, mechanism in programs.values():
         frozen = folder / f"data/tasks/quick/{name}.npz"
         freeze(make_task(params.experiment(name).task, name, frozen), folder, frozen, 1)
         replicas = by_hash(params, name, mechanism)
         shard, found = Shard(params, name, folder, replicas, torch.device("cpu")), set[str]()
-        with noted(found):
+        with trace(found):
             machine.settle(1)
             sweep = shard.trainer()
             sweep.run(lambda _: None, lambda: False)
-        for each in longer(shard):
-            with noted(found):
+        for each in longer_sweeps(shard):
+            with trace(found):
                 each.run(lambda _: None, lambda: False)
-        told[f"{name}-{mechanism}"] = sorted(found)
-    print(json.dumps(told))
+        executed[f"{name}-{mechanism}"] = sorted(found)
+    print(json.dumps(executed))
 
 
 OUTSIDE = {
-    "params/*.py": "what comes of them is in the hash, as values",
+    "params/*.py": "the hash covers their values",
     "project/paths.py": "where files lie",
     "tasks/__init__.py": "calls the class of a task with its values",
     "train/shard.py": "calls `make_trainer` with the values",
 }
-"""Run through, and not listed: why a change there reaches no number."""
+"""Executed files that are not listed, and why a change there changes no number."""
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """By training, the files that updates by every path run through; numba compiles nothing."""
+def executed_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """The files that each training executes, from a process without compilation."""
     folder = tmp_path_factory.mktemp("executed")
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, __file__, str(folder)]
@@ -148,7 +148,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return found
 
 
-def listed(training: str) -> set[str]:
+def listed_files(training: str) -> set[str]:
     """The files of a training's program."""
     experiment, mechanism = training.split("-")
     config = CONFIGS[experiment]
@@ -158,23 +158,23 @@ def listed(training: str) -> set[str]:
     return {path.relative_to(program.PACKAGE).as_posix() for path in found}
 
 
-def test_what_a_training_runs_through_is_listed(ran: dict[str, list[str]]) -> None:
+def test_every_executed_file_is_listed(executed_files: dict[str, list[str]]) -> None:
     missing, used = {}, set()
-    for training, files in ran.items():
-        assert len(files) > 15, "the profiler has seen little"
-        for name in {*files} - listed(training):
+    for training, files in executed_files.items():
+        assert len(files) > 15, "the trace has too few files"
+        for name in {*files} - listed_files(training):
             reasons = [each for each in OUTSIDE if fnmatch(name, each)]
             used |= set(reasons)
             if not reasons:
                 missing.setdefault(name, []).append(training)
     assert missing == {}
-    assert used == set(OUTSIDE), "an exception that is none"
+    assert used == set(OUTSIDE), "an exception is not needed"
 
 
-def test_what_is_listed_is_run_through(ran: dict[str, list[str]]) -> None:
-    seen = {name for files in ran.values() for name in files}
-    every = {name for training in ran for name in listed(training)}
-    assert {each for each in every - seen if not each.endswith("__init__.py")} <= {
+def test_every_listed_file_is_executed(executed_files: dict[str, list[str]]) -> None:
+    executed = {name for files in executed_files.values() for name in files}
+    every = {name for training in executed_files for name in listed_files(training)}
+    assert {each for each in every - executed if not each.endswith("__init__.py")} <= {
         "model/initial.py",  # for `init: glorot`, which `quick` does not have
         "model/paths/compiled/warm.py",  # compiles the loops
         "tasks/digits/files.py",  # reads the frozen digits before the first update

@@ -23,7 +23,7 @@ from pondering.train.stage import run
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Its first node, with one CPU, on the loopback interface."""
+    """A cluster of one node with one CPU."""
     found = Cluster(
         initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
     )
@@ -33,7 +33,7 @@ def cluster() -> Iterator[Cluster]:
 
 
 def project(folder: Path, **training: int) -> Params:
-    """The tiny project, ACT's sweep in two shards of two."""
+    """The tiny project, with ACT's sweep in two shards of two replicas."""
     values = tiny.document(training=training)
     values["compute"] |= {"replicas_at_once": 2, "checkpoint_seconds": 0.05}
     folder.mkdir(exist_ok=True)
@@ -41,8 +41,8 @@ def project(folder: Path, **training: int) -> Params:
     return tiny.freeze_all(folder)
 
 
-def trained(folder: Path, params: Params, address: str | None = None) -> list[Any]:
-    """The rows that are told while it trains, on a cluster or on this machine."""
+def train(folder: Path, params: Params, address: str | None = None) -> list[Any]:
+    """Train on a cluster or on this machine; returns the logged rows."""
     executor = {"executor": "ray", "ray_address": address} if address else {}
     compute, rows = params.compute.model_copy(update=executor), list[Any]()
     params = params.model_copy(update={"compute": compute})
@@ -50,7 +50,7 @@ def trained(folder: Path, params: Params, address: str | None = None) -> list[An
     return rows
 
 
-def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
+def test_a_shard_that_fails_three_times_is_named_and_the_others_are_kept(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     params = project(tmp_path)
@@ -59,16 +59,16 @@ def test_a_shard_that_fails_three_times_is_told_and_the_rest_kept(
     second.checkpoint.parent.mkdir(parents=True)
     second.checkpoint.write_bytes(os.urandom(100))
     with pytest.raises(UserError, match=r"1 of 2 shards failed 3 times, shard 2 with: .*damaged"):
-        trained(tmp_path, params, cluster.address)
+        train(tmp_path, params, cluster.address)
     assert all(file_of(tmp_path, each).is_file() for each in first.replicas)
     assert not (tmp_path / "data/results").exists(), "a part of the results was published"
     second.checkpoint.unlink()
-    trained(tmp_path, params, cluster.address)
+    train(tmp_path, params, cluster.address)
     assert all(file_of(tmp_path, each).is_file() for each in whole.replicas)
 
 
-def test_a_node_that_dies_costs_nothing_but_time(cluster: Cluster, tmp_path: Path) -> None:
-    """The second node is killed in the middle of its shard; the first takes it over."""
+def test_results_do_not_change_when_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
+    """The second node is killed in the middle of its shard; the first continues the shard."""
     node = cluster.add_node(num_cpus=1)
     away, here, plan = tmp_path / "away", tmp_path / "here", {"updates": 1000, "log_points": 10}
     folders: set[Path] = set()
@@ -82,10 +82,10 @@ def test_a_node_that_dies_costs_nothing_but_time(cluster: Cluster, tmp_path: Pat
 
     killer = threading.Thread(target=kill_after_the_checkpoints)
     killer.start()
-    found = trained(away, project(away, **plan), cluster.address)
+    found = train(away, project(away, **plan), cluster.address)
     killer.join()
-    assert len(folders) == 2, "both shards were at work when the node died"
-    wanted = trained(here, project(here, **plan))
+    assert len(folders) == 2, "a shard was not at work when the node died"
+    wanted = train(here, project(here, **plan))
     assert stages.results(away) == stages.results(here)
     points = [
         {(row["setting"], row["seed"], row["update"]) for row in each} for each in (found, wanted)

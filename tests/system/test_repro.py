@@ -1,4 +1,4 @@
-"""What README and docs promise of `dvc repro` and DVC's other commands, in clones."""
+"""The promises of README and docs about `dvc repro` and DVC's other commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(run: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of the repository after its first run."""
     return shutil.copytree(run, tmp_path / "project", symlinks=True)
 
 
@@ -39,12 +39,12 @@ def replicas(folder: Path) -> set[str]:
     return {path.name for path in (folder / "data/replicas").iterdir()}
 
 
-def test_an_edit_is_told_by_dvc_and_can_be_taken_back(project: Path) -> None:
+def test_dvc_shows_an_edit_and_editing_back_runs_nothing(project: Path) -> None:
     assert SAME in shell(project, "dvc repro")
     before, trained = results(project), replicas(project)
     edit(project, **EDIT)
-    said = shell(project, "dvc status")
-    assert re.search(r"train@quick-tiny:\n\s+changed deps:\n\s+params.yaml:\n.*tiny\.quick", said)
+    text = shell(project, "dvc status")
+    assert re.search(r"train@quick-tiny:\n\s+changed deps:\n\s+params.yaml:\n.*tiny\.quick", text)
     shell(project, "dvc repro")
     assert len(replicas(project) - trained) == 4, "two settings, two seeds"
     params = shell(project, "dvc params diff")
@@ -59,9 +59,9 @@ def test_an_edit_is_told_by_dvc_and_can_be_taken_back(project: Path) -> None:
         spec = json.loads(shell(project, f"dvc plots diff {targets} --show-vega"))
         rows = spec["data"]["values"]
         assert {each["rev"] for each in rows} == {"HEAD", "workspace"}
-        drawn = spec["spec"]["encoding"]
-        assert (drawn["x"]["field"], drawn["y"]["field"]) == (x, "error")
-        assert {each["field"] for each in drawn.values()} <= set(rows[0])
+        axes = spec["spec"]["encoding"]
+        assert (axes["x"]["field"], axes["y"]["field"]) == (x, "error")
+        assert {each["field"] for each in axes.values()} <= set(rows[0])
     assert {*results(project)} == {*before}
     edit(project)
     back = shell(project, "dvc repro")
@@ -70,14 +70,14 @@ def test_an_edit_is_told_by_dvc_and_can_be_taken_back(project: Path) -> None:
     assert shell(project, "git status --porcelain") == ""
 
 
-def test_experiments_try_a_value(project: Path) -> None:
-    """Also in a folder of their own, where the trained networks are found all the same."""
+def test_an_experiment_of_dvc_trains_new_replicas_once(project: Path) -> None:
+    """An experiment in a temporary folder shares the project's replicas."""
     trained = replicas(project)
-    tried = "-S 'tiny.quick.pondernet.lambda_p=[0.5,0.9]'"
-    shell(project, f"dvc exp run --temp --name aside {tried}")
+    values = "-S 'tiny.quick.pondernet.lambda_p=[0.5,0.9]'"
+    shell(project, f"dvc exp run --temp --name aside {values}")
     assert shell(project, "git status --porcelain") == ""
     assert len(replicas(project) - trained) == 4
-    shell(project, f"dvc exp run --name here {tried}")
+    shell(project, f"dvc exp run --name here {values}")
     assert len(replicas(project) - trained) == 4
     table = shell(project, "dvc exp show --only-changed --csv")
     assert "aside" in table and "here" in table and "tiny.quick.pondernet.lambda_p" in table
@@ -89,16 +89,16 @@ def test_verify_runs_the_commit_again_and_compares(project: Path) -> None:
     metrics = project / "reports/quick/metrics/tiny.json"
     metrics.write_text(json.dumps(json.loads(metrics.read_text()) | {"act": 0.9}))
     commit(project)
-    said = shell(project, "pondering verify", status=2)
-    assert "tables/tiny.csv: here " in said and said.count(": here ") == 1
-    assert "reports/quick/metrics/tiny.json: act was 0.9 and is " in said
+    text = shell(project, "pondering verify", status=2)
+    assert "tables/tiny.csv: here " in text and text.count(": here ") == 1
+    assert "reports/quick/metrics/tiny.json: act was 0.9 and is " in text
 
 
 def test_published_results_are_kept_in_a_clone_without_networks(
     project: Path, tmp_path: Path
 ) -> None:
-    said = shell(project, "pondering publish", status=2)
-    assert "claims.json: no such file" in said, "the report has not been drawn"
+    text = shell(project, "pondering publish", status=2)
+    assert "claims.json: no such file" in text, "the report has not been drawn"
     for name in ("claims.json", "index.html"):
         (project / "data/results/quick" / name).touch()
     shutil.copy(ROOT / "claims.yaml", project)
@@ -108,8 +108,8 @@ def test_published_results_are_kept_in_a_clone_without_networks(
     shell(project, f"git clone --quiet . {clone}")
     shell(clone, "sed -i 's/insist: false/insist: false\\n  published: keep/' params.yaml")
     assert "act, tau 0." in shell(clone, "pondering show tiny --mechanism act --input +-+")
-    kept = shell(clone, "dvc repro train@quick-tiny")
-    assert re.search(r": (\d+) of \1 replicas are trained", kept)
+    output = shell(clone, "dvc repro train@quick-tiny")
+    assert re.search(r": (\d+) of \1 replicas are trained", output)
     assert not (clone / "data/replicas").exists()
     shell(clone, "dvc repro")
     for kind in ("tables", "curves", "traces", "exits"):
@@ -121,7 +121,7 @@ def test_published_results_are_kept_in_a_clone_without_networks(
     assert len(replicas(clone)) == 6, "six settings, one new seed"
 
 
-def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
+def test_a_killed_run_continues(tmp_path: Path) -> None:
     folder = new(tmp_path / "project")
     edit(folder, training={"updates": 3000})
     process = subprocess.Popen(
@@ -131,6 +131,6 @@ def test_a_run_that_is_killed_goes_on(tmp_path: Path) -> None:
     until(lambda: any((folder / ".checkpoints").rglob("*.safetensors")), SECONDS)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(SECONDS)
-    (folder / ".dvc/tmp/rwlock").unlink(missing_ok=True)  # a killed dvc leaves it cut off
+    (folder / ".dvc/tmp/rwlock").unlink(missing_ok=True)  # a killed dvc may leave it truncated
     assert "going on from update" in shell(folder, "dvc repro")
     assert SAME in shell(folder, "dvc status")

@@ -1,4 +1,4 @@
-"""`pondering ui`, opened in a browser over a database that is being written."""
+"""`pondering ui` in a browser, while a training writes to its database."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def server(project: Path) -> Iterator[str]:
 
 
 def answer(base: str, host: str | None = None) -> int | None:
-    """The status that a server answers with; None without one."""
+    """The HTTP status of a server's answer; None without a server."""
     request = urllib.request.Request(f"{base}/", headers={"Host": host} if host else {})
     try:
         with urllib.request.urlopen(request, timeout=5) as found:
@@ -71,7 +71,7 @@ def answer(base: str, host: str | None = None) -> int | None:
 
 
 def replicas(base: str) -> dict[str, Any]:
-    """MLflow's answer over HTTP: the run of each replica by its name."""
+    """The run of each replica by name, asked over HTTP."""
     request = urllib.request.Request(
         f"{base}/api/2.0/mlflow/runs/search",
         json.dumps({"experiment_ids": ["1"], "filter": "tags.kind = 'replica'"}).encode(),
