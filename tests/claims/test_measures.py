@@ -313,7 +313,7 @@ def follows(sequences: Pairs) -> float:
     return correlation(digits, steps) if any(digits) else NAN
 
 
-@pytest.mark.parametrize(("gone", "bound", "scale"), [((), 0.25, 0.01), (BROKEN, 0.625, 0)])
+@pytest.mark.parametrize(("diverged", "bound", "scale"), [((), 0.25, 0.01), (BROKEN, 0.625, 0)])
 def test_steps_by_digits(diverged: Replicas, bound: float, scale: float) -> None:
     """G7. A setting whose mean error is at the bound has learned; constant steps track by 0."""
     traces, known = additions(0.004, scale)
@@ -391,7 +391,7 @@ def sorting_traces() -> tuple[list[dict[str, Any]], dict[int, float]]:
 
 
 @pytest.mark.parametrize(
-    ("gone", "exact"),
+    ("diverged", "exact"),
     [((), {}), (BROKEN, dict.fromkeys((0.0, 0.001, 0.01, 0.02, 0.05), 0.75))],
     ids=["whole", "broken"],
 )
