@@ -102,6 +102,6 @@ def test_other_numbers_of_the_notes_equal_the_tables() -> None:
     rows = results.exits["comparison"].query("mechanism == 'correctness' and setting == 0.5")
     rows = rows.query("split == 'test' and rule == 'fixed' and ponder_time == 2")
     assert f"made to take two steps on {rows['error'].mean():.1%} (Q6)" in NOTES
-    rows = results.exits["comparison_beyond"].query("mechanism == 'correctness' and rule == 'fixed'")
-    rows = rows.query("setting == 0.5 and split == 'extrapolation' and ponder_time == 20")
+    rows = results.exits["comparison_beyond"].query("mechanism == 'correctness' and setting == 0.5")
+    rows = rows.query("split == 'extrapolation' and rule == 'fixed' and ponder_time == 20")
     assert f"Beyond 8 of 16 elements it errs on {rows['error'].mean():.0%}." in NOTES
