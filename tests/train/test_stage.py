@@ -71,12 +71,12 @@ def test_the_paper_profile_without_a_gpu_needs_insist(project: Path) -> None:
     shutil.rmtree(project / "data/replicas")  # replicas of quick have the same values
     paper = ("--profile", "paper", *ACT[2:])
     line = refusal("train", *paper)
-    assert line.startswith("params.yaml: profile: paper needs a GPU: ")
+    assert line.startswith("params.yaml: profile: paper needs a GPU: tiny takes about ")
     assert line.endswith("insist: true")
     values = tiny.document()
     values["compute"]["insist"] = True
     tiny.write(project, values)
-    argv.output("train.py", *paper)
+    assert argv.output("train.py", *paper).startswith("paper tiny takes about ")
     assert (project / "data/results/paper/curves/tiny/act.csv").is_file()
 
 

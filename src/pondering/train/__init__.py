@@ -2,8 +2,8 @@
 
 1. `stage` gives every planned replica its hash (`replica`, `program`) and keeps those that have a
    file in `data/replicas` or published results (`replicas_csv`).
-2. The missing ones are cut by memory and cores (`cut`) into shards: replicas of one mechanism that
-   train as one stack (`shard`).
+2. The missing ones are cut by memory and cores (`cut`, which also tells how long the profile
+   `paper` would take) into shards: replicas of one mechanism that train as one stack (`shard`).
 3. Shards train side by side in processes of this machine (`processes`) or on a Ray cluster (`ray`),
    each from its last checkpoint (`checkpoint`).
 4. `build` makes a shard's trainer, whose loop is `trainer`. It takes a batch for each seed

@@ -1,9 +1,10 @@
-"""How the sweeps of an experiment are cut into shards that keep every core at work."""
+"""How the sweeps of an experiment are cut into shards that keep every core at work; their time."""
 
 from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -22,6 +23,7 @@ AWAY = {"cpu": 16, "cuda": 128}  # replicas at most in a shard for another machi
 EVERY_STEP = 16  # and where every step is kept: 64 leave the cache and take 1.2 times as long
 LIKELY_STEPS = 20  # ponder steps of an input vector; few reach a cap of 100
 SHARE = 0.5  # of the free memory
+TIMED = {"cpu": 2, "cuda": 200}  # updates, after the first, which compiles
 
 
 def cut(sweeps: Sequence[Shard], missing: Collection[str]) -> list[Shard]:
@@ -111,3 +113,29 @@ def fitting(trainer: Trainer, steps: int) -> int:
     on_gpu = device.type == "cuda"
     free = torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available
     return max(1, int(SHARE * free / (4 * (COPIES * numbers + kept))))
+
+
+def seconds(shards: Sequence[Shard]) -> float:
+    """How long the shards would train, judged by a few updates of one of each mechanism.
+
+    On a GPU that shard is timed whole, since its replicas share the time. On a CPU one replica is:
+    a shard at the papers' sizes may take minutes an update.
+    """
+    found = 0.0
+    for mechanism in dict.fromkeys(shard.mechanism for shard in shards):
+        several = [shard for shard in shards if shard.mechanism == mechanism]
+        timed = several[0]
+        if timed.device.type == "cpu":
+            timed = timed.part([next(iter(timed.replicas))])
+        replicas = sum(len(shard.replicas) for shard in several) / len(timed.replicas)
+        each = _of_update(timed.trainer(), TIMED[timed.device.type])
+        found += each * timed.updates * replicas
+    return found / min(len(shards), processes(shards[0]))
+
+
+def _of_update(trainer: Trainer, updates: int) -> float:
+    """Seconds of an update, a mean of some."""
+    trainer.run(lambda _: None, lambda: trainer.update > 0)
+    first, start = trainer.update, time.monotonic()
+    trainer.run(lambda _: None, lambda: trainer.update >= first + updates)
+    return (time.monotonic() - start) / max(1, trainer.update - first)

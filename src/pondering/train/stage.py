@@ -13,6 +13,7 @@ from pondering.params.schema import Params
 from pondering.project import provenance
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
+from pondering.project.progress import duration
 from pondering.train.outs import write_outs
 from pondering.train.replica import ByHash, by_hash, data_hash, file_of
 from pondering.train.replicas_csv import published
@@ -90,11 +91,6 @@ def _train(
         fit.check_fit(f"{name}.{params.profile}", config, make_task(config.task, name))
     machine.settle(params.compute.threads)
     device = build.pick_device(params.device)
-    if params.profile == "paper" and device.type == "cpu" and not params.compute.insist:
-        raise UserError(
-            "params.yaml: profile: paper needs a GPU: docs/speed.md says how long it takes on a "
-            "CPU; choose reduced or quick, or insist with compute.insist: true"
-        )
     origin = provenance.record(
         root,
         data_hash(params, params.experiment(experiment)),
@@ -107,6 +103,14 @@ def _train(
         for replicas in planned.values()
     ]
     work = cut.cut(sweeps, missing)
+    if params.profile == "paper" and not any(each.checkpoint.is_file() for each in work):
+        estimate = f"{experiment} takes about {duration(cut.seconds(work))}"
+        if device.type == "cpu" and not params.compute.insist:
+            raise UserError(
+                f"params.yaml: profile: paper needs a GPU: {estimate} on this CPU; use a GPU, "
+                "choose reduced or quick, or insist with compute.insist: true"
+            )
+        print(f"paper {estimate} on {machine.name_of(device)}, by a few updates", flush=True)
     on_cluster = params.compute.executor == "ray"
     execute = ray.train_on_cluster if on_cluster else processes.train_here
     execute(work, processes.News(work, listen))
