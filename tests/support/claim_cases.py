@@ -123,14 +123,21 @@ def g7() -> Case:
     ]  # fmt: skip
     growing = [step("2", "", 1.0), step("3", "5", 1.1), step("31", "36", 2.1), step("1", "37", 2.0)]
 
+    taus = (*TAUS, 0.1)
+    slopes = dict(zip(taus, (0.4, 0.6, 0.8, 1.0, 9.0), strict=True))
+
+    def error(tau: float, seed: int, level: float) -> float:
+        """The largest penalty fails on a third of the seeds; the one below errs by just the bound."""
+        return {0.1: 0.01 if seed % 3 else 0.99, TAUS[-1]: 0.25}.get(tau, 0.01)
+
     def of(bend: bool, digits: Sequence[float]) -> Results:
         act = rows(
-            "addition", "act", TAUS, lambda s, k, d: 0.01,
-            lambda s, k, d: 3 + (-1) ** int(d) if bend else d + 0.02 * k, levels=digits,
+            "addition", "act", taus, error,
+            lambda s, k, d: 3 + (-1) ** int(d) if bend else slopes[s] * d + 0.02 * k, levels=digits,
         )  # fmt: skip
-        traces = [
+        traces = [  # the last seed was not traced
             trace("mixed", steps, seed=seed, setting=TAUS[0])
-            for seed in SEEDS
+            for seed in SEEDS[:-1]
             for steps in (sequence, growing)
         ]
         return results([act], traces={"addition": traces})
@@ -147,8 +154,8 @@ def g8() -> Case:
 
     def of(best: float, lengths: Sequence[float]) -> Results:
         act = rows(
-            "sort", "act", TAUS, lambda s, k, d: best * d / 8.5 + luck(k),
-            lambda s, k, d: 3 * d**0.5, levels=lengths,
+            "sort", "act", TAUS, lambda s, k, d: (best + 0.02 * (s != TAUS[1])) * d / 8.5 + luck(k),
+            lambda s, k, d: 3 * d**0.5 + (s != TAUS[1]), levels=lengths,
         )  # fmt: skip
         peaks = [
             trace("mixed", sequence(size, 4.0 + luck(k)), seed=k, setting=TAUS[0])
@@ -241,16 +248,20 @@ def b2() -> Case:
 
 
 def b3() -> Case:
-    """Computation in training, where N is not constant."""
+    """Computation in training, where N is not constant. ACT trains twice as long."""
     name, variant = "parity_interpolation", "pondernet[epsilon=0.05]"
 
     def of(steps: tuple[float, float], error: float) -> Results:
         rules = [(_flat(error), _flat(value)) for value in steps]
+
+        def fall(share: float) -> float:
+            return 0.5 - (0.5 - error) * min(1.0, share)
+
         curves = [
-            curve(name, mechanism, settings, lambda s, k, share: 0.5 - (0.5 - error) * share,
-                  lambda s, share, value=value: value)
-            for mechanism, settings, value in ((variant, PRIORS[:2], steps[0]),
-                                               ("act", PENALTIES[:2], steps[1]))
+            curve(name, variant, PRIORS[:2], lambda s, k, share: fall(share),
+                  lambda s, share: steps[0]),
+            curve(name, "act", PENALTIES[:2], lambda s, k, share: fall(2 * share),
+                  lambda s, share: steps[1] if share <= 0.5 else 9.0, updates=20_000, points=40),
         ]  # fmt: skip
         return results(_pair(name, "test", *rules, mechanism=variant), curves)
 
@@ -354,13 +365,20 @@ NUMBERS: dict[str, dict[str, float]] = {
            "steepness_trend": -0.93905, "plain_error_rise": 0.006 * (64 - 1)},
     "G5": {"act_error": 0.01, "rise": 1, "gradual": 1, "easiest_excess": 1, "plain_jump": 0.3},
     "G6": {"solved_settings": 1, "worst_error": 0.01, "speed_trend": -1},
+    "G7": {"act_error": 0.01, "linearity": 1, "highest_slope": 1, "tracking": 0.664671 * 19 / 20},
+    "G8": {"plain_error": 0.12 + LUCK, "best_error": 0.06 + LUCK, "gain": 0.06,
+           "relative_gain": 0.06 / (0.12 + LUCK), "error_trend": 1, "growth": 0.5,
+           "computation": 3 * sum(d**0.5 for d in range(2, 16)) / 14, "end_spike": 1 + LUCK / 2},
     "G9": {"plain_bits": 1.5 + LUCK, "difference": -0.01, "range_over_tau": 0, "ponder": 1.5,
            "learning_difference": -0.181536},
+    "G10": {"digit_loss": 2.3, "id_rise": 0, "id_loss": 1.3, "id_entropy": 1.3},
     "B1": {"pondernet_accuracy": 0.98 - LUCK, "act_accuracy": 0.95 - LUCK,
            "best_accuracy": 0.98 - LUCK, "accuracy_gain": 0.03, "steps_difference": 2.7 - 3.1},
     "B2": {"inside_accuracy": 0.99 - LUCK, "pondernet_accuracy": 0.95 - LUCK,
            "act_accuracy": 0.52 - LUCK, "accuracy_gain": 0.43, "steps_beyond": 5 + LUCK,
            "steps_ratio": (5 + LUCK) / (2.5 + LUCK)},
+    "B3": {"best_accuracy": 0.98 - LUCK, "compute_ratio": 0.5, "compute_ratio_highest": 0.5,
+           "compute_to_learn": 0.5, "sampled_steps": 2 + LUCK, "accuracy_gain": 0},
     "B4": {"best_accuracy": 0.98 - LUCK, "pondernet_solved": 1, "act_solved": 1 / 6,
            "solved_gap": 5 / 6, "scatter_gap": 0.0321975},
     "B5": {"accuracy": 0.98 - LUCK, "steps": 3.201, "steps_of_shortest": 3.201, "drift": 0},
