@@ -17,19 +17,6 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("shwo", "No such command 'shwo'"),
-        ("show --seed", "'--seed' requires an argument"),
-        ("ui --port 0", "0 is not in the range"),
-        ("train.py", "Missing option '--profile'"),
-    ],
-)
-def test_a_wrong_argument_is_refused_by_name(words: str, said: str) -> None:
-    assert said in refusal(*words.split())
-
-
 @pytest.mark.parametrize("name", EVERY)
 def test_every_command_refuses_an_unknown_option_and_prints_its_help(name: str) -> None:
     assert "No such option" in refusal(name, "--nosuch")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from oracle import oracle_exits
-from support import stages
+from support import stages, tiny
 from support.untrained import read_back, stage_of
 
 from pondering.claims.measures.comparison import FEWEST_THRESHOLDS
@@ -24,10 +24,6 @@ from pondering.tasks.base import Batch
 
 ROWS = 60
 LOGIC = {"name": "logic", "gates": 2, "length": [1, 3], "test_length": 3}
-UPRIGHT = {
-    "name": "digits", "data": "sklearn_digits", "validation": 200,
-    "train_rotation": 0.0, "test_rotations": [], "test_angles": [],
-}  # fmt: skip
 SIZES = [(1, 1), (1, 3), (2, 1), (6, 1), (12, 4)]  # steps, outputs
 N, REPLICAS = 4, 4
 PARITY = {
@@ -233,7 +229,7 @@ def test_the_stage_writes_the_table_and_refuses_sequences(tmp_path: Path) -> Non
 # --- every step, against single networks on the readable path -----------------------------------
 
 
-@pytest.mark.parametrize("task", [PARITY, UPRIGHT], ids=lambda task: task["name"])
+@pytest.mark.parametrize("task", [PARITY, tiny.DIGITS], ids=lambda task: task["name"])
 @pytest.mark.parametrize("epsilon", [None, 0.3], ids=["all", "stopped"])
 def test_every_step_of_a_replica_is_that_of_its_network_alone(
     tmp_path: Path, task: dict[str, Any], epsilon: float | None

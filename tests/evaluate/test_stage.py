@@ -25,10 +25,7 @@ from pondering.tasks.wikipedia import task as wikipedia
 from pondering.train.build import make_network
 
 SHORT = {"input", "target", "ponder_time"}
-DIGITS = {
-    "name": "digits", "data": "sklearn_digits", "validation": 200,
-    "train_rotation": 0.0, "test_rotations": [90.0], "test_angles": [0.0],
-}  # fmt: skip
+DIGITS = tiny.DIGITS | {"test_rotations": [90.0], "test_angles": [0.0]}
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 from oracle import oracle
-from support.comparison import EXACT, check_forward, checked_loss, oracle_rows
+from support.comparison import check_forward, checked_loss, oracle_rows
 from support.pinned import (
     CLASSIC,
     HIDDEN,
-    INPUTS,
     OUTPUTS,
     ROWS,
     STOPPING,
@@ -22,7 +21,6 @@ from support.pinned import (
     values_of,
 )
 
-from pondering.model.halting import PonderNet
 from pondering.model.network import Network
 from pondering.params import mechanisms
 
@@ -105,22 +103,3 @@ def test_a_users_cell_matches_the_oracle(name: str) -> None:
     model = oracle.Model(cell, (HIDDEN, 1), heads[:-1], bias[:-1], heads[-1], float(bias[-1]))
     rows = [oracle.unroll(model, case.rule, inputs[:, b].numpy()) for b in range(ROWS)]
     check_forward(network(inputs, keep_state=True), rows, case)
-
-
-def test_sampled_prediction_is_the_output_of_the_halting_step() -> None:
-    network = build("tanh_rnn", PonderNet(0.3, 0.1, 4))
-    inputs = inputs_for("tanh_rnn", times=1).expand(1, ROWS, INPUTS)
-    outputs = network(inputs).outputs
-    network.halting = network.halting.at_inference(torch.Generator().manual_seed(3))
-    steps_seen = set()
-    for _ in range(20):
-        sampled = network(inputs)
-        predicted = network.halting.predict(sampled)
-        for b in range(ROWS):
-            n = int(sampled.ponder_time[0, b])
-            steps_seen.add(n)
-            assert sampled.weights[:, 0, b].tolist() == [
-                float(i == n) for i in range(1, len(sampled.weights) + 1)
-            ]
-            torch.testing.assert_close(predicted[0, b], outputs[n - 1, 0, b], **EXACT)
-    assert len(steps_seen) > 2

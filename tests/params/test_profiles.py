@@ -26,7 +26,6 @@ TRAININGS = {
     for mechanism in config.mechanisms
 }
 SHORT = {"wikipedia": {"sequence": 3}, "sort": {"length": (2, 3)}}
-READ_DATA = ("wikipedia", "mnist", "mnist_rotated")
 
 
 @pytest.fixture(scope="module")

@@ -69,12 +69,6 @@ def refusal(folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> str
     return line.removeprefix(f"{path}: ")
 
 
-def test_a_table_with_its_card_is_accepted(folder: Path) -> None:
-    found = submission.load([folder / "m.csv"], [folder / "parity.json"], "paper")
-    assert list(found.tables) == ["parity"] and found.profile == "paper"
-    assert found.cards == {"parity": card_of("parity")}
-
-
 def test_a_missing_column_is_refused_by_name(folder: Path) -> None:
     line = refusal(folder, lambda table: table.drop(columns="loss"))
     assert line.startswith("column 'loss' is missing; it has ")
@@ -107,14 +101,6 @@ def test_a_wrong_value_is_refused_with_its_line(
         return table
 
     assert refusal(folder, change).startswith(f"column '{column}', line 6: {said}")
-
-
-def test_bits_may_be_more_than_one(folder: Path) -> None:
-    table = table_of("wikipedia", FEW, 2)
-    table.to_csv(folder / "w.csv", index=False)
-    (folder / "wikipedia.json").write_text(json.dumps(asdict(card_of("wikipedia"))))
-    assert (table["error"] > 1).all()
-    submission.load([folder / "w.csv"], [folder / "wikipedia.json"], "reduced")
 
 
 def test_two_rows_of_one_key_are_refused(folder: Path) -> None:

@@ -45,10 +45,7 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
         "test_nonzero": {"test": [1, 8]},
     }),
     "logic": ("gru", {"name": "logic", "gates": 2, "length": [1, 3], "test_length": 3}),
-    "mnist": ("conv_mlp", {
-        "name": "digits", "data": "sklearn_digits", "train_rotation": 0.0, "test_rotations": [],
-        "test_angles": [], "validation": 200,
-    }),
+    "mnist": ("conv_mlp", tiny.DIGITS),
 }  # fmt: skip
 VALUES: dict[str, Any] = {
     "halting": {"max_steps": 5, "halt_bias": -1.0},

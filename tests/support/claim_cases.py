@@ -127,7 +127,7 @@ def g7() -> Case:
     slopes = dict(zip(taus, (0.4, 0.6, 0.8, 1.0, 9.0), strict=True))
 
     def error(tau: float, seed: int, level: float) -> float:
-        """The largest penalty fails on a third of the seeds; the one below errs by just the bound."""
+        """The largest penalty fails on a third of the seeds; the next errs by the bound."""
         return {0.1: 0.01 if seed % 3 else 0.99, TAUS[-1]: 0.25}.get(tau, 0.01)
 
     def of(bend: bool, digits: Sequence[float]) -> Results:

@@ -89,6 +89,11 @@ BEYOND: dict[str, Any] = {
     if name not in {**BLOCK["common"], **BLOCK["quick"]}
 }
 """Blocks of the mechanisms that `DOCUMENT` lacks; `config` adds them."""
+DIGITS: dict[str, Any] = {
+    "name": "digits", "data": "sklearn_digits", "train_rotation": 0.0, "test_rotations": [],
+    "test_angles": [], "validation": 200,
+}  # fmt: skip
+"""A task of images: upright digits of scikit-learn."""
 SUMS: dict[str, Any] = {"name": "addition", "digits": 1, "length": [1, 3], "test_length": 2}
 """A task of sequences: one to three numbers of one digit."""
 

@@ -179,10 +179,6 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
 
 DEVICES = ["stand-in", *(["cuda"] if torch.cuda.is_available() else [])]
 TOLERANCE = {"stand-in": 1e-4, "cuda": 1e-3}
-DIGITS = {
-    "name": "digits", "data": "sklearn_digits", "train_rotation": 0.0, "test_rotations": [],
-    "test_angles": [], "validation": 200,
-}  # fmt: skip
 VALIDATION = {"per_epoch": 1000, "patience": 1, "factor": 0.5, "stop_patience": 9}
 TRAINING = {"updates": 3, "log_points": 3, "clip": 0.1}
 EXPERIMENTS: dict[str, dict[str, Any]] = {
@@ -192,7 +188,7 @@ EXPERIMENTS: dict[str, dict[str, Any]] = {
         "network": {"cell": "gru", "hidden": 32},
     },
     "mnist": {
-        "task": DIGITS,
+        "task": tiny.DIGITS,
         "network": {"cell": "conv_mlp", "hidden": 8},
         "training": TRAINING | {"validation": VALIDATION},
     },

@@ -127,11 +127,3 @@ def test_a_sequence_is_parsed_and_described(b0: int, vectors: list[tuple[int, li
     assert [step["input"] for step in steps] == words
     assert [step["target"] for step in steps] == [str(int(bit)) for bit in answer(shown)]
     assert {step["prediction"] for step in steps} == {"1"}
-
-
-def test_padding_is_not_described() -> None:
-    task = Logic(gates=2, length=(1, 6), test_length=3)
-    batch = task.training_block(0, 0, 1)
-    lengths = batch.mask.sum(axis=0)
-    row = int(lengths.argmin())
-    assert len(task.describe(torch.ones(6, 64, 1), batch, row)) == lengths[row] < 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
 import numpy as np
 import pytest
@@ -29,26 +28,6 @@ def test_kinds_of_characters(text: bytes, marks: str) -> None:
     kinds = text_kinds(np.frombuffer(text, dtype=np.uint8))
     assert kinds.dtype == np.uint8
     assert "".join(SIGNS[KINDS[kind]] for kind in kinds) == marks
-
-
-def test_the_made_text_has_the_structure_of_a_wiki() -> None:
-    raw = generate(300_000).tobytes().decode("ascii")
-    pages = re.findall(
-        r"\n  <page>\n    <title>([A-Z][a-z]+)</title>\n    <id>(\d{7})</id>\n    <revision>\n"
-        r"      <id>(\d{8})</id>\n      <text>([^<]*)</text>\n    </revision>\n  </page>",
-        raw,
-    )
-    assert len(pages) == raw.count("</page>") > 300
-    digits = np.bincount([int(digit) for page in pages for digit in page[1] + page[2]])
-    assert ((digits / digits.sum() - 0.1) ** 2 * digits.sum() / 0.1).sum() < 28  # 9 degrees
-    sentence = re.compile(r"[A-Z][a-z]*( [a-z]+)+(, [a-z]+( [a-z]+)+){0,2}\.")
-    for _, _, _, body in pages:
-        assert body.endswith(".")
-        assert all(sentence.fullmatch(each + ".") for each in body[:-1].split(". "))
-    words = re.findall(r"[a-z]+", " ".join(page[3] for page in pages).lower())
-    counts = sorted((words.count(word) for word in set(words)), reverse=True)
-    assert counts[0] > 20 * counts[60] and len(counts) > 500
-    assert counts[0] / counts[1] == pytest.approx(2, abs=0.25)  # the first two determiners
 
 
 def test_the_made_text_is_fixed_and_a_longer_one_begins_with_it() -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pondering.tasks.base import concatenate, random_stream
 from pondering.tasks.parity import Parity
 
-GRAVES = {"bits": 64, "train_nonzero": (1, 64), "test_nonzero": {"test": (1, 64)}}
 SMALL = Parity(12, "leading", (1, 12), {"test": (1, 12)})
 
 

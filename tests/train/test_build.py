@@ -141,17 +141,13 @@ def test_every_experiment_of_the_parameters_can_be_built(profile: str) -> None:
 
 
 VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 1, "stop_patience": 1}
-DIGITS = {
-    "name": "digits", "data": "sklearn_digits", "train_rotation": 0.0, "test_rotations": [],
-    "test_angles": [], "validation": 200,
-}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"network": {"cell": "conv_mlp"}}, r"network\.cell: 'conv_mlp' cannot read parity; allo"),
-        ({"task": DIGITS}, r"network\.cell: '\w+' cannot read digits; allowed: conv_mlp$"),
+        ({"task": tiny.DIGITS}, r"network\.cell: '\w+' cannot read digits; allowed: conv_mlp$"),
         (
             {"training": {"validation": VALIDATION}},
             r"training\.validation: parity has no validation set",

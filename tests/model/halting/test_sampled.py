@@ -47,11 +47,11 @@ def test_rows_draw_independently() -> None:
     assert abs(agreement - 0.5) < 4 * 0.5 / math.sqrt(rows)
 
 
-def test_sampled_objective_is_the_score_of_the_sampled_output() -> None:
+def test_objective_and_prediction_are_those_of_the_sampled_output() -> None:
     halting = SampledHalting(2, torch.Generator().manual_seed(0))
     outputs = torch.tensor([[[3.0]], [[7.0]]])
-    record = pondered_from(halting, torch.tensor([[200.0], [0.0]]), outputs)
-    assert halting.objective(lambda y: y.squeeze(-1), record).tolist() == [[3.0]]
-    record = pondered_from(halting, torch.tensor([[-200.0], [0.0]]), outputs)
-    assert halting.objective(lambda y: y.squeeze(-1), record).tolist() == [[7.0]]
-    assert halting.ponder_time(record).tolist() == [[2.0]]
+    for logit, output, steps in ((200.0, 3.0, 1.0), (-200.0, 7.0, 2.0)):
+        record = pondered_from(halting, torch.tensor([[logit], [0.0]]), outputs)
+        assert halting.objective(lambda y: y.squeeze(-1), record).tolist() == [[output]]
+        assert halting.predict(record).tolist() == [[[output]]]
+        assert halting.ponder_time(record).tolist() == [[steps]]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from torch import Tensor
 
 from pondering.model.network import Network
 from pondering.model.paths.compiled import operations
-from pondering.model.paths.compiled.loops import backward, forward
 from pondering.model.paths.compiled.loops import cells as steps_of
 
 
@@ -71,25 +68,6 @@ def run_loops(network: Network, batch: Batch) -> dict[str, Tensor]:
     found |= {name: p.grad for name, p in network.cell.named_parameters() if p.grad is not None}
     assert drives.grad is not None and network.heads.weight.grad is not None
     return found | {"drives": drives.grad, "heads": network.heads.weight.grad}
-
-
-@pytest.mark.parametrize("walk", [forward.forward, backward.backward])
-def test_a_loop_inlines_every_function_that_it_calls(walk: Any) -> None:
-    """Otherwise it would round like another loop's copy that the process loaded first.
-
-    `tests/system/test_loops_anew.py` compares the numbers, which takes too long here.
-    """
-    run_loops(stacked(networks("lstm"), halting_of("act")), batch_of(3, 33, 0.7))
-    expected = f"{walk.__module__.rpartition('.')[2]}{len(walk.py_func.__qualname__)}".encode()
-    expected += walk.py_func.__qualname__.encode()
-    cache = walk._cache._cache_file  # a process lets go of what it has loaded
-    names = cache._load_index().values()
-    assert names
-    for name in names:
-        (_, _, (code, _)), *_ = cache._load_data(name)
-        assert set(re.findall(rb"_ZN9pondering5model5paths8compiled5loops\d+(\w+?)B", code)) == {
-            expected
-        }
 
 
 def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
