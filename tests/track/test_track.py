@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import multiprocessing
-import os
 import shutil
 import sqlite3
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +37,7 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database: Path) -> Path:
     """The working folder, with a database without runs."""
     monkeypatch.delenv("PONDERING_TRACKING", raising=False)
-    monkeypatch.setattr("pondering.track.writer.SECONDS", 0.02)
+    monkeypatch.setattr("pondering.track.writer.SECONDS", 0.0)
     monkeypatch.chdir(tmp_path)
     database = Path(f"{tmp_path.name}.db")  # MLflow caches a database by its name
     for module in ("runs", "writer"):
@@ -255,23 +251,3 @@ def test_a_fault_of_mlflow_is_one_warning(
         stage.train()
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("warning: MLflow does not show this (")
-
-
-def test_no_process_is_forked_while_mlflow_is_written_to() -> None:
-    """A fork would inherit a lock of an import or of the database that no thread frees."""
-    from pondering.track.writer import _writing
-
-    locked, released = threading.Event(), []
-
-    def hold() -> None:
-        with _writing:
-            locked.set()
-            time.sleep(0.5)
-            released.append(True)
-
-    threading.Thread(target=hold).start()
-    locked.wait()
-    child = multiprocessing.get_context("fork").Process(target=os.getpid)
-    child.start()
-    assert released == [True]
-    child.join()

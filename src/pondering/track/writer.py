@@ -1,11 +1,12 @@
-"""Trainings in MLflow while they run: curve rows are collected, a thread writes them."""
+"""Trainings in MLflow while they run: curve rows are collected, and written now and then."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
-import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 SECONDS = 10.0  # between two writings
-
-# A process that is forked while the thread imports MLflow would wait for ever for that import.
-_writing = threading.RLock()
-os.register_at_fork(
-    before=_writing.acquire, after_in_parent=_writing.release, after_in_child=_writing.release
-)
 
 
 @contextlib.contextmanager
@@ -43,18 +38,15 @@ def live(
         what takes the curve rows of each logging point. A resumed training begins with those that
         it has already, and gets new runs.
     """
-    writer = _Writer(profile, experiment, configs)
     if not _turned_on():
-        yield writer.rows.extend
+        yield lambda rows: None
         return
-    thread = threading.Thread(target=writer.work, daemon=True)
-    thread.start()
+    writer, finished = _Writer(profile, experiment, configs), False
     try:
-        yield writer.rows.extend
-        writer.finished = True
+        yield writer.take
+        finished = True
     finally:
-        writer.over.set()
-        thread.join()
+        writer.end(finished)
 
 
 def load_if_open(profile: str) -> None:
@@ -72,53 +64,58 @@ class _Writer:
     def __init__(
         self, profile: str, experiment: str, configs: Mapping[str, Mapping[str, Any]]
     ) -> None:
-        self.rows: list[Row] = []
-        self.over, self.finished = threading.Event(), False
+        self._rows: list[Row] = []
+        self._next = 0.0  # when to write again: at first at once, after a fault never
         self._profile, self._experiment, self._configs = profile, experiment, configs
         self._runs: Runs | None = None
         self._known: dict[Replica, tuple[Run, Row]] = {}  # the run of each, its last row
 
-    def work(self) -> None:
-        """Write now and then, and a last time at the end."""
-        with _at_worst_a_warning():
-            while not self.over.wait(SECONDS):
+    def take(self, rows: list[Row]) -> None:
+        """Rows of a logging point, written with others where it is time."""
+        self._rows += rows
+        if time.monotonic() >= self._next:
+            self._next = math.inf
+            with _at_worst_a_warning():
                 self._write()
+                self._next = time.monotonic() + SECONDS
+
+    def end(self, finished: bool) -> None:
+        """Write the rest and close all runs, as killed where the training was interrupted."""
+        if self._next == math.inf:
+            return
+        with _at_worst_a_warning():
             self._write()
-            if self._runs is not None:
-                self._end(self._runs)
+            if self._runs is None:
+                return
+            for run, last in self._known.values():
+                if finished:
+                    self._runs.end(run, last)
+                else:
+                    self._runs.client.set_terminated(run.info.run_id, "KILLED")
+            status = "FINISHED" if finished else "KILLED"
+            self._runs.client.set_terminated(self._runs.parent, status)
 
     def _write(self) -> None:
-        if not (self.rows and DATABASE.exists()):
+        if not (self._rows and DATABASE.exists()):
             return
-        with _writing:
-            from pondering.track.runs import Runs, client, parameters
+        from pondering.track.runs import Runs, client, parameters
 
-            if self._runs is None:
-                self._runs = Runs(client(), self._profile, self._experiment)
-                self._runs.client.update_run(self._runs.parent, "RUNNING")
-            taken = self.rows[:]
-            del self.rows[: len(taken)]
-            found: dict[Replica, list[Row]] = defaultdict(list)
-            for row in taken:
-                found[Replica.of_row(row["mechanism"], row["setting"], row["seed"])].append(row)
-            for replica, rows in found.items():
-                if replica in self._known:
-                    run, last = self._known[replica]
-                    self._runs.log(run, [row for row in rows if row["update"] > last["update"]])
-                else:
-                    run = self._runs.begin(replica)
-                    values = parameters(self._configs[replica.mechanism], replica)
-                    self._runs.log(run, rows, values=values)
-                self._known[replica] = run, rows[-1]
-
-    def _end(self, runs: Runs) -> None:
-        """Close all runs, as killed where the training was interrupted."""
-        for run, last in self._known.values():
-            if self.finished:
-                runs.end(run, last)
+        if self._runs is None:
+            self._runs = Runs(client(), self._profile, self._experiment)
+            self._runs.client.update_run(self._runs.parent, "RUNNING")
+        found: dict[Replica, list[Row]] = defaultdict(list)
+        for row in self._rows:
+            found[Replica.of_row(row["mechanism"], row["setting"], row["seed"])].append(row)
+        for replica, rows in found.items():
+            if replica in self._known:
+                run, last = self._known[replica]
+                self._runs.log(run, [row for row in rows if row["update"] > last["update"]])
             else:
-                runs.client.set_terminated(run.info.run_id, "KILLED")
-        runs.client.set_terminated(runs.parent, "FINISHED" if self.finished else "KILLED")
+                run = self._runs.begin(replica)
+                values = parameters(self._configs[replica.mechanism], replica)
+                self._runs.log(run, rows, values=values)
+            self._known[replica] = run, rows[-1]
+        self._rows = []
 
 
 def _turned_on() -> bool:
