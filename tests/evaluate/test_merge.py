@@ -46,12 +46,6 @@ def clone(source: Path, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def one_seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with seed 0, which no test changes."""
-    return run_in(tmp_path_factory.mktemp("one"), "train", [0], {})
-
-
-@pytest.fixture(scope="module")
 def two_seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with seeds 0 and 7, which no test changes."""
     return run_in(tmp_path_factory.mktemp("two"), "train", [0, 7], {})
@@ -94,18 +88,6 @@ def test_completely_published_results_train_nothing(two_seeds: Path, tmp_path: P
     assert len({each.read_bytes() for each in records}) == 1, "nothing was measured again"
     before = (again / "reports/quick/models/tiny/act/run.json").read_bytes()
     assert (stages.publish_results(again) / "models/tiny/act/run.json").read_bytes() == before
-
-
-def test_a_seed_is_added_after_a_run_that_trained_nothing(
-    one_seed: Path, two_seeds: Path, tmp_path: Path
-) -> None:
-    more = project(clone(one_seed, tmp_path), "keep", [0], {})
-    run(more)
-    stages.publish_results(more)
-    run(project(more, "keep", [0, 7], {}))
-    for name in SAME:
-        ours, theirs = ((each / RESULTS / name).read_text() for each in (more, two_seeds))
-        assert ours == theirs, name
 
 
 def test_results_of_two_evaluations_are_not_mixed(two_seeds: Path, tmp_path: Path) -> None:
