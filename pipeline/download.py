@@ -17,7 +17,7 @@ def main(profile: str, data: str) -> None:
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.data.fetch import chosen_mirror, fetch_all
         from pondering.params.read import load_params
-        from pondering.project.atomic import write_json
+        from pondering.project.atomic import atomic_write, json_text
         from pondering.project.paths import Layout
 
         download = load_params(Path("params.yaml"), profile).download
@@ -26,7 +26,7 @@ def main(profile: str, data: str) -> None:
         files = fetch_all(
             download.needed(profile, data), raw, mirror, say=lambda line: click.echo(line, err=True)
         )
-        write_json(raw / data / "files.json", files)
+        atomic_write(raw / data / "files.json", json_text(files))
 
 
 if __name__ == "__main__":

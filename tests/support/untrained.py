@@ -14,7 +14,7 @@ from support.stages import MECHANISMS
 
 from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.stage import Evaluation, plan, run
-from pondering.project.atomic import atomic_write, write_json
+from pondering.project.atomic import atomic_write, json_text
 from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train.build import make_network
@@ -44,7 +44,7 @@ def stage_of(
             for sha256, each in by_hash(params, "tiny", mechanism).items()
         ]
         whole = {"config": config.of_mechanism(mechanism), "replicas": record}
-        write_json(run / "run.json", whole)
+        atomic_write(run / "run.json", json_text(whole))
         network = make_network(config, made, config.replicas(mechanism))
         atomic_write(run / "parameters.safetensors", save(network.state_dict()))
     return plan(params, "tiny", folder)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pondering.params.schema import ExperimentConfig
-from pondering.project.atomic import atomic_write, sha256_file, write_json
+from pondering.project.atomic import atomic_write, json_text, sha256_file
 from pondering.project.errors import UserError
 from pondering.tasks.base import Batch, Task
 
@@ -103,20 +103,18 @@ def card(task: Task, config: ExperimentConfig, frozen: Path, target: Path) -> No
     """
     sets = unpack(read_arrays(frozen))
     cell = CELL_NAMES.get(config.network.cell, config.network.cell)
-    write_json(
-        target,
-        {
-            "title": config.title or task.title,
-            "question": config.question or task.question,
-            "unit": task.unit,
-            "worst_error": task.worst_error,
-            "splits": {split: task.split_name(split) for split in sets},
-            "difficulty": {split: task.difficulty_label(split) for split in sets},
-            "what": f"{task.summary}; {cell} of {config.network.hidden}",
-            "stand_in": task.stand_in,
-            "source": task.origin,
-            "examples": {split: int(batch.difficulty.shape[0]) for split, batch in sets.items()},
-            "per_difficulty": config.evaluation.examples,
-            "sha256": sha256_file(frozen),
-        },
-    )
+    values = {
+        "title": config.title or task.title,
+        "question": config.question or task.question,
+        "unit": task.unit,
+        "worst_error": task.worst_error,
+        "splits": {split: task.split_name(split) for split in sets},
+        "difficulty": {split: task.difficulty_label(split) for split in sets},
+        "what": f"{task.summary}; {cell} of {config.network.hidden}",
+        "stand_in": task.stand_in,
+        "source": task.origin,
+        "examples": {split: int(batch.difficulty.shape[0]) for split, batch in sets.items()},
+        "per_difficulty": config.evaluation.examples,
+        "sha256": sha256_file(frozen),
+    }
+    atomic_write(target, json_text(values))

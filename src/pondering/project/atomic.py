@@ -50,11 +50,6 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
-def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as indented JSON, atomically; NaN is refused."""
-    atomic_write(path, json_text(value))
-
-
 def sha256_file(path: str | Path) -> str:
     """The sha256 of a file's bytes, in hexadecimal."""
     with open(path, "rb") as file:
