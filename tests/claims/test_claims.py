@@ -30,7 +30,7 @@ def test_every_claim_and_question_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         ("title: ACT solves parity", "x: 1", "claims.G1.title: Field required"),
         ("title: ACT solves parity", "title: ACT\n    x: 1", "claims.G1.x: Extra inputs"),
@@ -47,7 +47,7 @@ def test_every_claim_and_question_is_there() -> None:
     ],
 )  # fmt: skip
 def test_a_malformed_claim_is_refused_with_file_and_key(
-    old: str, new: str, said: str, tmp_path: Path
+    old: str, new: str, expected: str, tmp_path: Path
 ) -> None:
     text = (ROOT / "claims.yaml").read_text(encoding="utf-8")
     assert old in text
@@ -56,7 +56,7 @@ def test_a_malformed_claim_is_refused_with_file_and_key(
     with pytest.raises(UserError) as problem:
         load_register(path)
     message = str(problem.value)
-    assert message.startswith(f"{path}: ") and said in message and "\n" not in message
+    assert message.startswith(f"{path}: ") and expected in message and "\n" not in message
 
 
 def quantity(value: float, low: float | None = None, high: float | None = None) -> Quantity:

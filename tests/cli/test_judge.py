@@ -95,17 +95,17 @@ def test_the_document_names_the_claims_that_need_more_than_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("my-parity.csv",), "my-parity.csv: no data card of 'parity'"),
         (("other.csv", "--card", "other.json"), "other.csv: no claim is about 'other'; they are"),
     ],
 )
 def test_a_table_that_cannot_be_judged_is_one_error_line(
-    project: Path, words: tuple[str, ...], said: str
+    project: Path, words: tuple[str, ...], expected: str
 ) -> None:
     write_tables(project, CASES["G1"][0])
     table = CASES["G1"][0].tables["parity"].assign(experiment="other")
     table.to_csv(project / "other.csv", index=False)
     shutil.copy(project / "parity.json", project / "other.json")
-    assert refusal("judge", *words).startswith(f"error: {said}")
+    assert refusal("judge", *words).startswith(f"error: {expected}")

@@ -26,8 +26,8 @@ def test_every_command_refuses_an_unknown_option_and_prints_its_help(name: str) 
 @pytest.mark.parametrize("words", ["claims", "ui", "show parity", "exits parity", "report"])
 def test_outside_of_a_project_a_command_writes_nothing(words: str, tmp_path: Path) -> None:
     missing = "claims.yaml" if words == "claims" else "params.yaml"
-    said = f"error: {missing}: no such file; run from the project's root\n"
-    assert refusal(*words.split()) == said
+    expected = f"error: {missing}: no such file; run from the project's root\n"
+    assert refusal(*words.split()) == expected
     assert list(tmp_path.iterdir()) == []
 
 

@@ -56,11 +56,11 @@ def test_uncommitted_changes_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     tiny.write(tmp_path, tiny.document())
-    said = "error: reports/quick/metrics: nothing is committed to compare with\n"
-    assert refusal("verify") == said
+    expected = "error: reports/quick/metrics: nothing is committed to compare with\n"
+    assert refusal("verify") == expected
     (tmp_path / "reports/quick/metrics").mkdir(parents=True)
     (tmp_path / "reports/quick/metrics/tiny.json").write_text("{}")
     commit(tmp_path)
     tiny.write(tmp_path, tiny.document(seeds=[1]))
-    said = "error: this folder differs from the last commit; commit the changes first\n"
-    assert refusal("verify") == said
+    expected = "error: this folder differs from the last commit; commit the changes first\n"
+    assert refusal("verify") == expected

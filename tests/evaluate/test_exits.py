@@ -215,12 +215,12 @@ def test_a_mechanism_has_the_rules_that_its_class_allows(
 
 
 def test_the_stage_writes_the_table_and_refuses_sequences(tmp_path: Path) -> None:
-    for task, status, said in ((PARITY, 0, ""), (LOGIC, 2, "tiny has sequences; exit rules")):
+    for task, status, expected in ((PARITY, 0, ""), (LOGIC, 2, "tiny has sequences; exit rules")):
         folder = tmp_path / str(task["name"])
         folder.mkdir()
         stage = stage_of(folder, task, evaluation={"stored": 3})
         done = stages.run(folder, "exits", *stages.PROFILE, "tiny")
-        assert (done.status, said in done.err, len(done.err.splitlines())) == (
+        assert (done.status, expected in done.err, len(done.err.splitlines())) == (
             status, True, bool(status)
         )  # fmt: skip
         assert stage.layout.exits("tiny").is_file() == (not status)

@@ -113,7 +113,7 @@ def test_mixed_sequences_are_no_training_or_test_sequences(task: SyntheticTask) 
 
 
 def test_a_sampled_halt_depends_on_the_seed_alone() -> None:
-    """Four replicas have equal parameters: those of one seed halt alike, the others do not."""
+    """Four replicas have equal parameters. Replicas of one seed halt alike, others do not."""
     config = tiny.config(task=tiny.SUMS)
     task = make_task(config.task, "tiny")
     replicas = [Replica("pondernet", *each) for each in ((0.3, 5), (0.6, 5), (0.3, 9), (0.6, 9))]

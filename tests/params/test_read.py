@@ -71,14 +71,14 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("key", "value", "shown", "allowed"), WRONG)
+@pytest.mark.parametrize(("key", "value", "text", "allowed"), WRONG)
 def test_a_bad_value_is_refused_with_its_key_and_the_allowed_values(
-    tmp_path: Path, key: str, value: Any, shown: str, allowed: str
+    tmp_path: Path, key: str, value: Any, text: str, allowed: str
 ) -> None:
     one = key.removesuffix(".0")
     line = refusal(tmp_path, with_value(one, value if one == key else [value]))
     assert line.startswith(f"tiny.{key}")
-    assert shown in line and allowed in line.split(" is not allowed: ")[1]
+    assert text in line and allowed in line.split(" is not allowed: ")[1]
 
 
 def test_two_schedules_of_the_learning_rate_are_refused(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_broken_file_is_one_error_line(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         ({"name": "parti"}, "task.name: 'parti'; allowed: parity, "),
         ({"bitz": 3}, "task.bitz: unknown key; allowed: bits, layout, "),
@@ -214,9 +214,9 @@ def test_a_broken_file_is_one_error_line(tmp_path: Path, text: str) -> None:
         ({"layout": "left"}, "task.layout: 'left' is not allowed; leading or scattered is"),
     ],
 )
-def test_wrong_values_of_a_task_are_refused(change: dict[str, Any], said: str) -> None:
+def test_wrong_values_of_a_task_are_refused(change: dict[str, Any], expected: str) -> None:
     values = tiny.config(task=change).task
     with pytest.raises(UserError) as caught:
         make_task(values, "tiny")
     message = str(caught.value)
-    assert message.startswith("params.yaml: tiny.") and said in message
+    assert message.startswith("params.yaml: tiny.") and expected in message

@@ -72,15 +72,15 @@ WRONG: list[tuple[str, list[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "values", "said"), WRONG)
+@pytest.mark.parametrize(("mechanism", "values", "expected"), WRONG)
 def test_a_wrong_list_is_one_error_line(
-    tmp_path: Path, mechanism: str, values: list[Any], said: str
+    tmp_path: Path, mechanism: str, values: list[Any], expected: str
 ) -> None:
     block = {MECHANISMS[mechanism].setting: values}
     path = tiny.write(tmp_path, tiny.document(**{mechanism: block}))
     with pytest.raises(UserError) as caught:
         load_params(path)
-    assert str(caught.value).startswith(f"{path}: tiny.{said}")
+    assert str(caught.value).startswith(f"{path}: tiny.{expected}")
 
 
 def test_lists_of_options_are_combined_the_last_fastest() -> None:

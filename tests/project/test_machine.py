@@ -56,10 +56,10 @@ def test_freed_memory_is_reused_and_denormal_numbers_are_zero_on_every_thread() 
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     command = [sys.executable, "-c", ALONE]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    kept, before, after, without, left = json.loads(done.stdout)
+    keeps, before, after, without, left = json.loads(done.stdout)
     assert (left, without) == (0, 10**6)
     huge = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    if not kept or (huge.is_file() and "[always]" in huge.read_text()):
+    if not keeps or (huge.is_file() and "[always]" in huge.read_text()):
         pytest.skip("only glibc keeps memory; with huge pages there are no faults to count")
     pages = 3 * 2 * 40 * 2**20 // resource.getpagesize()
     assert after < pages / 20 < before

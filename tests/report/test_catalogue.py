@@ -9,7 +9,7 @@ import re
 
 import pytest
 from matplotlib.figure import Figure
-from support.panels import drawn
+from support.panels import must
 from support.published import CLAIMS
 from support.synthetic_results import made_up_results
 
@@ -42,7 +42,7 @@ def assert_percent(figure: Figure) -> None:
 
 @every_figure
 def test_every_figure_is_drawn(spec: FigureSpec, results: Results) -> None:
-    figure = drawn(spec.draw(results))
+    figure = must(spec.draw(results))
     words = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     seeds = "1 seed" if spec.most_seeds == 1 else "3 seeds"
     assert spec.title.split(":")[0] in words and f"Profile quick, {seeds}" in words
@@ -55,9 +55,9 @@ def test_every_figure_is_drawn(spec: FigureSpec, results: Results) -> None:
 def test_a_figure_names_its_number_of_seeds(results: Results) -> None:
     one_seed = results.tables["sort"].query("seed == 0")
     fewer = dataclasses.replace(results, tables=results.tables | {"sort": one_seed})
-    figure = drawn(BY_ID["beyond-pondernet"].draw(fewer))
+    figure = must(BY_ID["beyond-pondernet"].draw(fewer))
     assert "Profile quick, 1 to 3 seeds" in {text.get_text() for text in figure.texts}
-    figure = drawn(BY_ID["graves-04"].draw(fewer))
+    figure = must(BY_ID["graves-04"].draw(fewer))
     assert any(text.get_text().startswith("Profile quick, 3 seeds") for text in figure.texts)
 
 
@@ -87,9 +87,9 @@ def few(fewest: Results) -> Results:
 
 @every_figure
 def test_a_few_rows_are_enough_even_of_diverged_replicas(spec: FigureSpec, few: Results) -> None:
-    drawn(spec.draw(few))  # with its layout, for which all texts are measured
+    must(spec.draw(few))  # with its layout, for which all texts are measured
     for name, table in few.tables.items():
         failure = few.cards[name].worst_error
         table[["error", "ponder_time", "status"]] = [failure, math.nan, "diverged"]
         few.curves[name][["error", "ponder_time", "computed_steps"]] = math.nan
-    drawn(spec.draw(few))
+    must(spec.draw(few))

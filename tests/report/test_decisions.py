@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from support import question_cases as cases
-from support.panels import drawn
+from support.panels import must
 from support.published import REGISTER
 
 from pondering.claims.verdicts import judge
@@ -53,7 +53,7 @@ def shades(axes: Axes) -> list[tuple[float, float, float]]:
 def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
     results = RUNS[name]()
     spec = figure_of(name, results)
-    figure = drawn(spec.draw(results))
+    figure = must(spec.draw(results))
     figure.draw_without_rendering()
     assert figure.get_figwidth() == layout.WIDTH
     width = figure.get_window_extent().width
@@ -65,7 +65,7 @@ def test_every_question_has_a_figure_that_a_phone_can_show(name: str) -> None:
 def test_a_panel_has_estimates_intervals_and_the_bound_of_each_row() -> None:
     results = RUNS["Q1"]()
     found = judge(ASKED["Q1"], results)
-    figure = drawn(figure_of("Q1", results).draw(results))
+    figure = must(figure_of("Q1", results).draw(results))
     networks, correlation, _ = figure.axes
     assert networks.get_xlabel() == "networks" and correlation.get_xlabel() == "correlation"
     places, at = rows(correlation), points(correlation)
@@ -88,7 +88,7 @@ def test_whiskers_are_the_intervals() -> None:
         for q in found.quantities
         if (q.part, q.name) == ("Random depth", "accuracy_beyond_8_of_16")
     )
-    axes = drawn(figure_of("Q5", results).draw(results)).axes[0]
+    axes = must(figure_of("Q5", results).draw(results)).axes[0]
     place = rows(axes)[f"Random depth: {beyond.label}"]
     whisker = next(
         each
@@ -105,15 +105,15 @@ def test_of_many_estimates_only_the_deciding_ones_are_drawn() -> None:
         for number in range(decisions.MOST_ROWS + 1)
     ]  # fmt: skip
     bound = {"quantity": "7", "low": 0.4, "high": None, "condition": False}
-    (axes,) = drawn(decisions.draw(Results("quick"), estimates, [bound])).axes
+    (axes,) = must(decisions.draw(Results("quick"), estimates, [bound])).axes
     assert list(rows(axes)) == ["7"]
-    (axes,) = drawn(decisions.draw(Results("quick"), estimates[1:], [bound])).axes
+    (axes,) = must(decisions.draw(Results("quick"), estimates[1:], [bound])).axes
     assert len(rows(axes)) == decisions.MOST_ROWS and next(iter(rows(axes))) == "7"
 
 
 def test_a_quantity_that_was_not_measured_says_so() -> None:
     results = cases.q1(beta_zero=False)
-    correlation = drawn(figure_of("Q1", results).draw(results)).axes[1]
+    correlation = must(figure_of("Q1", results).draw(results)).axes[1]
     place = rows(correlation)["beta 0: correlation with difficulty"]
     texts = {each.get_text(): each.xy[1] for each in correlation.texts}
     assert set(texts) == {"not measured"} and place not in points(correlation)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from support.panels import bar_heights, drawn, line_with, seed_means
+from support.panels import bar_heights, line_with, must, seed_means
 from support.synthetic_results import FEW, made_up_results, only, table_of
 
 from pondering.report.figures import (
@@ -30,7 +30,7 @@ NAME = "parity_interpolation"
 
 def test_methods_are_compared_at_their_best_sampled_setting(results: Results) -> None:
     table = results.tables["parity_interpolation"]
-    upper, lower = drawn(accuracy_and_steps.draw(results, "parity_interpolation", ("test",))).axes
+    upper, lower = must(accuracy_and_steps.draw(results, "parity_interpolation", ("test",))).axes
     best = {}
     for mechanism in ("act", "pondernet"):
         errors = {s: np.mean([e for e, _ in seed_means(table, mechanism, s)])
@@ -58,7 +58,7 @@ def test_extrapolation_keeps_the_settings_chosen_inside_the_trained_range() -> N
     table.loc[outside, "error"] = 0.5
     table.loc[outside & (table["setting"] == 0.1), "error"] = 0.0
     name, splits = "parity_extrapolation", ("interpolation", "extrapolation")
-    figure = drawn(accuracy_and_steps.draw(only(name, tables={name: table}), name, splits))
+    figure = must(accuracy_and_steps.draw(only(name, tables={name: table}), name, splits))
     heights = bar_heights(figure.axes[0])
     assert len(heights) == 6 and heights[3] == 0.5
     assert "τ = 0.001" in figure.axes[1].get_xticklabels()[1].get_text()
@@ -92,7 +92,7 @@ def test_early_stopping_keeps_the_last_error_and_divergence_does_not() -> None:
 
 def test_boxes_hold_the_quartiles_and_solve_rates_of_the_seeds() -> None:
     results = made_up_results(seeds=8, diverged=None, points=3)
-    upper, lower = drawn(seeds_by_setting.draw(results, NAME, "pondernet")).axes
+    upper, lower = must(seeds_by_setting.draw(results, NAME, "pondernet")).axes
     errors = [[e for e, _ in seed_means(results.tables[NAME], "pondernet", s)]
               for s in FEW["pondernet"]]  # fmt: skip
     assert len(upper.patches) == len(errors)
@@ -107,7 +107,7 @@ def test_boxes_hold_the_quartiles_and_solve_rates_of_the_seeds() -> None:
 
 def test_few_seeds_have_no_box() -> None:
     results = made_up_results(seeds=4, diverged=None, points=3)
-    upper = drawn(seeds_by_setting.draw(results, NAME, "pondernet")).axes[0]
+    upper = must(seeds_by_setting.draw(results, NAME, "pondernet")).axes[0]
     assert not upper.patches and len(upper.collections) == 3
     median = 1 - np.median([e for e, _ in seed_means(results.tables[NAME], "pondernet", 0.1)])
     assert line_with(upper, [-0.3, 0.3], [median] * 2)
@@ -115,7 +115,7 @@ def test_few_seeds_have_no_box() -> None:
 
 def test_the_papers_medians_stand_at_its_settings_beside_ours() -> None:
     results = only(NAME, tables={NAME: table_of(NAME, {"act": [2e-4, 3e-3]}, 5)})
-    upper, lower = drawn(seeds_by_setting.draw(results, NAME, "act")).axes
+    upper, lower = must(seeds_by_setting.draw(results, NAME, "act")).axes
     labels = [text.get_text() for text in lower.get_xticklabels()]
     assert labels[:3] == ["0", "0.0002", "0.0003"] and len(labels) == 20
     (hollow,) = [line for line in upper.lines if line.get_markerfacecolor() == "none"]
@@ -145,7 +145,7 @@ def rising_and_falling() -> Results:
 def test_each_network_has_a_line_and_solved_networks_a_bold_mean(
     rising_and_falling: Results,
 ) -> None:
-    lower, act, pondernet = drawn(solved_networks.draw(rising_and_falling, NAME, BOTH)).axes
+    lower, act, pondernet = must(solved_networks.draw(rising_and_falling, NAME, BOTH)).axes
     bits = list(range(1, 17))
     for axes, sign in ((act, 1), (pondernet, -1)):
         assert line_with(axes, bits, [6 + sign * 2 * (b - 1) / 15 for b in bits])
@@ -180,7 +180,7 @@ def test_networks_of_a_seed_are_left_out_together() -> None:
 
 def test_the_best_fixed_n_is_a_ring_at_its_accuracy(results: Results) -> None:
     rows = at_best_settings(results.exits["comparison"], results.tables["comparison"])["pondernet"]
-    (axes,) = (a for a in drawn(SPEC.draw(results)).axes if "PonderNet" in a.get_title("left"))
+    (axes,) = (a for a in must(SPEC.draw(results)).axes if "PonderNet" in a.get_title("left"))
     n, error = best_fixed(rows, np.inf)
     rings = [line.get_xydata().tolist() for line in axes.lines if line.get_markersize() == 8]
     assert rings == [[[n, 1 - error]]]

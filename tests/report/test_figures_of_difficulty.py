@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
-from support.panels import bar_heights, drawn, line_with
+from support.panels import bar_heights, line_with, must
 from support.synthetic_results import only, table_of
 
 from pondering.report.figures import (
@@ -26,7 +26,7 @@ NAME = "parity_interpolation"
 
 def test_difficulty_panels_show_aggregated_ponder_and_error(results: Results) -> None:
     table = results.tables["sort"]
-    upper, lower = drawn(by_difficulty.draw(results, "sort")).axes
+    upper, lower = must(by_difficulty.draw(results, "sort")).axes
     for mechanism, setting in (("act", 0.01), ("act", 0.1), ("repeat", 1)):
         chosen = table[(table["mechanism"] == mechanism) & (table["setting"] == setting)]
         lengths = list(range(2, 16))
@@ -48,13 +48,13 @@ def test_a_long_grid_is_thinned_evenly_and_says_so() -> None:
     settings: dict[str, list[float]] = {"repeat": [1], "act": [i / 1000 for i in range(1, 38)]}
     table = table_of("parity", settings, 1)
     results = only("parity", profile="paper", tables={"parity": table})
-    figure = drawn(by_difficulty.draw(results, "parity"))
+    figure = must(by_difficulty.draw(results, "parity"))
     assert len(figure.axes[0].lines) == 7 + 1
     legend = figure.legends[0]
     assert legend.get_title().get_text() == "7 of 37 settings"
     names = [text.get_text() for text in legend.get_texts()]
     assert names[0] == "τ = 0.001" and names[6] == "τ = 0.037"
-    assert len(bar_heights(drawn(error_by_penalty.draw(results, "parity")).axes[0])) == 38
+    assert len(bar_heights(must(error_by_penalty.draw(results, "parity")).axes[0])) == 38
 
 
 # --- methods by difficulty ---
@@ -62,7 +62,7 @@ def test_a_long_grid_is_thinned_evenly_and_says_so() -> None:
 
 def test_accuracy_and_steps_by_angle(results: Results) -> None:
     table = results.tables["mnist_rotated"]
-    upper, lower = drawn(methods_by_difficulty.draw(results, "mnist_rotated", "range")).axes
+    upper, lower = must(methods_by_difficulty.draw(results, "mnist_rotated", "range")).axes
     chosen = table[(table["mechanism"] == "act") & (table["setting"] == 1e-3)]
     means = (
         chosen[chosen["split"] == "range"].groupby("difficulty")[["error", "ponder_time"]].mean()
@@ -76,7 +76,7 @@ def test_accuracy_and_steps_by_angle(results: Results) -> None:
 
 def test_the_trained_range_is_shaded_and_lines_go_beyond_it(results: Results) -> None:
     name = "parity_extrapolation"
-    upper, _ = drawn(methods_by_difficulty.draw(results, name)).axes
+    upper, _ = must(methods_by_difficulty.draw(results, name)).axes
     (box,) = [p for p in upper.patches if isinstance(p, Rectangle)]
     assert (box.get_x(), box.get_x() + box.get_width()) == (0.5, 8.5)
     table = results.tables[name]
@@ -93,7 +93,7 @@ def test_the_mean_of_the_prior_is_truncated_at_n(results: Results) -> None:
     mass = [0.1 * 0.9 ** (n - 1) for n in range(1, 21)]
     mean = sum(n * p for n, p in zip(range(1, 21), mass, strict=True)) / sum(mass)
     assert mean == pytest.approx(7.23, abs=0.01)
-    upper, lower = drawn(long_prior.draw(results, NAME)).axes
+    upper, lower = must(long_prior.draw(results, NAME)).axes
     for value in (mean, 10):
         assert line_with(upper, [0, 1], [value, value]), value
         assert line_with(lower, [value, value], [0, 1]), value
@@ -101,9 +101,9 @@ def test_the_mean_of_the_prior_is_truncated_at_n(results: Results) -> None:
     assert mark.get_xdata()[0] == 3.5, "the paper's median"
 
 
-@pytest.mark.parametrize(("settings", "shown"), [([0.3, 0.1, 0.05], 0.1), ([0.3, 0.2], 0.2)])
-def test_the_prior_shown_is_a_tenth_or_the_smallest(settings: list[float], shown: float) -> None:
-    assert long_prior.prior_shown(settings) == shown
+@pytest.mark.parametrize(("settings", "prior"), [([0.3, 0.1, 0.05], 0.1), ([0.3, 0.2], 0.2)])
+def test_the_prior_shown_is_a_tenth_or_the_smallest(settings: list[float], prior: float) -> None:
+    assert long_prior.prior_shown(settings) == prior
 
 
 def test_without_a_count_of_unrolled_steps_the_truncated_mean_is_not_drawn(
@@ -116,6 +116,6 @@ def test_without_a_count_of_unrolled_steps_the_truncated_mean_is_not_drawn(
     for curves in (None, without_plain, whole.assign(computed_steps=fewer)):
         assert long_prior.steps_unrolled(curves) is None
     without_count = dataclasses.replace(results, curves={NAME: without_plain})
-    lower = drawn(long_prior.draw(without_count, NAME)).axes[1]
+    lower = must(long_prior.draw(without_count, NAME)).axes[1]
     assert line_with(lower, [10, 10], [0, 1])
     assert not line_with(lower, [long_prior.prior_mean(0.1, 20)] * 2, [0, 1])

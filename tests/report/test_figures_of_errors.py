@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
-from support.panels import bar_heights, drawn, line_with, seed_means
+from support.panels import bar_heights, line_with, must, seed_means
 from support.synthetic_results import FEW, curves_of, only, table_of
 
 from pondering.report.figures import FIGURES, error_by_penalty, fixed_repeat, learning, style
@@ -21,7 +21,7 @@ from pondering.results.results import Results
 
 def test_curves_count_a_diverged_seed_as_a_failure_and_ends_have_errors(results: Results) -> None:
     curves = results.curves["parity"]
-    upper, lower = drawn(learning.draw(results, "parity")).axes
+    upper, lower = must(learning.draw(results, "parity")).axes
     rows = curves[(curves["mechanism"] == "act") & (curves["setting"] == 0.1)]
     updates = sorted(set(rows["update"]))
     middle = [sorted(rows.loc[rows["update"] == u, "error"].fillna(1.0))[1] for u in updates]
@@ -45,17 +45,17 @@ def test_errors_that_lie_far_apart_have_a_log_axis() -> None:
     table["error"] = table["setting"].map({1.0: 0.2, 1e-3: 0.01, 3e-3: 0.015, 0.1: 0.2})
     table.loc[(table["setting"] == 1e-3) & (table["seed"] == 2), "error"] = 0.0
     results = only("logic", tables={"logic": table})
-    lower = drawn(learning.draw(results, "logic")).axes[1]
+    lower = must(learning.draw(results, "logic")).axes[1]
     assert lower.get_yscale() == "log"
     seeds = np.concatenate([dots.get_offsets()[:, 1] for dots in lower.collections])
     assert sorted(seeds)[0] == learning.FLOOR, "a seed without errors is not drawn"
     table["error"] = 0.1
-    assert drawn(learning.draw(results, "logic")).axes[1].get_yscale() == "linear"
+    assert must(learning.draw(results, "logic")).axes[1].get_yscale() == "linear"
 
 
 def test_a_panel_without_data_says_so(results: Results) -> None:
     (spec,) = (spec for spec in FIGURES if spec.id == "graves-05")
-    figure = drawn(spec.draw(dataclasses.replace(results, curves={})))
+    figure = must(spec.draw(dataclasses.replace(results, curves={})))
     upper, lower = figure.axes
     assert [text.get_text() for text in upper.texts] == ["no data"] and not lower.texts
     names = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -68,7 +68,7 @@ def test_a_panel_without_data_says_so(results: Results) -> None:
 def test_error_bars_are_means_with_standard_errors(results: Results) -> None:
     # The order of the rows must not matter.
     table = results.tables["logic"].sample(frac=1.0, random_state=0)
-    axes = drawn(error_by_penalty.draw(only("logic", tables={"logic": table}), "logic")).axes[0]
+    axes = must(error_by_penalty.draw(only("logic", tables={"logic": table}), "logic")).axes[0]
     order = [("repeat", 1), *(("act", s) for s in FEW["act"]),
              *(("repeat", s) for s in [2, 3, 5, 8])]  # fmt: skip
     errors = [[e for e, _ in seed_means(table, *key)] for key in order]
@@ -86,7 +86,7 @@ def test_text_levels_read_the_training_split_and_diamonds_the_other() -> None:
     table = table_of("wikipedia", FEW, 2)
     table.loc[table["split"] == "heldout", "error"] = 2.5
     text = only("wikipedia", tables={"wikipedia": table})
-    axes = drawn(error_by_penalty.draw(text, "wikipedia")).axes[0]
+    axes = must(error_by_penalty.draw(text, "wikipedia")).axes[0]
     wanted = np.mean([e for e, _ in seed_means(table[table["split"] == "train"], "repeat", 1)])
     assert line_with(axes, [0.1, 0.9], [wanted] * 2)
     assert axes.lines[-1].get_ydata().tolist() == [2.5] * 8
@@ -98,7 +98,7 @@ def test_the_papers_values_are_hollow_beside_ours() -> None:
     def hollow(name: str) -> dict[float, tuple[float, str]]:
         table = table_of(name, {"repeat": [1.0], "act": [1e-3, 0.03, 0.1]}, 2)
         table.loc[table["setting"] == 0.03, "error"] = 0.001
-        figure = drawn(error_by_penalty.draw(only(name, tables={name: table}), name))
+        figure = must(error_by_penalty.draw(only(name, tables={name: table}), name))
         marks = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "none"]
         names = {"o": "Paper", "v": "Paper: at most"}
         labels = {
@@ -119,13 +119,13 @@ def test_a_single_failed_seed_is_marked_at_the_end_of_the_axis() -> None:
     table["error"] = 0.1
     results = only("logic", tables={"logic": table})
     table.loc[(table["mechanism"] == "act") & (table["seed"] == 3), "error"] = 0.9
-    axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
+    axes = must(error_by_penalty.draw(results, "logic")).axes[0]
     assert 0.3 <= axes.get_ylim()[1] < 0.4
     assert "90%" in [text.get_text() for text in axes.texts]
     # The median of twelve seeds does not move.
     assert line_with(axes, [1.6, 2.4], [0.1, 0.1])
     table.loc[table["seed"] < 6, "error"] = 0.9
-    axes = drawn(error_by_penalty.draw(results, "logic")).axes[0]
+    axes = must(error_by_penalty.draw(results, "logic")).axes[0]
     assert axes.get_ylim()[1] > 0.9, "half of the seeds were left out"
 
 
@@ -145,7 +145,7 @@ def test_a_seed_is_solved_at_its_first_update_below_two_percent_or_counted() -> 
     )  # fmt: skip
     table = table_of("parity_fojo", {"repeat": [2], "act": [0.1]}, 3)
     part = only("parity_fojo", tables={"parity_fojo": table}, curves={"parity_fojo": curves})
-    lower = drawn(fixed_repeat.draw(part, "parity_fojo")).axes[1]
+    lower = must(fixed_repeat.draw(part, "parity_fojo")).axes[1]
     last = len(lower.get_xticks()) - 1
     assert line_with(lower, [last - 0.25, last], [200, 200])
     assert line_with(lower, [last - 0.35, last + 0.35], [200, 200])
@@ -156,7 +156,7 @@ def test_fojos_updates_are_hollow_and_unsolved_settings_lie_in_the_strip() -> No
     table = table_of("parity_fojo", {"repeat": [1, 2], "act": [1e-3, 3e-3]}, 1)
     curves = curves_of("parity_fojo", {"repeat": [1, 2], "act": [1e-3, 3e-3]}, 1)
     part = only("parity_fojo", tables={"parity_fojo": table}, curves={"parity_fojo": curves})
-    lower = drawn(fixed_repeat.draw(part, "parity_fojo")).axes[1]
+    lower = must(fixed_repeat.draw(part, "parity_fojo")).axes[1]
     labels = [text.get_text() for text in lower.get_xticklabels()]
     assert labels[0] == "plain" and "τ 0.003" in labels, "ours and theirs on one axis"
     shown = {labels[round(x)]: y for x, y in hollow(lower)}

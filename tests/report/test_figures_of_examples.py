@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from support.panels import bar_heights, drawn
+from support.panels import bar_heights, must
 
 from pondering.report.figures import gallery, running_text, sequences, style
 from pondering.results.results import Results
@@ -17,7 +17,7 @@ from pondering.results.results import Results
 
 
 def test_sequence_traces_show_inputs_outputs_and_ponder(results: Results) -> None:
-    axes = drawn(sequences.draw(results, "addition")).axes
+    axes = must(sequences.draw(results, "addition")).axes
     assert len(axes) == 3
     steps = results.traces["addition"][0]["steps"]
     assert bar_heights(axes[0]) == [step["ponder_time"] for step in steps]
@@ -32,7 +32,7 @@ def test_the_traces_shown_are_those_of_acts_first_seed(results: Results) -> None
     pool.append({**base, "setting": 1e-3, "seed": 0, "mechanism": "pondernet"})
     pool.append({**base, "setting": 9e-4, "seed": 0, "kind": "text"})
     changed = dataclasses.replace(results, traces={"addition": pool})
-    figure = drawn(sequences.draw(changed, "addition"))
+    figure = must(sequences.draw(changed, "addition"))
     assert len(figure.axes) == 1
     assert figure.legends[0].get_title().get_text() == "τ = 0.0001, seed 1"
 
@@ -70,13 +70,13 @@ def test_the_text_shown_has_the_fewest_or_the_most_marks(markup: bool, results: 
     marks = [sum(c in running_text.MARKUP for c in text[i : i + SIZE])
              for i in range(10, len(text) - SIZE + 1)]  # fmt: skip
     start = 10 + marks.index(max(marks) if markup else min(marks))
-    figure = drawn(running_text.draw(results, "wikipedia", markup=markup))
+    figure = must(running_text.draw(results, "wikipedia", markup=markup))
     assert text_of(figure, 1) == text[start : start + SIZE]
 
 
 def test_every_seed_has_its_strip_over_loss_and_entropy(results: Results) -> None:
     both = two_seeds(results)
-    figure = drawn(running_text.draw(both, "wikipedia", markup=True))
+    figure = must(running_text.draw(both, "wikipedia", markup=True))
     start = whole_text(results).index(text_of(figure, 2))
     for place, trace in enumerate(reversed(both.traces["wikipedia"])):
         panels = figure.axes[place::4]
@@ -93,7 +93,7 @@ def test_every_seed_has_its_strip_over_loss_and_entropy(results: Results) -> Non
 
 
 def test_the_gallery_shows_pixels_steps_and_wrong_answers(results: Results) -> None:
-    cells = drawn(gallery.draw(results, "mnist")).axes
+    cells = must(gallery.draw(results, "mnist")).axes
     traces = results.traces["mnist"]
     np.testing.assert_array_equal(cells[0].images[0].get_array(), traces[0]["pixels"])
     assert cells[0].get_title() == "says 0\n9.00 steps"

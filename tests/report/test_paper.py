@@ -1,4 +1,4 @@
-"""The papers' values that figures draw are those of claims.yaml."""
+"""Figures draw the papers' values of claims.yaml."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
-from support.panels import drawn
+from support.panels import must
 
 from pondering.report.figures import error_by_penalty, layout, scales, sequences, style
 from pondering.results.results import Results
@@ -45,10 +45,10 @@ def test_ticks_of_steps_double_where_a_seed_took_many_steps() -> None:
 
 
 def test_a_mechanism_has_one_colour_in_every_figure(results: Results) -> None:
-    bars = drawn(error_by_penalty.draw(results, "logic")).axes[0].patches
+    bars = must(error_by_penalty.draw(results, "logic")).axes[0].patches
     wanted = ["plain", *["act"] * 3, *["repeat"] * 4]
     shown = [to_hex(bar.get_facecolor()) for bar in bars]
     assert shown == [style.MECHANISM_COLOUR[name].lower() for name in wanted]
-    trace = drawn(sequences.draw(results, "addition")).axes[0].patches[0]
+    trace = must(sequences.draw(results, "addition")).axes[0].patches[0]
     assert to_hex(trace.get_facecolor()) == style.MECHANISM_COLOUR["act"].lower()
     assert style.WRONG not in style.MECHANISM_COLOUR.values()

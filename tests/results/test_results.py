@@ -69,7 +69,7 @@ def test_a_table_without_rows_is_absent(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    ("file", "content", "expected"),
     [
         ("reports/quick/tables/parity.csv", "", "not a readable CSV"),
         ("reports/quick/tables/parity.csv", "experiment,mechanism\nparity,act\n", "'setting'"),
@@ -79,14 +79,14 @@ def test_a_table_without_rows_is_absent(folder: Path) -> None:
     ],
 )
 def test_malformed_files_are_refused_by_name(
-    folder: Path, file: str, content: str, said: str
+    folder: Path, file: str, content: str, expected: str
 ) -> None:
     path = folder.parent / file
     path.write_text(content)
     with pytest.raises(UserError) as caught:
         Results.read(folder / "quick", "quick")
     message = str(caught.value)
-    assert str(path) in message and said in message and "\n" not in message
+    assert str(path) in message and expected in message and "\n" not in message
 
 
 def test_the_line_of_a_merge_mark_is_named(folder: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_missing_column_is_refused_by_name(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "expected"),
     [
         ("experiment", "logic", "'logic' is not one of parity"),
         ("mechanism", "atc[halt_bias=1]", "'atc[halt_bias=1]' is unknown; allowed: repeat, "),
@@ -94,13 +94,13 @@ def test_a_missing_column_is_refused_by_name(folder: Path) -> None:
     ],
 )
 def test_a_wrong_value_is_refused_with_its_line(
-    folder: Path, column: str, value: str, said: str
+    folder: Path, column: str, value: str, expected: str
 ) -> None:
     def change(table: pd.DataFrame) -> pd.DataFrame:
         table.loc[4, column] = value
         return table
 
-    assert refusal(folder, change).startswith(f"column '{column}', line 6: {said}")
+    assert refusal(folder, change).startswith(f"column '{column}', line 6: {expected}")
 
 
 def test_two_rows_of_one_key_are_refused(folder: Path) -> None:

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 
-def drawn(figure: Figure | None) -> Figure:
+def must(figure: Figure | None) -> Figure:
+    """The figure that a drawing function must return."""
     assert figure is not None
     return figure
 

@@ -189,11 +189,13 @@ def q7(error: float, steps: float, rises: float = 1) -> Results:
                 def wrong(s: float, k: int, d: float, more: float = more) -> float:
                     return 0.01 + more * error + 0.001 * (k % 3)
 
-                def taken(
+                def steps_of(
                     s: float, k: int, d: float, more: float = more, way: float = way
                 ) -> float:
                     return 5 + way * 0.1 * (d - 2.5) + more * (steps + 0.01 * (k % 3))
 
                 named = variant("pondernet", beta=beta, kl=kl)
-                tables.append(rows(name, named, PRIORS, wrong, taken, levels=LEVELS, seeds=SEEDS))
+                tables.append(
+                    rows(name, named, PRIORS, wrong, steps_of, levels=LEVELS, seeds=SEEDS)
+                )
     return results(tables)

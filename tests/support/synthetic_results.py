@@ -89,8 +89,9 @@ def rows_of(
         measured = {"error_unseen": part["error"], "loss": part["error"], "error_seen": 0.0}
         parts.append(part.assign(**measured, ponder_sd=0.3, remainder=0.4))
     table = pd.concat(parts, ignore_index=True)
-    gone = of_replica(table, diverged)
-    table.loc[gone, ["error", "ponder_time", "status"]] = [8.0 if text else 1.0, np.nan, "diverged"]
+    failed = of_replica(table, diverged)
+    columns = ["error", "ponder_time", "status"]
+    table.loc[failed, columns] = [8.0 if text else 1.0, np.nan, "diverged"]
     return table
 
 
@@ -139,9 +140,9 @@ def curves_of(
             part.assign(loss=part["error"] / scale, remainder=0.4, computed_steps=steps_done)
         )
     table = pd.concat(parts, ignore_index=True)
-    gone = of_replica(table, diverged) & (table["update"] > 3000)
+    failed = of_replica(table, diverged) & (table["update"] > 3000)
     measured = ["loss", "error", "ponder_time", "remainder", "computed_steps"]
-    table.loc[gone, measured] = np.nan
+    table.loc[failed, measured] = np.nan
     return table
 
 
@@ -150,19 +151,19 @@ def exits_of(experiment: str, settings: dict[str, list[float]], seeds: int) -> p
     rows, most = [], 6
     for setting in settings["pondernet"]:
         for seed in range(seeds):
-            lost = seed == seeds - 1 and seeds > 1
+            diverged = seed == seeds - 1 and seeds > 1
             for number, rule in enumerate(EXIT_RULES):
                 curve = rule not in ("sampled", "expected", "argmax", "oracle")
-                for steps in range(1, most + 1) if curve and not lost else [4]:
+                for steps in range(1, most + 1) if curve and not diverged else [4]:
                     error = min(0.5, 0.02 * number + 0.4 / steps + 0.01 * seed)
                     rows.append({
                         "experiment": experiment, "mechanism": "pondernet", "setting": setting,
                         "seed": seed, "split": "test", "rule": rule,
-                        "threshold": float(steps) if curve and not lost else float("nan"),
-                        "ponder_time": float("nan") if lost else float(steps),
+                        "threshold": float(steps) if curve and not diverged else float("nan"),
+                        "ponder_time": float("nan") if diverged else float(steps),
                         "trend": float("nan"),
-                        "error": 1.0 if lost else error, "examples": 1600,
-                        "status": "diverged" if lost else "finished",
+                        "error": 1.0 if diverged else error, "examples": 1600,
+                        "status": "diverged" if diverged else "finished",
                     })  # fmt: skip
     return pd.DataFrame(rows)
 

@@ -66,7 +66,7 @@ def test_init_and_forget_bias_come_from_the_parameters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         ({"halting": {"reads": "state"}}, r"halting\.reads: 'state' is not allowed; the cell's st"),
         ({"network": {"cell": "rnn"}}, r"network\.cell: 'rnn' is unknown; allowed: tanh_rnn"),
@@ -76,8 +76,8 @@ def test_init_and_forget_bias_come_from_the_parameters() -> None:
         ),
     ],
 )
-def test_an_option_that_the_cell_lacks_is_refused(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(UserError, match=f"^params.yaml: {said}"):
+def test_an_option_that_the_cell_lacks_is_refused(change: dict[str, Any], expected: str) -> None:
+    with pytest.raises(UserError, match=f"^params.yaml: {expected}"):
         tiny.sweep(tiny.config(**change))
 
 
@@ -144,7 +144,7 @@ VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 1, "stop_patience": 1}
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         ({"network": {"cell": "conv_mlp"}}, r"network\.cell: 'conv_mlp' cannot read parity; allo"),
         ({"task": tiny.DIGITS}, r"network\.cell: '\w+' cannot read digits; allowed: conv_mlp$"),
@@ -155,10 +155,10 @@ VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 1, "stop_patience": 1}
     ],
 )
 def test_a_cell_or_validation_that_does_not_fit_the_task_is_refused(
-    change: dict[str, Any], said: str
+    change: dict[str, Any], expected: str
 ) -> None:
     config = tiny.config(**change)
-    with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{said}"):
+    with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{expected}"):
         check_fit("tiny.quick", config, make_task(config.task, "tiny"))
 
 
@@ -171,10 +171,10 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "block", "said"), WRONG)
+@pytest.mark.parametrize(("mechanism", "block", "expected"), WRONG)
 def test_a_meaningless_setting_is_refused_before_training(
-    mechanism: str, block: dict[str, Any], said: str
+    mechanism: str, block: dict[str, Any], expected: str
 ) -> None:
     config = tiny.config(**{mechanism: block})
-    with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{mechanism}\.{said}"):
+    with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{mechanism}\.{expected}"):
         check_fit("tiny.quick", config, make_task(config.task, "tiny"))

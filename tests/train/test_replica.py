@@ -85,7 +85,7 @@ def hashes(folder: Path, mechanism: str = "act", **quick: Any) -> list[str]:
 
 
 def test_an_option_counts_as_its_value(tmp_path: Path) -> None:
-    """Neither an option equal to the block's value nor an overridden value changes a hash."""
+    """An option equal to the block's value changes no hash; an overridden value changes none."""
 
     def with_bias(bias: float, taus: list[Any]) -> list[str]:
         return hashes(tmp_path, halting={"halt_bias": bias}, act={"tau": taus})

@@ -108,7 +108,7 @@ def test_steps_and_losses_of_exploration_match_the_oracle() -> None:
     for update in range(4):
         halting = together.halting.at_update(update)
         record = together(both, halting=halting)
-        lost = halting.objective(score_of(labels.unsqueeze(1)), record)[0].detach()
+        losses = halting.objective(score_of(labels.unsqueeze(1)), record)[0].detach()
         generator = torch.Generator().manual_seed(update)
         draws = torch.stack([torch.rand(2, rows, generator=generator) for _ in range(STEPS)])
         for (k, share), b in itertools.product(enumerate(shares), range(rows)):
@@ -119,7 +119,7 @@ def test_steps_and_losses_of_exploration_match_the_oracle() -> None:
             done = row[0][0]
             assert done is not None and record.ponder_time[0, k, b] == done.steps
             loss = oracle.correctness_loss(done, int(labels[0, b]), 0.7)
-            np.testing.assert_allclose(float(lost[k, b]), loss, rtol=1e-9)
+            np.testing.assert_allclose(float(losses[k, b]), loss, rtol=1e-9)
             taken.add((share, done.steps))
     assert {(0.0, 1), (0.5, 1), (0.5, 2), (1.0, 2)} <= taken, taken
     for still in (together.halting, halting.at_inference()):
