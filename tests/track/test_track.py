@@ -81,14 +81,24 @@ def load() -> None:
 
 @pytest.fixture
 def results(project: Path) -> Path:
-    """A finished training with its evaluation and data card."""
+    """A finished training with its evaluation, data card, claim, figure and published network."""
     values = tiny.document()
     values["parity"] = values.pop("tiny")
     tiny.write(project, values)
     stage.write_results(project)
     layout = Layout(project, "quick", PUBLISHED)
-    layout.card("parity").parent.mkdir(parents=True)
-    layout.card("parity").write_text(json.dumps({"question": "Odd?", "what": "8 elements"}))
+    card = {"question": "Odd?", "what": "8 elements", "source": "drawn", "sha256": "ab" * 32}
+    claims = {"claims": [{"runs": ["parity-act"], "figures": ["graves-04", "not-drawn"]}]}
+    files = {
+        layout.card("parity"): json.dumps(card),
+        layout.report / "claims.json": json.dumps(claims),
+        layout.report / "figures/graves-04.png": "png",
+        layout.report / "figures/graves-05.png": "png",
+        layout.run("parity", "act") / "parameters.safetensors": "tensors",
+    }
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     rows = [
         {"mechanism": "act", "setting": setting, "seed": seed, "split": "test",
          "prediction": kind, "difficulty": level, "error": error, "ponder_time": level}
@@ -155,8 +165,15 @@ def test_results_are_loaded_once_with_metrics_data_and_files(results: Path) -> N
     assert metrics["test_expected_error"] == 0.9
     info = found[ONE].info
     assert info.end_time - info.start_time == 100_000
-    experiment = client().get_experiment(info.experiment_id)
-    assert experiment.tags["mlflow.note.content"] == "Odd? 8 elements"
+    parent = found["parity"]
+    (data,) = parent.inputs.dataset_inputs
+    assert (data.dataset.name, data.dataset.digest) == ("parity", ("ab" * 32)[:36])
+    files = {
+        file.path
+        for folder in ("figures", "networks/act")
+        for file in client().list_artifacts(parent.info.run_id, folder)
+    }
+    assert files == {"figures/graves-04.png", "networks/act/parameters.safetensors"}
     (database,) = results.glob("*.db")
     content = database.read_bytes()
     load()

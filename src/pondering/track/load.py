@@ -7,57 +7,86 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from mlflow.entities import Run
+from mlflow.entities import Dataset, DatasetInput, InputTag, Run
 from tqdm import tqdm
 
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
-from pondering.project.paths import Layout, current
+from pondering.project.paths import PUBLISHED, Layout, current
 from pondering.results.tables import REPLICA
 from pondering.track.runs import CURVES, Runs, client, parameters
 
 
+@dataclass(frozen=True)
+class Finished:
+    """The results of one experiment in one profile."""
+
+    layout: Layout
+    experiment: str
+    mechanisms: tuple[str, ...]
+
+    def networks(self) -> Path:
+        """The folder of its published networks, which are few and small."""
+        layout = self.layout
+        return Layout(layout.root, layout.profile, PUBLISHED).networks(self.experiment)
+
+    def figures(self) -> list[Path]:
+        """The pictures of the claims that it decides."""
+        claims = self.layout.report / "claims.json"
+        if not claims.is_file():
+            return []
+        own = {f"{self.experiment}-{mechanism}" for mechanism in self.mechanisms}
+        decided = (
+            claim for claim in json.loads(claims.read_text())["claims"] if own & set(claim["runs"])
+        )
+        names = {name for claim in decided for name in claim["figures"]}
+        files = (self.layout.report / "figures" / f"{name}.png" for name in sorted(names))
+        return [path for path in files if path.is_file()]
+
+    def digest(self) -> str:
+        """Of all files that MLflow gets something of."""
+        layout, name = self.layout, self.experiment
+        files = [layout.card(name), layout.table(name), *self.networks().rglob("*.*")]
+        for mechanism in self.mechanisms:
+            files += [layout.curves(name, mechanism), layout.provenance(name, mechanism)]
+        found = hashlib.sha256()
+        for path in sorted(each for each in [*files, *self.figures()] if each.is_file()):
+            found.update(path.name.encode() + path.read_bytes())
+        return found.hexdigest()
+
+
 def load(profiles: Iterable[str]) -> None:
     """Bring to MLflow what the results in the working folder say and it has not."""
-    mlflow, found = client(), [each for profile in profiles for each in finished(profile)]
-    for layout, experiment, mechanisms in tqdm(
-        found, "results to MLflow", unit="experiment", disable=None
-    ):
-        runs, digest = Runs(mlflow, layout.profile, experiment), hashlib.sha256()
-        files = [layout.card(experiment), layout.table(experiment)]
-        for each in mechanisms:
-            files += [layout.curves(experiment, each), layout.provenance(experiment, each)]
-        for path in files:
-            digest.update(path.read_bytes() if path.is_file() else b"")
-        if runs.digest == digest.hexdigest():
+    mlflow = client()
+    for each in tqdm([*finished(profiles)], "results to MLflow", unit="experiment", disable=None):
+        runs, digest = Runs(mlflow, each.layout.profile, each.experiment), each.digest()
+        if runs.digest != digest:
+            for mechanism in each.mechanisms:
+                _replicas(runs, each, mechanism)
+            _experiment(runs, each)
+            mlflow.set_tag(runs.parent, "digest", digest)
+
+
+def finished(profiles: Iterable[str]) -> Iterator[Finished]:
+    """The experiments that have curves."""
+    for profile in profiles:
+        layout = current(Path(), profile)
+        if not layout.report.is_dir():
             continue
-        for each in mechanisms:
-            _replicas(runs, layout, experiment, each)
-        if layout.card(experiment).is_file():
-            card = json.loads(layout.card(experiment).read_text())
-            about = f"{card['question']} {card['what']}"
-            mlflow.set_experiment_tag(runs.id, "mlflow.note.content", about)
-        mlflow.set_terminated(runs.parent)
-        mlflow.set_tag(runs.parent, "digest", digest.hexdigest())
+        for name, config in load_params(profile=profile).experiments.items():
+            trained = [each for each in config.mechanisms if layout.curves(name, each).is_file()]
+            if trained:
+                yield Finished(layout, name, tuple(trained))
 
 
-def finished(profile: str) -> Iterator[tuple[Layout, str, list[str]]]:
-    """The experiments that have curves, with the mechanisms that have."""
-    layout = current(Path(), profile)
-    if not layout.report.is_dir():
-        return
-    for name, config in load_params(profile=profile).experiments.items():
-        trained = [each for each in config.mechanisms if layout.curves(name, each).is_file()]
-        if trained:
-            yield layout, name, trained
-
-
-def _replicas(runs: Runs, layout: Layout, experiment: str, mechanism: str) -> None:
+def _replicas(runs: Runs, results: Finished, mechanism: str) -> None:
     """The runs of all replicas of a mechanism, with curves and test errors."""
+    layout, experiment = results.layout, results.experiment
     path = layout.curves(experiment, mechanism)
     record = json.loads(layout.provenance(experiment, mechanism).read_text())
     ended = int(1000 * path.stat().st_mtime)
@@ -101,3 +130,21 @@ def _tested(table: Path) -> dict[Any, dict[str, float]]:
         prefix = f"{split}_expected" if prediction == "expected" else split
         found[tuple(replica)] |= {f"{prefix}_{n}": v for n, v in values.dropna().items()}
     return found
+
+
+def _experiment(runs: Runs, results: Finished) -> None:
+    """The experiment's own run: its data set, its figures and a network a mechanism."""
+    layout, experiment, mlflow = results.layout, results.experiment, runs.client
+    if layout.card(experiment).is_file():
+        card = json.loads(layout.card(experiment).read_text())
+        about = f"{card['question']} {card['what']}"
+        mlflow.set_experiment_tag(runs.id, "mlflow.note.content", about)
+        digest = card["sha256"][:36]  # as much as MLflow holds
+        data = Dataset(experiment, digest, "local", json.dumps({"uri": card["source"]}))
+        context = InputTag("mlflow.data.context", "evaluation")
+        mlflow.log_inputs(runs.parent, [DatasetInput(data, [context])])
+    for figure in results.figures():
+        mlflow.log_artifact(runs.parent, str(figure), "figures")
+    if results.networks().is_dir():
+        mlflow.log_artifacts(runs.parent, str(results.networks()), "networks")
+    mlflow.set_terminated(runs.parent)
