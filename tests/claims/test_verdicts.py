@@ -12,7 +12,7 @@ import pytest
 from support.claim_cases import BITS, CASES, NUMBERS, TAUS, nothing_learned
 from support.claim_tables import results, rows
 
-from pondering.claims.claims import Criterion, Precondition, Remark, load_register
+from pondering.claims.claims import Bound, Claim, Criterion, Remark, load_register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import Judgement, judge, judge_all
 from pondering.results.results import Results
@@ -21,9 +21,8 @@ from pondering.results.statistics import Interval
 OPEN = "too small to tell"
 EVERY = load_register(Path(__file__).parents[2] / "claims.yaml").claims
 CLAIMS = {claim.id: claim.model_copy(update={"remarks": {}}) for claim in EVERY if not claim.own}
-"""The papers' claims, without the remarks on the published runs."""
-CORE = Criterion(quantity="a", at_least=1.0, partly=0.5, by="estimate", core=True)
-SIDE = Criterion(quantity="b", at_least=1.0, partly=0.5, by="estimate")
+"""Of the papers; without what is said of the runs that were published."""
+ONE = Criterion(at_least=1.0, partly=0.5, by="estimate")
 THIRD = dict.fromkeys(("G3", "G9", "G10", "B1", "B3", "B4"), "not reproduced")
 """Claims whose third case did not learn at the paper's size; others are too small to tell."""
 
@@ -106,10 +105,10 @@ def test_a_task_that_is_too_easy_fails_only_at_the_papers_size() -> None:
 def test_a_precondition_that_lapses_hides_no_other() -> None:
     """At the paper's size only a precondition of learning counts."""
     claim, source = CLAIMS["G2"], CASES["G2"][0]
-    lapsed = Precondition(quantity="plain_error", at_least=2.0)
-    strict = lapsed.model_copy(update={"learned": True})
-    assert judge(claim.model_copy(update={"preconditions": (lapsed,)}), source).verdict != OPEN
-    judgement = judge(claim.model_copy(update={"preconditions": (lapsed, strict)}), source)
+    lapsed = {"hard": {"plain_error": Bound(at_least=2.0)}, "learned": {}}
+    strict = lapsed | {"learned": lapsed["hard"]}
+    assert judge(claim.model_copy(update=lapsed), source).verdict != OPEN
+    judgement = judge(claim.model_copy(update=strict), source)
     assert judgement.verdict == "not reproduced"
     assert "updates (the paper: 16,000,000): error of the plain network, " in judgement.reason
 
@@ -118,10 +117,9 @@ def test_a_precondition_that_lapses_hides_no_other() -> None:
     ("learned", "verdict", "reason"),
     [(True, "not reproduced", ": x could not be measured."), (False, OPEN, "Could not be mea")],
 )
-def test_a_precondition_that_is_not_measured(learned: bool, verdict: str, reason: str) -> None:
-    claim = CLAIMS["G2"].model_copy(
-        update={"preconditions": (Precondition(quantity="x", learned=learned),)}
-    )
+def test_a_condition_that_is_not_measured(learned: bool, verdict: str, reason: str) -> None:
+    asked = {"learned": {}, "hard": {}} | {"learned" if learned else "hard": {"x": Bound()}}
+    claim = CLAIMS["G2"].model_copy(update=asked)
     source = CASES["G2"][0]
     if not learned:  # lapses at the paper's size
         source = with_columns(
@@ -175,13 +173,14 @@ def test_diverged_runs_count_as_failures(count: int, verdict: str) -> None:
     assert (judgement.evidence.diverged, judgement.verdict) == (count * len(TAUS), verdict)
 
 
-def made_up(found: dict[str, Interval], *criteria: Criterion, **more: Any) -> Judgement:
-    """A claim with these quantities and criteria, without preconditions."""
+def made_up(found: dict[str, Interval], core: Criterion = ONE, **more: Any) -> Judgement:
+    """A claim with the core quantity a and a further one, b."""
     free: dict[str, Any] = {
         "measure": lambda evidence, **_: found,
-        "quantities": {name: ("steps", f"the {name}") for name in "ab"},
-        "criteria": criteria,
-        "preconditions": (),
+        "core": {"a": ("steps", "the a", core)},
+        "further": {"b": ("steps", "the b", ONE)},
+        "learned": {},
+        "hard": {},
         "minimum_seeds": 0,
     }
     return judge(CLAIMS["G2"].model_copy(update=free | more), results([]))
@@ -204,7 +203,7 @@ def test_the_reason_names_the_criteria_that_decided(
     values: dict[str, float], verdict: str, reason: str
 ) -> None:
     found = {name: Interval(v, math.nan, math.nan, 3) for name, v in values.items()}
-    judgement = made_up(found, CORE, SIDE)
+    judgement = made_up(found)
     reason = reason.replace("<", "steps, where at least 1.00 steps is needed")
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
 
@@ -223,19 +222,17 @@ def test_the_reason_names_the_criteria_that_decided(
 def test_an_interval_that_holds_the_bound_is_undecided_or_nearly_holds(
     value: float, low: float, high: float, verdict: str, begins: str
 ) -> None:
-    sure = CORE.model_copy(update={"by": "interval"})
+    sure = ONE.model_copy(update={"by": "interval"})
     found = {"a": Interval(value, low, high, 3)}
-    judgement = made_up(found, sure)
+    judgement = made_up(found, sure, further={})
     assert judgement.verdict == verdict and judgement.reason.startswith(begins)
-    strict = made_up(found, sure.model_copy(update={"partly": None})).verdict
+    strict = made_up(found, sure.model_copy(update={"partly": None}), further={}).verdict
     assert strict == ("undecided" if verdict == "mostly reproduced" else verdict)
 
 
 def test_a_part_that_is_judged_apart_has_its_verdict() -> None:
     holds, fails = Interval(1.5, 1.1, 1.9, 3), Interval(0.5, 0.1, 0.9, 3)
-    second = CORE.model_copy(update={"quantity": "b"})
-    more = {"apart": {"addition": ("b*",)}}
-    judgement = made_up({"a": fails, "b": holds}, CORE, second, **more)
+    judgement = made_up({"a": fails, "b": holds}, apart={"addition": ("b*",)})
     assert judgement.verdict == "not reproduced"
     assert judgement.apart == {"addition": ("reproduced", "Every criterion holds.")}
     assert claims_json([judgement], results([]))["verdicts"] == {"G2": "no", "G2 addition": "yes"}
@@ -243,12 +240,12 @@ def test_a_part_that_is_judged_apart_has_its_verdict() -> None:
 
 def test_a_remark_has_its_numbers_and_belongs_to_one_verdict() -> None:
     remark = Remark(verdict="reproduced", why="{a}, {a: interval}", change="More.")
-    more = {"remarks": {"reduced": remark}}
-    found = made_up({"a": Interval(1.5, 1.1, 1.9, 3)}, CORE, **more)
+    more = {"remarks": {"reduced": remark}, "id": said.id, "further": {}}
+    found = made_up({"a": Interval(1.5, 1.1, 1.9, 3)}, **more)
     assert (found.remark.why, found.remark.change) == (
         "1.50 steps, 1.50 steps (1.10 to 1.90)", "More.",
     )  # fmt: skip
-    other = made_up({"a": Interval(0.5, 0.1, 0.9, 3)}, CORE, **more)
+    other = made_up({"a": Interval(0.5, 0.1, 0.9, 3)}, **more)
     assert other.remark.why == other.reason and other.remark.change != "More."
 
 

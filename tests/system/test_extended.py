@@ -57,22 +57,21 @@ from pondering.report.figures import signs
 FIGURES = (*FIGURES, _beyond("signs", ("signs",), "Signs", signs, experiment="signs"))
 """
 CLAIM = """
-  X1:
-    paper: None
-    figure: none
-    figures: [beyond-signs]
-    title: ACT learns signs
-    statement: ACT learns whether the number of signs is odd.
-    paper_value: None.
-    measured: Error of both.
-    measure: penalty.error_with_and_without
-    arguments: {experiment: signs, tau_at_most: 1.0, solved_below: 0.4}
-    quantities: *with_and_without
-    criteria:
-      act_error: {at_most: 0.9, core: true}
-    judged_from: quick
-    minimum_seeds: 1
-    paper_size: {signs: {}}
+X1:
+  paper: None
+  figure: none
+  figures: [beyond-signs]
+  title: ACT learns signs
+  statement: ACT learns whether the number of signs is odd.
+  paper_value: None.
+  measured: Error of both.
+  measure: penalty.error_with_and_without
+  arguments: {experiment: signs, tau_at_most: 1.0, solved_below: 0.4}
+  core: {act_error: [share, error of ACT, {at_most: 0.9}]}
+  beside: {"*": [number, "*"]}
+  judged_from: quick
+  minimum_seeds: 1
+  paper_size: {signs: {}}
 """
 
 

@@ -9,7 +9,7 @@ from datetime import date
 from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args
+from typing import Annotated, Literal, Self, cast, get_args
 
 from pydantic import (
     BaseModel,
@@ -17,7 +17,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -45,7 +44,6 @@ class Entry(BaseModel):
 class Bound(Entry):
     """What a quantity must be."""
 
-    quantity: str
     at_least: float = -math.inf
     at_most: float = math.inf
 
@@ -71,12 +69,10 @@ class Criterion(Bound):
     Args:
         by: whether the estimate must meet it, or the whole 95% interval.
         partly: a weaker bound; two of a bound on both sides.
-        core: the claim stands or falls by it.
     """
 
     by: Literal["estimate", "interval"] = "interval"
     partly: float | Limits | None = None
-    core: bool = False
 
     def weaker(self) -> Limits:
         """The limits of the weaker bound; its own without one."""
@@ -85,17 +81,6 @@ class Criterion(Bound):
         if isinstance(self.partly, tuple):
             return self.partly
         return (self.partly, math.inf) if self.at_most == math.inf else (-math.inf, self.partly)
-
-
-class Precondition(Bound):
-    """What must be so before the criteria are asked.
-
-    `learned: true`: the networks must have learned the task; at the paper's own size the claim is
-    not reproduced where they have not. Any other asks that the task be hard enough and lapses at
-    the paper's own size, where an easy task is a finding, not an excuse.
-    """
-
-    learned: bool = False
 
 
 class PaperSize(Entry):
@@ -146,7 +131,14 @@ class Claim(Entry):
             With a list as `experiment` it is asked of each, and each is a part of its own.
         measured: how it does, where bounds and labels do not say it.
         chooses: the mechanisms that the measure compares at their setting of the lowest mean error.
-        quantities: unit and label of each, by name; see `quantities_of`.
+        core: quantities by whose bounds the claim stands or falls: unit, label and bound of each,
+            by name; see `quantities_of`.
+        further: other quantities that have a bound.
+        beside: quantities that decide nothing.
+        learned: what quantities must be, or the networks have not learned the task. At the paper's
+            own size the claim is then not reproduced, else it is too small to tell.
+        hard: what they must be, or the task is too easy. This lapses at the paper's own size, where
+            an easy task is a finding, not an excuse.
         judged_from: the smallest profile at which it can be judged; where that is quick, on data
             that stand in for the paper's too.
         apart: parts of the claim that have a verdict of their own, by name. The quantities and
@@ -170,9 +162,11 @@ class Claim(Entry):
     measure: Annotated[Callable[..., Measured], BeforeValidator(_measure_named)]
     arguments: dict[str, str | int | float | tuple[str | int | float, ...]]
     chooses: tuple[str, ...] = ()
-    quantities: dict[str, tuple[Unit, Text]]
-    criteria: tuple[Criterion, ...] = Field(min_length=1)
-    preconditions: tuple[Precondition, ...] = ()
+    core: dict[str, tuple[Unit, Text, Criterion]] = Field(min_length=1)
+    further: dict[str, tuple[Unit, Text, Criterion]] = Field(default_factory=dict)
+    beside: dict[str, tuple[Unit, Text]] = Field(default_factory=dict)
+    learned: dict[str, Bound] = Field(default_factory=dict)
+    hard: dict[str, Bound] = Field(default_factory=dict)
     apart: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     judged_from: Profile = "reduced"
     minimum_seeds: int = Field(default=5, ge=1)
@@ -180,13 +174,6 @@ class Claim(Entry):
     repeated_from: int | None = None
     paper_size: dict[str, PaperSize] = Field(default_factory=dict)
     remarks: dict[str, Remark] = Field(default_factory=dict)
-
-    @field_validator("criteria", "preconditions", mode="before")
-    @classmethod
-    def _name_quantities(cls, bounds: dict[str, dict[str, Any]]) -> Any:
-        if not all(isinstance(each, dict) for each in (bounds, *bounds.values())):
-            raise ValueError("each quantity needs its bounds, as {at_least: 0.5}")
-        return [{"quantity": name, **bound} for name, bound in bounds.items()]
 
     @model_validator(mode="after")
     def _measure_takes_arguments(self) -> Self:
@@ -202,7 +189,14 @@ class Claim(Entry):
         Raises:
             NotRunError, InsufficientError: they cannot be measured.
         """
-        return quantities_of(self._found_in(evidence), self.quantities, self.arguments)
+        every = self.core | self.further | self.beside
+        texts = {name: (unit, label) for name, (unit, label, *_) in every.items()}
+        return quantities_of(self._found_in(evidence), texts, self.arguments)
+
+    @property
+    def criteria(self) -> dict[str, Criterion]:
+        """Its criteria by quantity, the core ones first."""
+        return {name: bound for name, (_, _, bound) in (self.core | self.further).items()}
 
     def _found_in(self, evidence: Evidence) -> Measured:
         """What its measure gives; where it is about several experiments, of each that was run."""
@@ -261,16 +255,18 @@ class Registration(Entry):
 
 
 class Register(Entry):
-    """The whole of claims.yaml; `changes` are those since the registration, `entries` by id."""
+    """The whole of claims.yaml: `changes` are those since the registration, the rest claims."""
 
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, Claim]
     registered: Registration
     changes: tuple[Change, ...]
-    entries: dict[str, Claim] = Field(alias="claims")
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The claims in order, each with its id."""
-        return tuple(each.model_copy(update={"id": id}) for id, each in self.entries.items())
+        every = self.__pydantic_extra__.items()
+        return tuple(each.model_copy(update={"id": id}) for id, each in every)
 
     def changes_of(self, id: str) -> list[Change]:
         """The changes of a claim since the registration."""

@@ -165,9 +165,9 @@ def _judged(claim: Claim, results: Results) -> Judgement:
     return Judgement(claim, verdict, reason, remark, found, quantities, findings, evidence)
 
 
-def _findings(claim: Claim, criterion: Criterion, quantities: Sequence[Quantity]) -> list[Finding]:
-    """How a criterion fares, in every task or mechanism that its quantity was measured of."""
-    core, apart = criterion.core, claim.apart_of(criterion.quantity)
+def _findings(claim: Claim, name: str, quantities: Sequence[Quantity]) -> list[Finding]:
+    """How the criterion of a quantity fares, in every task or mechanism that it was measured of."""
+    criterion, core, apart = claim.criteria[name], name in claim.core, claim.apart_of(name)
     return [
         Finding(
             f"{each.part}: {each.label}" if each.part else each.label,
@@ -178,8 +178,8 @@ def _findings(claim: Claim, criterion: Criterion, quantities: Sequence[Quantity]
             apart,
         )
         for each in quantities
-        if each.name == criterion.quantity
-    ] or [Finding(criterion.quantity, "not measured", "", "not measured", core, apart)]
+        if each.name == name
+    ] or [Finding(name, "not measured", "", "not measured", core, apart)]
 
 
 def outcome(criterion: Criterion, quantity: Quantity) -> Outcome:
@@ -244,23 +244,25 @@ def _unmet(
 ) -> Decided | None:
     """The verdict by the first precondition that is not met, or None."""
     smaller = "here" if claim.own else words.smaller(sizes, evidence)
-    for condition in claim.preconditions:
-        if claim.apart_of(condition.quantity) != apart or not (condition.learned or smaller):
+    asked = [(False, each) for each in claim.hard.items() if smaller]
+    asked += [(True, each) for each in claim.learned.items()]
+    for learned, (name, condition) in asked:
+        if claim.apart_of(name) != apart:
             continue
-        quantity = next((each for each in quantities if each.name == condition.quantity), None)
+        quantity = next((each for each in quantities if each.name == name), None)
         if quantity is None or math.isnan(quantity.value):
             if evidence.missing:
                 return _missing(evidence)
-            if not condition.learned:
-                return "too small to tell", f"Could not be measured: {condition.quantity}."
-            found = f"{condition.quantity} could not be measured."
+            if not learned:
+                return "too small to tell", f"Could not be measured: {name}."
+            found = f"{name} could not be measured."
         elif condition.met(quantity.value):
             continue
         else:
             value, unit = number_text(quantity.value, quantity.unit), quantity.unit
             missed = Finding(quantity.label, value, condition.words(unit), "fails", False, apart)
             found = f"{missed}."
-        if not condition.learned:
+        if not learned:
             return "too small to tell", f"Too easy {smaller}: {found}"
         if smaller:
             return "too small to tell", f"Not learned {smaller}: {found}"

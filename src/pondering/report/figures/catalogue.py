@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from pondering.claims.claims import Precondition
 from pondering.claims.quantities import plain_estimate
 from pondering.claims.verdicts import Judgement
 from pondering.params.mechanisms import MECHANISMS
@@ -162,13 +161,14 @@ def claim_figure(found: Judgement) -> FigureSpec:
     claim = found.claim
     bounds = [
         {
-            "quantity": each.quantity,
+            "quantity": name,
             "low": low if math.isfinite(low) else None,
             "high": high if math.isfinite(high) else None,
-            "condition": isinstance(each, Precondition),
+            "condition": asked is claim.learned,
         }
-        for each in (*claim.preconditions, *claim.criteria)
-        for low, high in [each.limits()]
+        for asked in (claim.learned, claim.criteria)
+        for name, bound in asked.items()
+        for low, high in [bound.limits()]
     ]
     return FigureSpec(
         id=f"question-{claim.id}",

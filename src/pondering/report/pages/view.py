@@ -176,8 +176,7 @@ def _claim(
     judgement: Judgement, results: Results, sizes: Mapping[str, tuple[int, int]]
 ) -> ClaimView:
     claim = judgement.claim
-    asked = [each.quantity for each in claim.criteria if each.core]
-    core = [each for name in asked for each in judgement.quantities if each.name == name]
+    core = [each for name in claim.core for each in judgement.quantities if each.name == name]
     drawn = claim_figure(judgement) if claim.own else None
     return ClaimView(
         judgement,
