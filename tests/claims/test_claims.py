@@ -43,7 +43,7 @@ def test_every_claim_and_question_is_there() -> None:
         ("judged_from: quick", "judged_from: huge", "G2.judged_from: Input"),
         ("\nG2:\n", "\nG1:\n", "not valid YAML"),
         ("changes:\n", "changes: [\n", "not valid YAML"),
-        ("verdict: not reproduced", "verdict: failed", "G1.remarks.reduced.verdict: Input"),
+        ("verdict: not reproduced", "verdict: failed", "G1.remark.verdict: Input"),
     ],
 )  # fmt: skip
 def test_a_malformed_claim_is_refused_with_file_and_key(
@@ -93,5 +93,5 @@ def test_the_published_verdicts_and_numbers_follow_from_the_tables() -> None:
         for key in ("estimates", "criteria", "apart", "flips", "seeds", "replicas", "diverged"):
             assert mine[key] == theirs[key], (mine["id"], key)
     for each in judgements:
-        assert each.claim.remarks["reduced"].verdict == each.verdict, each.claim.id
+        assert each.claim.remark and each.claim.remark.verdict == each.verdict, each.claim.id
         assert each.remark.why != each.reason and "not measured" not in each.remark.why

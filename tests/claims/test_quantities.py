@@ -47,7 +47,7 @@ def test_a_window_that_cannot_be_left_out_gives_no_interval(sample: object, valu
 
 
 def quantity(found: Interval, unit: Unit = "steps") -> Quantity:
-    return quantities_of({"any": found}, {"any": (unit, "")}, {})[0]
+    return quantities_of({"any": found}, {"any": (unit, "")})[0]
 
 
 @pytest.mark.parametrize(
@@ -67,17 +67,17 @@ def test_one_seed_or_no_measurement_has_no_interval() -> None:
     assert quantity_text(quantity(rate([]), "share")) == "not measured"
 
 
-def test_labels_take_arguments_texts_of_their_part_and_the_text_of_a_star() -> None:
+def test_labels_take_texts_of_their_part_and_what_a_star_stands_for() -> None:
     one = Interval(1.0, 0.5, 2.0, 3)
     found = {"a": one, "b_8_of_16": one, "b_x, Sort": one, "x, Sort": "the x", "a, Sort": one,
              "w": "1", "w, Sort": "2"}  # fmt: skip
-    texts: dict[str, tuple[Unit, str]] = {"a": ("steps", "a of {size:.0%}, {w}"),
+    texts: dict[str, tuple[Unit, str]] = {"a": ("steps", "a of {w}"),
                                           "b_*": ("steps", "b at *")}  # fmt: skip
     labels = {
-        (each.name, each.part): each.label for each in quantities_of(found, texts, {"size": 0.5})
+        (each.name, each.part): each.label for each in quantities_of(found, texts)
     }
-    assert labels == {("a", ""): "a of 50%, 1", ("b_8_of_16", ""): "b at 8 of 16",
-                      ("b_x", "Sort"): "b at the x", ("a", "Sort"): "a of 50%, 2"}  # fmt: skip
+    assert labels == {("a", ""): "a of 1", ("b_8_of_16", ""): "b at 8 of 16",
+                      ("b_x", "Sort"): "b at the x", ("a", "Sort"): "a of 2"}  # fmt: skip
 
 
 def test_settings_that_most_seeds_solve() -> None:

@@ -24,7 +24,7 @@ from pondering.results.statistics import Interval
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = {
-    each.id: each.model_copy(update={"remarks": {}})
+    each.id: each.model_copy(update={"remark": None})
     for each in load_register(ROOT / "claims.yaml").claims
     if each.own
 }

@@ -20,7 +20,7 @@ from pondering.results.statistics import Interval
 
 OPEN = "too small to tell"
 EVERY = load_register(Path(__file__).parents[2] / "claims.yaml").claims
-CLAIMS = {claim.id: claim.model_copy(update={"remarks": {}}) for claim in EVERY if not claim.own}
+CLAIMS = {claim.id: claim.model_copy(update={"remark": None}) for claim in EVERY if not claim.own}
 """Of the papers; without what is said of the runs that were published."""
 ONE = Criterion(at_least=1.0, partly=0.5, by="estimate")
 THIRD = dict.fromkeys(("G3", "G9", "G10", "B1", "B3", "B4"), "not reproduced")
@@ -240,7 +240,7 @@ def test_a_part_that_is_judged_apart_has_its_verdict() -> None:
 
 def test_a_remark_has_its_numbers_and_belongs_to_one_verdict() -> None:
     remark = Remark(verdict="reproduced", why="{a}, {a: interval}", change="More.")
-    more = {"remarks": {"reduced": remark}, "id": said.id, "further": {}}
+    more = {"remark": remark, "id": said.id, "further": {}}
     found = made_up({"a": Interval(1.5, 1.1, 1.9, 3)}, **more)
     assert (found.remark.why, found.remark.change) == (
         "1.50 steps, 1.50 steps (1.10 to 1.90)", "More.",

@@ -98,18 +98,14 @@ class PaperSize(Entry):
 
 
 class Remark(Entry):
-    """What is said of a verdict where it is `verdict`: why, and what would change it.
+    """What is said of the published verdict where it is `verdict`: why, and what would change it.
 
-    Each is a sentence; `quantities.in_words` says what stands in braces.
-
-    Args:
-        cause: what made the result so, as far as was found.
+    `quantities.in_words` says what stands in braces.
     """
 
     verdict: Verdict
     why: Text
     change: Text
-    cause: str = ""
 
 
 def _measure_named(name: str) -> Callable[..., Measured]:
@@ -148,7 +144,6 @@ class Claim(Entry):
         repeated_from: where a setting has seeds from here on, these alone count.
         paper_size: by experiment, where it must be as large as the paper's for the claim to count
             as tried at the paper's own size; none of a claim of our own.
-        remarks: by profile, what its verdict means.
     """
 
     id: str = ""
@@ -173,7 +168,7 @@ class Claim(Entry):
     fresh_from: int = 0
     repeated_from: int | None = None
     paper_size: dict[str, PaperSize] = Field(default_factory=dict)
-    remarks: dict[str, Remark] = Field(default_factory=dict)
+    remark: Remark | None = None
 
     @model_validator(mode="after")
     def _measure_takes_arguments(self) -> Self:
@@ -191,7 +186,7 @@ class Claim(Entry):
         """
         every = self.core | self.further | self.beside
         texts = {name: (unit, label) for name, (unit, label, *_) in every.items()}
-        return quantities_of(self._found_in(evidence), texts, self.arguments)
+        return quantities_of(self._found_in(evidence), texts)
 
     @property
     def criteria(self) -> dict[str, Criterion]:

@@ -44,24 +44,21 @@ class Quantity:
     part: str = ""
 
 
-def quantities_of(
-    found: Measured, texts: Texts, arguments: Mapping[str, Any]
-) -> tuple[Quantity, ...]:
+def quantities_of(found: Measured, texts: Texts) -> tuple[Quantity, ...]:
     """What a measure gave, with the texts that its claim has for it.
 
     Args:
         found: by the measure.
-        texts: of the claim. `{name}` in a label is an argument, or a text by the measure. A `*` in
-            the name of a quantity stands for any letters, and in its label for the measure's text
-            for these letters, or for the letters themselves.
-        arguments: of the measure.
+        texts: of the claim. `{name}` in a label is a text by the measure. A `*` in the name of a
+            quantity stands for any letters, and in its label for the measure's text for these
+            letters, or for the letters themselves.
     """
     every = []
     for key, each in found.items():
         if isinstance(each, str):
             continue
         name, _, part = key.partition(", ")
-        words = dict(arguments)
+        words = {}
         for other, text in found.items():
             if isinstance(text, str) and other.partition(", ")[2] == part:
                 words[other.partition(", ")[0]] = text

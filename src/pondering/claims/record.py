@@ -61,7 +61,6 @@ def _plain(judgement: Judgement) -> dict[str, Any]:
         "runs": evidence.runs,
         "difficulties": {name: list(size) for name, size in evidence.sizes.items()},
         "estimates": [plain_estimate(quantity) for quantity in judgement.quantities],
-        "cause": judgement.remark.cause,
         "criteria": [asdict(finding) for finding in judgement.findings],
     }
 

@@ -48,8 +48,8 @@ CHANGE: dict[Verdict, str] = {
 def remark(
     claim: Claim, profile: str, verdict: Verdict, reason: str, quantities: Sequence[Quantity]
 ) -> Remark:
-    """What is said of a verdict: the claim's own words for this profile, else `reason`."""
-    written = claim.remarks.get(profile)
+    """What is said of a verdict: the claim's own words for a published one, else `reason`."""
+    written = claim.remark if profile == "reduced" else None
     if not written or written.verdict != verdict or not quantities:
         return Remark(verdict=verdict, why=reason, change=CHANGE[verdict])
     estimates = [plain_estimate(each) for each in quantities]

@@ -41,7 +41,7 @@ def judge_command(paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str
             f"{paths[0]}: no claim is about {name!r}; they are about {', '.join(known)}"
         )
     # remarks are of the published runs
-    claims = [claim.model_copy(update={"remarks": {}}) for claim in register.claims]
+    claims = [claim.model_copy(update={"remark": None}) for claim in register.claims]
     judgements = judge_all(claims, results)
     tables = list(results.tables)
     click.echo(claims_text.given(judgements, register, tables, profile, options.width()))
