@@ -73,9 +73,7 @@ def test_labels_take_texts_of_their_part_and_what_a_star_stands_for() -> None:
              "w": "1", "w, Sort": "2"}  # fmt: skip
     texts: dict[str, tuple[Unit, str]] = {"a": ("steps", "a of {w}"),
                                           "b_*": ("steps", "b at *")}  # fmt: skip
-    labels = {
-        (each.name, each.part): each.label for each in quantities_of(found, texts)
-    }
+    labels = {(each.name, each.part): each.label for each in quantities_of(found, texts)}
     assert labels == {("a", ""): "a of 1", ("b_8_of_16", ""): "b at 8 of 16",
                       ("b_x", "Sort"): "b at the x", ("a", "Sort"): "a of 2"}  # fmt: skip
 

@@ -12,7 +12,7 @@ import pytest
 from support.claim_cases import BITS, CASES, NUMBERS, TAUS, nothing_learned
 from support.claim_tables import results, rows
 
-from pondering.claims.claims import Bound, Claim, Criterion, Remark, load_register
+from pondering.claims.claims import Bound, Claim, Criterion, PaperSize, Remark, load_register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import Judgement, judge, judge_all
 from pondering.results.results import Results
@@ -38,7 +38,9 @@ def test_a_claim_is_reproduced_contradicted_or_left_open(name: str) -> None:
     as_in_the_paper, contrary, insufficient = (judge(CLAIMS[name], each) for each in CASES[name])
     assert as_in_the_paper.verdict == "reproduced", as_in_the_paper.findings
     assert {each.outcome for each in as_in_the_paper.findings} == {"holds"}
-    found = {each.name: each.value for each in as_in_the_paper.quantities}
+    claim = as_in_the_paper.claim
+    own = (each for each in as_in_the_paper.quantities if not claim.apart_of(each))
+    found = {each.name: each.value for each in own}
     expected = NUMBERS.get(name, {})
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-5)
     assert contrary.verdict == "not reproduced", contrary.findings
@@ -232,10 +234,14 @@ def test_an_interval_that_holds_the_bound_is_undecided_or_nearly_holds(
 
 def test_a_part_that_is_judged_apart_has_its_verdict() -> None:
     holds, fails = Interval(1.5, 1.1, 1.9, 3), Interval(0.5, 0.1, 0.9, 3)
-    judgement = made_up({"a": fails, "b": holds}, apart={"addition": ("b*",)})
+    more: dict[str, Any] = {"apart": {"addition": "addition"}, "further": {}}
+    more["paper_size"] = {"addition": PaperSize()}
+    judgement = made_up({"a": fails, "a, addition": holds}, **more)
     assert judgement.verdict == "not reproduced"
     assert judgement.apart == {"addition": ("reproduced", "Every criterion holds.")}
     assert claims_json([judgement], results([]))["verdicts"] == {"G2": "no", "G2 addition": "yes"}
+    without = made_up({"a": holds}, **more)
+    assert without.verdict == "reproduced" and without.apart["addition"][0] == "undecided"
 
 
 def test_a_remark_has_its_numbers_and_belongs_to_one_verdict() -> None:

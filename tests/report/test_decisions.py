@@ -86,10 +86,10 @@ def test_whiskers_are_the_intervals() -> None:
     (beyond,) = (
         q
         for q in found.quantities
-        if (q.part, q.name) == ("Random depth", "accuracy_beyond_8_of_16")
+        if (q.part, q.name) == ("Comparison beyond, Random depth", "accuracy_beyond")
     )
     axes = must(figure_of("Q5", results).draw(results)).axes[0]
-    place = rows(axes)[f"Random depth: {beyond.label}"]
+    place = rows(axes)[f"{beyond.part}: {beyond.label}"]
     whisker = next(
         each
         for each in axes.lines

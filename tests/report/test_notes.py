@@ -48,7 +48,7 @@ CHECKED = [
     ("PonderNet computes {}", "B3 compute_ratio"),
     ("PonderNet errs on {} and ACT on", "parity_extrapolation/extrapolation pondernet 0.4 error"),
     ("and ACT on {} of inputs", "parity_extrapolation/extrapolation act 0.002 error"),
-    ("right on a median of {}", "Q5 PonderNet/accuracy_beyond_12_of_24"),
+    ("right on more than {} there", "Q5 Ways to halt, farther, PonderNet/accuracy_beyond"),
     ("ACT errs on {} of sequences", "logic act 0.003 error"),
     ("the plain network on {}. Over tau", "logic repeat 1 error"),
     ("ACT takes {} more at ten gates", "G5 rise"),

@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Callable
 from datetime import date
-from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Literal, Self, cast, get_args
@@ -137,8 +136,7 @@ class Claim(Entry):
             an easy task is a finding, not an excuse.
         judged_from: the smallest profile at which it can be judged; where that is quick, on data
             that stand in for the paper's too.
-        apart: parts of the claim that have a verdict of their own, by name. The quantities and
-            experiments of a part are listed; `*` stands for any letters.
+        apart: parts that have a verdict of their own, by the same bounds, and their experiments.
         minimum_seeds: fewest of a setting.
         fresh_from: the first seed that counts, where smaller ones suggested the claim.
         repeated_from: where a setting has seeds from here on, these alone count.
@@ -162,7 +160,7 @@ class Claim(Entry):
     beside: dict[str, tuple[Unit, Text]] = Field(default_factory=dict)
     learned: dict[str, Bound] = Field(default_factory=dict)
     hard: dict[str, Bound] = Field(default_factory=dict)
-    apart: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    apart: dict[str, str] = Field(default_factory=dict)
     judged_from: Profile = "reduced"
     minimum_seeds: int = Field(default=5, ge=1)
     fresh_from: int = 0
@@ -222,10 +220,9 @@ class Claim(Entry):
         profiles = get_args(Profile)
         return profiles.index(profile) >= profiles.index(self.judged_from)
 
-    def apart_of(self, name: str) -> str:
-        """What a quantity or an experiment is judged apart with; "" for the claim itself."""
-        every = ((apart, each) for apart, own in self.apart.items() for each in own)
-        return next((apart for apart, each in every if fnmatch(name, each)), "")
+    def apart_of(self, quantity: Quantity) -> str:
+        """The part that a quantity is judged apart with; "" for the claim itself."""
+        return quantity.part if quantity.part in self.apart else ""
 
     @property
     def experiments(self) -> tuple[str, ...]:

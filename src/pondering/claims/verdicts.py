@@ -167,19 +167,22 @@ def _judged(claim: Claim, results: Results) -> Judgement:
 
 def _findings(claim: Claim, name: str, quantities: Sequence[Quantity]) -> list[Finding]:
     """How the criterion of a quantity fares, in every task or mechanism that it was measured of."""
-    criterion, core, apart = claim.criteria[name], name in claim.core, claim.apart_of(name)
-    return [
+    criterion, core = claim.criteria[name], name in claim.core
+    found = [
         Finding(
             f"{each.part}: {each.label}" if each.part else each.label,
             quantity_text(each),
             criterion.words(each.unit),
             outcome(criterion, each),
             core,
-            apart,
+            claim.apart_of(each),
         )
         for each in quantities
         if each.name == name
-    ] or [Finding(name, "not measured", "", "not measured", core, apart)]
+    ]
+    asked = ["", *(claim.apart if core else ())]
+    lacking = [apart for apart in asked if not any(each.apart == apart for each in found)]
+    return found + [Finding(name, "not measured", "", "not measured", core, a) for a in lacking]
 
 
 def outcome(criterion: Criterion, quantity: Quantity) -> Outcome:
@@ -213,8 +216,9 @@ def _decided(
     findings: Sequence[Finding],
 ) -> Decided:
     """The verdict on the claim itself, or on a part that is judged apart."""
-    paper = claim.paper_size.items()
-    sizes = {name: size for name, size in paper if claim.apart_of(name) == apart}
+    paper, others = claim.paper_size, {*claim.apart.values()}
+    own = [claim.apart[apart]] if apart else [name for name in paper if name not in others]
+    sizes = {name: paper[name] for name in own}
     return (
         _obstacle(claim, evidence)
         or _unmet(apart, claim, evidence, sizes, quantities)
@@ -247,9 +251,8 @@ def _unmet(
     asked = [(False, each) for each in claim.hard.items() if smaller]
     asked += [(True, each) for each in claim.learned.items()]
     for learned, (name, condition) in asked:
-        if claim.apart_of(name) != apart:
-            continue
-        quantity = next((each for each in quantities if each.name == name), None)
+        own = (each for each in quantities if claim.apart_of(each) == apart)
+        quantity = next((each for each in own if each.name == name), None)
         if quantity is None or math.isnan(quantity.value):
             if evidence.missing:
                 return _missing(evidence)

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from pondering.claims.evidence import Evidence, InsufficientError, NotRunError, require
+from pondering.claims.evidence import Evidence, InsufficientError, require
 from pondering.claims.frames import Array, by
 from pondering.claims.quantities import Measured, parted
 from pondering.params.mechanisms import MECHANISMS
@@ -107,35 +107,18 @@ RIGHT_INSIDE = 0.9
 """Accuracy inside the range, as B2 asks for, below which a mechanism has nothing to extrapolate."""
 
 
-def beyond_the_range(
-    evidence: Evidence, *, experiments: Sequence[str], names: Sequence[str]
-) -> Measured:
+def beyond_the_range(evidence: Evidence, *, experiment: str) -> Measured:
     """Q5: accuracy beyond the range, of each mechanism at its setting that is best inside.
 
-    accuracy_beyond_NAME is of mechanisms that are right on RIGHT_INSIDE inside, and
-    best_accuracy_beyond_NAME that of the best of them. Of all mechanisms _at_N, _at_2N and _at_4N
-    are forced to so many steps, and _inside is the accuracy inside.
+    A part is a mechanism. accuracy_beyond is of those that are right on RIGHT_INSIDE inside, and
+    best_accuracy that of the best of them. Of all mechanisms accuracy_at_N, _at_2N and _at_4N are
+    forced to so many steps, and accuracy_inside is that inside.
 
     Args:
-        experiments: the tasks, with the splits "interpolation" and "extrapolation".
-        names: of each, what of it the networks were trained on.
-
-    Raises:
-        NotRunError: no experiment has been run.
+        experiment: has the splits "interpolation" and "extrapolation".
     """
-    every: Measured = {}
-    for experiment, trained in zip(experiments, names, strict=True):
-        with suppress(NotRunError):
-            every |= _beyond(evidence, experiment, trained)
-    if not every:
-        raise NotRunError("; ".join(evidence.missing))
-    return every
-
-
-def _beyond(evidence: Evidence, experiment: str, trained: str) -> Measured:
-    """The quantities of one task; a part is a mechanism."""
     there = {read_variant(name)[0] for name in evidence.table(experiment)["mechanism"]}
-    name, found = f"accuracy_beyond_{trained}", Measured()
+    found: Measured = {}
     learned: dict[str, Interval] = {}
     for mechanism in (each for each in MECHANISMS if each in there):
         inside, beyond = (
@@ -152,16 +135,13 @@ def _beyond(evidence: Evidence, experiment: str, trained: str) -> Measured:
         known, title = mean_interval(inside[best]), MECHANISMS[mechanism].title
         own: Measured = {}
         if known.estimate >= RIGHT_INSIDE:
-            own[name] = learned[title] = median_interval(beyond[best])
+            own["accuracy_beyond"] = learned[title] = median_interval(beyond[best])
         for steps, each in _forced(evidence, experiment, *best).items():
-            own[f"{name}_at_{steps}"] = each
-        own[f"{name}_inside"] = known
+            own[f"accuracy_at_{steps}"] = each
+        own["accuracy_inside"] = known
         found |= parted(own, title)
-    if learned:
-        first = max(learned, key=lambda each: learned[each].estimate)
-        found[f"best_{name}"] = learned[first]
-        found[f"best_beyond_{trained}"] = first
-    return found
+    first = max(learned, key=lambda each: learned[each].estimate, default="none")
+    return found | {"best_accuracy": learned.get(first, mean_interval([])), "best": first}
 
 
 def _forced(

@@ -22,7 +22,7 @@ from pondering.claims.frames import (
     lowest_error,
     trend,
 )
-from pondering.claims.quantities import Measured
+from pondering.claims.quantities import Measured, parted
 from pondering.results.statistics import Interval, interval, mean_interval
 
 
@@ -49,11 +49,11 @@ def ponder_by_bits(
     """
     asked = learned_below, minimum_networks
     leading = _by_bits(evidence, experiments[0], *asked, tau_from * (1 - 1e-9), tau_to)
-    found: Measured = {"solved_networks": leading.pop("solved"), **leading}
+    found: Measured = {**leading}
     with suppress(NotRunError, InsufficientError):
         apart = _by_bits(evidence, experiments[1], *asked, 0)
         del apart["rise_all"]
-        found |= {f"scattered_{name}": each for name, each in apart.items()}
+        found |= parted({**apart}, "scattered elements")
     return found
 
 
@@ -76,7 +76,7 @@ def _by_bits(
     solved = every[every["error"] < learned_below]
     enough = solved if len(solved) >= minimum else solved[:0]
     return {
-        "solved": count(len(solved), len(every)),
+        "solved_networks": count(len(solved), len(every)),
         "rise": mean_interval(enough["rise"]),
         "linearity": mean_interval(enough["explained"]),
         "steepness_trend": interval(_steepness, enough[["setting", "rise"]]),

@@ -275,20 +275,19 @@ def repeat_against_act(
     The gaps are above zero where ACT has the smaller error.
 
     Args:
-        experiments: the task on which the fixed repeat also learns sooner (parity), and the
-            other task (addition).
+        experiments: parity, on which the fixed repeat also learns sooner, and addition.
         solved_error: training error at which a task counts as solved (2%, as in the paper).
     """
     found: Measured = {}
-    for name, experiment in zip(("first", "second"), experiments, strict=True):
+    for part, experiment in zip(("parity", "addition"), experiments, strict=True):
         repeat = evidence.sweep(experiment, "repeat", above=1)
         errors = by(evidence.sweep(experiment, "act"), "error"), by(repeat, "error")
-        found[f"{name}_best"] = interval(better_accuracy, *errors)
-        found[f"{name}_gap"] = interval(accuracy_gain, *errors)
+        found[f"best, {part}"] = interval(better_accuracy, *errors)
+        found[f"gap, {part}"] = interval(accuracy_gain, *errors)
     repeats, act = (
         reached(evidence.curves(experiments[0], name), solved_error) for name in ("repeat", "act")
     )
-    found["first_speed"] = ratio_of_soonest(repeats.loc[:, repeats.columns > 1], act)
+    found["speed, parity"] = ratio_of_soonest(repeats.loc[:, repeats.columns > 1], act)
     return found
 
 
