@@ -114,21 +114,6 @@ def test_the_papers_values_are_hollow_beside_ours() -> None:
     assert hollow("sort") == {plain: (0.12, "o"), middle: (0.06, "o")}
 
 
-def test_a_single_failed_seed_is_marked_at_the_end_of_the_axis() -> None:
-    table = table_of("logic", {"repeat": [1.0], "act": [0.01]}, 12)
-    table["error"] = 0.1
-    results = only("logic", tables={"logic": table})
-    table.loc[(table["mechanism"] == "act") & (table["seed"] == 3), "error"] = 0.9
-    axes = must(error_by_penalty.draw(results, "logic")).axes[0]
-    assert 0.3 <= axes.get_ylim()[1] < 0.4
-    assert "90%" in [text.get_text() for text in axes.texts]
-    # The median of twelve seeds does not move.
-    assert line_with(axes, [1.6, 2.4], [0.1, 0.1])
-    table.loc[table["seed"] < 6, "error"] = 0.9
-    axes = must(error_by_penalty.draw(results, "logic")).axes[0]
-    assert axes.get_ylim()[1] > 0.9, "half of the seeds were left out"
-
-
 # --- fixed repeat ---
 
 

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pondering.params.replica import setting_text
-from pondering.report.figures import layout, paper, scales, style
+from pondering.params.ranges import setting_text
+from pondering.report.figures import layout, paper, style
 from pondering.report.figures.methods import ENOUGH_FOR_A_BOX
 from pondering.results.results import Card, Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
@@ -64,7 +63,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
         return None
     bars = _bars(per_setting(seeds))
     figure, (axes,) = layout.new_figure([2.7])
-    points: list[tuple[float, float]] = []
     for bar in bars:
         rows = seeds[(seeds["mechanism"] == bar.mechanism) & (seeds["setting"] == bar.setting)]
         colour = style.MECHANISM_COLOUR[bar.name]
@@ -74,7 +72,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
                 _level(axes, bar.x, float(rows["error"].median()), color=style.INK, lw=1.0)
         else:
             _level(axes, bar.x, bar.error, color=colour, lw=4)
-        points += _seed_points(axes, bar.x, rows, crowded=len(bars) > CROWDED)
+        _seed_points(axes, bar.x, rows, crowded=len(bars) > CROWDED)
     axes.errorbar(
         [bar.x for bar in bars], [bar.error for bar in bars], [bar.error_se for bar in bars],
         fmt="none", ecolor=style.INK, elinewidth=1.2, zorder=4,
@@ -88,11 +86,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
         handles += _second_means(axes, bars, table, split, card)
     handles += _of_the_paper(axes, bars, paper.ERRORS.get(experiment))
     _bar_axes(axes, bars, card)
-    top = scales.ceiling(seeds)
-    if np.isfinite(top):
-        ends = max(bar.error + np.nan_to_num(bar.error_se) for bar in bars)
-        shown = [float(np.max(line.get_ydata())) for line in axes.lines]
-        scales.cut_above(axes, max(top, 1.08 * np.nanmax([ends, *shown])), points, card.is_share)
     layout.bottom_legend(figure, handles, 3)
     return figure
 
@@ -121,10 +114,8 @@ def _level(axes: Axes, x: float, value: float, **look: Any) -> None:
     axes.plot([x - 0.4, x + 0.4], [value] * 2, solid_capstyle="butt", **look)
 
 
-def _seed_points(
-    axes: Axes, x: float, rows: pd.DataFrame, *, crowded: bool
-) -> list[tuple[float, float]]:
-    """The seeds of one bar, side by side in the order of their number; returns their places."""
+def _seed_points(axes: Axes, x: float, rows: pd.DataFrame, *, crowded: bool) -> None:
+    """The seeds of one bar, side by side in the order of their number."""
     places = layout.beside(x, rows, 0.5)
     diverged = (rows["status"] == "diverged").to_numpy()
     error = rows["error"].to_numpy()
@@ -132,7 +123,6 @@ def _seed_points(
                  alpha=0.35 if crowded else 0.65, lw=0, zorder=3)  # fmt: skip
     axes.scatter(places[diverged], error[diverged], s=16, marker="x", color=style.INK, lw=1,
                  zorder=3)  # fmt: skip
-    return list(zip(places.tolist(), error.tolist(), strict=True))
 
 
 def _bar_handles(bars: Sequence[Bar], diverged: bool) -> list[Any]:

@@ -111,14 +111,6 @@ def _vertical(axes: Axes, rows: pd.DataFrame, card: Card, apart: bool) -> None:
         scales.share_log_axis(axes)
         return
     scales.from_zero(axes)
-    seeds = per_seed(rows)
-    act = seeds[seeds["mechanism"] == "act"]
-    top, means = scales.ceiling(act), per_setting(act)
-    if np.isfinite(top):
-        ends = (means["error"] + means["error_se"].fillna(0)).max()
-        points = list(zip(act["ponder_time"], act["error"], strict=True))
-        scales.cut_above(axes, max(top, 1.08 * ends), points)
-        axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])
 
 
 def _error_against_ponder(

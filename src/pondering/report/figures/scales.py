@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from pondering.report.figures.style import INK
-
 SQUEEZED = 8.0
 """Steps from which on a linear axis would leave no room between one and two."""
-
-OUTLYING = 3.0
-"""Times the highest median of a setting."""
-
-MOST_OUTLYING = 0.1
-"""Share of the seeds that may lie beyond the end of an axis."""
 
 FAR_APART = 8.0
 """From this ratio of highest to lowest error on, low errors would overlap on a linear axis."""
@@ -76,25 +68,6 @@ def from_zero(axes: Axes) -> None:
     axes.set_ylim(low, high + 0.04 * (high - low))
 
 
-def cut_above(
-    axes: Axes, top: float, points: Sequence[tuple[float, float]], share: bool = True
-) -> None:
-    """End the vertical axis at `top` and mark the points above it there, each with its value.
-
-    Args:
-        axes: the panel.
-        top: where it ends.
-        points: all points of the panel, of which those above are marked.
-        share: whether the values are shares.
-    """
-    axes.set_ylim(top=top)
-    for x, y in points:
-        if y > top:
-            axes.plot(x, top, marker="^", color=INK, ms=5, ls="", clip_on=False, zorder=6)
-            axes.annotate(f"{y:.0%}" if share else f"{y:.1f}", (x, top), (4, -2), fontsize=7,
-                          textcoords="offset points", va="top")  # fmt: skip
-
-
 def share_log_axis(axes: Axes) -> None:
     """A logarithmic vertical axis of shares, with ticks at 50%, 20% and 10%, or closer."""
     axes.set_yscale("log")
@@ -108,18 +81,3 @@ def far_apart(errors: Iterable[float]) -> bool:
     """Whether the errors of settings need a logarithmic axis; never where one of them is 0."""
     known = [error for error in errors if not math.isnan(error)]
     return bool(known) and 0 < FAR_APART * min(known) < max(known)
-
-
-def ceiling(seeds: pd.DataFrame) -> float:
-    """The error above which seeds are marked at the end of an axis, not drawn in place.
-
-    Args:
-        seeds: columns mechanism, setting and error, a row a seed, as `per_seed` gives.
-
-    Returns:
-        Three times the highest median over the seeds of a setting, where some seeds, but at most a
-        tenth, lie above it; else infinite.
-    """
-    top = OUTLYING * seeds.groupby(["mechanism", "setting"])["error"].median().max()
-    above = (seeds["error"] > top).mean()
-    return float(top) if top > 0 and 0 < above <= MOST_OUTLYING else math.inf
