@@ -100,11 +100,15 @@ class Remark(Entry):
     """What is said of the published verdict where it is `verdict`: why, and what would change it.
 
     `quantities.in_words` says what stands in braces.
+
+    Args:
+        cause: what made the result so, as far as was found. The brief view leaves it out.
     """
 
     verdict: Verdict
     why: Text
     change: Text
+    cause: str = ""
 
 
 def _measure_named(name: str) -> Callable[..., Measured]:

@@ -49,6 +49,7 @@ def _plain(judgement: Judgement) -> dict[str, Any]:
         "reason": judgement.reason,
         "why": judgement.remark.why,
         "change": judgement.remark.change,
+        "cause": judgement.remark.cause,
         "apart": {
             part: {"verdict": verdict, "reason": reason}
             for part, (verdict, reason) in judgement.apart.items()

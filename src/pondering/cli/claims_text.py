@@ -99,6 +99,7 @@ def full(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
         rows.append(("runs", f"{evidence.replicas} networks, {seeds} seeds a setting"))
     rows += [("why", remark.why), ("would change", remark.change), *_apart(entry)]
     rows += [("but", each) for each in entry.flips]
+    rows += [("cause", remark.cause)] if remark.cause else []
     if evidence.unfinished:
         rows.append(("runs", f"unfinished: {', '.join(evidence.unfinished)}"))
     return _block(entry, [*rows, *((str(each.on), each.what) for each in changes)], width)
