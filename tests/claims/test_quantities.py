@@ -69,13 +69,12 @@ def test_one_seed_or_no_measurement_has_no_interval() -> None:
 
 def test_labels_take_texts_of_their_part_and_what_a_star_stands_for() -> None:
     one = Interval(1.0, 0.5, 2.0, 3)
-    found = {"a": one, "b_8_of_16": one, "b_x, Sort": one, "x, Sort": "the x", "a, Sort": one,
-             "w": "1", "w, Sort": "2"}  # fmt: skip
+    found = {"a": one, "b_-3": one, "a, Sort": one, "w": "1", "w, Sort": "2"}
     texts: dict[str, tuple[Unit, str]] = {"a": ("steps", "a of {w}"),
                                           "b_*": ("steps", "b at *")}  # fmt: skip
     labels = {(each.name, each.part): each.label for each in quantities_of(found, texts)}
-    assert labels == {("a", ""): "a of 1", ("b_8_of_16", ""): "b at 8 of 16",
-                      ("b_x", "Sort"): "b at the x", ("a", "Sort"): "a of 2"}  # fmt: skip
+    assert labels == {("a", ""): "a of 1", ("b_-3", ""): "b at \N{MINUS SIGN}3",
+                      ("a", "Sort"): "a of 2"}  # fmt: skip
 
 
 def test_settings_that_most_seeds_solve() -> None:

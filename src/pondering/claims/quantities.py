@@ -49,9 +49,8 @@ def quantities_of(found: Measured, texts: Texts) -> tuple[Quantity, ...]:
 
     Args:
         found: by the measure.
-        texts: of the claim. `{name}` in a label is a text by the measure. A `*` in the name of a
-            quantity stands for any letters, and in its label for the measure's text for these
-            letters, or for the letters themselves.
+        texts: of the claim. `{name}` in a label is a text by the measure. A `*` stands for any
+            letters, the same in the name of a quantity and in its label.
     """
     every = []
     for key, each in found.items():
@@ -63,7 +62,7 @@ def quantities_of(found: Measured, texts: Texts) -> tuple[Quantity, ...]:
             if isinstance(text, str) and other.partition(", ")[2] == part:
                 words[other.partition(", ")[0]] = text
         unit, label, letters = _text(name, texts)
-        label = label.replace("*", words.get(letters, letters.replace("_", " ")))
+        label = label.replace("*", letters.replace("-", "\N{MINUS SIGN}"))
         cut = each.within(*LIMITS.get(unit, (-math.inf, math.inf)))
         known = not math.isnan(each.estimate)
         low, high = (end if known and not math.isnan(end) else None for end in (cut.low, cut.high))

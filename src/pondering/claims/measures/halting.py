@@ -64,8 +64,7 @@ def steps_and_difficulty(
         found["other_settings"] = mean_over_networks(elsewhere, "trend")
         found["solved_elsewhere"] = count_of(elsewhere)
         for name, own in elsewhere.groupby("mechanism", sort=False):
-            found[f"correlation_of_{name}"] = mean_over_networks(own, "trend")
-            found[str(name)] = title_of(str(name))
+            found[f"correlation, {title_of(str(name))}"] = mean_over_networks(own, "trend")
     return found
 
 
@@ -87,7 +86,7 @@ def _beta(variant: str) -> float:
 def reversed_kl(evidence: Evidence, *, experiment: str, correlated: str) -> Measured:
     """Q7: what KL(prior || p) changes against KL(p || prior), at the same beta, prior and seed.
 
-    Where there are several priors or betas, the same of each: opposite effects cancel in a mean.
+    Where there are several priors or betas, each is a part: opposite effects cancel in a mean.
 
     Args:
         correlated: the experiment whose steps are held against difficulty, as in Q1; of pairs that
@@ -101,9 +100,8 @@ def reversed_kl(evidence: Evidence, *, experiment: str, correlated: str) -> Meas
     for column, named in {"setting": "lambda_p", "mechanism": "beta"}.items():
         if pairs[column].nunique() > 1:
             for value, own in pairs.groupby(column, sort=False):
-                at = f"{named} {setting_text(value)}" if value else f"the usual {named}"
-                found |= _differences(own, trends, f"_at_{at.replace(' ', '_')}")
-                found[at.replace(" ", "_")] = at
+                part = f"{named} {setting_text(value)}" if value else f"the usual {named}"
+                found |= parted(_differences(own, trends, f"_at_{named}"), part)
     return found
 
 
@@ -218,10 +216,8 @@ def initial_bias(evidence: Evidence, *, experiment: str, usual: float) -> Measur
     found: Measured = {}
     asked = every["solved"].any() and first.mean() <= ROOM
     for (bias, warmed), own in sorted(starts.items()) if asked else ():
-        at = f"{bias:g}".replace("-", "minus_")
-        name = f"solved_more_at_bias_{at}{'_warmed' if warmed else ''}"
+        name = f"solved_more_at_bias_{bias:g}{'_warmed' if warmed else ''}"
         found[name] = rate_difference(rate(own["solved"]), rate(first))
-        found[at] = f"{bias:g}".replace("-", "\N{MINUS SIGN}")
     found |= _fallen(evidence, experiment, names)
     return found | {f"solved_at_bias_{usual:g}": rate(first)}
 
