@@ -105,14 +105,6 @@ def test_boxes_hold_the_quartiles_and_solve_rates_of_the_seeds() -> None:
     np.testing.assert_allclose(lower.lines[0].get_ydata(), rates)
 
 
-def test_few_seeds_have_no_box() -> None:
-    results = made_up_results(seeds=4, diverged=None, points=3)
-    upper = must(seeds_by_setting.draw(results, NAME, "pondernet")).axes[0]
-    assert not upper.patches and len(upper.collections) == 3
-    median = 1 - np.median([e for e, _ in seed_means(results.tables[NAME], "pondernet", 0.1)])
-    assert line_with(upper, [-0.3, 0.3], [median] * 2)
-
-
 def test_the_papers_medians_stand_at_its_settings_beside_ours() -> None:
     results = only(NAME, tables={NAME: table_of(NAME, {"act": [2e-4, 3e-3]}, 5)})
     upper, lower = must(seeds_by_setting.draw(results, NAME, "act")).axes
@@ -155,21 +147,6 @@ def test_each_network_has_a_line_and_solved_networks_a_bold_mean(
     student = stats.ttest_1samp([1, 2, 3], 0).confidence_interval()
     ends = lower.containers[0].lines[2][0].get_segments()[0][:, 0]
     assert ends == pytest.approx([student.low, student.high], abs=1e-3)
-
-
-def test_networks_of_a_seed_are_left_out_together() -> None:
-    """Two settings of a seed have one value, so the interval counts seeds."""
-    solved = [
-        pd.DataFrame({"mechanism": ["act"], "setting": [tau], "seed": [seed]})
-        for tau in (0.1, 0.2)
-        for seed in (0, 1, 2)
-    ]
-    found = solved_networks.mean_of(solved, [1.0, 2.0, 4.0, 1.0, 2.0, 4.0])
-    student = stats.ttest_1samp([1, 2, 4], 0).confidence_interval()
-    assert (found.low, found.high) == pytest.approx((student.low, student.high))
-    assert found.count == 3
-    few = solved_networks.mean_of(solved[:4], [1.0, 2.0, 4.0, np.nan])
-    assert few.estimate == pytest.approx(7 / 3)
 
 
 # --- exits ---

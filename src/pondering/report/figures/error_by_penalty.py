@@ -14,7 +14,6 @@ from matplotlib.patches import Patch
 
 from pondering.params.ranges import setting_text
 from pondering.report.figures import layout, paper, style
-from pondering.report.figures.methods import ENOUGH_FOR_A_BOX
 from pondering.results.results import Card, Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
 
@@ -68,8 +67,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         colour = style.MECHANISM_COLOUR[bar.name]
         if card.is_share:
             axes.bar(bar.x, bar.error, width=0.8, color=colour, alpha=0.75)
-            if len(rows) >= ENOUGH_FOR_A_BOX:
-                _level(axes, bar.x, float(rows["error"].median()), color=style.INK, lw=1.0)
+            _level(axes, bar.x, float(rows["error"].median()), color=style.INK, lw=1.0)
         else:
             _level(axes, bar.x, bar.error, color=colour, lw=4)
         _seed_points(axes, bar.x, rows, crowded=len(bars) > CROWDED)

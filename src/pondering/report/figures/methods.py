@@ -21,8 +21,6 @@ COMPARED = ("plain", "act", "pondernet")
 """What Banino 2021 compares."""
 TRAINED_FOR_IT = ("repeat", "act", "pondernet")
 """The mechanisms that such a comparison must have trained; a plain network is a repeat."""
-ENOUGH_FOR_A_BOX = 5
-"""Values from which on a box shows their quartiles."""
 
 
 @dataclass(frozen=True)
@@ -98,24 +96,15 @@ def boxes(
     axes: Axes, groups: Sequence[np.ndarray], places: Sequence[float], colour: str,
     vertical: bool = True,
 ) -> None:  # fmt: skip
-    """Boxes with every value as a point beside its neighbours.
-
-    Of fewer than five values the quartiles say nothing, so a line marks the median instead.
-    """
+    """Boxes of quartiles with every value as a point beside its neighbours."""
     line = {"color": style.INK, "linewidth": 1.1}
-    many = [(g, p) for g, p in zip(groups, places, strict=True) if len(g) >= ENOUGH_FOR_A_BOX]
-    if many:
-        axes.boxplot(
-            [group for group, _ in many], positions=[place for _, place in many],
-            widths=0.6, showfliers=False, manage_ticks=False,
-            orientation="vertical" if vertical else "horizontal", patch_artist=True,
-            boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour},
-            medianprops={"color": style.INK, "linewidth": 1.8}, whiskerprops=line, capprops=line,
-        )  # fmt: skip
+    axes.boxplot(
+        [*groups], positions=[*places], widths=0.6, showfliers=False, manage_ticks=False,
+        orientation="vertical" if vertical else "horizontal", patch_artist=True,
+        boxprops={"facecolor": colour, "alpha": 0.35, "edgecolor": colour},
+        medianprops={"color": style.INK, "linewidth": 1.8}, whiskerprops=line, capprops=line,
+    )  # fmt: skip
     for place, values in zip(places, groups, strict=True):
-        if 0 < len(values) < ENOUGH_FOR_A_BOX:
-            middle, ends = [float(np.median(values))] * 2, [place - 0.3, place + 0.3]
-            axes.plot(*((ends, middle) if vertical else (middle, ends)), color=colour, lw=1.8)
         beside = layout.beside(place, values, 0.4)
         x, y = (beside, values) if vertical else (values, beside)
         crowded = len(groups) > 12

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from pondering.params.replica import setting_text
 from pondering.report.figures import layout, paper, style
-from pondering.report.figures.methods import ENOUGH_FOR_A_BOX, boxes
+from pondering.report.figures.methods import boxes
 from pondering.results.results import Results
 from pondering.results.statistics import SOLVED_ERROR, rate
 from pondering.results.tables import headline, per_seed
@@ -64,12 +64,10 @@ def draw(results: Results, experiment: str, mechanism: str) -> Figure | None:
     if len(settings) > 9:
         lower.tick_params(axis="x", rotation=90)
     handles: list[Line2D | Patch] = [
+        Patch(color=colour, alpha=0.35, label="quartiles over seeds"),
         Line2D([], [], marker="o", ls="", ms=3, color=style.INK, label="one seed"),
         Line2D([], [], color=style.INK, ls=":", label="chance"),
+        Line2D([], [], **(style.HOLLOW | {"ms": 5}), label="paper's median"),
     ]
-    boxed = any(len(errors) >= ENOUGH_FOR_A_BOX for errors in groups)
-    quartiles = Patch(color=colour, alpha=0.35, label="quartiles over seeds")
-    handles.insert(0, quartiles if boxed else Line2D([], [], color=colour, label="median"))
-    handles.append(Line2D([], [], **(style.HOLLOW | {"ms": 5}), label="paper's median"))
     layout.bottom_legend(figure, handles, 2)
     return figure
