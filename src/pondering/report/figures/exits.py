@@ -51,10 +51,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
         highest point so far gains nothing over a fixed step. Rules beat the oracle where networks
         lose right answers. None without a table of exit rules.
     """
-    ruled = _shown(results, experiment)
+    ruled = at_best_settings(results.exits.get(experiment), results.tables.get(experiment))
     if not ruled:
         return None
-    means = _means(results, experiment)
+    means = per_setting(per_seed(headline(results.tables[experiment])))
+    means = means.dropna(subset=["ponder_time"])  # diverged ones have no steps
     found = [each for each in MECHANISMS if each in ruled or (means["mechanism"] == each).any()]
     columns = min(len(found), 2)
     rows = -(-len(found) // columns)
@@ -98,26 +99,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
     return figure
 
 
-def _shown(results: Results, experiment: str) -> dict[str, pd.DataFrame]:
-    """The rows of each mechanism."""
-    return at_best_settings(results.exits.get(experiment), results.tables.get(experiment))
-
-
-def _means(results: Results, experiment: str) -> pd.DataFrame:
-    """Error and steps of every setting, over seeds; diverged ones have no steps."""
-    means = per_setting(per_seed(headline(results.tables[experiment])))
-    return means.dropna(subset=["ponder_time"])
-
-
 def _title(mechanism: str, ruled: Mapping[str, pd.DataFrame]) -> str:
     """The mechanism's name, with the setting whose networks the rules stop."""
     if mechanism in ruled:
-        return _method(mechanism, ruled[mechanism]).legend
+        return Method(mechanism, mechanism, float(ruled[mechanism]["setting"].iloc[0])).legend
     return style.MECHANISM_NAME[mechanism]
-
-
-def _method(mechanism: str, rows: pd.DataFrame) -> Method:
-    return Method(mechanism, mechanism, float(rows["setting"].iloc[0]))
 
 
 def _panel(

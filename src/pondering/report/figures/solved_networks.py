@@ -9,11 +9,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import ArrayLike
 
+from pondering.claims.measures.halting import mean_over_networks
 from pondering.report.figures import layout, scales, style
 from pondering.results.results import Results
-from pondering.results.statistics import SOLVED_ERROR, Interval, interval
+from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import REPLICA, headline, splits_of
 
 CAPTION = (
@@ -33,8 +33,8 @@ def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure
 
     Returns:
         The figure, axes linear: lines are networks, those that solve the task in colour, the bold
-        one their mean with a 95% interval (`mean_of`). Below, points are networks, whiskers the
-        same interval of the mean. None without rows.
+        one their mean with a 95% interval over seeds. Below, points are networks, whiskers the same
+        interval of the mean. None without rows.
     """
     table = results.tables[experiment]
     rows, card = headline(table), results.cards[experiment]
@@ -47,7 +47,8 @@ def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure
         first = first or upper
         solved, others = networks(rows, mechanism)
         _lines(upper, solved, others, style.MECHANISM_COLOUR[mechanism])
-        upper.set_title(f"{style.MECHANISM_NAME[mechanism]}: {_count(solved, others)} solved")
+        there, missed = (part.groupby(REPLICA).ngroups for part in (solved, others))
+        upper.set_title(f"{style.MECHANISM_NAME[mechanism]}: {there} of {there + missed} solved")
         upper.set_xlabel(card.difficulty[splits_of(table)[0]])
         scales.difficulty_axis(upper, rows)
         _gains(lower, -column, solved, style.MECHANISM_COLOUR[mechanism])
@@ -69,67 +70,43 @@ def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure
     return figure
 
 
-def mean_of(solved: Sequence[pd.DataFrame], values: ArrayLike) -> Interval:
-    """The mean of a number of each network, with the jackknife over seeds.
-
-    Networks of one seed are left out together: they saw the same batches.
-
-    Args:
-        solved: rows of each network.
-        values: a number of each; NaN is left out.
-    """
-    frame = pd.DataFrame([part[REPLICA].iloc[0] for part in solved], columns=REPLICA)
-    frame["value"] = np.asarray(values, dtype=np.float64)
-    wide = frame.pivot(index="seed", columns=["mechanism", "setting"], values="value")
-    return interval(np.nanmean, wide.to_numpy(float))
-
-
-def networks(rows: pd.DataFrame, mechanism: str) -> tuple[list[pd.DataFrame], list[pd.DataFrame]]:
-    """The rows of each network of a mechanism by difficulty: those that solve the task, the others.
+def networks(rows: pd.DataFrame, mechanism: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of the networks of a mechanism by difficulty: of those that solve it, of the others.
 
     Args:
         rows: evaluation rows of one split.
         mechanism: as the rows name it.
     """
-    group = rows[rows["mechanism"] == mechanism]
-    each = [part.sort_values("difficulty") for _, part in group.groupby(REPLICA)]
-    return (
-        [part for part in each if part["error"].mean() < SOLVED_ERROR],
-        [part for part in each if not part["error"].mean() < SOLVED_ERROR],
-    )
+    group = rows[rows["mechanism"] == mechanism].sort_values("difficulty")
+    solved = group.groupby(REPLICA)["error"].transform("mean") < SOLVED_ERROR
+    return group[solved], group[~solved]
 
 
-def gains(solved: Sequence[pd.DataFrame]) -> list[float]:
-    """Steps on the hardest inputs less those on the easiest, network by network."""
-    return [float(part["ponder_time"].iloc[-1] - part["ponder_time"].iloc[0]) for part in solved]
-
-
-def _count(solved: Sequence[pd.DataFrame], others: Sequence[pd.DataFrame]) -> str:
-    return f"{len(solved)} of {len(solved) + len(others)}"
-
-
-def _lines(
-    axes: Axes, solved: Sequence[pd.DataFrame], others: Sequence[pd.DataFrame], colour: str
-) -> None:
-    for part in others:
+def _lines(axes: Axes, solved: pd.DataFrame, others: pd.DataFrame, colour: str) -> None:
+    for _, part in others.groupby(REPLICA):
         axes.plot(part["difficulty"], part["ponder_time"], color=style.GREY, lw=0.5, alpha=0.35)
-    for part in solved:
+    for _, part in solved.groupby(REPLICA):
         axes.plot(part["difficulty"], part["ponder_time"], color=colour, lw=0.8, alpha=0.5)
-    if not solved:
+    if solved.empty:
         return
-    wide = pd.concat(solved).groupby("difficulty")["ponder_time"]
-    means = {float(at): mean_of(solved, values) for at, values in wide}
+    means = {
+        float(at): mean_over_networks(each, "ponder_time")
+        for at, each in solved.groupby("difficulty")
+    }
     axes.plot(list(means), [each.estimate for each in means.values()], color=colour, lw=2.2)
     low, high = zip(*((each.low, each.high) for each in means.values()), strict=True)
     axes.fill_between(list(means), low, high, color=colour, alpha=0.2, lw=0)
 
 
-def _gains(axes: Axes, place: float, solved: Sequence[pd.DataFrame], colour: str) -> None:
-    values = gains(solved)
-    if not values:
+def _gains(axes: Axes, place: float, solved: pd.DataFrame, colour: str) -> None:
+    """Steps on the hardest inputs less those on the easiest, network by network."""
+    if solved.empty:
         return
+    steps = solved.groupby(REPLICA)["ponder_time"]
+    gained = (steps.last() - steps.first()).reset_index()
+    values = gained["ponder_time"]
     axes.scatter(values, layout.beside(place, values, 0.5), s=10, color=colour, alpha=0.6, lw=0)
-    mean = mean_of(solved, values)
+    mean = mean_over_networks(gained, "ponder_time")
     if np.isfinite(mean.low):
         half = mean.high - mean.estimate
         axes.errorbar(mean.estimate, place, xerr=half, fmt="o", ms=5, color=style.INK, capsize=3)
