@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, Page
 from support.published import HOSTILE, REGISTER, hostile_results, publish
 
 from pondering.report.pages import build_index
-from pondering.report.pages.markdown import escaped
 from pondering.report.pages.names import PAPERS
+from pondering.report.pages.site import escaped
 from pondering.report.pages.view import MOST_FIGURES
 
 

@@ -21,7 +21,6 @@ from pondering.project.atomic import json_text, write_together
 from pondering.project.paths import PUBLISHED, Layout
 from pondering.report.figures import FIGURES, claim_figure, draw_all
 from pondering.report.pages import names
-from pondering.report.pages.markdown import escaped
 from pondering.report.pages.playable import Playable, playable
 from pondering.report.pages.story import story
 from pondering.report.pages.view import MOST_FIGURES, Page, page_of
@@ -144,6 +143,19 @@ def _environment(*, html: bool, title_of: Callable[[str], str]) -> Environment:
         "most_figures": MOST_FIGURES,
     }
     return environment
+
+
+def escaped(value: Any) -> Any:
+    """A value as plain Markdown text, for report.md; what is already Markup stays as it is."""
+    if isinstance(value, Markup):
+        return value
+    text = (
+        re.sub(r"\s+", " ", str(value))
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+    )
+    return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", text)
 
 
 def _prose(text: str) -> Markup:

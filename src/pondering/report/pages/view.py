@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pondering.claims.claims import Claim
 from pondering.claims.quantities import Quantity
@@ -12,9 +14,9 @@ from pondering.claims.verdicts import Judgement
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant
 from pondering.project.paths import Layout
+from pondering.project.progress import duration
 from pondering.report.figures import FIGURES, FigureSpec, claim_figure, paper
 from pondering.report.pages import names
-from pondering.report.pages.provenance import origins
 from pondering.report.pages.summary import (
     SummaryRow,
     summary_rows,
@@ -242,3 +244,30 @@ def solved_errors(claims: Sequence[Claim]) -> dict[str, float]:
     """Experiment -> the error below which a network has solved it, where a claim says so."""
     named = (claim.arguments for claim in claims if "solved_below" in claim.arguments)
     return {str(each["experiment"]): float(str(each["solved_below"])) for each in named}
+
+
+def origins(layout: Layout, experiment: str, mechanisms: Sequence[str]) -> dict[str, str]:
+    """Commit, command, device and time of the trainings and of the evaluation.
+
+    Args:
+        layout: where the records lie.
+        experiment: whose runs.
+        mechanisms: those that were trained.
+
+    Returns:
+        A mechanism, or "evaluation" -> a line, for the runs that left a record.
+    """
+    files = {each: layout.provenance(experiment, each) for each in mechanisms}
+    files["evaluation"] = layout.provenance(experiment)
+    return {run: _line(path) for run, path in files.items() if path.is_file()}
+
+
+def _line(path: Path) -> str:
+    record = json.loads(path.read_text(encoding="utf-8"))
+    facts = [str(record[key]) for key in ("command", "device") if key in record]
+    if "commit" in record:
+        commit, _, changed = record["commit"].partition("+")
+        facts.insert(0, f"commit {commit[:10]}{' with changes' if changed else ''}")
+    if "wall_seconds" in record:
+        facts.append(duration(float(record["wall_seconds"])))
+    return ", ".join(facts)
