@@ -82,9 +82,11 @@ def test_six_settings_of_each_are_needed(priors: int, taus: int, lacking: str) -
     """Priors above the claim's largest are counted but not judged."""
 
     def b4(priors: int, taus: int) -> object:
-        ponder = rows("pair", "pondernet", [0.15 * (n + 1) for n in range(priors)], flat)
-        act = rows("pair", "act", [0.001 * (n + 1) for n in range(taus)], flat)
-        return measure("B4", results([ponder, act]), experiment="pair")
+        name, settings = "parity_interpolation", {"pondernet": (priors, 0.15), "act": (taus, 0.001)}
+        return measured("B4", results([
+            rows(name, each, [step * (n + 1) for n in range(count)], lambda s, k, d: 0.02)
+            for each, (count, step) in settings.items()
+        ]))  # fmt: skip
 
     assert b4(6, 6)
     with pytest.raises(InsufficientError, match=f"^5 settings of {lacking} were run, 6 are"):
@@ -125,8 +127,7 @@ def test_too_few_seeds_bound_no_ratio_and_never_over_never_is_nan() -> None:
 
 
 def test_a_network_that_was_not_trained_does_not_count() -> None:
-    """One penalty has 19 of 20 seeds; the other seeds solve logic as before."""
-    source = CASES["G4"][0]
+    """One penalty has three of four seeds.
 
     def without(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
         absent = (table["mechanism"] == "act") & (table["setting"] == 0.001) & (table["seed"] == 19)

@@ -67,7 +67,7 @@ def test_one_seed_or_no_measurement_has_no_interval() -> None:
     assert quantity_text(quantity(rate([]), "share")) == "not measured"
 
 
-def test_labels_take_texts_of_their_part_and_what_a_star_stands_for() -> None:
+def test_labels_take_texts_of_their_part_and_the_letters_of_a_star() -> None:
     one = Interval(1.0, 0.5, 2.0, 3)
     found = {"a": one, "b_-3": one, "a, Sort": one, "w": "1", "w, Sort": "2"}
     texts: dict[str, tuple[Unit, str]] = {"a": ("steps", "a of {w}"),

@@ -12,7 +12,7 @@ import pytest
 from support.claim_cases import BITS, CASES, NUMBERS, TAUS, nothing_learned
 from support.claim_tables import results, rows
 
-from pondering.claims.claims import Bound, Claim, Criterion, PaperSize, Remark, load_register
+from pondering.claims.claims import Bound, Criterion, PaperSize, Remark, load_register
 from pondering.claims.record import claims_json
 from pondering.claims.verdicts import Judgement, judge, judge_all
 from pondering.results.results import Results
@@ -21,7 +21,7 @@ from pondering.results.statistics import Interval
 OPEN = "too small to tell"
 EVERY = load_register(Path(__file__).parents[2] / "claims.yaml").claims
 CLAIMS = {claim.id: claim.model_copy(update={"remark": None}) for claim in EVERY if not claim.own}
-"""Of the papers; without what is said of the runs that were published."""
+"""The papers' claims, without the remarks on the published runs."""
 ONE = Criterion(at_least=1.0, partly=0.5, by="estimate")
 THIRD = dict.fromkeys(("G3", "G9", "G10", "B1", "B3", "B4"), "not reproduced")
 """Claims whose third case did not learn at the paper's size; others are too small to tell."""
@@ -119,7 +119,7 @@ def test_a_precondition_that_lapses_hides_no_other() -> None:
     ("learned", "verdict", "reason"),
     [(True, "not reproduced", ": x could not be measured."), (False, OPEN, "Could not be mea")],
 )
-def test_a_condition_that_is_not_measured(learned: bool, verdict: str, reason: str) -> None:
+def test_a_precondition_that_is_not_measured(learned: bool, verdict: str, reason: str) -> None:
     asked = {"learned": {}, "hard": {}} | {"learned" if learned else "hard": {"x": Bound()}}
     claim = CLAIMS["G2"].model_copy(update=asked)
     source = CASES["G2"][0]
@@ -246,7 +246,7 @@ def test_a_part_that_is_judged_apart_has_its_verdict() -> None:
 
 def test_a_remark_has_its_numbers_and_belongs_to_one_verdict() -> None:
     remark = Remark(verdict="reproduced", why="{a}, {a: interval}", change="More.")
-    more = {"remark": remark, "id": said.id, "further": {}}
+    more = {"remark": remark, "further": {}}
     found = made_up({"a": Interval(1.5, 1.1, 1.9, 3)}, **more)
     assert (found.remark.why, found.remark.change) == (
         "1.50 steps, 1.50 steps (1.10 to 1.90)", "More.",

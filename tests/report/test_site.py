@@ -110,7 +110,7 @@ def test_every_verdict_and_outcome_has_a_colour_and_every_verdict_a_meaning(tmp_
     assert {*names.SIGNS} == {*VERDICTS} and {*Outcome.__args__} <= {*names.COLOURS}
 
 
-def test_an_answer_stands_on_the_page_with_its_figure_and_remark(tmp_path: Path) -> None:
+def test_a_question_has_its_figure_and_cause_on_the_page(tmp_path: Path) -> None:
     found = cases.q6(-0.05, 0.5)
     columns = {"seen": 0.0, "error_seen": 0.0, "error_unseen": 0.0}
     tables = {name: table.assign(**columns) for name, table in found.tables.items()}
@@ -120,7 +120,7 @@ def test_an_answer_stands_on_the_page_with_its_figure_and_remark(tmp_path: Path)
     answer = html.partition('id="judged-Q6"')[2].partition("</article>")[0]
     assert 'id="figure-question-Q6"' in answer and 'class="criteria ' in answer
     (claim,) = (each for each in REGISTER.claims if each.id == "Q6")
-    assert claim.remark and claim.remark.change in answer
+    assert claim.remark and claim.remark.cause in answer
 
 
 @pytest.fixture
