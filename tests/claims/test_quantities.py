@@ -67,14 +67,13 @@ def test_one_seed_or_no_measurement_has_no_interval() -> None:
     assert quantity_text(quantity(rate([]), "share")) == "not measured"
 
 
-def test_labels_take_texts_of_their_part_and_the_letters_of_a_star() -> None:
+def test_a_label_has_the_letters_of_a_star() -> None:
     one = Interval(1.0, 0.5, 2.0, 3)
-    found = {"a": one, "b_-3": one, "a, Sort": one, "w": "1", "w, Sort": "2"}
-    texts: dict[str, tuple[Unit, str]] = {"a": ("steps", "a of {w}"),
-                                          "b_*": ("steps", "b at *")}  # fmt: skip
-    labels = {(each.name, each.part): each.label for each in quantities_of(found, texts)}
-    assert labels == {("a", ""): "a of 1", ("b_-3", ""): "b at \N{MINUS SIGN}3",
-                      ("a", "Sort"): "a of 2"}  # fmt: skip
+    texts: dict[str, tuple[Unit, str]] = {"a": ("steps", "an a"), "b_*": ("steps", "b at *")}
+    found = quantities_of({"a": one, "b_-3": one, "a, Sort": one}, texts)
+    labels = {(each.name, each.part): each.label for each in found}
+    minus = "b at \N{MINUS SIGN}3"
+    assert labels == {("a", ""): "an a", ("b_-3", ""): minus, ("a", "Sort"): "an a"}
 
 
 def test_settings_that_most_seeds_solve() -> None:

@@ -18,9 +18,9 @@ LIMITS: dict[Unit, tuple[float, float]] = {
 }
 """Where a number of this unit must lie; Student's t knows nothing of it and goes beyond."""
 
-Measured = dict[str, Interval | str]
+Measured = dict[str, Interval]
 """What a measure gives, by the name of the quantity, or by "NAME, PART" where it is of several
-tasks or mechanisms. A text stands for its name in the quantities' labels."""
+tasks or mechanisms."""
 Texts = Mapping[str, tuple[Unit, str]]
 """Quantity -> unit and label."""
 
@@ -49,37 +49,27 @@ def quantities_of(found: Measured, texts: Texts) -> tuple[Quantity, ...]:
 
     Args:
         found: by the measure.
-        texts: of the claim. `{name}` in a label is a text by the measure. A `*` stands for any
-            letters, the same in the name of a quantity and in its label.
+        texts: of the claim. A `*` stands for any letters, the same in the name of a quantity and in
+            its label.
     """
     every = []
     for key, each in found.items():
-        if isinstance(each, str):
-            continue
         name, _, part = key.partition(", ")
-        words = {}
-        for other, text in found.items():
-            if isinstance(text, str) and other.partition(", ")[2] == part:
-                words[other.partition(", ")[0]] = text
-        unit, label, letters = _text(name, texts)
-        label = label.replace("*", letters.replace("-", "\N{MINUS SIGN}"))
+        unit, label = _text(name, texts)
         cut = each.within(*LIMITS.get(unit, (-math.inf, math.inf)))
         known = not math.isnan(each.estimate)
         low, high = (end if known and not math.isnan(end) else None for end in (cut.low, cut.high))
-        every.append(
-            Quantity(
-                name, label.format_map(words), unit, each.estimate, low, high, each.count, part
-            )
-        )
+        every.append(Quantity(name, label, unit, each.estimate, low, high, each.count, part))
     return tuple(every)
 
 
-def _text(name: str, texts: Texts) -> tuple[Unit, str, str]:
-    """Unit and label of a quantity, and the letters for which its first fitting name has a *."""
+def _text(name: str, texts: Texts) -> tuple[Unit, str]:
+    """Unit and label of a quantity, by the first name that fits it."""
     for known, (unit, label) in texts.items():
         before, star, after = known.partition("*")
         if name == known or (star and name.startswith(before) and name.endswith(after)):
-            return unit, label, name[len(before) : len(name) - len(after)]
+            letters = name[len(before) : len(name) - len(after)]
+            return unit, label.replace("*", letters.replace("-", "\N{MINUS SIGN}"))
     raise KeyError(f"{name} has no label in claims.yaml")
 
 

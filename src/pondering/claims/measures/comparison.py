@@ -119,7 +119,7 @@ def beyond_the_range(evidence: Evidence, *, experiment: str) -> Measured:
     """
     there = {read_variant(name)[0] for name in evidence.table(experiment)["mechanism"]}
     found: Measured = {}
-    learned: dict[str, Interval] = {}
+    learned: list[Interval] = []
     for mechanism in (each for each in MECHANISMS if each in there):
         inside, beyond = (
             pd.concat(
@@ -135,13 +135,14 @@ def beyond_the_range(evidence: Evidence, *, experiment: str) -> Measured:
         known, title = mean_interval(inside[best]), MECHANISMS[mechanism].title
         own: Measured = {}
         if known.estimate >= RIGHT_INSIDE:
-            own["accuracy_beyond"] = learned[title] = median_interval(beyond[best])
+            own["accuracy_beyond"] = median_interval(beyond[best])
+            learned.append(own["accuracy_beyond"])
         for steps, each in _forced(evidence, experiment, *best).items():
             own[f"accuracy_at_{steps}"] = each
         own["accuracy_inside"] = known
         found |= parted(own, title)
-    first = max(learned, key=lambda each: learned[each].estimate, default="none")
-    return found | {"best_accuracy": learned.get(first, mean_interval([])), "best": first}
+    most = max(learned, key=lambda each: each.estimate, default=mean_interval([]))
+    return found | {"best_accuracy": most}
 
 
 def _forced(

@@ -161,7 +161,6 @@ def ponder_by_digits(
         found |= {
             "linearity": interval(average, fits["explained"]),
             "highest_slope": mean_interval(fits["slope"].iloc[:, -1]),
-            "highest": f"{learned[-1]:g}",
             "tracking": _tracking(evidence, experiment, errors[learned], minimum_numbers),
         }
     return found

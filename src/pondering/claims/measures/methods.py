@@ -172,7 +172,6 @@ def robustness(
         "best_accuracy": interval(better_accuracy, *errors),
         "pondernet_solved": solved_settings(solved[0]),
         "act_solved": solved_settings(solved[1]),
-        "penalties": f": τ {', '.join(f'{tau:g}' for tau in most[1])}" if len(most[1]) else "",
         "solved_gap": solved_settings_gap(*solved),
         "scatter_gap": interval(_scatter_gap, *steady),
     }
@@ -192,8 +191,6 @@ def settled_steps(evidence: Evidence, *, experiment: str, lambda_p: float) -> Me
         "accuracy": mean_interval(1 - by(own, "error")),
         "steps": median_interval(by(own, "ponder_time")),
         "steps_of_shortest": median_interval(by(every, "ponder_time")[shortest]),
-        "shortest": f"{shortest:g}",
-        "prior_mean": f"{1 / shortest:.2g}",
         "drift": mean_interval([_drift(each) for _, each in curves.groupby("seed")]),
     }
 

@@ -69,9 +69,6 @@ def trends_with_tau(evidence: Evidence, *, experiment: str, minimum_settings: in
     require(act["setting"].nunique(), minimum_settings, "settings")
     speed = trend(mean_error(evidence.curves(experiment, "act")))
     errors, steps = by(act, "error"), by(act, "ponder_time")
-    low, high = _spreads(steps)
-    least = f", taken as {LEAST_SPREAD:g}" if high < LEAST_SPREAD else ""
-    known = not np.isnan([low, high]).any()
     return {
         "plain_error": mean_interval(by(evidence.plain(experiment), "error")),
         "act_error": interval(lowest_error, errors),
@@ -79,8 +76,8 @@ def trends_with_tau(evidence: Evidence, *, experiment: str, minimum_settings: in
         "error_trend": mean_interval(trend(errors)),
         "speed_trend": mean_interval(speed),
         "spread_ratio": interval(_spread_ratio, steps),
-        "low": f" (s.d. {low:.3g})" if known else "",
-        "high": f" ({high:.2g}{least})" if known else "",
+        "spread_lowest": interval(lambda rows: _spreads(rows)[0], steps),
+        "spread_highest": interval(lambda rows: _spreads(rows)[1], steps),
     }
 
 
@@ -106,13 +103,13 @@ def solved_at_every_tau(
     }
 
 
-def _spreads(steps: pd.DataFrame) -> tuple[float, float]:
+def _spreads(steps: Array) -> tuple[float, float]:
     """Mean deviation over seeds in the lowest and in the highest third of the settings."""
-    third, deviations = max(1, steps.shape[1] // 3), steps.std()
+    third, deviations = max(1, steps.shape[1] // 3), pd.DataFrame(steps).std()
     return float(deviations[:third].mean()), float(deviations[-third:].mean())
 
 
 def _spread_ratio(steps: Array) -> float:
     """Spread over seeds in the lowest third of the settings over that in the highest."""
-    low, high = _spreads(pd.DataFrame(steps))
+    low, high = _spreads(steps)
     return low / max(high, LEAST_SPREAD)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
-from pondering.claims.frames import average, by, difference, mean_error
+from pondering.claims.frames import average, by, count, difference, mean_error
 from pondering.claims.quantities import Measured
 from pondering.results.statistics import (
     Interval,
@@ -91,7 +91,7 @@ def ponder_by_character(
         "ponder_spread": over_windows_and_seeds(lambda rows: rows["steps"].std(ddof=0), read),
         "digit_loss": over_windows_and_seeds(digit_loss, read),
         **{name: contrast(*each) for name, each in CONTRASTS.items()},
-        **{kind: str(counts.get(kind, 0)) for kind in ("comma", "stop")},
+        "punctuation": count(counts.reindex(["comma", "stop"]).sum(), read["seed"].nunique()),
     }
 
 
