@@ -25,6 +25,13 @@ from pondering.claims.frames import (
 from pondering.claims.quantities import Measured, parted
 from pondering.results.statistics import Interval, interval, mean_interval
 
+FEWEST_NETWORKS = 5
+"""Fewer solved networks show no line."""
+FEWEST_LEVELS = 4
+"""Fewer difficulties cannot tell a line from a curve."""
+FEWEST_NUMBERS = 3
+"""Where no traced sequence has so many, there are too few sums to follow."""
+
 
 def ponder_by_bits(
     evidence: Evidence,
@@ -33,7 +40,6 @@ def ponder_by_bits(
     tau_from: float,
     tau_to: float,
     learned_below: float,
-    minimum_networks: int,
 ) -> Measured:
     """G3, figure 6: how steps and error follow difficulty, with ACT and without.
 
@@ -45,13 +51,11 @@ def ponder_by_bits(
             all enter.
         tau_from, tau_to: the intermediate time penalties, both included.
         learned_below: a network with a smaller error has solved the task.
-        minimum_networks: fewer solved networks than this show no line.
     """
-    asked = learned_below, minimum_networks
-    leading = _by_bits(evidence, experiments[0], *asked, tau_from * (1 - 1e-9), tau_to)
+    leading = _by_bits(evidence, experiments[0], learned_below, tau_from * (1 - 1e-9), tau_to)
     found: Measured = {**leading}
     with suppress(NotRunError, InsufficientError):
-        apart = _by_bits(evidence, experiments[1], *asked, 0)
+        apart = _by_bits(evidence, experiments[1], learned_below, 0)
         del apart["rise_all"]
         found |= parted({**apart}, "scattered elements")
     return found
@@ -61,20 +65,19 @@ def _by_bits(
     evidence: Evidence,
     experiment: str,
     learned_below: float,
-    minimum: int,
     above: float,
     at_most: float = math.inf,
 ) -> dict[str, Interval]:
-    """The quantities of one layout; NaN where fewer networks than the minimum are solved."""
+    """The quantities of one layout; NaN where too few networks are solved."""
     act = evidence.sweep(experiment, "act", above=above, at_most=at_most)
     plain = evidence.plain(experiment)
-    require(act["difficulty"].nunique(), 4, "difficulties")
+    require(act["difficulty"].nunique(), FEWEST_LEVELS, "difficulties")
     steps = by_difficulty(act, "ponder_time")
     every = lines(steps).assign(error=by_difficulty(act, "error").mean(axis=1))
     every["rise"] = every["slope"] * float(np.ptp(steps.columns))
     every = every.reset_index("setting")
     solved = every[every["error"] < learned_below]
-    enough = solved if len(solved) >= minimum else solved[:0]
+    enough = solved if len(solved) >= FEWEST_NETWORKS else solved[:0]
     return {
         "solved_networks": count(len(solved), len(every)),
         "rise": mean_interval(enough["rise"]),
@@ -135,24 +138,15 @@ Steps = Sequence[Mapping[str, Any]]
 """A traced sequence; the target of a step is "" where it has none."""
 
 
-def ponder_by_digits(
-    evidence: Evidence,
-    *,
-    experiment: str,
-    minimum_levels: int,
-    minimum_numbers: int,
-    learned_at_most: float,
-) -> Measured:
+def ponder_by_digits(evidence: Evidence, *, experiment: str, learned_at_most: float) -> Measured:
     """G7, figures 14 and 15: steps against digits, and within sequences.
 
     Args:
-        minimum_levels: fewer difficulties than this cannot tell a line from a curve.
-        minimum_numbers: where no traced sequence has so many, there are too few sums to follow.
         learned_at_most: only settings with a mean error up to this enter; a network that has not
             learned the task has no ponder to speak of.
     """
     act = evidence.sweep(experiment, "act")
-    require(act["difficulty"].nunique(), minimum_levels, "difficulties")
+    require(act["difficulty"].nunique(), FEWEST_LEVELS, "difficulties")
     errors = by(act, "error")
     found: Measured = {"act_error": interval(lowest_error, errors)}
     learned = errors.columns[errors.mean() <= learned_at_most]
@@ -161,14 +155,12 @@ def ponder_by_digits(
         found |= {
             "linearity": interval(average, fits["explained"]),
             "highest_slope": mean_interval(fits["slope"].iloc[:, -1]),
-            "tracking": _tracking(evidence, experiment, errors[learned], minimum_numbers),
+            "tracking": _tracking(evidence, experiment, errors[learned]),
         }
     return found
 
 
-def _tracking(
-    evidence: Evidence, experiment: str, learned: pd.DataFrame, minimum_numbers: int
-) -> Interval:
+def _tracking(evidence: Evidence, experiment: str, learned: pd.DataFrame) -> Interval:
     """Correlation, within sequences, of steps with the digits of both numbers that are summed.
 
     The means of each sequence are taken off first, so that a seed or a sequence that ponders much
@@ -177,7 +169,6 @@ def _tracking(
 
     Args:
         learned: [seeds, settings] of ACT at the time penalties that have learned the task.
-        minimum_numbers: what the longest traced sequence must have.
 
     Source: Graves 2016, figure 15, counts the digits of both numbers.
     """
@@ -185,7 +176,7 @@ def _tracking(
     sums = {seed: [_summed(each["steps"]) for each in own] for seed, own in traces.items()}
     if sums:
         longest = max(len(each) for own in sums.values() for each in own)
-        require(1 + longest, minimum_numbers, "numbers of a sum")
+        require(1 + longest, FEWEST_NUMBERS, "numbers of a sum")
     found = {
         seed: _within(own)
         for seed, own in sums.items()
@@ -228,7 +219,7 @@ def _within(sequences: Sequence[Array]) -> float:
 def sorting(evidence: Evidence, *, experiment: str) -> Measured:
     """G8, figures 17 to 20: what ACT gains on sorting, what it costs, and where it ponders."""
     act, plain = evidence.sweep(experiment, "act"), by(evidence.plain(experiment), "error")[1.0]
-    require(act["difficulty"].nunique(), 4, "difficulties")
+    require(act["difficulty"].nunique(), FEWEST_LEVELS, "difficulties")
     errors = by(act, "error")
     own = act[act["setting"] == best(errors)]
     steps = by(own, "ponder_time", "difficulty").clip(lower=1e-6).rename(columns=np.log)

@@ -16,20 +16,18 @@ from pondering.results.statistics import SOLVED_ERROR, Interval, interval, rate,
 from pondering.results.tables import REPLICA
 
 P_PRIOR, PRIOR_P = "p_prior", "prior_p"
+FEWEST = 5
+"""Networks that solve a task; fewer say nothing of their steps."""
+FEWEST_SETTINGS = 3
+"""Of each mechanism, to say how its steps follow difficulty."""
 
 
-def steps_and_difficulty(
-    evidence: Evidence, *, experiment: str, at_least: int, settings: int
-) -> Measured:
+def steps_and_difficulty(evidence: Evidence, *, experiment: str) -> Measured:
     """Q1: how the steps of solved networks follow difficulty, of ACT and of PonderNet.
 
     PonderNet's are those with its default beta and KL. need_correlation is that of the first step
     from which PonderNet's answer is right and stays right, need_never the share of inputs without
     one, which count as if it were the last.
-
-    Args:
-        at_least: fewer solved networks than this without a prior have no correlation.
-        settings: so many of each mechanism are asked for.
     """
     act = evidence.networks(experiment, ["act"])
     every = evidence.networks(experiment, evidence.variants(experiment, "pondernet"))
@@ -39,7 +37,7 @@ def steps_and_difficulty(
     if without.empty:
         evidence.not_run(f"{experiment} has no runs of PonderNet with beta 0")
     for name, each in {"ACT": act, "PonderNet": usual}.items():
-        require(each["setting"].nunique(), settings, f"settings of {name}")
+        require(each["setting"].nunique(), FEWEST_SETTINGS, f"settings of {name}")
     solved_act, solved, apart, elsewhere = (
         each[each["solved"]] for each in (act, usual, without, others)
     )
@@ -49,7 +47,7 @@ def steps_and_difficulty(
         "pondernet_correlation": mean_over_networks(solved, "trend"),
         "act_correlation": mean_over_networks(solved_act, "trend"),
         "correlation_without_prior": mean_over_networks(
-            apart if len(apart) >= at_least else apart[:0], "trend"
+            apart if len(apart) >= FEWEST else apart[:0], "trend"
         ),
         "need_correlation": mean_over_networks(needs, "trend"),
         "need_never": mean_over_networks(needs, "never"),
@@ -132,10 +130,6 @@ def _pairs(evidence: Evidence, experiment: str) -> pd.DataFrame:
     pairs = first.loc[together, columns] - second.loc[together, columns]
     pairs["solved"] = first.loc[together, "solved"] & second.loc[together, "solved"]
     return pairs.reset_index()
-
-
-FEWEST = 5
-"""Networks that solve a task, where fewer say nothing of what halting costs."""
 
 
 def learned_repetition(evidence: Evidence, *, experiment: str, tau_at_most: float) -> Measured:

@@ -27,6 +27,8 @@ from pondering.claims.frames import (
 from pondering.claims.quantities import Measured
 from pondering.results.statistics import Interval, interval, mean_interval, median_interval
 
+FEWEST_SETTINGS = 6
+"""Fewer settings of either method tell nothing of its robustness."""
 RESAMPLES = 2000
 """Draws of seeds for an interval that no formula gives."""
 EACH_OF_TWO = 0.975
@@ -141,12 +143,7 @@ def training_compute(
 
 
 def robustness(
-    evidence: Evidence,
-    *,
-    experiment: str,
-    solved_accuracy: float,
-    lambda_p_at_most: float,
-    minimum_settings: int,
+    evidence: Evidence, *, experiment: str, solved_accuracy: float, lambda_p_at_most: float
 ) -> Measured:
     """B4, figures 2a and 2b: over how many settings each method solves the task, and its scatter.
 
@@ -155,13 +152,12 @@ def robustness(
     Args:
         solved_accuracy: accuracy from which a network has solved the task.
         lambda_p_at_most: the largest prior the claim includes.
-        minimum_settings: fewer settings of either method than this tell nothing.
     """
     act, ponder = (
         by(evidence.sweep(experiment, name), "error").dropna() for name in ("act", "pondernet")
     )
-    require(act.shape[1], minimum_settings, "settings of ACT")
-    require(ponder.shape[1], minimum_settings, "settings of PonderNet")
+    require(act.shape[1], FEWEST_SETTINGS, "settings of ACT")
+    require(ponder.shape[1], FEWEST_SETTINGS, "settings of PonderNet")
     errors = [ponder.loc[:, : lambda_p_at_most + 1e-9], act]
     if errors[0].empty:
         raise InsufficientError(f"no setting with λp ≤ {lambda_p_at_most:g} was run")

@@ -25,6 +25,8 @@ from pondering.results.statistics import (
     rate_difference,
 )
 
+FEWEST_SETTINGS = 3
+"""Fewer time penalties show no trend, and cannot stand for "every"."""
 LEAST_SPREAD = 1e-3
 """Steps; a smaller spread over seeds is taken for this much where one divides by it."""
 
@@ -59,14 +61,10 @@ def error_with_and_without(
     }
 
 
-def trends_with_tau(evidence: Evidence, *, experiment: str, minimum_settings: int) -> Measured:
-    """G2, figure 5: how error, ponder, speed of learning and spread of ponder follow the penalty.
-
-    Args:
-        minimum_settings: fewer time penalties than this show no trend.
-    """
+def trends_with_tau(evidence: Evidence, *, experiment: str) -> Measured:
+    """G2, figure 5: how error, ponder, speed of learning and spread of ponder follow τ."""
     act = evidence.sweep(experiment, "act")
-    require(act["setting"].nunique(), minimum_settings, "settings")
+    require(act["setting"].nunique(), FEWEST_SETTINGS, "settings")
     speed = trend(mean_error(evidence.curves(experiment, "act")))
     errors, steps = by(act, "error"), by(act, "ponder_time")
     return {
@@ -81,18 +79,15 @@ def trends_with_tau(evidence: Evidence, *, experiment: str, minimum_settings: in
     }
 
 
-def solved_at_every_tau(
-    evidence: Evidence, *, experiment: str, solved_below: float, minimum_settings: int
-) -> Measured:
+def solved_at_every_tau(evidence: Evidence, *, experiment: str, solved_below: float) -> Measured:
     """G6, figure 12: share of time penalties that solve a task, and which of them learn sooner.
 
     Args:
         solved_below: a network has solved the task if its error is smaller, over all difficulties
             and at the hardest.
-        minimum_settings: fewer time penalties than this cannot stand for "every".
     """
     act = evidence.sweep(experiment, "act")
-    require(act["setting"].nunique(), minimum_settings, "settings")
+    require(act["setting"].nunique(), FEWEST_SETTINGS, "settings")
     speed = trend(mean_error(evidence.curves(experiment, "act")))
     errors = by(act, "error").dropna()
     hardest = by(act[act["difficulty"] == act["difficulty"].max()], "error").loc[errors.index]

@@ -19,6 +19,8 @@ from pondering.results.statistics import (
     variance_left_out,
 )
 
+FEWEST_CHARACTERS = 10
+"""Least number of letters, of spaces and of random digits; of other kinds any number will do."""
 CONTRASTS = {
     "space_peak": (["space"], "letter", "ponder"),
     "punctuation_peak": (["comma", "stop"], "space", "ponder"),
@@ -47,17 +49,11 @@ def bits_per_character(evidence: Evidence, *, experiment: str) -> Measured:
     }
 
 
-def ponder_by_character(
-    evidence: Evidence, *, experiment: str, minimum_characters: int
-) -> Measured:
+def ponder_by_character(evidence: Evidence, *, experiment: str) -> Measured:
     """G10, figures 23 and 24: steps at boundaries of a text, inside words and in random numbers.
 
     All seeds read the same windows of the text. Seeds that diverged have read none and are left
     out.
-
-    Args:
-        minimum_characters: least number of letters, of spaces and of random digits, which the
-            claim stands by; of the other kinds any number will do.
 
     Raises:
         NotRunError: no trace of ACT on a text exists.
@@ -70,10 +66,10 @@ def ponder_by_character(
     read = characters(traces)
     counts = read[read["seed"] == read["seed"].iloc[0]]["kind"].value_counts()
     for kind in ("letter", "space", "id"):
-        if counts.get(kind, 0) < minimum_characters:
+        if counts.get(kind, 0) < FEWEST_CHARACTERS:
             raise InsufficientError(
                 f"the traced text has {counts.get(kind, 0)} characters of kind {kind!r}, "
-                f"{minimum_characters} are needed"
+                f"{FEWEST_CHARACTERS} are needed"
             )
 
     def contrast(kinds: Sequence[str], against: str, what: str) -> Interval:
