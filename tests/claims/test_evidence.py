@@ -13,14 +13,20 @@ from pondering.claims.evidence import Evidence, InsufficientError
 TAUS, SEEDS = (0.0, 0.001, 0.004, 0.01), (2, 3, 5, 8)
 
 
+def table(mechanism: str, settings: Sequence[float], levels: Sequence[float]) -> pd.DataFrame:
+    """Parity with four seeds; the replica (0.004, 5) diverged; no claim reads the split decoy."""
+    return pd.concat(
+        rows(
+            "parity", mechanism, settings, lambda s, k, d: 0.1, levels=levels, split=split,
+            seeds=SEEDS, status=lambda s, k: "diverged" if (s, k) == (0.004, 5) else "finished",
+        )
+        for split in ("test", "decoy")
+    )  # fmt: skip
+
+
 def test_evidence_records_runs_replicas_seeds_and_sizes() -> None:
     """The number of seeds is the smallest of any setting."""
-    status = {(0.004, 5): "diverged", (0.0, 2): "running"}
-    act = rows("parity", "act", TAUS, lambda s, k, d: 0.1, levels=(2, 4, 9), seeds=(2, 3, 5, 8),
-               status=lambda s, k: status.get((s, k), "finished"))  # fmt: skip
-    plain = rows(
-        "parity", "repeat", [1, 2], lambda s, k, d: 0.1, levels=(1, 2, 7), seeds=(2, 3, 5, 8)
-    )
+    act = table("act", TAUS, (2, 4, 9))
     act = act[~((act["setting"] == 0.01) & (act["seed"] == 8))]
     act["status"] = act["status"].mask((act["setting"] == 0.0) & (act["seed"] == 2), "running")
     source = results([act, table("repeat", [1, 2], (1, 2, 7))])

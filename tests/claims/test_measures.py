@@ -82,11 +82,9 @@ def test_six_settings_of_each_are_needed(priors: int, taus: int, lacking: str) -
     """Priors above the claim's largest are counted but not judged."""
 
     def b4(priors: int, taus: int) -> object:
-        name, settings = "parity_interpolation", {"pondernet": (priors, 0.15), "act": (taus, 0.001)}
-        return measured("B4", results([
-            rows(name, each, [step * (n + 1) for n in range(count)], lambda s, k, d: 0.02)
-            for each, (count, step) in settings.items()
-        ]))  # fmt: skip
+        ponder = rows("pair", "pondernet", [0.15 * (n + 1) for n in range(priors)], flat)
+        act = rows("pair", "act", [0.001 * (n + 1) for n in range(taus)], flat)
+        return measure("B4", results([ponder, act]), experiment="pair")
 
     assert b4(6, 6)
     with pytest.raises(InsufficientError, match=f"^5 settings of {lacking} were run, 6 are"):
@@ -127,7 +125,8 @@ def test_too_few_seeds_bound_no_ratio_and_never_over_never_is_nan() -> None:
 
 
 def test_a_network_that_was_not_trained_does_not_count() -> None:
-    """One penalty has three of four seeds.
+    """One penalty has 19 of 20 seeds; the other seeds solve logic as before."""
+    source = CASES["G4"][0]
 
     def without(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
         absent = (table["mechanism"] == "act") & (table["setting"] == 0.001) & (table["seed"] == 19)
@@ -153,19 +152,19 @@ def test_a_setting_that_fails_on_the_longest_sums_is_not_solved(
         "addition", "act", TAUS, lambda s, k, d: hardest if d == 3 else 0.01, levels=(1, 2, 3)
     )
     source = results([act], [curve("addition", "act", TAUS, flat)])
-    found = measure("G6", source, solved_below=0.05, minimum_settings=7)
+    found = measure("G6", source, solved_below=0.05)
     assert found["solved_settings"].value == solved
     assert found["worst_error"].value == pytest.approx((hardest + 0.02) / 3)
 
 
-def test_a_ratio_of_spreads_names_its_smallest_denominator() -> None:
+def test_a_ratio_of_spreads_has_a_smallest_denominator() -> None:
     source = CASES["G2"][0]
     table = source.tables["parity"]
     constant = (table["mechanism"] == "act") & (table["setting"] == 0.03)  # the highest penalty
     table = table.assign(ponder_time=table["ponder_time"].mask(constant, 2.0))
-    for part, words in ((table, " (0, taken as 0.001)"), (table[table["seed"] == 2], "")):
-        found = measure("G2", dataclasses.replace(source, tables={"parity": part}))
-        assert found["spread_ratio"].label.endswith(f"over highest third{words}")
+    found = measure("G2", dataclasses.replace(source, tables={"parity": table}))
+    assert found["spread_highest"].value == 0
+    assert found["spread_ratio"].value == pytest.approx(found["spread_lowest"].value / 0.001)
 
 
 def test_tracking_takes_the_means_of_each_sequence_off() -> None:
@@ -190,11 +189,13 @@ def test_a_setting_that_has_not_learned_has_no_line_and_no_tracking() -> None:
             assert not names or math.isnan(found["tracking"].value)
 
 
-def test_too_few_numbers_or_characters_are_not_judged() -> None:
+def test_too_few_numbers_or_characters_are_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pondering.claims.measures.difficulty.FEWEST_NUMBERS", 6)
+    monkeypatch.setattr("pondering.claims.measures.text.FEWEST_CHARACTERS", 29)
     with pytest.raises(InsufficientError, match=r"^5 numbers of a sum were run, 6 are needed$"):
-        measure("G7", CASES["G7"][0], minimum_numbers=6)
+        measure("G7", CASES["G7"][0])
     with pytest.raises(InsufficientError, match="28 characters of kind 'id', 29 are needed"):
-        measure("G10", CASES["G10"][0], minimum_characters=29)
+        measure("G10", CASES["G10"][0])
 
 
 def test_a_window_of_constant_steps_has_no_deviations() -> None:
