@@ -221,7 +221,7 @@ def plain_mechanism(case: Case, config: ExperimentConfig) -> plain.Ponder:
     if case.mechanism == "act":
         values = {"epsilon": shared.epsilon, "max_steps": shared.max_steps}
         return functools.partial(plain.act, tau=TAU, **values)
-    block = config.mechanism("pondernet").own
+    block = config.mechanism("pondernet").arguments
     values = {"beta": block["beta"], "max_steps": block["max_steps"] or shared.max_steps}
     return functools.partial(plain.pondernet, lambda_p=LAMBDA_P, **values)
 

@@ -107,7 +107,7 @@ def test_a_papers_list_may_be_given_by_name() -> None:
 
 def test_every_option_is_a_value_of_the_block_or_the_halting_bias() -> None:
     for entry in MECHANISMS.values():
-        assert set(entry.sweeps) <= {"halt_bias", *entry.own}
+        assert set(entry.sweeps) <= {"halt_bias", *entry.arguments}
         assert not set(entry.sweeps) & {entry.setting, "max_steps"}
 
 

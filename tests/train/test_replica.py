@@ -133,7 +133,9 @@ def test_defaults_have_not_changed() -> None:
         "clip": None, "log_points": 200, "validation": None,
         "decay": "none", "halting_rate": None, "draws": "host",
     }  # fmt: skip
-    options = {name: {n: d for n, (_, d) in each.own.items()} for name, each in MECHANISMS.items()}
+    options = {
+        name: {n: d for n, (_, d) in each.arguments.items()} for name, each in MECHANISMS.items()
+    }
     assert {name: each for name, each in options.items() if each} == {
         "act": {"tau_warmup": 0},
         "pondernet": {"beta": ..., "max_steps": None, "epsilon": None, "kl": "p_prior"},

@@ -70,30 +70,30 @@ def lines(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
     """
     from pondering.results.exits import at_best_settings
 
-    for mechanism, own in at_best_settings(rows, table).items():
-        entry, seeds = MECHANISMS[mechanism], own["seed"].nunique()
-        setting = f"{entry.setting} {setting_text(float(own['setting'].iloc[0]))}"
-        inputs = f"{own['examples'].min():,.0f} inputs each"
+    for mechanism, chosen in at_best_settings(rows, table).items():
+        entry, seeds = MECHANISMS[mechanism], chosen["seed"].nunique()
+        setting = f"{entry.setting} {setting_text(float(chosen['setting'].iloc[0]))}"
+        inputs = f"{chosen['examples'].min():,.0f} inputs each"
         yield ""
         yield f"{entry.title}, {setting}, {seeds} seed{'s' if seeds > 1 else ''}, {inputs}"
-        yield from _block(own)
+        yield from _block(chosen)
 
 
-def _block(own: pd.DataFrame) -> Iterator[str]:
+def _block(rows: pd.DataFrame) -> Iterator[str]:
     """The rules of one mechanism, the two references first."""
     from pondering.results import exits
 
-    known = [exits.best_fixed(own, steps)[1] for steps in STEPS]
-    n, error = exits.best_fixed(own, float("inf"))
+    known = [exits.best_fixed(rows, steps)[1] for steps in STEPS]
+    n, error = exits.best_fixed(rows, float("inf"))
     yield _line("", [f"{steps} steps" for steps in STEPS], "")
     yield _line("best fixed n", map(_percent, known), f"{_percent(error)} at n = {n:g}")
-    for rule in exits.with_point(own):
-        steps, error = exits.point(own, rule)
-        worse = rule != exits.ORACLE and error > exits.best_fixed(own, steps)[1]
+    for rule in exits.with_point(rows):
+        steps, error = exits.point(rows, rule)
+        worse = rule != exits.ORACLE and error > exits.best_fixed(rows, steps)[1]
         note = f"{_percent(error)} at {steps:.1f} steps" + (f", {NOTHING}" if worse else "")
         yield _line(rule, [""] * len(STEPS), note)
-    for rule in exits.with_curve(own):
-        errors = exits.error_at(own, rule, STEPS)
+    for rule in exits.with_curve(rows):
+        errors = exits.error_at(rows, rule, STEPS)
         reached = [each for each in zip(STEPS, errors, known, strict=True) if each[1] == each[1]]
         loses = [str(steps) for steps, error, best in reached if error > best]
         note = f"loses at {', '.join(loses)}" if loses else ""

@@ -81,8 +81,8 @@ def modes(halting: Halting, seeds: Sequence[int]) -> dict[str, Halting]:
     if not isinstance(evaluated, SampledHalting):
         return {"mixture": evaluated}
     streams = tuple(random_stream("sampled halting", seed) for seed in seeds)
-    own = SampledBySeed(evaluated.max_steps, evaluated.generator, evaluated.epsilon, streams)
-    return {"sampled": own, "expected": halting}
+    sampled = SampledBySeed(evaluated.max_steps, evaluated.generator, evaluated.epsilon, streams)
+    return {"sampled": sampled, "expected": halting}
 
 
 @torch.no_grad()

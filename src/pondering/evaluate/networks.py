@@ -165,19 +165,19 @@ def _choice(
     The usual setting comes first, then those that have not diverged, then those that finished.
     """
     variant = name.partition("/")[2]
-    own = [k for k, each in enumerate(replicas) if each.variant == variant]
-    if not own:
+    matching = [k for k, each in enumerate(replicas) if each.variant == variant]
+    if not matching:
         there = ", ".join(dict.fromkeys(each.variant for each in replicas))
         raise ValueError(f"{variant} is not trained; there are: {there}")
     settings = [setting_text(each.setting) for each in replicas]
     asked = [
         k
-        for k in own
+        for k in matching
         if (setting is None or settings[k] == setting_text(setting))
         and seed in (None, replicas[k].seed)
     ]
     if not asked:
-        there = ", ".join(f"{settings[k]} seed {replicas[k].seed}" for k in own)
+        there = ", ".join(f"{settings[k]} seed {replicas[k].seed}" for k in matching)
         raise ValueError(f"{name}: no such network; there are: {there}")
 
     def order(k: int) -> tuple[bool, bool, bool]:
@@ -194,9 +194,9 @@ def _halting(config: Mapping[str, Any], replica: Replica) -> Halting:
     """
     entry = MECHANISMS[replica.mechanism]
     module, _, name = entry.path.partition(":")
-    shared, own = config["halting"], config[replica.mechanism] | dict(replica.options)
+    shared, block = config["halting"], config[replica.mechanism] | dict(replica.options)
     given: dict[str, Any] = {each: shared[each] for each in entry.shares if each in shared}
-    given |= {each: own[each] for each in entry.own if own.get(each) is not None}
+    given |= {each: block[each] for each in entry.arguments if block.get(each) is not None}
     halting: Halting = getattr(import_module(module), name)(replica.setting, **given)
     return halting
 
@@ -224,7 +224,7 @@ def _results(report: Path, experiment: str, replica: Replica) -> dict[str, Any]:
     if table.is_file():
         with table.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        own = [
+        tested = [
             row
             for row in rows
             if row["split"] == rows[0]["split"]
@@ -232,6 +232,6 @@ def _results(report: Path, experiment: str, replica: Replica) -> dict[str, Any]:
             and Replica.of_row(row["mechanism"], row["setting"], row["seed"]).text()
             == replica.text()
         ]
-        for name in ("error", "ponder_time") if own else ():
-            found[name] = fmean(float(row[name] or "nan") for row in own)
+        for name in ("error", "ponder_time") if tested else ():
+            found[name] = fmean(float(row[name] or "nan") for row in tested)
     return found

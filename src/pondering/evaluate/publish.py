@@ -42,24 +42,24 @@ def publish(params: Params, root: Path) -> Path:
         UserError: a result is missing, or of other values or another program than today's; nothing
             has been copied.
     """
-    own, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
+    local, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
     files: dict[Path, bytes | str] = {}
     for experiment, config in params.experiments.items():
         merged = merge(params, experiment, root)
-        _refuse_unfinished(own, params, experiment, merged)
-        seeds = per_seed(headline(read_table(own.table(experiment))))
-        task, index = make_task(config.task, experiment, own.frozen(experiment)), {}
+        _refuse_unfinished(local, params, experiment, merged)
+        seeds = per_seed(headline(read_table(local.table(experiment))))
+        task, index = make_task(config.task, experiment, local.frozen(experiment)), {}
         for mechanism in config.mechanisms:
             here = not merged.has_all(mechanism)
-            trained = load_trained(own, params, experiment, mechanism, task) if here else None
+            trained = load_trained(local, params, experiment, mechanism, task) if here else None
             folder, setting = there.run(experiment, mechanism), best_setting(seeds, mechanism)
             if taken := copy(folder, config, mechanism, trained, setting, merged.published):
                 index[mechanism] = taken[0]
                 files |= taken[1]
         files[there.networks(experiment) / "index.json"] = json_text(index)
     files[there.report / NAME] = replicas_csv(params, root)
-    for path in own.report.rglob("*"):
-        name = path.relative_to(own.report)
+    for path in local.report.rglob("*"):
+        name = path.relative_to(local.report)
         if path.is_file() and name.parts[0] != "networks":
             files[there.report / name] = path.read_bytes()
     for path, content in files.items():
@@ -71,15 +71,15 @@ def publish(params: Params, root: Path) -> Path:
     return there.report
 
 
-def _refuse_unfinished(own: Layout, params: Params, experiment: str, merged: Merge) -> None:
+def _refuse_unfinished(local: Layout, params: Params, experiment: str, merged: Merge) -> None:
     """Refuse an experiment whose results are not all there, or not those of today's values."""
-    needed = (own.table(experiment), own.traces(experiment), own.card(experiment))
-    for path in (*needed, own.report / "claims.json", own.report / "index.html"):
+    needed = (local.table(experiment), local.traces(experiment), local.card(experiment))
+    for path in (*needed, local.report / "claims.json", local.report / "index.html"):
         if not path.is_file():
             todo = f"with `profile: {params.profile}` in params.yaml run `dvc repro` first"
             raise UserError(f"{path}: no such file; {todo}")
     for mechanism in params.experiment(experiment).mechanisms:
-        done = {**trained_here(own, params, experiment, mechanism), **merged.published}
+        done = {**trained_here(local, params, experiment, mechanism), **merged.published}
         for replica in params.experiment(experiment).replicas(mechanism):
             if replica not in done:
                 stage = f"dvc repro {params.training(experiment)}"
@@ -156,5 +156,5 @@ def in_line(status: Mapping[Replica, str], setting: float | None) -> list[Replic
         setting: the one that pages show; None has no replica.
     """
     shown = None if setting is None else setting_text(setting)
-    own = [k for k in status if not k.options and setting_text(k.setting) == shown]
-    return sorted(own, key=lambda each: (status[each] == "diverged", each.seed))
+    chosen = [k for k in status if not k.options and setting_text(k.setting) == shown]
+    return sorted(chosen, key=lambda each: (status[each] == "diverged", each.seed))

@@ -38,9 +38,9 @@ class Block(Model):
         return found
 
     @property
-    def own(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """The entry's further arguments."""
-        return {name: getattr(self, name) for name in self.entry.own}
+        return {name: getattr(self, name) for name in self.entry.arguments}
 
     def plain(self) -> dict[str, Any]:
         """The block as it stands in the file, with every default but that of seeds."""
@@ -52,11 +52,11 @@ class Block(Model):
 
         The validation's context has the experiment's halt_bias.
         """
-        usual, found = {**(info.context or {}), **self.own}, list[SettingValue]()
+        usual, found = {**(info.context or {}), **self.arguments}, list[SettingValue]()
         for each in self.settings:
             if isinstance(each, dict):
-                own = {n: v for n, v in each.items() if n not in usual or v != usual[n]}
-                found.append(own if len(own) > 1 else own[self.entry.setting])
+                options = {n: v for n, v in each.items() if n not in usual or v != usual[n]}
+                found.append(options if len(options) > 1 else options[self.entry.setting])
             else:
                 found.append(each)
         if all(isinstance(each, dict) and each.keys() & usual.keys() for each in found):
@@ -94,7 +94,7 @@ def _type(kind: Any, default: Any = ...) -> Any:
 
 def block_of(entry: Mechanism) -> type[Block]:
     """The type of a mechanism's block."""
-    known = {"halt_bias": ("Number", ...), **entry.own}
+    known = {"halt_bias": ("Number", ...), **entry.arguments}
     options: Any = {name: (_type(*known[name]), None) for name in entry.sweeps}
     options = {entry.setting: (_type(entry.kind), ...), **options, "seeds": (Seeds, None)}
     mapping = create_model("Setting", __base__=Model, **options)
@@ -108,8 +108,8 @@ def block_of(entry: Mechanism) -> type[Block]:
 
     one: Any = Annotated[Any, PlainValidator(number_or_mapping)]
     settings = Annotated[tuple[one, ...], Field(min_length=1), BeforeValidator(_expanded)]
-    own = {name: (_type(*each), each[1]) for name, each in entry.own.items()}
-    fields: Any = {entry.setting: (settings, ...), **own}
+    arguments = {name: (_type(*each), each[1]) for name, each in entry.arguments.items()}
+    fields: Any = {entry.setting: (settings, ...), **arguments}
     made = create_model("Block", __base__=Block, **fields)
     made.entry = entry
     return made

@@ -28,14 +28,14 @@ class Mechanism:
             refuses arguments that mean nothing.
         shares: arguments that come from the experiment's `halting` block. A replica's hash has no
             others of `Shared`; halt_bias and reads are in it where the halting unit learns.
-        own: further arguments that the mechanism's block has: what each may be, by name or as a
-            type, and its default (`...` where there is none). None stands for the shared value, or
-            that of the class.
+        arguments: further arguments that the mechanism's block has: what each may be, by name or
+            as a type, and its default (`...` where there is none). None stands for the shared
+            value, or that of the class.
         learns: whether its halting unit does, as in its class.
         remainder: whether R, the weight that the last step is given, means anything.
         sweeps: what a mapping in the list of settings may name besides the setting, for the
             replicas of that setting alone. It may be `halt_bias`, where the halting unit learns,
-            and those of `own` that are numbers or words. Its class takes tensors
+            and those of `arguments` that are numbers or words. Its class takes tensors
             (K,) of such numbers, and tuples of K such words.
     """
 
@@ -45,7 +45,7 @@ class Mechanism:
     kind: Any
     path: str
     shares: tuple[Shared, ...] = ()
-    own: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    arguments: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     learns: bool = True
     remainder: bool = False
     sweeps: tuple[str, ...] = ()
@@ -63,13 +63,13 @@ MECHANISMS: dict[str, Mechanism] = {
     ),
     "act": Mechanism(
         "ACT", "tau", "τ", "Number", "pondering.model.halting.act:ACT",
-        shares=("epsilon", "max_steps", "carry"), own={"tau_warmup": ("Whole", 0)},
+        shares=("epsilon", "max_steps", "carry"), arguments={"tau_warmup": ("Whole", 0)},
         remainder=True, sweeps=("halt_bias", "tau_warmup"),
     ),
     "pondernet": Mechanism(
         "PonderNet", "lambda_p", "λp", "Number", "pondering.model.halting.pondernet:PonderNet",
         shares=("max_steps", "carry"),
-        own={
+        arguments={
             "beta": ("Number", ...),
             "max_steps": ("Count", None),
             "epsilon": ("Number", None),
@@ -80,7 +80,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "correctness": Mechanism(
         "Correctness", "weight", "w", "Number",
         "pondering.model.halting.correctness:Correctness",
-        shares=("max_steps",), own={"explore": ("Number", 0.1), "detach": (bool, False)},
+        shares=("max_steps",), arguments={"explore": ("Number", 0.1), "detach": (bool, False)},
         sweeps=("halt_bias", "explore"),
     ),
     "certainty": Mechanism(
@@ -94,7 +94,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "random_depth": Mechanism(
         "Random depth", "alpha", "α", "Number",  # noqa: RUF001
         "pondering.model.halting.random_depth:RandomDepth",
-        shares=("max_steps",), own={"progressive": (bool, True)}, learns=False,
+        shares=("max_steps",), arguments={"progressive": (bool, True)}, learns=False,
     ),
 }  # fmt: skip
 """Name in `params.yaml` -> entry, in the order of tables and pages."""

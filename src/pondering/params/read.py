@@ -65,11 +65,11 @@ def _merged(document: dict[str, Any], name: str, profile: str) -> dict[str, Any]
     for home in ("common", profile):
         if not isinstance(block.get(home), dict):
             raise ValueError(f"{name}.{home}: {_shown(block.get(home))}; must be a mapping")
-    own = deep_merge(block["common"], block[profile])
-    task = own["task"].get("name") if isinstance(own.get("task"), dict) else None
+    merged = deep_merge(block["common"], block[profile])
+    task = merged["task"].get("name") if isinstance(merged.get("task"), dict) else None
     usual = deep_merge(document["defaults"], document["tasks"].get(str(task), {}))
     return deep_merge(
-        {key: each for key, each in usual.items() if key not in MECHANISMS or key in own}, own
+        {key: each for key, each in usual.items() if key not in MECHANISMS or key in merged}, merged
     )
 
 

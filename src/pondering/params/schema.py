@@ -147,8 +147,8 @@ class ExperimentConfig(Model):
 
     def seeds_of(self, mechanism: str) -> tuple[int, ...]:
         """Seeds of a mechanism."""
-        own = self.mechanism(mechanism).seeds
-        return self.seeds if own is None else own
+        seeds = self.mechanism(mechanism).seeds
+        return self.seeds if seeds is None else seeds
 
     def updates(self, mechanism: str) -> int:
         """Planned updates of a mechanism."""

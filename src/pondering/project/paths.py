@@ -102,6 +102,6 @@ class Layout:
 
 def current(root: Path, profile: str) -> Layout:
     """Where to read a profile's results: what the pipeline has written, else what is published."""
-    own = Layout(root, profile)
-    written = any((own.report / "tables").glob("*.csv"))
-    return own if written else Layout(root, profile, PUBLISHED)
+    local = Layout(root, profile)
+    written = any((local.report / "tables").glob("*.csv"))
+    return local if written else Layout(root, profile, PUBLISHED)

@@ -33,9 +33,9 @@ def at_best_settings(
     there = set(counts["mechanism"])
     for mechanism in (each for each in MECHANISMS if each in there):
         same = counts["setting"] == best_setting(seeds, mechanism)
-        own = counts[same & (counts["mechanism"] == mechanism)]
-        if len(own):
-            found[mechanism] = own
+        chosen = counts[same & (counts["mechanism"] == mechanism)]
+        if len(chosen):
+            found[mechanism] = chosen
     return found
 
 
@@ -74,8 +74,8 @@ def errors_at(rows: pd.DataFrame, rule: str, steps: ArrayLike) -> dict[int, NDAr
         error at any steps.
     """
     wanted, found = np.asarray(steps, float), {}
-    for seed, own in rows[rows["rule"] == rule].groupby("seed"):
-        line = own.sort_values("ponder_time", kind="stable")
+    for seed, points in rows[rows["rule"] == rule].groupby("seed"):
+        line = points.sort_values("ponder_time", kind="stable")
         place, error = line["ponder_time"].to_numpy(), line["error"].to_numpy()
         if np.isnan(place).any():
             found[int(seed)] = np.full(wanted.shape, error[0])
@@ -86,8 +86,8 @@ def errors_at(rows: pd.DataFrame, rule: str, steps: ArrayLike) -> dict[int, NDAr
 
 def point(rows: pd.DataFrame, rule: str) -> tuple[float, float]:
     """Mean steps and error over seeds of a rule without threshold; NaN without rows."""
-    own = rows[rows["rule"] == rule]
-    return float(own["ponder_time"].mean()), float(own["error"].mean())
+    points = rows[rows["rule"] == rule]
+    return float(points["ponder_time"].mean()), float(points["error"].mean())
 
 
 def fixed(rows: pd.DataFrame) -> pd.Series:
@@ -95,9 +95,9 @@ def fixed(rows: pd.DataFrame) -> pd.Series:
 
     A seed that diverged has the worst error at every n.
     """
-    own = rows[rows["rule"] == FIXED]
-    lost = own[own["ponder_time"].isna()]
-    alive = own.dropna(subset=["ponder_time"])
+    points = rows[rows["rule"] == FIXED]
+    lost = points[points["ponder_time"].isna()]
+    alive = points.dropna(subset=["ponder_time"])
     count = alive["seed"].nunique() + len(lost)
     found: pd.Series = (alive.groupby("ponder_time")["error"].sum() + lost["error"].sum()) / count
     return found

@@ -111,8 +111,8 @@ class Results:
 
         parts: dict[str, list[pd.DataFrame]] = {}
         for folder_of_one in files("curves/*"):
-            own = _tables(sorted(folder_of_one.glob("*.csv")), CURVE_COLUMNS)
-            parts |= {folder_of_one.name: list(own.values())} if own else {}
+            tables = _tables(sorted(folder_of_one.glob("*.csv")), CURVE_COLUMNS)
+            parts |= {folder_of_one.name: list(tables.values())} if tables else {}
         return cls(
             profile,
             _tables(files("tables/*.csv"), TABLE_COLUMNS),

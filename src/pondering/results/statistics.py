@@ -79,8 +79,8 @@ def interval(statistic: Callable[..., Any], *samples: ArrayLike) -> Interval:
         seeds = len(kept[places[0]])
         values = np.array([without(seed, places) for seed in range(seeds)])
         parts.append((variance_left_out(values), seeds - 1))
-    variance = sum(own for own, _ in parts)
-    shares = [(own / variance) ** 2 / freedom for own, freedom in parts] if variance else [1.0]
+    variance = sum(each for each, _ in parts)
+    shares = [(each / variance) ** 2 / freedom for each, freedom in parts] if variance else [1.0]
     return Interval(estimate, *student(estimate, variance, 1 / sum(shares)), count)
 
 

@@ -123,9 +123,9 @@ def _check_difficulties(path: Path, rows: pd.DataFrame) -> None:
     """Refuse a table in which a network of a split lacks a difficulty that another one has."""
     for split, part in rows.groupby("split", sort=False):
         levels = set(part["difficulty"])
-        for replica, own in part.groupby([*REPLICA, "prediction"], sort=False):
-            if lacking := sorted(levels - set(own["difficulty"])):
-                line, name = int(own.index[0]) + 2, Replica.of_row(*replica[:3]).text()
+        for replica, network_rows in part.groupby([*REPLICA, "prediction"], sort=False):
+            if lacking := sorted(levels - set(network_rows["difficulty"])):
+                line, name = int(network_rows.index[0]) + 2, Replica.of_row(*replica[:3]).text()
                 raise UserError(
                     f"{path}: column 'difficulty', line {line}: {name} has no row of difficulty "
                     f"{lacking[0]:g} in split {str(split)!r}, where others have one"

@@ -40,9 +40,9 @@ class Finished:
         claims = self.layout.report / "claims.json"
         if not claims.is_file():
             return []
-        own = {f"{self.experiment}-{mechanism}" for mechanism in self.mechanisms}
+        runs = {f"{self.experiment}-{mechanism}" for mechanism in self.mechanisms}
         decided = (
-            claim for claim in json.loads(claims.read_text())["claims"] if own & set(claim["runs"])
+            claim for claim in json.loads(claims.read_text())["claims"] if runs & set(claim["runs"])
         )
         names = {name for claim in decided for name in claim["figures"]}
         files = (self.layout.report / "figures" / f"{name}.png" for name in sorted(names))

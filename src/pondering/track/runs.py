@@ -129,12 +129,12 @@ def parameters(config: Mapping[str, Any], replica: Replica) -> dict[str, str]:
         config: the values of its experiment and mechanism.
     """
     mechanism = replica.mechanism
-    own: dict[str, Any] = {MECHANISMS[mechanism].setting: replica.setting, "seed": replica.seed}
-    own |= dict(replica.options)
-    hidden = {f"{block}.{name}" for block in ("halting", mechanism) for name in own}
+    varied: dict[str, Any] = {MECHANISMS[mechanism].setting: replica.setting, "seed": replica.seed}
+    varied |= dict(replica.options)
+    hidden = {f"{block}.{name}" for block in ("halting", mechanism) for name in varied}
     hidden |= {"seeds", f"{mechanism}.seeds"}
     rest = {name: text for name, text in _flat(config) if name not in hidden}
-    return rest | {"mechanism": replica.variant} | {name: _text(own[name]) for name in own}
+    return rest | {"mechanism": replica.variant} | {name: _text(varied[name]) for name in varied}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:

@@ -89,8 +89,8 @@ def make_halting(
     entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
     settings = [each.setting for each in several]
     setting = torch.tensor(settings[0] if one else settings, dtype=torch.float32, device=device)
-    arguments = {name: value for name, value in block.own.items() if value is not None}
-    named = {name for each in several for name, _ in each.options if name in entry.own}
+    arguments = {name: value for name, value in block.arguments.items() if value is not None}
+    named = {name for each in several for name, _ in each.options if name in entry.arguments}
     for name in sorted(named):
         values = [dict(each.options).get(name, arguments.get(name)) for each in several]
         arguments[name] = values[0] if one else _of_replicas(values, device)

@@ -65,7 +65,7 @@ def _begun(sweep: Shard, missing: Collection[str]) -> list[Shard]:
 
 def _work(shard: Shard) -> float:
     """A guess of its work beside that of the experiment's other shards: updates times steps."""
-    most = shard.config.mechanism(shard.mechanism).own.get("max_steps")
+    most = shard.config.mechanism(shard.mechanism).arguments.get("max_steps")
     steps = min(most or shard.config.halting.max_steps, LIKELY_STEPS)
     fixed = shard.mechanism == "repeat"
     every = sum(each.setting if fixed else steps for each in shard.replicas.values())

@@ -65,10 +65,10 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
     if "halt_bias" in options:
         halting["halt_bias"] = options.pop("halt_bias")
     unread = (SHARED - {*entry.shares}) | (set() if entry.learns else OF_THE_UNIT)
-    own = {
+    arguments = {
         name: value
-        for name, value in (dict(block.own) | options).items()
-        if value is not None and (name in entry.shares or value != entry.own[name][1])
+        for name, value in (dict(block.arguments) | options).items()
+        if value is not None and (name in entry.shares or value != entry.arguments[name][1])
     }
     training = config.training.model_dump(mode="json", exclude_defaults=True) | {
         "updates": config.updates(mechanism),
@@ -78,7 +78,7 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
         "task": _task_values(config.task),
         "network": config.network.model_dump(mode="json", exclude_defaults=True),
         "mechanism": mechanism,
-        "halting": {n: each for n, each in halting.items() if n not in unread} | own,
+        "halting": {n: each for n, each in halting.items() if n not in unread} | arguments,
         "training": {n: each for n, each in training.items() if n not in unread},
         entry.setting: replica.setting,
         "seed": replica.seed,

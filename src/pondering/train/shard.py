@@ -185,10 +185,10 @@ def finish(shard: Shard, trainer: Trainer) -> None:
     record["wall_seconds"] = round(trainer.seconds / len(shard.replicas), 3)  # its share
     parameters = {name: each.detach().cpu().numpy() for name, each in trainer.parameters.items()}
     for k, (sha256, status) in enumerate(zip(shard.replicas, trainer.status(), strict=True)):
-        own = {name: each[k].copy() for name, each in parameters.items()}
+        tensors = {name: each[k].copy() for name, each in parameters.items()}
         curve = curves[:, k]
         curve = curve[curve[:, 0] == curve[:, 0]]  # one that stopped has no rows any more
-        write(file_of(shard.root, sha256), Finished(own, curve, status, record))
+        write(file_of(shard.root, sha256), Finished(tensors, curve, status, record))
     shutil.rmtree(shard.checkpoint.parent, ignore_errors=True)
 
 

@@ -141,8 +141,8 @@ def _each(values: Mapping[str, float]) -> str:
 
 def own_values(config: ExperimentConfig, mechanism: str) -> Iterator[str]:
     """The values of a mechanism's block that differ from their defaults, in words."""
-    for name, value in config.mechanism(mechanism).own.items():
-        default = MECHANISMS[mechanism].own[name][1]
+    for name, value in config.mechanism(mechanism).arguments.items():
+        default = MECHANISMS[mechanism].arguments[name][1]
         if value is not None and value != default:
             known = OWN_VALUES.get(name)
             yield known.format(value) if known else f"{name.replace('_', ' ')} = {_plain(value)}"
