@@ -25,7 +25,7 @@ IDS = ["G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "B1", "B2", 
 def test_every_claim_and_question_is_there() -> None:
     assert list(CLAIMS)[: len(IDS)] == IDS  # a new one comes after them
     assert set(IDS) <= set(CASES) <= set(CLAIMS)
-    questions = [name for name, each in CLAIMS.items() if each.own]
+    questions = [name for name, each in CLAIMS.items() if each.ours]
     assert questions == [f"Q{n}" for n in (*range(1, 8), 9)]
 
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 CLAIMS = {
     each.id: each.model_copy(update={"remark": None})
     for each in load_register(ROOT / "claims.yaml").claims
-    if each.own
+    if each.ours
 }
 HALF = {"pondernet": 0.5, "random_depth": 0.5}
 GOOD = {"pondernet": 0.5, "random_depth": 0.9}

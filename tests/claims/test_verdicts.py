@@ -20,7 +20,7 @@ from pondering.results.statistics import Interval
 
 OPEN = "too small to tell"
 EVERY = load_register(Path(__file__).parents[2] / "claims.yaml").claims
-CLAIMS = {claim.id: claim.model_copy(update={"remark": None}) for claim in EVERY if not claim.own}
+CLAIMS = {claim.id: claim.model_copy(update={"remark": None}) for claim in EVERY if not claim.ours}
 """The papers' claims, without the remarks on the published runs."""
 ONE = Criterion(at_least=1.0, partly=0.5, by="estimate")
 THIRD = dict.fromkeys(("G3", "G9", "G10", "B1", "B3", "B4"), "not reproduced")

@@ -88,7 +88,7 @@ def test_the_document_names_the_claims_that_need_more_than_a_table() -> None:
     undecided = [
         claim.id
         for claim in REGISTER.claims
-        if not claim.own
+        if not claim.ours
         and judge(claim, replace(CASES[claim.id][0], curves={}, traces={})).verdict == "undecided"
     ]
     assert sentence and sorted(sentence.groups()) == sorted(undecided)

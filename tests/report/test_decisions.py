@@ -15,7 +15,7 @@ from pondering.claims.verdicts import judge
 from pondering.report.figures import FigureSpec, claim_figure, decisions, layout
 from pondering.results.results import Results
 
-ASKED = {each.id: each for each in REGISTER.claims if each.own}
+ASKED = {each.id: each for each in REGISTER.claims if each.ours}
 RUNS: dict[str, Callable[[], Results]] = {
     "Q1": cases.q1,
     "Q2": lambda: cases.q2(0.05),

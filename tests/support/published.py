@@ -15,7 +15,7 @@ from pondering.results.results import Results
 
 ROOT = Path(__file__).parents[2]
 REGISTER = load_register(ROOT / "claims.yaml")
-CLAIMS = tuple(each for each in REGISTER.claims if not each.own)
+CLAIMS = tuple(each for each in REGISTER.claims if not each.ours)
 HOSTILE = "<script>alert('x')</script>"
 
 

@@ -203,19 +203,19 @@ class Claim(Entry):
         found: Measured = {}
         for name in experiments:
             try:
-                own = self.measure(evidence, **self.arguments | {"experiment": name})
+                measured = self.measure(evidence, **self.arguments | {"experiment": name})
             except NotRunError:  # the evidence remembers it
                 continue
             except InsufficientError as problem:
                 evidence.not_run(f"{name}: {problem}")
                 continue
-            found |= parted(own, evidence.results.title(str(name)))
+            found |= parted(measured, evidence.results.title(str(name)))
         if not found:
             raise NotRunError("; ".join(dict.fromkeys(evidence.missing)))
         return found
 
     @property
-    def own(self) -> bool:
+    def ours(self) -> bool:
         """Whether it is a claim of our own, of no paper's size."""
         return not self.paper_size
 

@@ -127,18 +127,18 @@ def mean_error(curves: pd.DataFrame) -> pd.DataFrame:
 
 def computed(curves: pd.DataFrame) -> pd.DataFrame:
     """[seeds, settings] forward passes of the step function per update; NaN where it diverged."""
-    return _each(curves, lambda own: (own["computed_steps"] / own["update"]).iloc[-1])
+    return _each(curves, lambda curve: (curve["computed_steps"] / curve["update"]).iloc[-1])
 
 
 def _each(curves: pd.DataFrame, reckon: Any) -> pd.DataFrame:
-    found = {replica: float(reckon(own)) for replica, own in curves.groupby(SEED_AND_SETTING)}
+    found = {replica: float(reckon(curve)) for replica, curve in curves.groupby(SEED_AND_SETTING)}
     index = pd.MultiIndex.from_tuples(found, names=SEED_AND_SETTING)
     return pd.Series(found.values(), index, dtype=float).unstack()
 
 
-def _area(own: pd.DataFrame) -> Any:
-    updates, error = (own[name].to_numpy(float) for name in ("update", "error"))
-    if len(own) < 2 or updates[-1] == updates[0]:
+def _area(curve: pd.DataFrame) -> Any:
+    updates, error = (curve[name].to_numpy(float) for name in ("update", "error"))
+    if len(curve) < 2 or updates[-1] == updates[0]:
         return error.mean()
     return np.trapezoid(error, updates) / (updates[-1] - updates[0])
 

@@ -138,9 +138,9 @@ def _at_setting(results: Results, experiment: str, mechanism: str, setting: floa
     """The results without the other settings of a mechanism; traces and the plain network stay."""
 
     def kept(name: str, rows: pd.DataFrame) -> pd.DataFrame:
-        own = (rows["mechanism"] == mechanism) & ~np.isclose(rows["setting"], setting)
+        others = (rows["mechanism"] == mechanism) & ~np.isclose(rows["setting"], setting)
         plain = (mechanism == "repeat") & (rows["setting"] == 1)
-        return rows[~own | plain] if name == experiment else rows
+        return rows[~others | plain] if name == experiment else rows
 
     return results.filtered(kept)
 
@@ -217,8 +217,8 @@ def _decided(
 ) -> Decided:
     """The verdict on the claim itself, or on a part that is judged apart."""
     paper, others = claim.paper_size, {*claim.apart.values()}
-    own = [claim.apart[apart]] if apart else [name for name in paper if name not in others]
-    sizes = {name: paper[name] for name in own}
+    included = [claim.apart[apart]] if apart else [name for name in paper if name not in others]
+    sizes = {name: paper[name] for name in included}
     return (
         _obstacle(claim, evidence)
         or _unmet(apart, claim, evidence, sizes, quantities)
@@ -247,12 +247,12 @@ def _unmet(
     quantities: Sequence[Quantity],
 ) -> Decided | None:
     """The verdict by the first precondition that is not met, or None."""
-    smaller = "here" if claim.own else words.smaller(sizes, evidence)
+    smaller = "here" if claim.ours else words.smaller(sizes, evidence)
     asked = [(False, each) for each in claim.hard.items() if smaller]
     asked += [(True, each) for each in claim.learned.items()]
     for learned, (name, condition) in asked:
-        own = (each for each in quantities if claim.apart_of(each) == apart)
-        quantity = next((each for each in own if each.name == name), None)
+        candidates = (each for each in quantities if claim.apart_of(each) == apart)
+        quantity = next((each for each in candidates if each.name == name), None)
         if quantity is None or math.isnan(quantity.value):
             if evidence.missing:
                 return _missing(evidence)

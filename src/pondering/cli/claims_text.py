@@ -117,7 +117,7 @@ def _block(entry: Judgement, rows: Sequence[tuple[str, str]], width: int) -> str
 
 def _paper(entry: Judgement) -> tuple[str, str]:
     """What the paper has, or for a claim of ours what others found."""
-    return "others" if entry.claim.own else "paper", entry.claim.paper_value
+    return "others" if entry.claim.ours else "paper", entry.claim.paper_value
 
 
 def _apart(entry: Judgement) -> list[tuple[str, str]]:

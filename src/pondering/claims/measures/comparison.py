@@ -42,13 +42,13 @@ def rules_and_mechanisms(
         raise evidence.not_run(f"{experiment} has no table of exit rules")
     best, deep = {}, {}
     forced = at_best_settings(evidence.results.readouts.get(experiment), table)
-    for mechanism, own in at_best_settings(rows, table).items():
-        at = float(own["setting"].iloc[0])
+    for mechanism, chosen in at_best_settings(rows, table).items():
+        at = float(chosen["setting"].iloc[0])
         sweep = evidence.sweep(experiment, mechanism, above=at - 1e-9, at_most=at)
         if per_seed(sweep)["error"].mean() <= LARGEST_ERROR:
-            best[mechanism] = own
+            best[mechanism] = chosen
         elif mechanism in forced and forced[mechanism]["depth"].mean() <= LARGEST_ERROR:
-            deep[mechanism] = own
+            deep[mechanism] = chosen
     require(len(best), 2, "mechanisms with exit rules that learned the task")
     suffix = "_beside" if experiment == beside else ""
     found: Measured = {f"variance_ratio{suffix}": _ratio(best, rows, steps)}
@@ -58,9 +58,9 @@ def rules_and_mechanisms(
     return found
 
 
-def _fine(own: pd.DataFrame, rule: str) -> bool:
+def _fine(rows: pd.DataFrame, rule: str) -> bool:
     """Whether every network has thresholds enough; one that diverged has none and does not ask."""
-    counts = own[(own["rule"] == rule) & own["threshold"].notna()].groupby("seed").size()
+    counts = rows[(rows["rule"] == rule) & rows["threshold"].notna()].groupby("seed").size()
     return bool(len(counts) and counts.min() >= FEWEST_THRESHOLDS)
 
 
@@ -68,7 +68,9 @@ def _ratio(
     best: Mapping[str, pd.DataFrame], rows: pd.DataFrame, steps: Sequence[float]
 ) -> Interval:
     """The ratio, whose interval is that of its logarithm."""
-    rules = [rule for rule in with_curve(rows) if all(_fine(own, rule) for own in best.values())]
+    rules = [
+        rule for rule in with_curve(rows) if all(_fine(chosen, rule) for chosen in best.values())
+    ]
     require(len(rules), 2, "rules with eight thresholds in every network")
     accuracy = _accuracies(best, rules, steps)
     reached = ~np.isnan(accuracy).any(axis=(0, 1, 2))
@@ -83,7 +85,7 @@ def _accuracies(
     best: Mapping[str, pd.DataFrame], rules: Sequence[str], steps: Sequence[float]
 ) -> Array:
     """[seeds, rules, mechanisms, steps], of the seeds that all mechanisms have."""
-    errors = [[errors_at(own, rule, steps) for own in best.values()] for rule in rules]
+    errors = [[errors_at(chosen, rule, steps) for chosen in best.values()] for rule in rules]
     seeds = sorted(set.intersection(*(set(each) for row in errors for each in row)))
     found = [[[each[seed] for each in row] for row in errors] for seed in seeds]
     return 1 - np.asarray(found, dtype=np.float64)
@@ -133,14 +135,14 @@ def beyond_the_range(evidence: Evidence, *, experiment: str) -> Measured:
         )
         best = inside.mean().idxmax()  # variant and setting
         known, title = mean_interval(inside[best]), MECHANISMS[mechanism].title
-        own: Measured = {}
+        measured: Measured = {}
         if known.estimate >= RIGHT_INSIDE:
-            own["accuracy_beyond"] = median_interval(beyond[best])
-            learned.append(own["accuracy_beyond"])
+            measured["accuracy_beyond"] = median_interval(beyond[best])
+            learned.append(measured["accuracy_beyond"])
         for steps, each in _forced(evidence, experiment, *best).items():
-            own[f"accuracy_at_{steps}"] = each
-        own["accuracy_inside"] = known
-        found |= parted(own, title)
+            measured[f"accuracy_at_{steps}"] = each
+        measured["accuracy_inside"] = known
+        found |= parted(measured, title)
     most = max(learned, key=lambda each: each.estimate, default=mean_interval([]))
     return found | {"best_accuracy": most}
 

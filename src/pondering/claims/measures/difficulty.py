@@ -173,13 +173,13 @@ def _tracking(evidence: Evidence, experiment: str, learned: pd.DataFrame) -> Int
     Source: Graves 2016, figure 15, counts the digits of both numbers.
     """
     traces = evidence.traces(experiment, "mixed")
-    sums = {seed: [_summed(each["steps"]) for each in own] for seed, own in traces.items()}
+    sums = {seed: [_summed(each["steps"]) for each in several] for seed, several in traces.items()}
     if sums:
-        longest = max(len(each) for own in sums.values() for each in own)
+        longest = max(len(each) for several in sums.values() for each in several)
         require(1 + longest, FEWEST_NUMBERS, "numbers of a sum")
     found = {
-        seed: _within(own)
-        for seed, own in sums.items()
+        seed: _within(several)
+        for seed, several in sums.items()
         if np.isclose(traces[seed][0]["setting"], learned.columns).any()
     }
     return mean_interval([found.get(seed, 0.0) for seed in learned.index] if found else [])
@@ -221,8 +221,8 @@ def sorting(evidence: Evidence, *, experiment: str) -> Measured:
     act, plain = evidence.sweep(experiment, "act"), by(evidence.plain(experiment), "error")[1.0]
     require(act["difficulty"].nunique(), FEWEST_LEVELS, "difficulties")
     errors = by(act, "error")
-    own = act[act["setting"] == best(errors)]
-    steps = by(own, "ponder_time", "difficulty").clip(lower=1e-6).rename(columns=np.log)
+    chosen = act[act["setting"] == best(errors)]
+    steps = by(chosen, "ponder_time", "difficulty").clip(lower=1e-6).rename(columns=np.log)
     traces = evidence.traces(experiment, "mixed").values()
 
     def gain(without: Array, with_act: Array) -> float:
@@ -237,11 +237,11 @@ def sorting(evidence: Evidence, *, experiment: str) -> Measured:
         "best_error": interval(lowest_error, errors),
         "gain": interval(gain, plain, errors),
         "relative_gain": interval(relative, plain, errors),
-        "computation": mean_interval(by(own, "ponder_time")),
-        "error_trend": mean_interval(trend(by(own, "error", "difficulty"))),
+        "computation": mean_interval(by(chosen, "ponder_time")),
+        "error_trend": mean_interval(trend(by(chosen, "error", "difficulty"))),
         "growth": mean_interval(lines(np.log(steps))["slope"]),
         "end_spike": mean_interval(
-            [average([_excess_at_end(each["steps"]) for each in own]) for own in traces]
+            [average([_excess_at_end(each["steps"]) for each in several]) for several in traces]
         ),
     }
 

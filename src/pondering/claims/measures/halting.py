@@ -61,8 +61,8 @@ def steps_and_difficulty(evidence: Evidence, *, experiment: str) -> Measured:
     if len(others):
         found["other_settings"] = mean_over_networks(elsewhere, "trend")
         found["solved_elsewhere"] = count_of(elsewhere)
-        for name, own in elsewhere.groupby("mechanism", sort=False):
-            found[f"correlation, {title_of(str(name))}"] = mean_over_networks(own, "trend")
+        for name, group in elsewhere.groupby("mechanism", sort=False):
+            found[f"correlation, {title_of(str(name))}"] = mean_over_networks(group, "trend")
     return found
 
 
@@ -97,9 +97,9 @@ def reversed_kl(evidence: Evidence, *, experiment: str, correlated: str) -> Meas
         found["solved_networks"] = count_of(pairs[pairs["solved"]])
     for column, named in {"setting": "lambda_p", "mechanism": "beta"}.items():
         if pairs[column].nunique() > 1:
-            for value, own in pairs.groupby(column, sort=False):
+            for value, group in pairs.groupby(column, sort=False):
                 part = f"{named} {setting_text(value)}" if value else f"the usual {named}"
-                found |= parted(_differences(own, trends, f"_at_{named}"), part)
+                found |= parted(_differences(group, trends, f"_at_{named}"), part)
     return found
 
 
@@ -171,14 +171,14 @@ def cost_of_halting(evidence: Evidence, *, experiment: str, trained: str) -> Mea
         known["saved"] = 1 - known["ponder_time"] / known["max_steps"]
         known["accuracy"] = 1 - known["own"]
         knows = known[known["depth"] < SOLVED_ERROR]
-        own: Measured = {}
+        measured: Measured = {}
         if len(knows) >= FEWEST:
-            own["accuracy_difference"] = mean_over_networks(knows, "difference")
-            own["steps_saved"] = mean_over_networks(knows, "saved")
-        own["accuracy"] = mean_over_networks(known, "accuracy")
-        own["accuracy_difference_of_all"] = mean_over_networks(known, "difference")
-        own["solved_networks"] = count_of(knows)
-        found |= parted(own, ", ".join(options_listed(read_variant(name)[1])))
+            measured["accuracy_difference"] = mean_over_networks(knows, "difference")
+            measured["steps_saved"] = mean_over_networks(knows, "saved")
+        measured["accuracy"] = mean_over_networks(known, "accuracy")
+        measured["accuracy_difference_of_all"] = mean_over_networks(known, "difference")
+        measured["solved_networks"] = count_of(knows)
+        found |= parted(measured, ", ".join(options_listed(read_variant(name)[1])))
     return found
 
 
@@ -209,9 +209,9 @@ def initial_bias(evidence: Evidence, *, experiment: str, usual: float) -> Measur
     first = starts.pop((usual, False))["solved"]
     found: Measured = {}
     asked = every["solved"].any() and first.mean() <= ROOM
-    for (bias, warmed), own in sorted(starts.items()) if asked else ():
+    for (bias, warmed), networks in sorted(starts.items()) if asked else ():
         name = f"solved_more_at_bias_{bias:g}{'_warmed' if warmed else ''}"
-        found[name] = rate_difference(rate(own["solved"]), rate(first))
+        found[name] = rate_difference(rate(networks["solved"]), rate(first))
     found |= _fallen(evidence, experiment, names)
     return found | {f"solved_at_bias_{usual:g}": rate(first)}
 

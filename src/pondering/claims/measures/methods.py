@@ -56,10 +56,10 @@ def at_prior(rows: pd.DataFrame, lambda_p: float) -> pd.DataFrame:
     Raises:
         InsufficientError: it was not run.
     """
-    own = rows[np.isclose(rows["setting"], lambda_p)]
-    if own.empty:
+    chosen = rows[np.isclose(rows["setting"], lambda_p)]
+    if chosen.empty:
         raise InsufficientError(f"no setting with λp = {lambda_p:g} was run")
-    return own
+    return chosen
 
 
 def best_against_best(evidence: Evidence, *, experiment: str) -> Measured:
@@ -180,12 +180,12 @@ def settled_steps(evidence: Evidence, *, experiment: str, lambda_p: float) -> Me
         lambda_p: the prior of the claim.
     """
     every = evidence.sweep(experiment, "pondernet")
-    own, shortest = at_prior(every, lambda_p), float(every["setting"].max())
+    chosen, shortest = at_prior(every, lambda_p), float(every["setting"].max())
     curves = evidence.curves(experiment, "pondernet")
     curves = curves[np.isclose(curves["setting"].astype(float), lambda_p)]
     return {
-        "accuracy": mean_interval(1 - by(own, "error")),
-        "steps": median_interval(by(own, "ponder_time")),
+        "accuracy": mean_interval(1 - by(chosen, "error")),
+        "steps": median_interval(by(chosen, "ponder_time")),
         "steps_of_shortest": median_interval(by(every, "ponder_time")[shortest]),
         "drift": mean_interval([_drift(each) for _, each in curves.groupby("seed")]),
     }

@@ -106,8 +106,8 @@ def characters(traces: Mapping[int, Sequence[Mapping[str, Any]]]) -> pd.DataFram
         [
             {"seed": seed, "window": place, "steps": step["ponder_time"]}
             | {name: step.get(name) for name in ("kind", "target", "loss", "entropy")}
-            for seed, own in traces.items()
-            for place, trace in enumerate(own)
+            for seed, windows in traces.items()
+            for place, trace in enumerate(windows)
             for step in trace["steps"]
         ]
     ).astype({"steps": float, "loss": float, "entropy": float})

@@ -51,7 +51,7 @@ def build(
     """
     folder = layout.report
     judgements = judge_all(register.claims, results)
-    asked = [claim_figure(each) for each in judgements if each.claim.own and each.quantities]
+    asked = [claim_figure(each) for each in judgements if each.claim.ours and each.quantities]
     sizes = draw_all([*FIGURES, *asked], results, folder / "figures")
     missing = [name for name in settings if name not in results.tables]
     judged = claims_json(judgements, results) | {"missing": missing}

@@ -179,7 +179,7 @@ def _claim(
 ) -> ClaimView:
     claim = judgement.claim
     core = [each for name in claim.core for each in judgement.quantities if each.name == name]
-    drawn = claim_figure(judgement) if claim.own else None
+    drawn = claim_figure(judgement) if claim.ours else None
     return ClaimView(
         judgement,
         tuple(
