@@ -137,12 +137,12 @@ def _as_good(claim: Claim, results: Results) -> Iterator[tuple[str, str, float]]
 def _at_setting(results: Results, experiment: str, mechanism: str, setting: float) -> Results:
     """The results without the other settings of a mechanism; traces and the plain network stay."""
 
-    def kept(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    def keep(name: str, rows: pd.DataFrame) -> pd.DataFrame:
         others = (rows["mechanism"] == mechanism) & ~np.isclose(rows["setting"], setting)
         plain = (mechanism == "repeat") & (rows["setting"] == 1)
         return rows[~others | plain] if name == experiment else rows
 
-    return results.filtered(kept)
+    return results.filtered(keep)
 
 
 def _judged(claim: Claim, results: Results) -> Judgement:

@@ -42,7 +42,7 @@ def overview(judgements: Sequence[Judgement], profile: str, width: int) -> str:
     return "\n".join([*textwrap.wrap(summary, width), "", *rows, "", *hint])
 
 
-def given(
+def by_table(
     judgements: Sequence[Judgement],
     register: Register,
     experiments: Sequence[str],

@@ -44,4 +44,4 @@ def judge_command(paths: tuple[Path, ...], cards: tuple[Path, ...], profile: str
     claims = [claim.model_copy(update={"remark": None}) for claim in register.claims]
     judgements = judge_all(claims, results)
     tables = list(results.tables)
-    click.echo(claims_text.given(judgements, register, tables, profile, options.width()))
+    click.echo(claims_text.by_table(judgements, register, tables, profile, options.width()))

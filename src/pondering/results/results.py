@@ -136,15 +136,15 @@ class Results:
             keep: the rows to keep, of an experiment and a table.
         """
 
-        def kept(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        def of_tables(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
             return _with_rows({name: keep(name, rows) for name, rows in tables.items()})
 
         return replace(
             self,
-            tables=kept(self.tables),
-            curves=kept(self.curves),
-            exits=kept(self.exits),
-            readouts=kept(self.readouts),
+            tables=of_tables(self.tables),
+            curves=of_tables(self.curves),
+            exits=of_tables(self.exits),
+            readouts=of_tables(self.readouts),
         )
 
     def title(self, experiment: str) -> str:
