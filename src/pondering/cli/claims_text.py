@@ -96,7 +96,7 @@ def full(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
     rows += [("here", text) for text in _measured(entry)]
     if evidence.seeds:
         seeds = evidence.fewest_seeds
-        rows.append(("runs", f"{evidence.replicas} networks, {seeds} seeds a setting"))
+        rows.append(("runs", f"{evidence.replicas} networks, at least {seeds} seeds a setting"))
     rows += [("why", remark.why), ("would change", remark.change), *_apart(entry)]
     rows += [("but", each) for each in entry.flips]
     rows += [("cause", remark.cause)] if remark.cause else []
