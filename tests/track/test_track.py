@@ -92,8 +92,8 @@ def results(project: Path) -> Path:
     files = {
         layout.card("parity"): json.dumps(card),
         layout.report / "claims.json": json.dumps(claims),
-        layout.report / "figures/graves-04.png": "png",
-        layout.report / "figures/graves-05.png": "png",
+        layout.report / "figures/graves-04.svg": "svg",
+        layout.report / "figures/graves-05.svg": "svg",
         layout.run("parity", "act") / "parameters.safetensors": "tensors",
     }
     for path, text in files.items():
@@ -173,7 +173,7 @@ def test_results_are_loaded_once_with_metrics_data_and_files(results: Path) -> N
         for folder in ("figures", "networks/act")
         for file in client().list_artifacts(parent.info.run_id, folder)
     }
-    assert files == {"figures/graves-04.png", "networks/act/parameters.safetensors"}
+    assert files == {"figures/graves-04.svg", "networks/act/parameters.safetensors"}
     (database,) = results.glob("*.db")
     content = database.read_bytes()
     load()

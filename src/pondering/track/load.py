@@ -45,7 +45,7 @@ class Finished:
             claim for claim in json.loads(claims.read_text())["claims"] if runs & set(claim["runs"])
         )
         names = {name for claim in decided for name in claim["figures"]}
-        files = (self.layout.report / "figures" / f"{name}.png" for name in sorted(names))
+        files = (self.layout.report / "figures" / f"{name}.svg" for name in sorted(names))
         return [path for path in files if path.is_file()]
 
     def digest(self) -> str:
