@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from support import question_cases as cases
+from support.claim_cases import b1, b4, b5
 from support.claim_tables import curve, results, rows
 
 from pondering.claims.claims import load_register
@@ -72,6 +73,11 @@ CASES: list[tuple[str, Callable[[], Results], str]] = [
     ("Q7", lambda: cases.q7(0.03, 0.0), "not reproduced"),
     ("Q7", lambda: cases.q7(0.0, 1.0), "not reproduced"),
     ("Q7", lambda: cases.q7(0.0, 0.0, rises=-1), "mostly reproduced"),
+    *(
+        (name, lambda made=made, case=case: made("parity_sixteen")[case], verdict)
+        for name, made in {"Q10": b1, "Q11": b4, "Q12": b5}.items()
+        for case, verdict in enumerate(("reproduced", "not reproduced", "too small to tell"))
+    ),
 ]
 
 

@@ -223,12 +223,12 @@ def _flat(value: float) -> Any:
     return lambda s, k, d: value + luck(k)
 
 
-def b1() -> Case:
+def b1(name: str = "parity_interpolation") -> Case:
     """PonderNet against ACT."""
 
     def of(ponder: tuple[float, float], act: tuple[float, float]) -> Results:
         rules = [tuple(_flat(value) for value in pair) for pair in (ponder, act)]
-        return results(_pair("parity_interpolation", "test", *rules))
+        return results(_pair(name, "test", *rules))
 
     return of((0.02, 2.7), (0.05, 3.1)), of((0.08, 2.7), (0.05, 3.1)), of((0.45, 2), (0.46, 2))
 
@@ -268,14 +268,14 @@ def b3() -> Case:
     return of((2.0, 4.0), 0.02), of((4.0, 2.0), 0.02), of((2.0, 4.0), 0.45)
 
 
-def b4() -> Case:
+def b4(name: str = "parity_interpolation") -> Case:
     """Robustness over settings."""
 
     def of(ponder: Any, act: Any) -> Results:
         """At the largest prior, which the claim leaves out, PonderNet fails."""
         below = lambda s, k, d: ponder(s, k, d) if s < 0.9 else 0.5  # noqa: E731
         rules = (below, _flat(2)), (act, _flat(2))
-        return results(_pair("parity_interpolation", "test", *rules, settings=7))
+        return results(_pair(name, "test", *rules, settings=7))
 
     def few(tau: float, seed: int, level: float) -> float:
         return 0.05 + 40 * luck(seed) if tau in (PENALTIES[0], PRIORS[0]) else 0.5
@@ -283,12 +283,12 @@ def b4() -> Case:
     return of(_flat(0.02), few), of(few, _flat(0.02)), of(_flat(0.45), _flat(0.45))
 
 
-def b5() -> Case:
+def b5(name: str = "parity_interpolation") -> Case:
     """Steps under a long prior."""
 
     def of(steps: float, error: float) -> Results:
-        table = rows("parity_interpolation", "pondernet", PRIORS, _flat(error), _flat(steps))
-        training = curve("parity_interpolation", "pondernet", PRIORS, lambda s, k, share: error,
+        table = rows(name, "pondernet", PRIORS, _flat(error), _flat(steps))
+        training = curve(name, "pondernet", PRIORS, lambda s, k, share: error,
                          lambda s, share: steps)  # fmt: skip
         return results([table], [training])
 

@@ -14,6 +14,7 @@ SIZES = {
     "addition": "up to 5 digits, sequences of 1 to 5, LSTM of 512, 16,000,000 updates",
     "sort": "2 to 15 numbers, LSTM of 512, 16,000,000 updates",
     "parity_interpolation": "64 elements, RNN of 128",
+    "parity_sixteen": "64 elements, RNN of 128",
     "parity_extrapolation": "96 elements, trained on 1 to 48 of them nonzero, RNN of 128",
 }
 """Experiment -> the size at which its paper ran it, where figures have the paper's values."""
