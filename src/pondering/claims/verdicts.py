@@ -126,7 +126,7 @@ def _as_good(claim: Claim, results: Results) -> Iterator[tuple[str, str, float]]
     Yields:
         Experiment, mechanism as tables write it, and setting; none where the claim chooses none.
     """
-    for experiment, mechanism in product(claim.paper_size, claim.chooses):
+    for experiment, mechanism in product(claim.experiments, claim.chooses):
         rows = headline(results.tables[experiment])
         rows = rows[rows["mechanism"] == mechanism]
         errors = by(rows[rows["setting"] > 1] if mechanism == "repeat" else rows, "error")
