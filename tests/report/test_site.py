@@ -46,7 +46,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     )
     found = ["index.html", "report.md", "claims.json"]
     found += [f"figures/{path.name}" for path in (first / "figures").iterdir()]
-    assert len(found) == 3 + 4
+    assert len(found) == 3 + 2
     for name in found:
         assert (first / name).read_bytes() == (second / name).read_bytes(), name
 

@@ -20,6 +20,7 @@ DIFFICULTIES: dict[str, Sequence[float]] = {
     "parity_fojo": range(1, 17),
     "parity_scattered": range(1, 17),
     "parity_interpolation": range(1, 17),
+    "parity_sixteen": range(1, 17),
     "comparison": range(1, 9),
     "comparison_digits": range(10),
     "comparison_rotated": [22.5, 45],
