@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
+from support.argv import output
 
 from pondering.params.read import PROFILES, load_params
 from pondering.project.paths import Layout
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 FILE: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
 STAGES: dict[str, Any] = FILE["stages"]
 DATASETS = {"datasets": "", "datasets_digits": "mnist", "datasets_text": "enwik8"}  # stage -> data
-ORDER = ("download", *DATASETS, "train", "evaluate", "exits", "report")
+ORDER = ("download", "values", *DATASETS, "train", "evaluate", "exits", "report")
 ITEM = {"${item.profile}": "P", "${item.experiment}": "E", "${item.data}": "D"}
 
 
@@ -38,11 +39,11 @@ def test_each_stage_depends_on_the_files_of_the_earlier_ones() -> None:
     assert tuple(STAGES) == ORDER
     layout = Layout(Path(), "P")
     frozen, networks = str(layout.frozen("E")), str(layout.networks("E"))
+    values = layout.values("E")
     assert paths("download", "outs") == {str(layout.raw / "D")}
-    for stage, data in DATASETS.items():
-        read = {str(layout.raw / data)} if data else set()
-        assert paths(stage, "deps") == paths("datasets", "deps") | read
-    assert frozen in paths("train", "deps")
+    assert "params.yaml" in paths("values", "deps")
+    assert paths("values", "outs") == {str(values.parent)}
+    assert {frozen, str(values)} <= paths("train", "deps")
     trained_by = [path for part in LISTED for path in files(part, "*")]
     assert trained_by and all(
         any(path.is_relative_to(ROOT / each) for each in paths("train", "deps"))
@@ -71,16 +72,39 @@ def test_an_experiment_depends_on_its_data_alone(profile: str) -> None:
     params, layout = load_params(ROOT / "params.yaml", profile), Layout(Path(), "P")
     needed = set()
     for stage, data in DATASETS.items():
-        tasks, frozen = STAGES[stage]["cmd"].split()[4:], set()
+        tasks, frozen, values = STAGES[stage]["cmd"].split()[4:], set(), set()
         for name, config in params.experiments.items():
             if config.task["name"] in tasks:
                 frozen.add(str(layout.frozen(name)))
+                values.add(str(layout.values(name)))
                 read = {*params.download.sets} & {*map(str, config.task.values())}
                 files = [path for each in read for path in params.download.sets[each].files]
                 assert all(path.startswith(f"{data}/") for path in files), name
                 needed |= read
         assert paths(stage, "outs") == frozen
+        all_values = {str(layout.values(name).parent)}
+        raw = {str(layout.raw / data)} if data else set()
+        code = {"pipeline/datasets.py", "src/pondering/data/frozen.py", "src/pondering/tasks"}
+        assert paths(stage, "deps") == code | raw | (values if data else all_values)
     assert needed == {*params.download.needs[profile]}
+
+
+def test_values_change_for_the_experiments_that_read_an_edited_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "params.yaml").read_text()
+    edited = text.replace("task: {gates: 10, ", "task: {gates: 9, ")
+    assert edited != text
+    monkeypatch.chdir(tmp_path)
+    written = []
+    for each in (text, edited):
+        (tmp_path / "params.yaml").write_text(each)
+        output("values.py", "--profile", "paper")
+        folder = Layout(Path(), "paper").values("E").parent
+        written.append({path.stem: path.read_text() for path in folder.iterdir()})
+    before, after = written
+    logic = {name for name, each in before.items() if '"name": "logic"' in each}
+    assert "logic" in {name for name in before if before[name] != after[name]} <= logic
 
 
 def test_stages_run_with_the_python_of_this_folder(tmp_path: Path) -> None:
@@ -106,7 +130,7 @@ def test_dvc_finds_every_stage_and_parameter(tmp_path: Path) -> None:
     (tmp_path / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
     with Repo(str(tmp_path)) as repo:
         stages = {str(stage.name): stage for stage in repo.index.stages}
-    wanted = {f"{each}@reduced" for each in (*DATASETS, "exits", "report")}
+    wanted = {f"{each}@reduced" for each in ("values", *DATASETS, "exits", "report")}
     wanted |= {f"download@reduced-{each}" for each in ("mnist", "enwik8")}
     for each in load_params(ROOT / "params.yaml").experiments:
         wanted |= {f"{stage}@reduced-{each}" for stage in ("train", "evaluate")}
