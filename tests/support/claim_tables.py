@@ -142,5 +142,5 @@ def step(read: str, target: str, ponder: float, loss: float = 0.1, **more: Any) 
     """One time step of a trace."""
     return {
         "input": read, "target": target, "prediction": target, "ponder_time": ponder,
-        "remainder": 0.2, "loss": loss, "entropy": loss, "halting": [1.0], **more,
+        "loss": loss, "entropy": loss, **more,
     }  # fmt: skip

@@ -30,6 +30,8 @@ Trace = dict[str, Any]
 GALLERY = 8  # images of either kind
 MIXED = 30  # sequences that are traced in short, by every seed
 SHORT = ("input", "target", "ponder_time")  # small in a file, however many there are
+WINDOWS = 200  # of a text, traced in short by every seed
+OF_CHARACTERS = ("target", "ponder_time", "loss", "entropy", "kind")
 
 
 def of_mechanism(
@@ -65,11 +67,15 @@ def of_mechanism(
 
 
 def _texts(trained: Trained, task: TextTask, count: int, shown: Sequence[int]) -> list[Trace]:
-    """Some windows of the held-out text, read by every seed."""
-    batch, kinds = task.traced(count)
-    windows = batch.torch(next(trained.network.parameters()).device)
-    found = sequences(trained.network, task, windows, trained.replicas, shown, kinds)
-    return [{"mechanism": trained.mechanism, "kind": "text"} | trace for trace in found]
+    """Windows of the held-out text, read by every seed: a few in full, and many in short."""
+    found = []
+    for kind, windows in (("text", count), ("mixed", WINDOWS)):
+        batch, kinds = task.traced(windows)
+        read = batch.torch(next(trained.network.parameters()).device)
+        every = sequences(trained.network, task, read, trained.replicas, shown, kinds)
+        listed = _in_short(every, OF_CHARACTERS) if kind == "mixed" else every
+        found += [{"mechanism": trained.mechanism, "kind": kind} | trace for trace in listed]
+    return found
 
 
 def _sequences(
@@ -84,15 +90,21 @@ def _sequences(
         batch = mixed(task).torch(batch.mask.device)
         picked = longer(batch, count)
         if trained.mechanism == "act":
-            every = sequences(network, task, batch, replicas, shown)
-            short = [{name: each[name] for name in each if name != "difficulty"} for each in every]
-            for each in short:
-                each["steps"] = [{name: step[name] for name in SHORT} for step in each["steps"]]
+            short = _in_short(sequences(network, task, batch, replicas, shown), SHORT)
     full = sequences(network, task, batch.take(picked), replicas, shown[:1])
     return [
         {"mechanism": trained.mechanism, "kind": kind} | trace
         for kind, found in (("sequence", full), ("mixed", short))
         for trace in found
+    ]
+
+
+def _in_short(traces: Sequence[Trace], names: Sequence[str]) -> list[Trace]:
+    """Traces without difficulty, whose steps have some of their values."""
+    return [
+        {name: each[name] for name in each if name != "difficulty"}
+        | {"steps": [{name: step[name] for name in names} for step in each["steps"]]}
+        for each in traces
     ]
 
 
@@ -140,13 +152,10 @@ def sequences(
         one trace per example and chosen replica, as in `reports/<profile>/traces`.
     """
     every = batch.replicate(len(replicas))
-    # The readable path keeps the halting distribution.
     pondered = network(every.inputs, every.mask, path="readable")
-    assert pondered.weights is not None
     outputs = network.halting.predict(pondered)
     measured = {
         "ponder_time": network.halting.ponder_time(pondered),
-        "remainder": pondered.remainder,
         "loss": task.loss(outputs, every),
         "entropy": task.entropy(outputs) if hasattr(task, "entropy") else None,
     }
@@ -160,9 +169,8 @@ def sequences(
                     name: None if values is None else _short(values[t, k, row])
                     for name, values in measured.items()
                 }
-                halting = {"halting": _distribution(pondered.weights[:, t, k, row])}
                 kind = {} if kinds is None else {"kind": str(kinds[t, row])}
-                steps.append(dict(words[t]) | numbers | halting | kind)
+                steps.append(dict(words[t]) | numbers | kind)
             traces.append(replicas[k].row() | {"difficulty": difficulty, "steps": steps})
     return traces
 
@@ -197,11 +205,3 @@ def longer(batch: Batch, count: int) -> Tensor:
 def _short(value: Tensor) -> float | None:
     number = float(value)
     return round(number, 4) if np.isfinite(number) else None
-
-
-def _distribution(weights: Tensor) -> list[float]:
-    """p_1 ... p_N up to the last step with any weight."""
-    values = [round(float(w), 4) for w in weights]
-    while len(values) > 1 and values[-1] == 0:
-        values.pop()
-    return values
