@@ -119,7 +119,7 @@ def run(work: Evaluation) -> None:
         {
             layout.table(name): table.to_csv(index=False, float_format="%.6g"),
             layout.metrics(name): json_text(summary(table)),
-            layout.traces(name): json.dumps(document) + "\n",
+            layout.traces(name): json.dumps(document, separators=(",", ":")) + "\n",
             layout.provenance(name): json_text(record),
         }
     )
