@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from support.untrained import read_back, stage_of, table_of, traces_of
 from pondering.evaluate import measure, traces
 from pondering.evaluate.stage import summary
 from pondering.params.replica import Replica
+from pondering.results.results import read_traces
 from pondering.tasks import make_task
 from pondering.tasks.addition import Addition
 from pondering.tasks.base import SyntheticTask
@@ -34,10 +34,7 @@ def sum_traces(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]
     folder = tmp_path_factory.mktemp("sums")
     tiny.write(folder, tiny.document(training={"updates": 4}, task=tiny.SUMS | {"digits": 2}))
     stages.work(folder, "datasets", "train", "evaluate")
-    found: list[dict[str, Any]] = json.loads(
-        (folder / "data/results/quick/traces/tiny.json").read_text()
-    )["traces"]
-    return found
+    return read_traces(folder / "data/results/quick/traces/tiny.json")
 
 
 def of_kind(found: list[dict[str, Any]], mechanism: str, kind: str) -> list[dict[str, Any]]:

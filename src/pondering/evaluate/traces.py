@@ -31,6 +31,7 @@ GALLERY = 8  # images of either kind
 MIXED = 30  # sequences that are traced in short, by every seed
 SHORT = ("input", "target", "ponder_time")  # small in a file, however many there are
 WINDOWS = 200  # of a text, traced in short by every seed
+IN_FULL = 5  # seeds whose reading is shown
 OF_CHARACTERS = ("target", "ponder_time", "loss", "entropy", "kind")
 
 
@@ -67,12 +68,12 @@ def of_mechanism(
 
 
 def _texts(trained: Trained, task: TextTask, count: int, shown: Sequence[int]) -> list[Trace]:
-    """Windows of the held-out text, read by every seed: a few in full, and many in short."""
+    """Windows of the held-out text: a few in full by some seeds, and many in short by all."""
     found = []
-    for kind, windows in (("text", count), ("mixed", WINDOWS)):
+    for kind, windows, seeds in (("text", count, shown[:IN_FULL]), ("mixed", WINDOWS, shown)):
         batch, kinds = task.traced(windows)
         read = batch.torch(next(trained.network.parameters()).device)
-        every = sequences(trained.network, task, read, trained.replicas, shown, kinds)
+        every = sequences(trained.network, task, read, trained.replicas, seeds, kinds)
         listed = _in_short(every, OF_CHARACTERS) if kind == "mixed" else every
         found += [{"mechanism": trained.mechanism, "kind": kind} | trace for trace in listed]
     return found
@@ -149,7 +150,7 @@ def sequences(
         kinds: (T, B) names of what each input is, for text.
 
     Returns:
-        one trace per example and chosen replica, as in `reports/<profile>/traces`.
+        one trace per example and chosen replica.
     """
     every = batch.replicate(len(replicas))
     pondered = network(every.inputs, every.mask, path="readable")
@@ -173,6 +174,12 @@ def sequences(
                 steps.append(dict(words[t]) | numbers | kind)
             traces.append(replicas[k].row() | {"difficulty": difficulty, "steps": steps})
     return traces
+
+
+def in_columns(trace: Trace) -> Trace:
+    """A trace as its file has it: a list for each value of all its steps."""
+    steps = trace["steps"]
+    return trace | {"steps": {name: [step[name] for step in steps] for name in steps[0]}}
 
 
 def mixed(task: SyntheticTask) -> Batch:
