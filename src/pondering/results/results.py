@@ -81,7 +81,7 @@ class Results:
         tables: experiment -> tidy evaluation rows.
         curves: experiment -> training curves of all its mechanisms.
         traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
-            many sequences of mixed difficulty with their steps alone.
+            sequences whose vectors differ in difficulty.
         cards: experiment -> data card.
         exits: experiment -> error and steps by every exit rule.
         readouts: experiment -> published errors by four readouts, as of v1.
