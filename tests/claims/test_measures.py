@@ -198,6 +198,15 @@ def test_too_few_numbers_or_characters_are_not_judged(monkeypatch: pytest.Monkey
         measure("G10", CASES["G10"][0])
 
 
+def test_seeds_of_one_penalty_alone_do_not_count_where_penalties_are_compared() -> None:
+    whole = CASES["G9"][0]
+    table = whole.tables["wikipedia"]
+    act = table[(table["mechanism"] == "act") & (table["seed"] == 0)]
+    more = act[act["setting"] == act["setting"].min()].assign(seed=99, error=8.0)
+    more_tables = whole.tables | {"wikipedia": pd.concat([table, more], ignore_index=True)}
+    assert measure("G9", dataclasses.replace(whole, tables=more_tables)) == measure("G9", whole)
+
+
 def test_a_window_of_constant_steps_has_no_deviations() -> None:
     window = trace("text", [step("a", "b", 2.0, kind="letter"), step("b", "", 2.0, kind="letter")])
     assert characters({0: [window]})["ponder"].tolist() == [0, 0]

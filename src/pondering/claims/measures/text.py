@@ -33,9 +33,12 @@ CONTRASTS = {
 
 
 def bits_per_character(evidence: Evidence, *, experiment: str) -> Measured:
-    """G9, figures 21 and 22: bits per character with and without ACT, ponder, speed of learning."""
+    """G9, figures 21 and 22: bits per character with and without ACT, ponder, speed of learning.
+
+    Seeds that did not run at every penalty are left out.
+    """
     act = evidence.sweep(experiment, "act")
-    bits, plain = by(act, "error"), by(evidence.plain(experiment), "error")
+    bits, plain = by(act, "error").dropna(), by(evidence.plain(experiment), "error")
     until = evidence.common_updates(experiment, ("act", "repeat"))
     curves, slow = (
         mean_error(evidence.curves(experiment, name, until)) for name in ("act", "repeat")
@@ -44,8 +47,10 @@ def bits_per_character(evidence: Evidence, *, experiment: str) -> Measured:
         "plain_bits": mean_interval(plain),
         "difference": interval(difference, bits, plain),
         "range_over_tau": interval(lambda rows: np.ptp(average(rows, axis=0)), bits),
-        "ponder": interval(average, by(act, "ponder_time")),
-        "learning_difference": interval(difference, curves, slow.loc[:, slow.columns == 1]),
+        "ponder": interval(average, by(act, "ponder_time").loc[bits.index]),
+        "learning_difference": interval(
+            difference, curves.loc[bits.index], slow.loc[:, slow.columns == 1]
+        ),
     }
 
 
