@@ -199,5 +199,5 @@ def test_too_few_numbers_or_characters_are_not_judged(monkeypatch: pytest.Monkey
 
 
 def test_a_window_of_constant_steps_has_no_deviations() -> None:
-    window = trace("mixed", [step("a", "b", 2.0, kind="letter"), step("b", "", 2.0, kind="letter")])
+    window = trace("text", [step("a", "b", 2.0, kind="letter"), step("b", "", 2.0, kind="letter")])
     assert characters({0: [window]})["ponder"].tolist() == [0, 0]

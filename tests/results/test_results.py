@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.synthetic_results import FEW, card_of, curves_of, table_of, traces_of
 
+from pondering.evaluate.traces import in_columns
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.results.results import Results
@@ -26,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
         path = reports / f"quick/curves/parity_scattered/{mechanism}.csv"
         path.parent.mkdir(exist_ok=True)
         rows.to_csv(path, index=False)
-    traces = {"experiment": "sort", "traces": traces_of("sort")}
+    traces = {"experiment": "sort", "traces": [*map(in_columns, traces_of("sort"))]}
     (reports / "quick/traces/sort.json").write_text(json.dumps(traces))
     for name in ("mnist_rotated", "parity_scattered"):
         content = dataclasses.asdict(card_of(name))
@@ -43,7 +44,7 @@ def test_existing_files_are_read(folder: Path) -> None:
     assert len(curves) == len(wanted)
     assert curves["error"].isna().sum() == wanted["error"].isna().sum() == 30
     assert set(curves["mechanism"]) == {"act", "pondernet", "repeat"}
-    assert len(results.traces["sort"]) == 3
+    assert results.traces["sort"] == traces_of("sort")
     assert results.stand_ins(["parity", "mnist_rotated", "mnist_rotated"]) == [
         "scikit-learn's handwritten digits, 8 x 8 pixels"
     ]
@@ -74,6 +75,7 @@ def test_a_table_without_rows_is_absent(folder: Path) -> None:
         ("reports/quick/tables/parity.csv", "", "not a readable CSV"),
         ("reports/quick/tables/parity.csv", "experiment,mechanism\nparity,act\n", "'setting'"),
         ("reports/quick/traces/sort.json", "{", "no traces"),
+        ("reports/quick/traces/sort.json", '{"traces": [{"steps": [{}]}]}', "no traces"),
         ("reports/quick/cards/parity.json", '{"what": "bits"}', "stand_in: Field required"),
         ("reports/quick/cards/parity.json", '{"what": "", "stand_in": "no"}', "valid boolean"),
     ],

@@ -201,7 +201,7 @@ def g10() -> Case:
             steps.append(step(character, text[(place + 1) % len(text)], ponder, loss, kind=kind))
         table = rows("wikipedia", "act", [6e-3], lambda s, k, d: 2.0, split="train")
         windows = [steps[start : start + len(text)] for start in range(0, len(steps), len(text))]
-        traces = [trace("mixed", window, seed=k) for k in SEEDS for window in windows]
+        traces = [trace("text", window, seed=k) for k in SEEDS for window in windows]
         return results([table], traces={"wikipedia": traces})
 
     peaks = {"space": 1.0, "comma": 2.0, "stop": 2.0, "bracket": 2.0}

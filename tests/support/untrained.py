@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.stage import Evaluation, plan, run
 from pondering.project.atomic import atomic_write, json_text
 from pondering.project.paths import Layout
+from pondering.results.results import read_traces
 from pondering.tasks import make_task
 from pondering.train.build import make_network
 from pondering.train.replica import by_hash
@@ -63,5 +63,5 @@ def table_of(stage: Evaluation) -> pd.DataFrame:
 
 def traces_of(stage: Evaluation, mechanism: str) -> list[dict[str, Any]]:
     """The traces of one mechanism that the stage wrote."""
-    document = json.loads(stage.layout.traces("tiny").read_text())
-    return [each for each in document["traces"] if each["mechanism"] == mechanism]
+    found = read_traces(stage.layout.traces("tiny"))
+    return [each for each in found if each["mechanism"] == mechanism]

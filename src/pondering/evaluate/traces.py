@@ -1,6 +1,6 @@
 """Single examples step by step: what the trace figures, the tinted text and the gallery show.
 
-And many sequences in short, steps alone, for the claims on what happens inside a sequence.
+And many sequences, for the claims on what happens inside a sequence.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ from pondering.tasks.base import (
 
 Trace = dict[str, Any]
 GALLERY = 8  # images of either kind
-MIXED = 30  # sequences that are traced in short, by every seed
-SHORT = ("input", "target", "ponder_time")  # small in a file, however many there are
-WINDOWS = 200  # of a text, traced in short by every seed
-OF_CHARACTERS = ("target", "ponder_time", "loss", "entropy", "kind")
+MIXED = 30  # sequences that every seed is traced on
 
 
 def of_mechanism(
@@ -67,44 +64,31 @@ def of_mechanism(
 
 
 def _texts(trained: Trained, task: TextTask, count: int, shown: Sequence[int]) -> list[Trace]:
-    """Windows of the held-out text, read by every seed: a few in full, and many in short."""
-    found = []
-    for kind, windows in (("text", count), ("mixed", WINDOWS)):
-        batch, kinds = task.traced(windows)
-        read = batch.torch(next(trained.network.parameters()).device)
-        every = sequences(trained.network, task, read, trained.replicas, shown, kinds)
-        listed = _in_short(every, OF_CHARACTERS) if kind == "mixed" else every
-        found += [{"mechanism": trained.mechanism, "kind": kind} | trace for trace in listed]
-    return found
+    """Some windows of the held-out text, read by every seed."""
+    batch, kinds = task.traced(count)
+    windows = batch.torch(next(trained.network.parameters()).device)
+    found = sequences(trained.network, task, windows, trained.replicas, shown, kinds)
+    return [{"mechanism": trained.mechanism, "kind": "text"} | trace for trace in found]
 
 
 def _sequences(
     trained: Trained, task: Task, batch: Batch, count: int, shown: Sequence[int]
 ) -> list[Trace]:
-    """A few sequences in full from one seed, and, if they are long, many in short from all."""
+    """A few sequences from one seed, and, if they are long, many from all."""
     network, replicas = trained.network, trained.replicas
     size = batch.difficulty.shape[0]
     # evenly over the set: from its easiest examples to its hardest
-    picked, short = torch.linspace(0, size - 1, min(count, size)).long(), []
+    picked, many = torch.linspace(0, size - 1, min(count, size)).long(), []
     if isinstance(task, SyntheticTask) and batch.mask.shape[0] > 1:
         batch = mixed(task).torch(batch.mask.device)
         picked = longer(batch, count)
         if trained.mechanism == "act":
-            short = _in_short(sequences(network, task, batch, replicas, shown), SHORT)
-    full = sequences(network, task, batch.take(picked), replicas, shown[:1])
+            many = sequences(network, task, batch, replicas, shown)
+    few = sequences(network, task, batch.take(picked), replicas, shown[:1])
     return [
         {"mechanism": trained.mechanism, "kind": kind} | trace
-        for kind, found in (("sequence", full), ("mixed", short))
+        for kind, found in (("sequence", few), ("mixed", many))
         for trace in found
-    ]
-
-
-def _in_short(traces: Sequence[Trace], names: Sequence[str]) -> list[Trace]:
-    """Traces without difficulty, whose steps have some of their values."""
-    return [
-        {name: each[name] for name in each if name != "difficulty"}
-        | {"steps": [{name: step[name] for name in names} for step in each["steps"]]}
-        for each in traces
     ]
 
 
@@ -149,7 +133,7 @@ def sequences(
         kinds: (T, B) names of what each input is, for text.
 
     Returns:
-        one trace per example and chosen replica, as in `reports/<profile>/traces`.
+        one trace per example and chosen replica.
     """
     every = batch.replicate(len(replicas))
     pondered = network(every.inputs, every.mask, path="readable")
@@ -157,22 +141,26 @@ def sequences(
     measured = {
         "ponder_time": network.halting.ponder_time(pondered),
         "loss": task.loss(outputs, every),
-        "entropy": task.entropy(outputs) if hasattr(task, "entropy") else None,
     }
+    if hasattr(task, "entropy"):
+        measured["entropy"] = task.entropy(outputs)
     traces = []
     for k in chosen:
         for row, difficulty in enumerate(batch.difficulty.tolist()):
             words = task.describe(outputs[:, k], batch, row)
             steps: list[Trace] = []
             for t in range(int(batch.mask[:, row].sum())):
-                numbers = {
-                    name: None if values is None else _short(values[t, k, row])
-                    for name, values in measured.items()
-                }
+                numbers = {name: _short(each[t, k, row]) for name, each in measured.items()}
                 kind = {} if kinds is None else {"kind": str(kinds[t, row])}
                 steps.append(dict(words[t]) | numbers | kind)
             traces.append(replicas[k].row() | {"difficulty": difficulty, "steps": steps})
     return traces
+
+
+def in_columns(trace: Trace) -> Trace:
+    """A trace as its file has it: a list for each value of all its steps."""
+    steps = trace["steps"]
+    return trace | {"steps": {name: [step[name] for step in steps] for name in steps[0]}}
 
 
 def mixed(task: SyntheticTask) -> Batch:

@@ -81,7 +81,7 @@ class Results:
         tables: experiment -> tidy evaluation rows.
         curves: experiment -> training curves of all its mechanisms.
         traces: experiment -> single sequences, texts and images step by step; of kind "mixed",
-            many sequences of mixed difficulty with their steps alone.
+            sequences whose vectors differ in difficulty.
         cards: experiment -> data card.
         exits: experiment -> error and steps by every exit rule.
         readouts: experiment -> published errors by four readouts, as of v1.
@@ -117,7 +117,7 @@ class Results:
             profile,
             _tables(files("tables/*.csv"), TABLE_COLUMNS),
             {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()},
-            {path.stem: _traces(path) for path in files("traces/*.json")},
+            {path.stem: read_traces(path) for path in files("traces/*.json")},
             {path.stem: read_card(path) for path in files("cards/*.json")},
             _tables(files("exits/*.csv"), EXIT_COLUMNS),
             _readouts(folder),
@@ -207,10 +207,18 @@ def read_csv(path: Path, columns: Sequence[str], types: Any) -> pd.DataFrame:
     return rows
 
 
-def _traces(path: Path) -> list[dict[str, Any]]:
+def read_traces(path: Path) -> list[dict[str, Any]]:
+    """Single examples, each with a list of its steps; the file has a list for each value of steps.
+
+    Raises:
+        UserError: it is no JSON, or not of this form.
+    """
     try:
         found: list[dict[str, Any]] = json.loads(read_text(path))["traces"]
-    except (ValueError, LookupError, TypeError) as problem:  # a user's, as tables and cards may be
+        for each in found:
+            steps = zip(*each["steps"].values(), strict=True)
+            each["steps"] = [dict(zip(each["steps"], step, strict=True)) for step in steps]
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:  # a user's file
         raise UserError(printable(f"{path}: no traces ({problem})")) from None
     return found
 

@@ -60,7 +60,7 @@ def ponder_by_character(evidence: Evidence, *, experiment: str) -> Measured:
         InsufficientError: too few characters of a kind.
     """
     evidence.sweep(experiment, "act")
-    traces = evidence.traces(experiment, "mixed")
+    traces = evidence.traces(experiment, "text")
     if not traces:
         raise NotRunError(f"{experiment} has no trace of ACT on a text")
     read = characters(traces)
