@@ -49,7 +49,7 @@ def bits_per_character(evidence: Evidence, *, experiment: str) -> Measured:
         "range_over_tau": interval(lambda rows: np.ptp(average(rows, axis=0)), bits),
         "ponder": interval(average, by(act, "ponder_time").loc[bits.index]),
         "learning_difference": interval(
-            difference, curves.loc[bits.index], slow.loc[:, slow.columns == 1]
+            difference, curves.reindex(bits.index), slow.loc[:, slow.columns == 1]
         ),
     }
 
