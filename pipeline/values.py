@@ -16,12 +16,11 @@ def main(profile: str) -> None:
     with stage():
         from pondering.params.read import load_params
         from pondering.project.atomic import json_text, write_together
-        from pondering.project.paths import Layout
 
-        params, layout = load_params(Path("params.yaml"), profile), Layout(Path(), profile)
+        params = load_params(Path("params.yaml"), profile)
         write_together(
             {
-                layout.values(name): json_text(
+                Path("data/values", profile, f"{name}.json"): json_text(
                     {"title": config.title, "question": config.question} | config.plain()
                 )
                 for name, config in params.experiments.items()

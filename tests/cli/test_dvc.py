@@ -39,7 +39,7 @@ def test_each_stage_depends_on_the_files_of_the_earlier_ones() -> None:
     assert tuple(STAGES) == ORDER
     layout = Layout(Path(), "P")
     frozen, networks = str(layout.frozen("E")), str(layout.networks("E"))
-    values = layout.values("E")
+    values = Path("data/values/P/E.json")
     assert paths("download", "outs") == {str(layout.raw / "D")}
     assert "params.yaml" in paths("values", "deps")
     assert paths("values", "outs") == {str(values.parent)}
@@ -76,13 +76,13 @@ def test_an_experiment_depends_on_its_data_alone(profile: str) -> None:
         for name, config in params.experiments.items():
             if config.task["name"] in tasks:
                 frozen.add(str(layout.frozen(name)))
-                values.add(str(layout.values(name)))
+                values.add(f"data/values/P/{name}.json")
                 read = {*params.download.sets} & {*map(str, config.task.values())}
                 files = [path for each in read for path in params.download.sets[each].files]
                 assert all(path.startswith(f"{data}/") for path in files), name
                 needed |= read
         assert paths(stage, "outs") == frozen
-        all_values = {str(layout.values(name).parent)}
+        all_values = {"data/values/P"}
         raw = {str(layout.raw / data)} if data else set()
         code = {"pipeline/datasets.py", "src/pondering/data/frozen.py", "src/pondering/tasks"}
         assert paths(stage, "deps") == code | raw | (values if data else all_values)
@@ -100,8 +100,8 @@ def test_values_change_for_the_experiments_that_read_an_edited_one(
     for each in (text, edited):
         (tmp_path / "params.yaml").write_text(each)
         output("values.py", "--profile", "paper")
-        folder = Layout(Path(), "paper").values("E").parent
-        written.append({path.stem: path.read_text() for path in folder.iterdir()})
+        files = (tmp_path / "data/values/paper").iterdir()
+        written.append({path.stem: path.read_text() for path in files})
     before, after = written
     logic = {name for name, each in before.items() if '"name": "logic"' in each}
     assert "logic" in {name for name in before if before[name] != after[name]} <= logic

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from support.synthetic_results import FEW, card_of, curves_of, table_of, traces_of
 
-from pondering.evaluate.traces import in_columns
 from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.results.results import Results
@@ -27,7 +26,10 @@ def folder(tmp_path: Path) -> Path:
         path = reports / f"quick/curves/parity_scattered/{mechanism}.csv"
         path.parent.mkdir(exist_ok=True)
         rows.to_csv(path, index=False)
-    traces = {"experiment": "sort", "traces": [*map(in_columns, traces_of("sort"))]}
+    traces = {"experiment": "sort", "traces": traces_of("sort")}
+    for each in traces["traces"]:
+        steps = each["steps"]
+        each["steps"] = {name: [step[name] for step in steps] for name in steps[0]}
     (reports / "quick/traces/sort.json").write_text(json.dumps(traces))
     for name in ("mnist_rotated", "parity_scattered"):
         content = dataclasses.asdict(card_of(name))

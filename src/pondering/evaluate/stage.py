@@ -106,8 +106,7 @@ def run(work: Evaluation) -> None:
             names = {"experiment": name, "split": split, "prediction": mode}
             means = table_rows(each, trained, work.task.worst_error)
             rows += [names | row for row in means]
-        some = traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
-        found += map(traces.in_columns, some)
+        found += traces.of_mechanism(trained, measured, work.task, work.sets, work.config)
     table = pd.DataFrame(rows, columns=list(TABLE_COLUMNS))
     there = work.published
     table = work.merge.rows(table, there.table(name), by=("split", "prediction"))

@@ -133,7 +133,7 @@ def sequences(
         kinds: (T, B) names of what each input is, for text.
 
     Returns:
-        one trace per example and chosen replica.
+        one trace per example and chosen replica, with a list for each value of its steps.
     """
     every = batch.replicate(len(replicas))
     pondered = network(every.inputs, every.mask, path="readable")
@@ -153,14 +153,9 @@ def sequences(
                 numbers = {name: _short(each[t, k, row]) for name, each in measured.items()}
                 kind = {} if kinds is None else {"kind": str(kinds[t, row])}
                 steps.append(dict(words[t]) | numbers | kind)
-            traces.append(replicas[k].row() | {"difficulty": difficulty, "steps": steps})
+            columns = {name: [step[name] for step in steps] for name in steps[0]}
+            traces.append(replicas[k].row() | {"difficulty": difficulty, "steps": columns})
     return traces
-
-
-def in_columns(trace: Trace) -> Trace:
-    """A trace as its file has it: a list for each value of all its steps."""
-    steps = trace["steps"]
-    return trace | {"steps": {name: [step[name] for step in steps] for name in steps[0]}}
 
 
 def mixed(task: SyntheticTask) -> Batch:

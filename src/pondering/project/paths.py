@@ -43,10 +43,6 @@ class Layout:
         """What we make of the published results, written by hand."""
         return self.root / PUBLISHED / self.profile / "NOTES.md"
 
-    def values(self, experiment: str) -> Path:
-        """Its parameters, merged."""
-        return self.root / "data" / "values" / self.profile / f"{experiment}.json"
-
     def frozen(self, experiment: str) -> Path:
         """The evaluation sets and prepared data of an experiment."""
         return self.root / "data" / "tasks" / self.profile / f"{experiment}.npz"

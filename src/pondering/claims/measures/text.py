@@ -33,10 +33,7 @@ CONTRASTS = {
 
 
 def bits_per_character(evidence: Evidence, *, experiment: str) -> Measured:
-    """G9, figures 21 and 22: bits per character with and without ACT, ponder, speed of learning.
-
-    Seeds that did not run at every penalty are left out.
-    """
+    """G9, figures 21 and 22: bits per character, ponder, learning; seeds that ran at every tau."""
     act = evidence.sweep(experiment, "act")
     bits, plain = by(act, "error").dropna(), by(evidence.plain(experiment), "error")
     until = evidence.common_updates(experiment, ("act", "repeat"))
