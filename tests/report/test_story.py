@@ -69,3 +69,13 @@ def test_only_the_marked_section_of_the_readme_is_written(tmp_path: Path) -> Non
     assert path.read_text(encoding="utf-8") == text.replace("old", "new")
     write_readme(tmp_path / "absent.md", "reduced", "new\n")
     assert not (tmp_path / "absent.md").exists()
+
+
+def test_the_row_of_a_claim_that_failed_shows_what_failed() -> None:
+    rows = (ROOT / "reports/reduced/report.md").read_text(encoding="utf-8").splitlines()
+    claims = json.loads((ROOT / "reports/reduced/claims.json").read_text(encoding="utf-8"))
+    for claim in claims["claims"]:
+        failed = [each for each in claim["criteria"] if each["core"] and each["outcome"] == "fails"]
+        if failed and not claim["apart"]:
+            (row,) = (each for each in rows if each.startswith(f"| {claim['id']} "))
+            assert any(f": {each['label']}" in row for each in failed), claim["id"]

@@ -178,13 +178,18 @@ def _claim(
     judgement: Judgement, results: Results, sizes: Mapping[str, tuple[int, int]]
 ) -> ClaimView:
     claim = judgement.claim
-    core = [each for name in claim.core for each in judgement.quantities if each.name == name]
+    core = [
+        (_value(each), ": ".join(filter(None, (each.part, each.label))))
+        for name in claim.core
+        for each in judgement.quantities
+        if each.name == name
+    ]
+    failed = {x.label for x in judgement.findings if x.outcome == "fails" and not x.apart}
+    core.sort(key=lambda value: value[1] not in failed)  # two are shown: what failed first
     drawn = claim_figure(judgement) if claim.ours else None
     return ClaimView(
         judgement,
-        tuple(
-            (_value(each), ": ".join(filter(None, (each.part, each.label)))) for each in core[:2]
-        ),
+        tuple(core[:2]),
         _place(claim, results),
         next(iter(_figures([drawn], sizes)), None) if drawn else None,
     )
