@@ -13,7 +13,7 @@ from support.argv import output
 
 from pondering.params.read import PROFILES, load_params
 from pondering.project.paths import Layout
-from pondering.train.program import EVALUATION, LISTED, files
+from pondering.train.program import EVALUATION, LISTED, PACKAGE, files
 
 ROOT = Path(__file__).parents[2]
 FILE: dict[str, Any] = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())
@@ -39,25 +39,24 @@ def test_each_stage_depends_on_the_files_of_the_earlier_ones() -> None:
     assert tuple(STAGES) == ORDER
     layout = Layout(Path(), "P")
     frozen, networks = str(layout.frozen("E")), str(layout.networks("E"))
-    values = Path("data/values/P/E.json")
+    values, hashes = Path("data/values/P/E.json"), Path("data/hashes/P/E.json")
     assert paths("download", "outs") == {str(layout.raw / "D")}
     assert "params.yaml" in paths("values", "deps")
-    assert paths("values", "outs") == {str(values.parent)}
-    assert {frozen, str(values)} <= paths("train", "deps")
-    trained_by = [path for part in LISTED for path in files(part, "*")]
-    assert trained_by and all(
-        any(path.is_relative_to(ROOT / each) for each in paths("train", "deps"))
-        for path in trained_by
-    )
+    assert paths("values", "outs") == {str(values.parent), str(hashes.parent)}
+    program = [path for part in LISTED for path in files(part, "*")]
+    program += [PACKAGE / name for name in EVALUATION]
+    read = [ROOT / each for each in paths("values", "deps")]
+    assert all(any(path.is_relative_to(each) for each in read) for path in program)
+    assert {frozen, str(values), str(hashes)} <= paths("train", "deps")
     curves, records = layout.curves("E", "act").parent, layout.provenance("E", "act").parent
     card = layout.card("E")
     assert paths("train", "outs") == {networks, *map(str, (card, curves, records))}
-    assert {frozen, networks} <= paths("evaluate", "deps")
+    assert {frozen, networks, str(hashes)} <= paths("evaluate", "deps")
     found = {layout.table("E"), layout.traces("E"), layout.provenance("E")}
     assert paths("evaluate", "outs") == {*map(str, found)}
     assert paths("evaluate", "metrics") == {str(layout.metrics("E"))}
-    measured_by = {f"src/pondering/{name}" for name in EVALUATION}
-    assert measured_by <= paths("evaluate", "deps") | paths("exits", "deps")
+    by_rules = {f"src/pondering/{each}/exits.py" for each in ("evaluate", "model/halting")}
+    assert by_rules | {"src/pondering/evaluate/rules.py"} <= paths("exits", "deps")
     exits = layout.exits("E").parent
     named = STAGES["exits"]["cmd"].split()[4:]
     needed = {str(where(each)) for each in named for where in (layout.networks, layout.frozen)}
@@ -89,7 +88,7 @@ def test_an_experiment_depends_on_its_data_alone(profile: str) -> None:
     assert needed == {*params.download.needs[profile]}
 
 
-def test_values_change_for_the_experiments_that_read_an_edited_one(
+def test_values_and_hashes_change_for_the_experiments_that_read_an_edited_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = (ROOT / "params.yaml").read_text()
@@ -100,11 +99,13 @@ def test_values_change_for_the_experiments_that_read_an_edited_one(
     for each in (text, edited):
         (tmp_path / "params.yaml").write_text(each)
         output("values.py", "--profile", "paper")
-        files = (tmp_path / "data/values/paper").iterdir()
-        written.append({path.stem: path.read_text() for path in files})
+        files = (tmp_path / "data").rglob("*.json")
+        written.append({(path.parts[-3], path.stem): path.read_text() for path in files})
     before, after = written
-    logic = {name for name, each in before.items() if '"name": "logic"' in each}
-    assert "logic" in {name for name in before if before[name] != after[name]} <= logic
+    logic = {name for (_, name), each in before.items() if '"name": "logic"' in each}
+    changed = {each for each in before if before[each] != after[each]}
+    assert ("values", "logic") in changed and ("hashes", "logic") in changed
+    assert {name for _, name in changed} <= logic
 
 
 def test_stages_run_with_the_python_of_this_folder(tmp_path: Path) -> None:

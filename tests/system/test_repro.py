@@ -70,6 +70,17 @@ def test_dvc_shows_an_edit_and_editing_back_runs_nothing(project: Path) -> None:
     assert shell(project, "git status --porcelain") == ""
 
 
+def test_a_remark_runs_no_training_and_an_equation_those_that_have_it(project: Path) -> None:
+    act = project / "src/pondering/model/halting/act.py"
+    act.write_text(act.read_text() + "# a remark\n")
+    text = shell(project, "dvc repro")
+    assert re.findall("Running stage '(.*)'", text) == ["values@quick"]
+    trained = replicas(project)
+    act.write_text(act.read_text() + "A_NEW_NUMBER = 1\n")
+    shell(project, "dvc repro")
+    assert len(replicas(project) - trained) == 2 * 2, "two penalties, two seeds"
+
+
 def test_an_experiment_of_dvc_trains_new_replicas_once(project: Path) -> None:
     """An experiment in a temporary folder shares the project's replicas."""
     trained = replicas(project)
