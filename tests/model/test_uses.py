@@ -1,4 +1,4 @@
-"""Networks in users' programs: generators per row, torch.func, devices, Numba's cache."""
+"""Networks in users' programs: halted rows, torch.func, devices, Numba's cache."""
 
 from __future__ import annotations
 
@@ -56,21 +56,6 @@ def test_without_a_gradient_halted_rows_are_not_computed(name: str, around: str)
         torch.testing.assert_close(getattr(skipped, each), getattr(whole, each))
     torch.testing.assert_close(skipped.mixture[mask], whole.mixture[mask])
     torch.testing.assert_close(skipped.state, whole.state)
-
-
-def test_a_generator_for_each_row_gives_the_same_steps_in_any_batch() -> None:
-    """The docstring of SampledHalting shows this use."""
-    network = network_of(PonderNet(0.3, max_steps=20)).eval()
-    inputs = torch.randn(1, 6, 2)
-
-    def steps(rows: range) -> list[float]:
-        seeds = (torch.Generator().manual_seed(b) for b in rows)
-        records = (
-            network(inputs[:, b : b + 1], generator=g) for b, g in zip(rows, seeds, strict=True)
-        )
-        return [float(each.ponder_time) for each in records]
-
-    assert steps(range(6))[3:] == steps(range(3, 6))
 
 
 def test_torch_func_grad_agrees_with_backward() -> None:
