@@ -92,13 +92,6 @@ def test_a_masked_input_costs_nothing_and_its_nan_reaches_no_gradient(halting: H
         assert torch.equal(clean, dirty)
 
 
-def test_a_batch_that_is_all_masked_has_no_ponder() -> None:
-    network = build("gru", ACT(0.1, 0.01, 5))
-    pondered = network(inputs_for("gru", times=2), torch.zeros(2, ROWS, dtype=torch.bool))
-    assert not pondered.weights.any()
-    assert not pondered.ponder_time.any()
-
-
 def test_a_row_that_overflows_after_halting_changes_no_number() -> None:
     """Row 0 halts at once; its state overflows while row 1 ponders."""
     network = Network(Geometric(), ACT(0.1, 0.01, 20), 1)
