@@ -165,20 +165,6 @@ def test_a_nan_replica_leaves_the_others_bit_identical(cell: str, kind: str) -> 
     assert norms[1].isnan(), "a NaN replica must show as NaN"
 
 
-@pytest.mark.parametrize("cell", CELLS)
-def test_select_inverts_stack(cell: str) -> None:
-    solos, stacked, inputs, _ = sweep(cell, "act")
-    for k, network in enumerate(solos):
-        again = select(stacked, k, network.halting)
-        assert again.halting is network.halting
-        for (name, a), (other, b) in zip(
-            network.named_parameters(), again.named_parameters(), strict=True
-        ):
-            assert name == other
-            assert torch.equal(a, b)
-        assert torch.equal(network(inputs[:, k]).mixture, again(inputs[:, k]).mixture)
-
-
 def test_stack_and_select_copy() -> None:
     """Training the stack changes neither its sources nor what was selected from it."""
     solos, stacked, _, _ = sweep("gru", "act")
