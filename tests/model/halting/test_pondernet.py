@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +14,6 @@ from oracle.mechanisms import LOGITS, column, drive, logit, matches
 
 from pondering.model.halting import PonderNet
 from pondering.model.halting.pondernet import KL
-
-EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -101,17 +98,3 @@ def test_kl_and_weights_have_their_limits_where_p_underflows(dtype: torch.dtype)
     torch.testing.assert_close(state.cost.detach(), limits, rtol=1e-6, atol=0)
     (state.cost.sum() + weights.square().sum()).backward()
     torch.testing.assert_close(logits.grad, torch.zeros_like(logits), rtol=0, atol=1e-30)
-
-
-def test_distribution_equals_all_steps_one_by_one() -> None:
-    """Every field of the state agrees, also for a row without an input."""
-    generator = torch.Generator().manual_seed(4)
-    logits = 2 * torch.randn(4, 2, 3, generator=generator, dtype=torch.float64)
-    present = torch.tensor([[True, False, True], [True, True, True]])
-    lambda_p = torch.tensor([0.25, 0.5], dtype=torch.float64)
-    halting = PonderNet(lambda_p, 1.0, 4)
-    weights, state = drive(halting, logits, present)
-    got, after = halting.distribution(logits, present)
-    torch.testing.assert_close(got, weights, **EXACT)
-    for name, want in vars(state).items():
-        torch.testing.assert_close(getattr(after, name), want, **EXACT, check_dtype=False, msg=name)
