@@ -86,14 +86,6 @@ def test_seeds_that_agree_have_an_interval_without_width() -> None:
     assert bounds(statistics.mean_interval([0.5, 0.5, 0.5])) == (0.5, 0.5)
 
 
-def test_bounds_are_cut_to_the_possible_range() -> None:
-    found = statistics.mean_interval([0.0, 0.5, 1.0])
-    assert found.low < 0 and found.high > 1
-    assert bounds(found.within(0, 1)) == (0, 1)
-    assert bounds(found.within(0, 9)) == (0, found.high)
-    assert np.isnan(bounds(statistics.mean_interval([0.5]).within(0, 1))).all()
-
-
 @pytest.mark.parametrize(
     ("count", "rank"), [(5, 0), (6, 1), (8, 1), (9, 2), (10, 2), (15, 4), (20, 6), (25, 8)]
 )
