@@ -13,10 +13,6 @@ from support.untrained import stage_of, table_of, traces_of
 from pondering.evaluate.stage import Evaluation
 from pondering.results.tables import best_setting, headline, per_seed
 
-PARITY = {
-    "name": "parity", "layout": "leading", "bits": 3, "train_nonzero": [1, 3],
-    "test_nonzero": {"test": [1, 3]},
-}  # fmt: skip
 ACT = {"tau": 0.01, "halt_bias": -3.0}
 PONDERNET = {"lambda_p": 0.3, "beta": 0.5, "halt_bias": 1.0}
 VARIANTS = {
@@ -28,7 +24,7 @@ VARIANTS = {
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     settings = {"act": {"tau": [0.01, ACT, 0.1]}, "pondernet": {"lambda_p": [0.3, PONDERNET]}}
-    return stage_of(tmp_path_factory.mktemp("options"), PARITY, **settings)
+    return stage_of(tmp_path_factory.mktemp("options"), {}, **settings)
 
 
 @pytest.fixture(scope="module")
