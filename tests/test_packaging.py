@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import subprocess
 import sys
 import tomllib
-from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from ruamel.yaml import YAML
+from support.imports import packages_of
 
 ROOT = Path(__file__).parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -37,23 +36,11 @@ def requirements(*extras: str) -> dict[str, Requirement]:
     return found
 
 
-@cache
-def packages(path: Path) -> set[str]:
-    """The packages that a file imports."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            modules = [node.module]
-        found |= {module.partition(".")[0] for module in modules}
-    return found
-
-
 def imports_of(paths: list[Path]) -> dict[str, set[str]]:
     """Other packages that files import, and the distributions that contain them."""
     names = {top.name for folder in ("tests", "benchmarks") for top in (ROOT / folder).iterdir()}
     ours = {"pondering", *(name.removesuffix(".py") for name in names)}
-    others = set().union(*map(packages, paths)) - ours - sys.stdlib_module_names
+    others = set().union(*map(packages_of, paths)) - ours
     return {  # Triton may be missing here
         name: {canonicalize_name(home) for home in HOMES.get(name, [name])} for name in others
     }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from support.imports import imports_of, packages_of
 
 import pondering
 
@@ -48,7 +47,6 @@ ROOMS_OF_PACKAGE = {
     "triton": {"model"},
     "ray": {"train"},
 }
-MODEL_USES = {"torch", "numpy", "numba", "scipy", "threadpoolctl", "triton"}
 
 
 def name_of(path: Path) -> str:
@@ -58,19 +56,6 @@ def name_of(path: Path) -> str:
 
 
 FILES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
-
-
-@cache
-def imports_of(path: Path) -> frozenset[tuple[str, str]]:
-    """(module, name) of every import of a file, also in functions and for type checks."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {(alias.name, "") for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.module and not node.level, f"{path.name}: a relative import"
-            found |= {(node.module, alias.name) for alias in node.names}
-    return frozenset(found)
 
 
 def files_imported_by(path: Path) -> set[str]:
@@ -85,12 +70,6 @@ def files_imported_by(path: Path) -> set[str]:
 
 def rooms_of(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in files_imported_by(path)}
-
-
-def packages_imported_by(path: Path) -> set[str]:
-    """Other packages that a file imports."""
-    tops = {module.partition(".")[0] for module, _ in imports_of(path)}
-    return tops - sys.stdlib_module_names - {"pondering"}
 
 
 def in_room(room: str) -> list[Path]:
@@ -138,19 +117,9 @@ def test_cells_and_halting_mechanisms_do_not_import_each_other(room: str) -> Non
         )
 
 
-def test_the_model_imports_torch_and_numerical_packages_alone() -> None:
-    assert set().union(*map(packages_imported_by, in_room("model"))) <= MODEL_USES
-    for part in ("model.cells", "model.halting"):
-        assert set().union(*map(packages_imported_by, in_room(part))) == {"torch"}
-
-
 @pytest.mark.parametrize("package", ROOMS_OF_PACKAGE)
 def test_some_packages_are_imported_in_one_room_alone(package: str) -> None:
-    users = {
-        name.partition(".")[0]
-        for name, path in FILES.items()
-        if package in packages_imported_by(path)
-    }
+    users = {name.partition(".")[0] for name, path in FILES.items() if package in packages_of(path)}
     assert users <= ROOMS_OF_PACKAGE[package]
 
 
@@ -194,5 +163,4 @@ def test_every_public_name_resolves() -> None:
 @pytest.mark.parametrize("name", ["oracle.py", "oracle_cells.py"])
 def test_the_oracle_shares_no_code_with_the_package(name: str) -> None:
     path = Path(__file__).parent / "oracle" / name
-    tops = {module.partition(".")[0] for module, _ in imports_of(path)}
-    assert tops <= sys.stdlib_module_names | {"numpy", "oracle"}
+    assert packages_of(path) <= {"numpy", "oracle"}

@@ -33,7 +33,7 @@ def mean(sample: np.ndarray) -> Interval:
 
 
 def test_one_seed_has_an_interval_over_its_windows() -> None:
-    """`test_measures.py` has several seeds (`test_steps_by_character`)."""
+    """G10's published numbers have several seeds (`test_claims.py`)."""
     sample = np.random.default_rng(3).normal(size=(16, 1))
     found = mean(sample)
     assert found.count == 1

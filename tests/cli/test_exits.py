@@ -60,8 +60,6 @@ def test_a_rule_worse_than_the_best_fixed_n_is_marked(project: Path) -> None:
 
 
 def test_an_experiment_without_a_table_is_refused(project: Path) -> None:
-    assert refusal("exits", "parity", "--profile", "reduced") == (
-        "error: reports/reduced/exits/parity.csv: no rows; with `profile: reduced` run "
-        "`dvc repro exits@reduced`, if `exits` in dvc.yaml lists parity\n"
-    )
+    line = refusal("exits", "parity", "--profile", "reduced")
+    assert line.startswith("error: reports/reduced/exits/parity.csv: no rows; ")
     assert "'comparision' is no experiment; allowed: parity, " in refusal("exits", "comparision")

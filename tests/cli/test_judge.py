@@ -11,15 +11,13 @@ from pathlib import Path
 import pytest
 from support.argv import output, refusal
 from support.claim_cases import CASES
+from support.published import REGISTER, ROOT
 from support.synthetic_results import card_of
 
-from pondering.claims.claims import load_register
 from pondering.claims.verdicts import judge
 from pondering.cli.claims_text import full
 from pondering.results.results import Results
 
-ROOT = Path(__file__).parents[2]
-REGISTER = load_register(ROOT / "claims.yaml")
 IDS = [claim.id for claim in REGISTER.claims]
 MISSING = "Not judged, for what is missing:"
 

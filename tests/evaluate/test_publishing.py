@@ -1,44 +1,32 @@
-"""Published networks: one trained replica of each mechanism, in a small file."""
+"""Published networks, one trained replica of each mechanism; and records of what is published."""
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
-from collections import defaultdict
-from collections.abc import Mapping
 from pathlib import Path
-from statistics import fmean
 
 import pandas as pd
 import pytest
 from safetensors.torch import load_file
 from support import stages, tiny
 from support.argv import output
+from support.stages import MECHANISMS, ROOT
 
 from pondering.evaluate import publish
 from pondering.evaluate.publish import in_line
-from pondering.params.read import load_params
+from pondering.params.read import PROFILES, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
-from pondering.results.tables import best_setting
-
-MECHANISMS = ("repeat", "act", "pondernet")
 
 
 def best_replica(mechanism: str) -> tuple[float, int]:
     """Setting and seed of least mean error, then fewest steps; the first of seeds 0 and 7."""
-    found = defaultdict[float, list[tuple[float, float]]](list)
-    with Layout(stages.finished_project(), "quick").table("tiny").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        if row["mechanism"] == mechanism and row["prediction"] != "expected":
-            found[float(row["setting"])].append((float(row["error"]), float(row["ponder_time"])))
-    means = {
-        setting: tuple(map(fmean, zip(*pairs, strict=True))) for setting, pairs in found.items()
-    }
-    return min(means, key=lambda setting: (*means[setting], setting)), 0
+    table = pd.read_csv(Layout(stages.finished_project(), "quick").table("tiny"))
+    rows = table[(table["mechanism"] == mechanism) & (table["prediction"] != "expected")]
+    means = rows.groupby("setting")[["error", "ponder_time"]].mean()
+    return means.sort_values(["error", "ponder_time"], kind="stable").index[0], 0
 
 
 @pytest.fixture
@@ -83,31 +71,16 @@ def test_a_published_network_is_one_trained_replica_alone(clone: Path, mechanism
     assert index[mechanism] == replica
 
 
-def best_of(status: Mapping[Replica, str], *errors: float) -> float | None:
-    """The best setting, if replicas have these errors in their order."""
-    pairs = zip(status, errors, strict=True)
-    rows = [each.row() | {"error": error, "ponder_time": 2.0} for each, error in pairs]
-    return best_setting(pd.DataFrame(rows), next(iter(status)).mechanism)
-
-
 def test_replicas_are_published_by_setting_status_and_seed() -> None:
+    """`test_tables.py` has the best setting."""
     names = [Replica("act", tau, seed) for tau in (0.001, 0.003, 0.01) for seed in (5, 2)]
     act = dict.fromkeys(names, "finished")
-    # The only solver has the setting with the larger mean error.
-    errors = (0.0, 0.5, 0.1, 0.12, 0.3, 0.3)
-    assert in_line(act, best_of(act, *errors)) == [names[3], names[2]]  # by seed, not by error
-    one_diverged = act | {names[3]: "diverged"}
-    assert in_line(one_diverged, best_of(act, *errors)) == [names[2], names[3]]
-    errors = (*errors[:3], 1.0, *errors[4:])  # the error of a diverged replica counts
-    assert in_line(one_diverged, best_of(act, *errors))[0] == names[1]
-    all_diverged = dict.fromkeys(names[:2], "diverged")
-    assert in_line(all_diverged, best_of(all_diverged, 1.0, 1.0))[0] == names[1]
-    repeat = dict.fromkeys([Replica("repeat", 2, 0), Replica("repeat", 1, 0)], "finished")
-    for errors, place in (((0.1, 0.2), 0), ((0.2, 0.1), 1), ((0.1, 0.1), 1)):
-        assert in_line(repeat, best_of(repeat, *errors)) == [list(repeat)[place]]
+    assert in_line(act, 0.003) == [names[3], names[2]]
+    assert in_line(act | {names[3]: "diverged"}, 0.003) == [names[2], names[3]]
+    assert in_line(dict.fromkeys(names[:2], "diverged"), 0.001) == [names[1], names[0]]
     biased = [Replica("act", 0.1, 0, (("halt_bias", -3.0),)), Replica("act", 0.1, 0)]
-    both = dict.fromkeys(biased, "finished")
-    assert in_line(both, best_of(both, 0.0, 0.9)) == biased[1:]
+    assert in_line(dict.fromkeys(biased, "finished"), 0.1) == biased[1:]
+    assert in_line(act, None) == []
 
 
 def test_publishing_deletes_older_results(tmp_path: Path) -> None:
@@ -133,3 +106,30 @@ def test_missing_results_are_refused_and_nothing_is_copied(tmp_path: Path) -> No
     with pytest.raises(UserError, match=r"seed 9 is not trained; run `dvc repro train@quick-tiny`"):
         publish.publish(more, project)
     assert not (project / "reports/quick/tables").exists()
+
+
+KEYS = {"commit", "params_hash", "data_hash", "device", "versions", "wall_seconds"}
+UNRECORDED = {  # made before there were records
+    "reduced/search": {
+        "addition-act", "logic-act", "parity-act", "parity_scattered-act", "sort-act",
+        "wikipedia-act",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["tables", "curves", "search"])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_published_file_has_a_complete_record(profile: str, kind: str) -> None:
+    missing, paths = set(), sorted((ROOT / "reports" / profile / kind).rglob("*.csv"))
+    assert paths or profile != "reduced"
+    for path in paths:
+        home = ROOT / "reports" / profile
+        place = (path.relative_to(home / kind)).with_suffix(".json")
+        record = home / ("search" if kind == "search" else "provenance") / place
+        if record.is_file():
+            content = json.loads(record.read_text())
+            for part in content.get("parts", {"the whole": content}).values():
+                assert part.keys() >= KEYS, record
+        else:
+            missing.add(path.stem)
+    assert missing == UNRECORDED.get(f"{profile}/{kind}", set())

@@ -105,32 +105,27 @@ def test_mixed_sequences_are_no_training_or_test_sequences(task: SyntheticTask) 
 
 
 def test_a_sampled_halt_depends_on_the_seed_alone() -> None:
-    """Four replicas have equal parameters. Replicas of one seed halt alike, others do not."""
+    """All replicas have equal parameters. Replicas of one seed halt alike, others do not."""
     config = tiny.config(task=tiny.SUMS)
     task = make_task(config.task, "tiny")
-    replicas = [Replica("pondernet", *each) for each in ((0.3, 5), (0.6, 5), (0.3, 9), (0.6, 9))]
-    network = make_network(config, task, replicas)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.copy_(parameter[:1].expand_as(parameter))
     batch = task.evaluation_sets(200)["test"].torch()
+    one = make_network(config, task, [Replica("pondernet", 0.3, 5)])
 
-    def steps(seeds: list[int], rows: int = 64) -> np.ndarray:
-        part = make_network(config, task, [Replica("pondernet", 0.3, seed) for seed in seeds])
+    def steps(*replicas: tuple[float, int]) -> np.ndarray:
+        network = make_network(config, task, [Replica("pondernet", *each) for each in replicas])
         with torch.no_grad():
-            for parameter, whole in zip(part.parameters(), network.parameters(), strict=True):
-                parameter.copy_(whole[:1].expand_as(parameter))
-        sampled = measure.modes(part.halting, seeds)["sampled"]
-        return measure.measure(part, sampled, task, batch, len(seeds), rows).ponder_time
+            for parameter, same in zip(network.parameters(), one.parameters(), strict=True):
+                parameter.copy_(same.expand_as(parameter))
+        sampled = measure.modes(network.halting, [seed for _, seed in replicas])["sampled"]
+        return measure.measure(network, sampled, task, batch, len(replicas), 64).ponder_time
 
-    sampled = measure.modes(network.halting, [each.seed for each in replicas])["sampled"]
-    found = measure.measure(network, sampled, task, batch, 4, 64).ponder_time
+    found = steps((0.3, 5), (0.6, 5), (0.3, 9), (0.6, 9))
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[2], found[3])
     assert (found[0] != found[2]).mean() > 0.2
     assert abs(np.corrcoef(found[0], found[2])[0, 1]) < 0.2
     # Other replicas of the sweep change nothing.
-    assert np.array_equal(steps([9])[0], found[2])
-    assert np.array_equal(steps([1, 9, 5])[[2, 1]], found[[0, 2]])
+    assert np.array_equal(steps((0.3, 9))[0], found[2])
+    assert np.array_equal(steps((0.3, 1), (0.3, 9), (0.3, 5))[[2, 1]], found[[0, 2]])
 
 
 def test_a_gallery_has_the_images_of_most_and_fewest_steps(tmp_path: Path) -> None:

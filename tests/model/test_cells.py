@@ -1,4 +1,4 @@
-"""Cells against the oracle and against torch's own cells."""
+"""Cells against the oracle and torch's own cells, and `Adapted` cells of torch and of users."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 from oracle import oracle_cells
-from support.pinned import CLASSIC, HIDDEN, INPUTS, build, inputs_for, model_of, values_of
-from torch import nn
+from support.pinned import CLASSIC, HIDDEN, INPUTS, ROWS, build, inputs_for, model_of, values_of
+from torch import Tensor, nn
 
-from pondering.model.cells import CELLS, GRU, LSTM, Cell, ConvMLP, TanhRNN
-from pondering.model.halting import FixedRepeat
+from pondering.model.cells import CELLS, GRU, LSTM, Adapted, Cell, ConvMLP, State, TanhRNN
+from pondering.model.halting import ACT, FixedRepeat, PonderNet
+from pondering.model.network import Network
 from pondering.model.stacking import stack
 
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -101,21 +102,6 @@ def test_a_cell_has_a_flag_only_if_it_is_chosen(name: str) -> None:
     assert (CELLS[name](inputs, HIDDEN).flag is None) == (name == "conv_mlp")
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_initial_values_depend_on_the_generator_alone(name: str) -> None:
-    inputs = 784 if name == "conv_mlp" else INPUTS
-
-    def cell(seed: int) -> dict[str, torch.Tensor]:
-        torch.rand(1)  # moves the global generator, which must not matter
-        made = CELLS[name](inputs, HIDDEN, True, torch.Generator().manual_seed(seed))
-        return dict(made.named_parameters())
-
-    first, again, other = cell(1), cell(1), cell(2)
-    for key, value in first.items():
-        assert torch.equal(value, again[key]), key
-        assert not torch.equal(value, other[key]), key
-
-
 def test_parameters_start_uniform_within_one_over_the_root_of_the_fan_in() -> None:
     """As in torch, a recurrent layer counts its hidden size."""
     generator = torch.Generator().manual_seed(0)
@@ -168,3 +154,53 @@ def test_a_chosen_forget_bias_changes_no_other_parameter() -> None:
             assert new[forget].tolist() == [1.0] * HIDDEN
             same[forget] = True
         assert same.all() and new.requires_grad, name
+
+
+# --- Adapted ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [nn.RNNCell, nn.GRUCell, nn.LSTMCell])
+@pytest.mark.parametrize("flag", [True, False])
+def test_torchs_cells_are_called_at_every_step_with_the_flag(kind: type, flag: bool) -> None:
+    inner = kind(INPUTS + flag, HIDDEN)
+    network = Network(Adapted(inner, first_step_flag=flag), FixedRepeat(2), 1)
+    x, state = torch.randn(1, ROWS, INPUTS), None
+    for first in (1.0, 0.0):
+        marked = torch.cat([x[0], torch.full((ROWS, 1), first)], -1) if flag else x[0]
+        state = inner(marked, state)
+    hidden = state[0] if kind is nn.LSTMCell else state
+    wanted = network.heads(hidden)[..., :-1]
+    torch.testing.assert_close(network(x).mixture[0], wanted)
+
+
+class Block(nn.Module):
+    """A transformer block whose state is `TOKENS` tokens; the input is added to each."""
+
+    TOKENS = 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read = nn.Linear(INPUTS + 1, 4)
+        self.layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
+
+    def forward(self, x: Tensor, state: State) -> State:
+        tokens = state[0].unflatten(-1, (self.TOKENS, 4)) + self.read(x).unsqueeze(1)
+        return (self.layer(tokens).flatten(1),)
+
+
+@pytest.mark.parametrize("halting", [ACT(0.01, max_steps=4), PonderNet(0.4, max_steps=4)])
+def test_a_transformer_block_ponders_and_learns(halting: ACT | PonderNet) -> None:
+    torch.manual_seed(0)
+    network = Network(Adapted(Block(), state_sizes=[4 * Block.TOKENS]), halting, 1)
+    inputs = torch.randn(2, ROWS, INPUTS)
+    pondered = network(inputs)
+    assert pondered.ponder_time.max() > 1
+    halting.objective(lambda outputs: outputs.square().mean(-1), pondered).sum().backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad is not None and parameter.grad.isfinite().all(), name
+    assert network.cell.inner.read.weight.grad.any()
+
+
+def test_a_users_step_must_name_its_state_sizes() -> None:
+    with pytest.raises(TypeError, match="state_sizes: missing"):
+        Adapted(lambda x, state: state)

@@ -89,17 +89,6 @@ def test_a_cell_of_torch_is_initialised_by_its_shapes() -> None:
     assert not found["cell.inner.bias_ih"].any() and not found["cell.inner.bias_hh"].any()
 
 
-def test_weights_depend_on_the_passed_generator_alone() -> None:
-    one, other, third = (make("gru") for _ in range(3))
-    before = torch.random.get_rng_state()
-    for network, seed in ((one, 3), (other, 3), (third, 4)):
-        glorot(network, Generator().manual_seed(seed))
-    assert torch.equal(torch.random.get_rng_state(), before)
-    assert torch.equal(one.cell.recurrent, other.cell.recurrent)
-    assert not torch.equal(one.cell.recurrent, third.cell.recurrent)
-    assert all(p.requires_grad and p.is_leaf for p in one.parameters())
-
-
 def test_a_stack_is_refused() -> None:
     networks = [make("gru"), make("gru")]
     with pytest.raises(ValueError, match=r"^network: stacked replicas are not allowed; "):

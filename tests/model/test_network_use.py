@@ -1,6 +1,10 @@
-"""Arguments, states, precisions, masks and modes of a network."""
+"""Arguments, states, precisions, masks and modes of a network; torch.func and Numba's cache."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
 
 import pytest
 import torch
@@ -17,20 +21,14 @@ from support.pinned import (
 )
 from torch import Tensor
 
-from pondering.model.cells import LSTM, State, TanhRNN
-from pondering.model.halting import ACT, Halting, PonderNet, PonderRecord
+from pondering.model.cells import LSTM, Adapted, State, TanhRNN
+from pondering.model.halting import ACT, FixedRepeat, Halting, PonderNet, PonderRecord
 from pondering.model.network import Network
 from pondering.model.paths import PathName, compiled
 from pondering.model.stacking import stack
 
 FIELDS = tuple(name for name in PonderRecord._fields if name not in ("computed", "state"))
 every_mechanism = pytest.mark.parametrize("halting", MECHANISMS.values(), ids=MECHANISMS)
-
-
-def masked_at(time: int, row: int) -> Tensor:
-    mask = torch.ones(2, ROWS, dtype=torch.bool)
-    mask[time, row] = False
-    return mask
 
 
 # --- a sequence in parts ------------------------------------------------------------------------
@@ -76,8 +74,9 @@ def test_stacked_replicas_continue_from_a_state_on_every_path(path: PathName, na
 
 @every_mechanism
 def test_a_masked_input_costs_nothing_and_its_nan_reaches_no_gradient(halting: Halting) -> None:
-    network, inputs, mask = build("gru", halting), inputs_for("gru", times=2), masked_at(1, 0)
-    gradients = []
+    network, inputs, gradients = build("gru", halting), inputs_for("gru", times=2), []
+    mask = torch.ones(2, ROWS, dtype=torch.bool)
+    mask[1, 0] = False
     for padding in (0.0, torch.nan):
         inputs[1, 0] = padding
         network.zero_grad()
@@ -90,13 +89,6 @@ def test_a_masked_input_costs_nothing_and_its_nan_reaches_no_gradient(halting: H
         gradients.append([p.grad.clone() for p in network.parameters() if p.grad is not None])
     for clean, dirty in zip(*gradients, strict=True):
         assert torch.equal(clean, dirty)
-
-
-def test_a_batch_that_is_all_masked_has_no_ponder() -> None:
-    network = build("gru", ACT(0.1, 0.01, 5))
-    pondered = network(inputs_for("gru", times=2), torch.zeros(2, ROWS, dtype=torch.bool))
-    assert not pondered.weights.any()
-    assert not pondered.ponder_time.any()
 
 
 def test_a_row_that_overflows_after_halting_changes_no_number() -> None:
@@ -288,3 +280,66 @@ def test_without_numba_a_stack_takes_the_fast_path(monkeypatch: pytest.MonkeyPat
     assert not torch.equal(pair(inputs).mixture, fast.mixture), "the paths round differently"
     monkeypatch.setattr(compiled, "installed", lambda: False)
     assert torch.equal(pair(inputs).mixture, fast.mixture)
+
+
+# --- in users' programs -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "halting", [ACT(1e-3, max_steps=6), FixedRepeat(3), PonderNet(0.3, max_steps=6)]
+)
+@pytest.mark.parametrize("around", ["ours", "torch's"])
+def test_without_a_gradient_halted_rows_are_not_computed(halting: Halting, around: str) -> None:
+    torch.manual_seed(3)
+    cell: Any = LSTM(2, 32) if around == "ours" else Adapted(torch.nn.LSTMCell(3, 32))
+    network = Network(cell, halting, 3, halt_bias=-1.0).eval()
+    inputs, mask, found = torch.randn(4, 50, 2), torch.rand(4, 50) < 0.8, []
+    for path in ("compiled", "readable"):
+        generator = torch.Generator().manual_seed(0)
+        with torch.no_grad():
+            found.append(network(inputs, mask, keep_state=True, path=path, generator=generator))
+    skipped, whole = found
+    assert skipped.computed == int(skipped.ponder_time.sum()) <= whole.computed
+    for each in ("ponder_time", "weights", "remainder", "expected_steps"):
+        torch.testing.assert_close(getattr(skipped, each), getattr(whole, each))
+    torch.testing.assert_close(skipped.mixture[mask], whole.mixture[mask])
+    torch.testing.assert_close(skipped.state, whole.state)
+
+
+def test_torch_func_grad_agrees_with_backward() -> None:
+    torch.manual_seed(0)
+    singles = [Network(LSTM(2, 32), ACT(1e-3, max_steps=6), 3) for _ in range(2)]
+    network, inputs = stack(singles, singles[0].halting), torch.randn(2, 2, 8, 2)
+
+    def loss(parameters: dict[str, Tensor]) -> Tensor:
+        record = torch.func.functional_call(network, parameters, (inputs,))
+        return network.halting.objective(lambda y: y.square().mean(-1), record).sum()
+
+    parameters = dict(network.named_parameters())
+    found = torch.func.grad(loss)(parameters)
+    loss(parameters).backward()
+    for name, each in parameters.items():
+        torch.testing.assert_close(found[name], each.grad, rtol=1e-4, atol=1e-6)
+
+
+PROGRAM = """
+import warnings, torch
+from pondering import ACT, LSTM, Network, Sweep
+make = lambda: Network(LSTM(2, 32), ACT(1e-3, max_steps=4), 3)
+sweep = Sweep(make, lambda y, t: (y - t).square().mean(-1), seeds=range(2))
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        loss = sweep.step(torch.randn(3, 8, 2), torch.randn(3, 8, 3))
+    print(len(said), said[0].message if said else "", loss.isfinite().all().item())
+"""
+
+
+def test_without_a_folder_for_its_cache_numba_is_left_out() -> None:
+    """Numba finds no folder if the package is read-only and its user has no home."""
+    no_place = "import numba.core.caching as c\nc.CacheImpl._locator_classes = []\n"
+    done = subprocess.run(
+        [sys.executable, "-c", no_place + PROGRAM], capture_output=True, text=True, check=True
+    )
+    count, *words = done.stdout.split()
+    assert count == "1" and "NUMBA_CACHE_DIR" in done.stdout and words[-1] == "True"

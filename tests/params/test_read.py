@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support import tiny
 
-from pondering.params.read import deep_merge, load_params
+from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.tasks import make_task
 
@@ -36,11 +36,6 @@ def with_value(key: str, value: Any, home: str = "quick") -> dict[str, Any]:
         block = block[part]
     block[last] = value
     return values
-
-
-def test_a_profile_overrides_the_common_values_key_by_key() -> None:
-    merged = deep_merge({"a": {"b": 1, "c": [1, 2]}, "d": 1}, {"a": {"c": [3]}, "d": {"e": 2}})
-    assert merged == {"a": {"b": 1, "c": [3]}, "d": {"e": 2}}
 
 
 def test_a_run_does_not_depend_on_the_other_mechanisms() -> None:
@@ -85,10 +80,7 @@ def test_two_schedules_of_the_learning_rate_are_refused(tmp_path: Path) -> None:
     plateau = {"per_epoch": 1, "factor": 0.5, "patience": 2, "stop_patience": 6}
     values = with_value("training.validation", plateau)
     values["tiny"]["quick"]["training"]["decay"] = "linear"
-    assert refusal(tmp_path, values) == (
-        "tiny.training.decay: 'linear' is not allowed: "
-        "validation lowers the rate too; choose none, or validation: null"
-    )
+    assert refusal(tmp_path, values).startswith("tiny.training.decay: 'linear' is not allowed: ")
 
 
 PARTS = "title, question, task, network, halting, training, seeds, evaluation, repeat, "

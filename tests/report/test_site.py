@@ -8,9 +8,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from markupsafe import escape
 from support import question_cases as cases
+from support.argv import output, refusal
 from support.published import REGISTER, ROOT, hostile_results, publish
 from support.synthetic_results import card_of
 
@@ -141,16 +141,11 @@ def test_the_stage_works_when_only_some_experiments_exist(
 ) -> None:
     monkeypatch.chdir(layout.root)
     monkeypatch.setenv("PONDERING_TRACKING", "off")
-    monkeypatch.syspath_prepend(str(ROOT / "pipeline"))
-    import report as script
-
-    done = CliRunner().invoke(script.main, ["--profile", "quick"])
-    assert done.exit_code == 0, done.output
+    output("report.py", "--profile", "quick")
     html = (layout.report / "index.html").read_text()
     assert html.count('<tr id="claim-') == len(REGISTER.claims)
     assert (layout.root / "reports/index.html").exists()
-    wrong = CliRunner().invoke(script.main, ["--profile", "huge"])
-    assert wrong.exit_code == 2 and "huge" in wrong.output
+    assert "huge" in refusal("report.py", "--profile", "huge")
 
 
 def test_the_page_shows_the_settings_of_the_evaluation(layout: Layout) -> None:

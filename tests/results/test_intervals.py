@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,42 +31,30 @@ STALLS, STALLED, SETTLED = 0.1, 0.8, 0.02
 SETTINGS = 8  # equally good settings, of which the best is chosen
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A distribution of errors over seeds, with the true values that intervals should hold."""
+class Stalling:
+    """One error in ten is 80%, the others lie evenly between 0 and 2%; named as in scipy."""
 
-    words: str
-    draw: Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
-    mean: float
-    median: float
-    solved: float
+    def rvs(self, size: tuple[int, ...], random_state: np.random.Generator) -> np.ndarray:
+        stalls = random_state.random(size) < STALLS
+        return np.where(stalls, STALLED, random_state.uniform(0, SETTLED, size))
+
+    def mean(self) -> float:
+        return STALLS * STALLED + (1 - STALLS) * SETTLED / 2
+
+    def median(self) -> float:
+        return SETTLED * 0.5 / (1 - STALLS)
+
+    def cdf(self, error: float) -> float:
+        assert SETTLED < error < STALLED
+        return 1 - STALLS
 
 
-def stalling(generator: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
-    stalls = generator.random(shape) < STALLS
-    return np.where(stalls, STALLED, generator.uniform(0, SETTLED, shape))
-
-
-NORMAL, SKEWED = stats.norm(0.05, 0.02), stats.beta(0.5, 9.5)
-KINDS = {
-    "normal": Kind(
-        "normal, mean 5%, s.d. 2%",
-        lambda generator, shape: generator.normal(0.05, 0.02, shape),
-        NORMAL.mean(), NORMAL.median(), NORMAL.cdf(SOLVED_ERROR),
-    ),
-    "skewed": Kind(
-        "skewed, Beta(0.5, 9.5)",
-        lambda generator, shape: generator.beta(0.5, 9.5, shape),
-        SKEWED.mean(), SKEWED.median(), SKEWED.cdf(SOLVED_ERROR),
-    ),
-    "stalling": Kind(
-        "stalling, one in ten at 80%, others 0 to 2%",
-        stalling,
-        STALLS * STALLED + (1 - STALLS) * SETTLED / 2,
-        SETTLED * 0.5 / (1 - STALLS),
-        1 - STALLS,
-    ),
-}  # fmt: skip
+KINDS: dict[str, tuple[str, Any]] = {
+    "normal": ("normal, mean 5%, s.d. 2%", stats.norm(0.05, 0.02)),
+    "skewed": ("skewed, Beta(0.5, 9.5)", stats.beta(0.5, 9.5)),
+    "stalling": ("stalling, one in ten at 80%, others 0 to 2%", Stalling()),
+}
+"""Words of the page, and a distribution of errors over seeds."""
 METHODS = ("student", "order statistics", "wilson", "best", "gain")
 
 
@@ -84,9 +71,9 @@ def coverage(kind: str, seeds: int, simulations: int = SIMULATIONS) -> dict[str,
         seeds with an error below 5%. The jackknife holds the lowest mean of `SETTINGS` settings
         ("best") and the difference of two lowest means ("gain").
     """
-    truth = KINDS[kind]
+    truth = KINDS[kind][1]
     generator = np.random.default_rng([list(KINDS).index(kind), seeds, simulations])
-    errors = truth.draw(generator, (simulations, seeds))
+    errors = truth.rvs((simulations, seeds), generator)
 
     def share(method: Callable[[np.ndarray], object], true: float) -> float:
         return cover(map(method, errors), true)
@@ -94,17 +81,17 @@ def coverage(kind: str, seeds: int, simulations: int = SIMULATIONS) -> dict[str,
     def cover(found: Iterable[Any], true: float) -> float:
         return sum(one.low <= true <= one.high for one in found) / simulations
 
-    ours, theirs = (truth.draw(generator, (simulations, seeds, SETTINGS)) for _ in range(2))
+    ours, theirs = (truth.rvs((simulations, seeds, SETTINGS), generator) for _ in range(2))
     bests = (interval(lowest_mean, each) for each in ours)
     gains = (
         interval(lambda a, b: lowest_mean(b) - lowest_mean(a), *each)
         for each in zip(ours, theirs, strict=True)
     )
     return {
-        "student": share(mean_interval, truth.mean),
-        "order statistics": share(median_interval, truth.median),
-        "wilson": share(lambda errors: rate(errors < SOLVED_ERROR), truth.solved),
-        "best": cover(bests, truth.mean),
+        "student": share(mean_interval, truth.mean()),
+        "order statistics": share(median_interval, truth.median()),
+        "wilson": share(lambda errors: rate(errors < SOLVED_ERROR), truth.cdf(SOLVED_ERROR)),
+        "best": cover(bests, truth.mean()),
         "gain": cover(gains, 0.0),
     }
 
@@ -116,7 +103,7 @@ def lowest_mean(errors: np.ndarray) -> float:
 
 def table_of_the_page() -> dict[tuple[str, int], list[str]]:
     """The cells of the page's table by kind and seeds."""
-    kinds = {each.words: kind for kind, each in KINDS.items()}
+    kinds = {words: kind for kind, (words, _) in KINDS.items()}
     rows = [line.strip("| ").split(" | ") for line in PAGE.read_text("utf-8").splitlines()]
     return {(kinds[row[0]], int(row[1])): row[2:] for row in rows if row[0] in kinds}
 
@@ -141,4 +128,4 @@ if __name__ == "__main__":
         cells = [f"{100 * found[method]:.1f}" for method in METHODS]
         if seeds < 6:
             cells[1] = "no bound"
-        print(f"| {KINDS[kind].words} | {seeds} | {' | '.join(cells)} |")
+        print(f"| {KINDS[kind][0]} | {seeds} | {' | '.join(cells)} |")

@@ -69,9 +69,25 @@ def refusal(folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame]) -> str
     return line.removeprefix(f"{path}: ")
 
 
-def test_a_missing_column_is_refused_by_name(folder: Path) -> None:
-    line = refusal(folder, lambda table: table.drop(columns="loss"))
-    assert line.startswith("column 'loss' is missing; it has ")
+@pytest.mark.parametrize(
+    ("change", "begins"),
+    [
+        (lambda table: table.drop(columns="loss"), "column 'loss' is missing; it has "),
+        (
+            lambda table: pd.concat([table, table.iloc[[7]]]),
+            f"columns {', '.join(KEY)}, line 450: the same as in line 9",
+        ),
+        (  # row 20 belongs to the second seed, whose rows begin in line 18
+            lambda table: table.drop(index=20),
+            "column 'difficulty', line 18: repeat, rho 1, seed 1 has no row of difficulty 5 in ",
+        ),
+        (lambda table: table.head(0), "no rows"),
+    ],
+)
+def test_a_column_or_a_row_that_is_missing_or_twice_there_is_refused(
+    folder: Path, change: Callable[[pd.DataFrame], pd.DataFrame], begins: str
+) -> None:
+    assert refusal(folder, change).startswith(begins)
 
 
 @pytest.mark.parametrize(
@@ -101,25 +117,6 @@ def test_a_wrong_value_is_refused_with_its_line(
         return table
 
     assert refusal(folder, change).startswith(f"column '{column}', line 6: {expected}")
-
-
-def test_two_rows_of_one_key_are_refused(folder: Path) -> None:
-    line = refusal(folder, lambda table: pd.concat([table, table.iloc[[7]]]))
-    last = len(pd.read_csv(folder / "m.csv")) + 1
-    assert line == f"columns {', '.join(KEY)}, line {last}: the same as in line 9"
-
-
-def test_a_network_that_lacks_a_difficulty_is_refused(folder: Path) -> None:
-    """Row 20 belongs to the second seed, whose rows begin in line 18."""
-    line = refusal(folder, lambda table: table.drop(index=20))
-    assert line == (
-        "column 'difficulty', line 18: repeat, rho 1, seed 1 has no row of difficulty 5 in split "
-        "'test', where others have one"
-    )
-
-
-def test_a_table_without_rows_is_refused(folder: Path) -> None:
-    assert refusal(folder, lambda table: table.head(0)) == "no rows"
 
 
 def test_missing_cards_and_repeated_tables_are_refused(folder: Path) -> None:

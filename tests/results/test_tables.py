@@ -42,13 +42,13 @@ def test_per_seed_weighs_difficulties_alike() -> None:
 
 def test_per_setting_and_best_setting() -> None:
     seeds = pd.DataFrame(
-        [("act", 0.1, 0, 0.2, 2.0), ("act", 0.1, 1, 0.4, 4.0), ("act", 0.2, 0, 0.3, 1.0),
-         ("act", 0.2, 1, 0.3, math.nan), ("repeat", 1, 0, 0.0, 1.0), ("repeat", 2, 0, 0.5, 2.0)],
+        [("act", 0.1, 0, 0.25, 2.0), ("act", 0.1, 1, 0.5, 4.0), ("act", 0.2, 0, 0.375, 1.0),
+         ("act", 0.2, 1, 0.375, math.nan), ("repeat", 1, 0, 0.0, 1.0), ("repeat", 2, 0, 0.5, 2.0)],
         columns=["mechanism", "setting", "seed", "error", "ponder_time"],
     )  # fmt: skip
     means = tables.per_setting(seeds).set_index(["mechanism", "setting"])
-    assert means.loc[("act", 0.1), "error"] == pytest.approx(0.3)
-    assert means.loc[("act", 0.1), "error_se"] == pytest.approx(0.1)
+    assert means.loc[("act", 0.1), "error"] == 0.375
+    assert means.loc[("act", 0.1), "error_se"] == pytest.approx(0.125)
     assert means.loc[("act", 0.1), "ponder_se"] == pytest.approx(1.0)
     assert means.loc[("act", 0.2), "seeds"] == 2
     assert means.loc[("act", 0.2), "ponder_time"] == 1.0

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from support import argv, tiny
+from support.claim_tables import rows
 
 from pondering import (
     ACT,
@@ -203,18 +203,12 @@ def test_a_users_picture(project: Path) -> None:
 
 def write_table(project: Path, errors: dict[float, list[float]]) -> None:
     """Write a table of ACT's networks on parity, with an error for each seed of a setting."""
-    rows = [
-        {
-            "experiment": "parity", "mechanism": "act", "setting": setting, "seed": seed,
-            "split": "test", "difficulty": 1, "prediction": "mixture", "examples": 4,
-            "error": error, "loss": 0.5, "ponder_time": 2.0, "ponder_sd": 0, "remainder": 0.1,
-            "status": "finished",
-        }
-        for setting, of_seeds in errors.items() for seed, error in enumerate(of_seeds)
-    ]  # fmt: skip
+    seeds = range(len(next(iter(errors.values()))))
+    table = rows("parity", "act", [*errors], lambda s, k, d: errors[s][k],
+                 lambda s, k, d: 2.0, seeds=seeds)  # fmt: skip
     path = Layout(project, "quick").table("parity")
     path.parent.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(rows).to_csv(path, index=False)
+    table.to_csv(path, index=False)
 
 
 def test_the_setting_of_least_error_is_the_default(project: Path) -> None:

@@ -67,17 +67,13 @@ def oracle_loss(case: Pinned, rows: list[Row], labels: Tensor, held: list[Row]) 
     return total / len(rows)
 
 
-def loss_of(network: Network, inputs: Tensor, labels: Tensor, mask: Tensor | None = None) -> Tensor:
-    return network.halting.objective(score_of(labels), network(inputs, mask)).sum(0).mean()
-
-
 def checked_loss(
     cell: str, case: Pinned, network: Network, inputs: Tensor, mask: Tensor | None, values: Values
 ) -> Any:
     """Check the loss, run the backward pass, and return the oracle's loss as a function."""
     labels = labels_for(*inputs.shape[:2])
     base = oracle_rows(cell, case, values, inputs, mask)
-    loss = loss_of(network, inputs, labels, mask)
+    loss = network.halting.objective(score_of(labels), network(inputs, mask)).sum(0).mean()
     assert float(loss.detach()) == pytest.approx(oracle_loss(case, base, labels, base), rel=1e-9)
     loss.backward()
 

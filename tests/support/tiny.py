@@ -89,6 +89,13 @@ BEYOND: dict[str, Any] = {
     if name not in {**BLOCK["common"], **BLOCK["quick"]}
 }
 """Blocks of the mechanisms that `DOCUMENT` lacks; `config` adds them."""
+PATHS = [
+    (name, path)
+    for name in MECHANISMS
+    for path in ("readable", "fast", "compiled")
+    if path == "readable" or name in ("repeat", "act", "pondernet")
+]
+"""Each mechanism with the paths that it has."""
 DIGITS: dict[str, Any] = {
     "name": "digits", "data": "sklearn_digits", "train_rotation": 0.0, "test_rotations": [],
     "test_angles": [], "validation": 200,

@@ -176,7 +176,6 @@ def test_every_listed_file_is_executed(executed_files: dict[str, list[str]]) -> 
     every = {name for training in executed_files for name in listed_files(training)}
     assert {each for each in every - executed if not each.endswith("__init__.py")} <= {
         "model/initial.py",  # for `init: glorot`, which `quick` does not have
-        "model/paths/compiled/warm.py",  # compiles the loops
         "tasks/digits/files.py",  # reads the frozen digits before the first update
         "tasks/wikipedia/made_text.py",  # makes text before the first update
     }

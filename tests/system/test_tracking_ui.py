@@ -90,7 +90,8 @@ def test_the_ui_lists_runs_and_draws_their_curves(
 ) -> None:
     assert statuses(server) == {"FINISHED", "FAILED"}
     assert answer(server, "hub.example.org") == 200 and answer(server, "evil.example.org") == 403
-    with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port_of(server)), 5):
+    port = int(server.rpartition(":")[2])
+    with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port), 5):
         pass  # it listens on 127.0.0.1 alone
     command = [sys.executable, stage.__file__]
     with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=project) as trainer:
@@ -106,7 +107,3 @@ def test_the_ui_lists_runs_and_draws_their_curves(
     expect(points.first).to_be_visible(timeout=30_000)
     assert points.count() % stage.POINTS == 0 and points.count() >= 2 * stage.POINTS
     page.close()
-
-
-def port_of(base: str) -> int:
-    return int(base.rpartition(":")[2])

@@ -47,26 +47,15 @@ def check_against_brute_force(task: Addition, batch: object) -> list[list[str]]:
     return sequences
 
 
-def test_sums_at_every_number_of_digits() -> None:
+def test_sums_at_every_number_of_digits_and_in_training() -> None:
     task = Addition()
     batch = task.evaluation_sets(40)["test"]
     sequences = check_against_brute_force(task, batch)
     assert [[len(text) for text in numbers] for numbers in sequences] == [
         [digits] * 3 for digits in range(1, 6) for _ in range(40)
     ]
-
-
-def test_sums_in_training() -> None:
-    task = Addition()
-    sequences = check_against_brute_force(task, task.training_block(0, 0, 32))
-    lengths = np.bincount([len(numbers) for numbers in sequences], minlength=6)[1:]
-    assert np.abs(lengths - 409.6).max() < 5 * np.sqrt(409.6)
-    texts = [text for numbers in sequences for text in numbers]
-    sizes = np.bincount([len(text) for text in texts], minlength=6)[1:] / len(texts)
-    assert np.abs(sizes - 0.2).max() < 5 * np.sqrt(0.16 / len(texts))
-    digits = np.bincount([int(digit) for text in texts for digit in text])
-    assert np.abs(digits / digits.sum() - 0.1).max() < 5 * np.sqrt(0.09 / digits.sum())
-    assert any(text.startswith("0") and len(text) > 1 for text in texts)
+    trained = check_against_brute_force(task, task.training_block(0, 0, 32))
+    assert any(text.startswith("0") and len(text) > 1 for numbers in trained for text in numbers)
 
 
 def test_the_loss_of_a_vector_is_the_sum_over_its_places() -> None:

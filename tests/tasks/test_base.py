@@ -19,7 +19,6 @@ from pondering.tasks.base import (
     check_whole,
     random_stream,
     sigmoid_loss,
-    softmax_loss,
 )
 from pondering.tasks.digits.task import Digits
 from pondering.tasks.logic import Logic
@@ -54,34 +53,10 @@ def perfect_outputs(task: object, batch: Batch) -> torch.Tensor:
     return outputs
 
 
-def test_sigmoid_loss_is_the_naive_formula_under_extra_axes() -> None:
-    generator = torch.Generator().manual_seed(1)
-    logits = torch.randn(4, 3, 2, 5, generator=generator, dtype=torch.float64)  # T, N, K, B
-    targets = torch.randint(0, 2, (3, 2, 5), generator=generator)
-    loss = sigmoid_loss(logits, targets)
-    assert loss.shape == logits.shape
-    for n, t, k, b in np.ndindex(4, 3, 2, 5):
-        one = 1 / (1 + math.exp(-float(logits[n, t, k, b])))
-        chance = one if targets[t, k, b] == 1 else 1 - one
-        assert float(loss[n, t, k, b]) == pytest.approx(-math.log(chance), rel=1e-10)
-
-
 def test_sigmoid_loss_of_sure_outputs_neither_overflows_nor_vanishes() -> None:
     loss = sigmoid_loss(torch.tensor([[20.0, -300.0]]), torch.tensor([[1, 1]]))
     assert float(loss[0, 0]) == pytest.approx(math.exp(-20), rel=1e-5)
     assert float(loss[0, 1]) == pytest.approx(300.0)
-
-
-def test_softmax_loss_is_the_naive_formula_under_extra_axes_and_parts() -> None:
-    generator = torch.Generator().manual_seed(2)
-    logits = torch.randn(3, 2, 2, 4, 2, 5, generator=generator, dtype=torch.float64)
-    classes = torch.randint(0, 5, (2, 2, 4, 2), generator=generator).to(torch.uint8)
-    loss = softmax_loss(logits, classes)  # N, T, K, B, parts
-    assert loss.shape == logits.shape[:-1]
-    for n, t, k, b, part in np.ndindex(3, 2, 2, 4, 2):
-        row = [math.exp(float(each)) for each in logits[n, t, k, b, part]]
-        chance = row[int(classes[t, k, b, part])] / sum(row)
-        assert float(loss[n, t, k, b, part]) == pytest.approx(-math.log(chance), rel=1e-10)
 
 
 @every_task

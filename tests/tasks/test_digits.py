@@ -184,8 +184,6 @@ def test_the_prepared_arrays_follow_the_tasks_values() -> None:
     assert found.keys() == wanted.keys()
     for name, array in wanted.items():
         np.testing.assert_array_equal(found[name], array)
-    with pytest.raises(UserError, match="nowhere/mnist"):
-        replace(UPRIGHT, data="mnist").prepared(Path("nowhere"))
 
 
 def test_describe_draws_the_image() -> None:

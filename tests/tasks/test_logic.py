@@ -97,21 +97,6 @@ def test_targets_at_every_number_of_gates_and_in_training() -> None:
     check_against_brute_force(task, batch)
 
 
-def test_lengths_gates_and_bits_are_uniform_and_vary_within_a_sequence() -> None:
-    batch = Logic().training_block(1, 0, 64)
-    lengths = np.bincount(batch.mask.sum(axis=0), minlength=11)
-    assert lengths[0] == 0 and np.abs(lengths[1:] - 409.6).max() < 5 * np.sqrt(409.6)
-    chunks = batch.inputs[..., 2:].reshape(*batch.mask.shape, 10, 10)
-    used = chunks.any(axis=-1).sum(axis=-1)[batch.mask]
-    share = np.bincount(used, minlength=11)[1:] / len(used)
-    assert np.abs(share - 0.1).max() < 5 * np.sqrt(0.09 / len(used))
-    gates = chunks.reshape(-1, 10).sum(axis=0)
-    assert np.abs(gates / gates.sum() - 0.1).max() < 5 * np.sqrt(0.09 / gates.sum())
-    assert (np.ptp(chunks.any(axis=-1).sum(axis=-1)[:, batch.mask.all(axis=0)], axis=0) > 0).any()
-    assert abs(batch.inputs[..., 1][batch.mask].mean() - 0.5) < 5 * 0.5 / np.sqrt(len(used))
-    assert abs(batch.inputs[0, :, 0].mean() - 0.5) < 5 * 0.5 / np.sqrt(4096)
-
-
 vector_of = st.tuples(st.integers(0, 1), st.lists(st.sampled_from(ORDER), min_size=1, max_size=10))
 
 

@@ -1,8 +1,9 @@
-"""Wikipedia: windows of bytes, their targets, and bits per character."""
+"""Wikipedia: windows of bytes, kinds of characters, the made text, bits per character."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import torch
 
 from pondering.project.errors import UserError
 from pondering.tasks.wikipedia import task as wikipedia
-from pondering.tasks.wikipedia.made_text import KINDS
+from pondering.tasks.wikipedia.made_text import KINDS, generate, text_kinds
 from pondering.tasks.wikipedia.task import Wikipedia, prepare
 
 
@@ -141,10 +142,8 @@ def test_a_sequence_too_long_for_the_text_is_refused(task: Wikipedia) -> None:
 
 
 def test_missing_and_truncated_files_are_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "empty.npz").touch()
-    for name in ("nowhere.npz", "empty.npz"):
-        with pytest.raises(UserError, match=rf"{name}: missing or damaged"):
-            Wikipedia("generated", path=str(tmp_path / name)).evaluation_sets(1)
+    with pytest.raises(UserError, match=r"nowhere\.npz: missing or damaged"):
+        Wikipedia("generated", path=str(tmp_path / "nowhere.npz")).evaluation_sets(1)
     with pytest.raises(UserError, match="task\\.path: 'enwik8' needs the file"):
         Wikipedia("enwik8").training_block(0, 0, 1)
     with pytest.raises(UserError, match=r"enwik8-4000000: a file of 4000000 bytes is needed"):
@@ -162,6 +161,33 @@ def test_a_real_text_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "enwik8" / "enwik8-4000000").write_bytes(real)
     arrays = prepare("enwik8-4000000", tmp_path)
     assert arrays["text"].tobytes() == real
-    signs = dict(zip(KINDS, "a_,.<t#|?", strict=True))
-    marks = "".join(signs[KINDS[code]] for code in arrays["kinds"])
-    assert marks == "<ttttt|||<ttt##<tttt_aa_aa_???????_a,_??aa??_aa_aaa.|<tttttt"
+    np.testing.assert_array_equal(arrays["kinds"], text_kinds(arrays["text"]))
+
+
+SIGNS = dict(zip(KINDS, "a_,.<t#|?", strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        (b"aZz{@[`Y", "aaa????a"),
+        (b"\x7f\x80\xff", "?aa"),
+        (b"a,b a,X a, b,", "a?a_a?a_a,_a,"),
+        (b"a.1 b.\n c.<x>.", "a??_a.||a.<tt."),
+        (b"<Br><b1></P>< a><>", "<ttt<ttt<ttt?_a???"),
+        (b"<id>12</id><id>x1</id>", "<ttt##<tttt<ttta?<tttt"),
+    ],
+)
+def test_kinds_of_characters(text: bytes, marks: str) -> None:
+    kinds = text_kinds(np.frombuffer(text, dtype=np.uint8))
+    assert kinds.dtype == np.uint8
+    assert "".join(SIGNS[KINDS[kind]] for kind in kinds) == marks
+
+
+def test_the_made_text_is_fixed_and_a_longer_one_begins_with_it() -> None:
+    text = generate(9_000)
+    digest = hashlib.sha256(text.tobytes()).hexdigest()
+    assert digest == "cb16a6e9a482bd9b97fa59f7ab46164bbe333e5769a3910fd14361dea8f6020a"
+    arrays = prepare("generated", "no folder is read")
+    assert len(arrays["text"]) == len(arrays["kinds"]) == 1_000_000
+    np.testing.assert_array_equal(arrays["text"][: len(text)], text)

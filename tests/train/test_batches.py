@@ -13,7 +13,6 @@ from oracle import oracle_draws
 from scipy.stats import chi2_contingency
 from support import tiny
 
-from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.tasks import TASKS as TASK_CLASSES
 from pondering.tasks import make_task
@@ -24,7 +23,6 @@ from pondering.train.draws import DRAWS
 from pondering.train.draws.stream import DeviceStream
 from pondering.train.draws.words import philox
 from pondering.train.fit import check_fit
-from pondering.train.replica import by_hash
 
 ALL: dict[str, Any] = {"test_nonzero": {"test": [1, 2]}}
 TASKS: dict[str, dict[str, Any]] = {
@@ -139,13 +137,7 @@ def test_training_draws_chooses_the_stream(tmp_path: Path) -> None:
         assert type(tiny.shard(tmp_path, tiny.freeze_all(tmp_path)).trainer().stream) is kind
 
 
-def test_draws_on_the_device_change_the_hash_and_the_default_does_not(tmp_path: Path) -> None:
-    plain, host, device = (
-        by_hash(load_params(tiny.write(tmp_path, tiny.document(**more))), "tiny", "act")
-        for more in ({}, {"training": {"draws": "host"}}, DEVICE)
-    )
-    assert plain == host
-    assert not {*plain} & {*device}
+def test_draws_on_the_device_are_a_part_of_the_program() -> None:
     usual = program.parts("parity", "lstm", "act")
     parity, sort = (
         program.parts(task, "lstm", "act", draws="device") for task in ("parity", "sort")

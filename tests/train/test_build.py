@@ -141,6 +141,7 @@ def test_every_experiment_of_the_parameters_can_be_built(profile: str) -> None:
 
 
 VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 1, "stop_patience": 1}
+NEGATIVE = {"lambda_p": 0.2, "beta": -1.0}
 
 
 @pytest.mark.parametrize(
@@ -148,33 +149,16 @@ VALIDATION = {"per_epoch": 1, "factor": 0.5, "patience": 1, "stop_patience": 1}
     [
         ({"network": {"cell": "conv_mlp"}}, r"network\.cell: 'conv_mlp' cannot read parity; allo"),
         ({"task": tiny.DIGITS}, r"network\.cell: '\w+' cannot read digits; allowed: conv_mlp$"),
-        (
-            {"training": {"validation": VALIDATION}},
-            r"training\.validation: parity has no validation set",
-        ),
+        ({"training": {"validation": VALIDATION}}, r"training\.validation: parity has no valid"),
+        ({"act": {"tau": [0.01, -0.1]}}, r"act\.tau: -0\.1.* is not allowed"),
+        ({"pondernet": {"lambda_p": [0.2, 1.0]}}, r"pondernet\.lambda_p: 1\.0 is not allowed; a n"),
+        ({"pondernet": {"lambda_p": [0.2, NEGATIVE]}}, r"pondernet\.beta: -1.* not allowed"),
+        ({"certainty": {"theta": [1.5]}}, r"certainty\.theta: 1\.5 is not allowed"),
     ],
 )
-def test_a_cell_or_validation_that_does_not_fit_the_task_is_refused(
+def test_what_a_task_or_a_mechanism_cannot_take_is_refused_before_training(
     change: dict[str, Any], expected: str
 ) -> None:
     config = tiny.config(**change)
     with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{expected}"):
-        check_fit("tiny.quick", config, make_task(config.task, "tiny"))
-
-
-# mechanism, its block, the message of its class
-WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("act", {"tau": [0.01, -0.1]}, r"tau: -0\.1.* is not allowed"),
-    ("pondernet", {"lambda_p": [0.2, 1.0]}, r"lambda_p: 1\.0 is not allowed; a number in \[0, 1\)"),
-    ("pondernet", {"lambda_p": [0.2, {"lambda_p": 0.2, "beta": -1.0}]}, "beta: -1.* not allowed"),
-    ("certainty", {"theta": [1.5]}, r"theta: 1\.5 is not allowed"),
-]
-
-
-@pytest.mark.parametrize(("mechanism", "block", "expected"), WRONG)
-def test_a_meaningless_setting_is_refused_before_training(
-    mechanism: str, block: dict[str, Any], expected: str
-) -> None:
-    config = tiny.config(**{mechanism: block})
-    with pytest.raises(UserError, match=rf"^params\.yaml: tiny\.quick\.{mechanism}\.{expected}"):
         check_fit("tiny.quick", config, make_task(config.task, "tiny"))

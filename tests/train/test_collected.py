@@ -139,12 +139,8 @@ def test_a_diverged_replica_counts_as_trained(project: Path) -> None:
     assert done is not None
     replica.write(path, done._replace(status="diverged"))
     assert train(project) == []
-    assert [each["status"] == "diverged" for each in entries(project)] == [
-        False,
-        True,
-        False,
-        False,
-    ]
+    diverged = [each["status"] == "diverged" for each in entries(project)]
+    assert diverged == [False, True, False, False]
 
 
 def test_a_record_names_each_training_and_its_replicas(project: Path) -> None:

@@ -9,12 +9,10 @@ import pytest
 import torch
 from support import tiny
 
-from pondering.params.mechanisms import MECHANISMS
 from pondering.params.schema import ExperimentConfig
 from pondering.train.shard import LANES
 
 CUTS = ((0, 1), (1, 3), (3, 6))
-FASTER = ("repeat", "act", "pondernet")  # the others have the readable path alone
 OF_ONE_CLASS = ("certainty", "dact")  # they refuse sums, which have several softmaxes
 TASKS = {
     "vectors": ("tanh_rnn", {}),
@@ -30,22 +28,15 @@ def config(kind: str, path: str) -> ExperimentConfig:
     return tiny.config(seeds=[0, 7, 2], training=training, network=network, task=task)
 
 
-def cases() -> list[tuple[str, str, str]]:
-    """Kind, mechanism and path of each case."""
-    paths = {
-        name: ("readable", "fast", "compiled") if name in FASTER else ("readable",)
-        for name in MECHANISMS
-    }
-    return [
-        (kind, name, path)
-        for kind in TASKS
-        for name in MECHANISMS
-        for path in paths[name]
-        if kind == "vectors" or name not in OF_ONE_CLASS
-    ]
+CASES = [
+    (kind, name, path)
+    for kind in TASKS
+    for name, path in tiny.PATHS
+    if kind == "vectors" or name not in OF_ONE_CLASS
+]
 
 
-@pytest.mark.parametrize(("kind", "mechanism", "path"), cases())
+@pytest.mark.parametrize(("kind", "mechanism", "path"), CASES)
 def test_a_part_of_a_stack_trains_as_the_whole(kind: str, mechanism: str, path: str) -> None:
     values = config(kind, path)
     replicas = list(values.replicas(mechanism))

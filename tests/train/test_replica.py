@@ -36,6 +36,8 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"evaluation": {"examples": 11}}, set()),
     ({"training": {"clip": 2.0}}, EVERY),
     ({"training": {"updates": 31}}, EVERY),
+    ({"training": {"draws": "host"}}, set()),
+    ({"training": {"draws": "device"}}, EVERY),
     ({"network": {"hidden": 32}}, EVERY),
     ({"task": {"bits": 4}}, EVERY),
     ({"halting": {"halt_bias": 1.0}}, LEARN),  # a fixed repeat does not learn to halt
@@ -69,33 +71,6 @@ def test_an_overridden_value_is_not_read() -> None:
     after = tiny.config(pondernet=block, halting={"max_steps": 5}, training={"updates": 31})
     assert values_of(before, "pondernet") == values_of(after, "pondernet")
     assert values_of(before, "act") != values_of(after, "act")
-
-
-def test_other_replicas_change_no_hash(tmp_path: Path) -> None:
-    few = hashes(tmp_path, act={"tau": [0.1]})
-    more = hashes(tmp_path, seeds=[7, 1, 0])
-    assert few == [more[5], more[3]]  # tau 0.1 with seeds 0 and 7
-    assert len(set(more)) == 6
-
-
-def hashes(folder: Path, mechanism: str = "act", **quick: Any) -> list[str]:
-    """Hashes of the tiny experiment's replicas, in their order."""
-    params = load_params(tiny.write(folder, tiny.document(**quick)))
-    return [*replica.by_hash(params, "tiny", mechanism)]
-
-
-def test_an_option_counts_as_its_value(tmp_path: Path) -> None:
-    """An option equal to the block's value changes no hash; an overridden value changes none."""
-
-    def with_bias(bias: float, taus: list[Any]) -> list[str]:
-        return hashes(tmp_path, halting={"halt_bias": bias}, act={"tau": taus})
-
-    plain = with_bias(0.0, [0.1, 0.2])
-    assert with_bias(0.0, [0.1, {"tau": 0.2, "halt_bias": 0}]) == plain
-    other = with_bias(1.0, [0.1, {"tau": 0.2, "halt_bias": 0}])
-    count = len(plain) // 2
-    assert other[count:] == plain[count:] and not set(other[:count]) & set(plain)
-    assert with_bias(0.0, [0.1, {"tau": 0.1, "halt_bias": 0}]) == plain[:count]
 
 
 @pytest.mark.parametrize("profile", ["quick", "reduced", "paper"])

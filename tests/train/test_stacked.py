@@ -179,6 +179,14 @@ def test_a_network_whose_loss_is_nan_stops_and_leaves_the_others_alone() -> None
     assert float(ill.evaluate(inputs).ponder_time.sum()) > 0
 
 
+def test_a_sweep_keeps_its_rates_on_the_host() -> None:
+    """Some devices have no float64."""
+    optimiser = Sweep(small, score, SEEDS, device="meta")._optimiser
+    assert optimiser.learning_rate.device.type == "cpu"
+    assert all(each.device.type == "meta" and each.dtype != torch.float64
+               for each in (*optimiser.means, *optimiser.parameters))  # fmt: skip
+
+
 def test_networks_that_cannot_be_stacked_are_refused() -> None:
     def steps(max_steps: int) -> Network:
         return Network(Gated(), ACT(0.1, max_steps=max_steps), 1)

@@ -12,11 +12,8 @@ from support import tiny
 from torch import Tensor
 
 from pondering.model.network import PathName
-from pondering.params.read import MECHANISMS
 from pondering.train import trainer
 from pondering.train.trainer import COLUMNS, Schedule, Trainer
-
-FASTER = ("repeat", "act", "pondernet")  # the others have the readable path alone
 
 
 def state_of(sweep: Trainer, chosen: list[int]) -> dict[str, Tensor]:
@@ -35,13 +32,7 @@ def poison(sweep: Trainer, replica: int) -> None:
             parameter[replica] = torch.nan
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "path"),
-    [
-        *((name, "readable") for name in MECHANISMS),
-        *((name, path) for name in FASTER for path in ("fast", "compiled")),
-    ],
-)
+@pytest.mark.parametrize(("mechanism", "path"), tiny.PATHS)
 def test_a_nan_replica_leaves_its_neighbours_bit_identical(mechanism: str, path: PathName) -> None:
     """The last column of the curves depends on the whole sweep and is left out."""
     found, config = [], tiny.config()
@@ -183,7 +174,7 @@ def cross_entropy(logit: float, target: float) -> float:
     return -math.log(probability if target else 1 - probability)
 
 
-@pytest.mark.parametrize("mechanism", FASTER)
+@pytest.mark.parametrize("mechanism", ["repeat", "act", "pondernet"])
 def test_every_column_equals_a_direct_computation(mechanism: str) -> None:
     """Two windows of three updates; the numbers are computed before each update."""
     sweep = tiny.sweep(tiny.config(), mechanism)

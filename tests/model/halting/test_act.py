@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import oracle
 from oracle.mechanisms import LOGITS, column, drive, matches
 
-from pondering.model.halting import ACT, PonderRecord, Setting
+from pondering.model.halting import ACT
 from pondering.model.paths.readable import add_share
 
 
@@ -57,31 +56,3 @@ def test_act_halting_gradient_is_equations_15_to_20(logits: list[float], seed: i
         d_output, (d_state,), list(outputs), [(s,) for s in states], steps, 0.25
     )
     matches(x.grad[:, 0], [d * a * (1 - a) for d, a in zip(want, h, strict=True)])
-
-
-def record_of_cost_3(rows: int) -> PonderRecord:
-    """A record (T, K, B) = (1, 2, rows) whose ponder cost is 3 for every row."""
-    ones = torch.ones(1, 2, rows)
-    return PonderRecord(None, None, ones.unsqueeze(-1), 2 * ones, ones, 3 * ones, ones, 0)
-
-
-@pytest.mark.parametrize(
-    ("warmup", "shares"),
-    [
-        (0, {0: (1.0, 1.0), 7: (1.0, 1.0)}),
-        (4, {0: (0.0, 0.0), 1: (0.25, 0.25), 3: (0.75, 0.75), 4: (1.0, 1.0), 9: (1.0, 1.0)}),
-        (torch.tensor([0.0, 2.0]), {0: (1.0, 0.0), 1: (1.0, 0.5), 2: (1.0, 1.0)}),
-    ],
-)
-@pytest.mark.parametrize("tau", [0.5, torch.tensor([0.5, 0.5])], ids=["number", "tensor"])
-def test_the_penalty_rises_over_the_warm_up(
-    warmup: Setting, shares: dict[int, tuple[float, float]], tau: Setting
-) -> None:
-    """The penalty is tau u / U before update U, and tau from update U on."""
-    act, record = ACT(tau, 0.01, 5, tau_warmup=warmup), record_of_cost_3(4)
-    for update, share in shares.items():
-        then = act.at_update(update)
-        loss = then.objective(lambda y: torch.zeros(y.shape[:-1]), record)
-        assert loss[0].T.tolist() == [[0.5 * each * 3 for each in share]] * 4
-        assert (then.epsilon, then.max_steps) == (act.epsilon, act.max_steps)
-    assert then is act

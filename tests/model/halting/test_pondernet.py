@@ -1,9 +1,9 @@
-"""PonderNet on chosen halting logits: p, the prior and KL."""
+"""PonderNet on chosen halting logits: p, the prior and KL, and sampled halting."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +11,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import oracle
-from oracle.mechanisms import LOGITS, column, drive, logit, matches
+from oracle.mechanisms import LOGITS, column, drive, logit, matches, pondered_from
 
-from pondering.model.halting import PonderNet
+from pondering.model.halting import PonderNet, SampledHalting
 from pondering.model.halting.pondernet import KL
-
-EXACT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -103,15 +101,49 @@ def test_kl_and_weights_have_their_limits_where_p_underflows(dtype: torch.dtype)
     torch.testing.assert_close(logits.grad, torch.zeros_like(logits), rtol=0, atol=1e-30)
 
 
-def test_distribution_equals_all_steps_one_by_one() -> None:
-    """Every field of the state agrees, also for a row without an input."""
-    generator = torch.Generator().manual_seed(4)
-    logits = 2 * torch.randn(4, 2, 3, generator=generator, dtype=torch.float64)
-    present = torch.tensor([[True, False, True], [True, True, True]])
-    lambda_p = torch.tensor([0.25, 0.5], dtype=torch.float64)
-    halting = PonderNet(lambda_p, 1.0, 4)
-    weights, state = drive(halting, logits, present)
-    got, after = halting.distribution(logits, present)
-    torch.testing.assert_close(got, weights, **EXACT)
-    for name, want in vars(state).items():
-        torch.testing.assert_close(getattr(after, name), want, **EXACT, check_dtype=False, msg=name)
+# --- sampled ------------------------------------------------------------------------------------
+
+
+def test_sampled_steps_follow_p() -> None:
+    """Pearson's chi-square of 40,000 draws against Eq. 2, within four standard deviations."""
+    logits = [-1.0, 0.2, -0.5, 0.8, -3.0]
+    halting = PonderNet(0.5, 0.01, 5).at_inference(torch.Generator().manual_seed(1))
+    assert isinstance(halting, SampledHalting)
+    rows = 40_000
+    weights, state = drive(halting, torch.tensor(logits).unsqueeze(1).expand(5, rows))
+    assert torch.equal(weights.sum(0), torch.ones(rows))
+    assert torch.equal(weights.argmax(0) + 1, state.steps.long())
+    assert torch.equal(state.expected_steps, state.steps)
+    p = [math.exp(v) for v in oracle.pondernet_log_weights(logits)]
+    counts = weights.sum(1).tolist()
+    chi_square = sum((c - rows * q) ** 2 / (rows * q) for c, q in zip(counts, p, strict=True))
+    assert chi_square < 4 + 4 * math.sqrt(2 * 4)
+
+
+def test_sampling_goes_on_where_the_draw_is_exactly_lambda() -> None:
+    """u is in [0, 1): u < lambda has probability lambda, and lambda = 0 never halts."""
+    halting = SampledHalting(2, torch.Generator())
+    begun = halting.start(torch.ones(2, dtype=torch.bool))
+    begun = replace(begun, draw=torch.tensor([0.5, 0.0]))
+    weight, state = halting.step(1, torch.tensor([0.0, -torch.inf]), begun)
+    assert weight.tolist() == [0.0, 0.0]
+    assert state.running.tolist() == [True, True]
+
+
+def test_rows_draw_independently() -> None:
+    """Equal neighbouring rows halt without correlation."""
+    rows = 20_000
+    weights, _ = drive(SampledHalting(2, torch.Generator().manual_seed(0)), torch.zeros(2, 2, rows))
+    left, right = weights[0][0, :-1], weights[0][0, 1:]
+    agreement = float((left == right).double().mean())
+    assert abs(agreement - 0.5) < 4 * 0.5 / math.sqrt(rows)
+
+
+def test_objective_and_prediction_are_those_of_the_sampled_output() -> None:
+    halting = SampledHalting(2, torch.Generator().manual_seed(0))
+    outputs = torch.tensor([[[3.0]], [[7.0]]])
+    for first, output, steps in ((200.0, 3.0, 1.0), (-200.0, 7.0, 2.0)):
+        record = pondered_from(halting, torch.tensor([[first], [0.0]]), outputs)
+        assert halting.objective(lambda y: y.squeeze(-1), record).tolist() == [[output]]
+        assert halting.predict(record).tolist() == [[[output]]]
+        assert halting.ponder_time(record).tolist() == [[steps]]

@@ -1,4 +1,4 @@
-"""Compiled loops: threads and neighbours change no bit; tanh and sigmoid are exact."""
+"""Compiled loops: threads and neighbours change no bit. Every path's tanh is exact."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from torch import Tensor
 from pondering.model.network import Network
 from pondering.model.paths.compiled import operations
 from pondering.model.paths.compiled.loops import cells as steps_of
+from pondering.model.paths.fast.kernels import LANES, _fast_tanh
 
 
 @pytest.fixture
@@ -80,3 +81,15 @@ def test_tanh_and_sigmoid_are_exact_to_a_few_units_in_the_last_place() -> None:
     assert all(np.isnan(each(np.float32("nan"))) for each in (steps_of.tanh, steps_of.sigmoid))
     ends = [steps_of.tanh(np.float32(v)) for v in (np.inf, -np.inf)]
     np.testing.assert_allclose(ends, [1, -1], rtol=3e-7)
+
+
+@pytest.mark.parametrize("width", [LANES, 3 * LANES, LANES + 1, 5])
+def test_the_fast_tanh_is_exact_within_rounding(width: int) -> None:
+    x = torch.linspace(-3, 3, 40 * width, dtype=torch.float64).pow(3).view(40, width)
+    for dtype, close in ((torch.float32, 3e-7), (torch.float64, 1e-15)):
+        values = x.to(dtype)
+        exact = np.tanh(values.double().numpy())
+        assert np.abs(_fast_tanh(values).double().numpy() - exact).max() < close
+    odd = torch.tensor([[0.0, torch.inf, -torch.inf, torch.nan]]).repeat(1, width)
+    found = _fast_tanh(odd)[0, :4]
+    assert found[:3].tolist() == [0.0, 1.0, -1.0] and found[3].isnan()

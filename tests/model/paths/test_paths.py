@@ -152,21 +152,6 @@ def test_one_count_for_all_replicas_may_be_a_number() -> None:
     tiny.same_bits(*found)
 
 
-@pytest.mark.parametrize(
-    ("cell", "mechanism"),
-    [("gru", "act"), ("gru", "repeat"), ("gru", "pondernet"), ("tanh_rnn", "pondernet")],
-)
-def test_a_pair_without_loops_takes_the_fast_path(
-    cell: str, mechanism: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(operations, "ponder")
-    found = [
-        results(stacked(networks(cell), halting_of(mechanism), path), batch_of(2, 5, 0.7))[1]
-        for path in ("fast", "compiled")
-    ]
-    tiny.same_bits(*found)
-
-
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("mechanism", ["act", "act_last", "repeat", "sampled"])
 def test_without_a_gradient_any_cell_skips_halted_rows(mechanism: str, masked: bool) -> None:
