@@ -126,7 +126,7 @@ def _seed_points(axes: Axes, x: float, rows: pd.DataFrame, *, crowded: bool) -> 
 def _bar_handles(bars: Sequence[Bar], diverged: bool) -> list[Any]:
     handles: list[Any] = [
         Patch(color=style.MECHANISM_COLOUR[name], alpha=0.75,
-              label=style.MECHANISM_NAME[name] + (", by τ" if name == "act" else ""))
+              label=style.name_of(name) + (", by τ" if name == "act" else ""))
         for name in dict.fromkeys(bar.name for bar in bars)
     ]  # fmt: skip
     dot: dict[str, Any] = {"ls": "", "color": style.INK}

@@ -68,12 +68,14 @@ def draw(results: Results, experiment: str) -> Figure | None:
     taken = pd.concat([means["ponder_time"], every["ponder_time"].dropna()])
     most = float(taken.max()) if len(taken) else 1.0
     for axes, mechanism in zip(cells, found, strict=False):
+        title = style.name_of(mechanism)
         if mechanism in ruled:
             _panel(axes, ruled[mechanism], looks, markers)
+            title = Method(mechanism, float(ruled[mechanism]["setting"].iloc[0])).legend
         line = means[means["mechanism"] == mechanism].sort_values("ponder_time")
         axes.plot(line["ponder_time"], 1 - line["error"], "-o", color=style.INK, mfc=style.PAPER,
                   lw=0.8, ms=4.5, zorder=5)  # fmt: skip
-        axes.set_title(_title(mechanism, ruled))
+        axes.set_title(title)
     for number, axes in enumerate(cells):
         if number >= len(found):
             axes.set_axis_off()
@@ -97,13 +99,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
     by_itself.set_label("by itself")
     layout.bottom_legend(figure, [*handles, ring, by_itself], 3)
     return figure
-
-
-def _title(mechanism: str, ruled: Mapping[str, pd.DataFrame]) -> str:
-    """The mechanism's name, with the setting whose networks the rules stop."""
-    if mechanism in ruled:
-        return Method(mechanism, mechanism, float(ruled[mechanism]["setting"].iloc[0])).legend
-    return style.MECHANISM_NAME[mechanism]
 
 
 def _panel(

@@ -15,14 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from pondering.params.mechanisms import is_plain
+from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.params.replica import setting_text
 from pondering.report.figures import layout, paper, scales, style
-from pondering.report.figures.methods import (
-    Method,
-    error_against_steps,
-    method_of,
-)
+from pondering.report.figures.methods import Method, error_against_steps
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting
 
@@ -73,7 +69,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if curves is not None:
         _solved_at(lower, curves, means, paper.SOLVED_AT[experiment])
     handles = [
-        Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
+        Line2D([], [], **style.look_of(name), ls="", label=style.name_of(name))
         for name in ("plain", "repeat", "act")
     ]
     handles.append(Line2D([], [], **style.HOLLOW, label="Fojo et al."))
@@ -133,7 +129,7 @@ def _solved_at(
     order = sorted({*ours, *theirs}, key=lambda each: (each[0] == "act", each[1]))
     for place, (mechanism, setting) in enumerate(order):
         seeds = solved[(solved["mechanism"] == mechanism) & np.isclose(solved["setting"], setting)]
-        look = method_of(mechanism, setting).look
+        look = Method(mechanism, setting).look
         reached = seeds["update"].dropna()
         beside = layout.beside(place, seeds, 0.5)
         axes.plot(beside[seeds["update"].notna()], reached, ls="", **look, ms=3.5, alpha=0.7, mew=0)
@@ -163,5 +159,5 @@ def _solved_at(
 def _in_short(mechanism: str, setting: float) -> str:
     """A setting beside a point: τ 0.001, times 3, plain."""
     if mechanism != "repeat":
-        return f"{style.SYMBOL[mechanism]} {setting_text(setting)}"
+        return f"{MECHANISMS[mechanism].symbol} {setting_text(setting)}"
     return "plain" if is_plain(mechanism, setting) else f"{style.TIMES}{setting_text(setting)}"

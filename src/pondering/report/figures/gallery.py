@@ -54,7 +54,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         cells[row][0].annotate(which, (-0.12, 0.5), xycoords="axes fraction", rotation=90,
                                ha="right", va="center", fontsize=9)  # fmt: skip
     first = chosen[0]
-    method = Method(first["mechanism"], first["mechanism"], float(first["setting"]))
+    method = Method(first["mechanism"], float(first["setting"]))
     figure.supxlabel(f"{method.legend}, seed {first['seed']}", fontsize=8)
     return figure
 

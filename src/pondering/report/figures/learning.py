@@ -23,7 +23,7 @@ FLOOR = 1e-3
 MOST_POINTS = 120
 """Points of one faint line; more would enlarge the file and show nothing new."""
 
-PLAIN = style.MECHANISM_NAME["plain"]
+PLAIN = style.name_of("plain")
 
 CAPTION = (
     "Above, error in training: faint lines are seeds, bold lines medians. Below, final error "

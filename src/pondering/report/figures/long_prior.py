@@ -41,7 +41,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         return None
     setting, steps = shown
     figure, (upper, lower) = layout.new_figure([2.3, 1.15])
-    rows = None if curves is None else Method("pondernet", "pondernet", setting).of(curves)
+    rows = None if curves is None else Method("pondernet", setting).of(curves)
     if rows is not None and len(rows):
         _steps_in_training(upper, rows)
     if len(steps):

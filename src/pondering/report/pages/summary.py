@@ -12,7 +12,7 @@ import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
-from pondering.report.figures.methods import best_methods, method_of
+from pondering.report.figures.methods import Method, best_methods
 from pondering.report.pages import names
 from pondering.results.results import Card
 from pondering.results.statistics import SOLVED_ERROR, mean_interval
@@ -66,7 +66,7 @@ def summary_rows(
     for mechanism in there:
         settings = sorted(table.loc[table["mechanism"] == mechanism, "setting"].unique())
         for setting, split in product(settings, splits):
-            method = method_of(mechanism, float(setting))
+            method = Method(mechanism, float(setting))
             group = method.of(seeds[split])
             if len(group):
                 rows.append(
