@@ -147,6 +147,18 @@ class Results:
             readouts=of_tables(self.readouts),
         )
 
+    def curves_of(self, experiment: str) -> pd.DataFrame:
+        """The training curves of an experiment; no rows where it has none."""
+        return self.curves.get(experiment, pd.DataFrame(columns=list(CURVE_COLUMNS)))
+
+    def act_traces(self, experiment: str, kind: str) -> dict[int, list[dict[str, Any]]]:
+        """The traces of ACT of one kind (sequence, text, mixed), by seed."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        for trace in self.traces.get(experiment, []):
+            if (trace["mechanism"], trace["kind"]) == ("act", kind) and trace["steps"]:
+                found.setdefault(int(trace["seed"]), []).append(trace)
+        return found
+
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""
         return self.cards[experiment].title if experiment in self.cards else experiment

@@ -49,10 +49,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
         above, how many seeds never solved it. None without rows of ACT and of a repeat count above
         1.
     """
-    curves, means = (
-        results.curves.get(experiment),
-        per_setting(per_seed(_rows(results, experiment))),
+    curves, rows = (
+        each[each["mechanism"].isin(["repeat", "act"])]
+        for each in (results.curves_of(experiment), headline(results.tables[experiment]))
     )
+    means = per_setting(per_seed(rows))
     repeats = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
     if repeats.empty or means[means["mechanism"] == "act"].empty:
         return None
@@ -66,7 +67,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if len(known) <= MOST_NAMES:
         _name_points(upper, known)
     upper.set(xlabel="mean steps per input", ylabel=results.cards[experiment].unit)
-    if curves is not None:
+    if len(curves):
         _solved_at(lower, curves, means, paper.SOLVED_AT[experiment])
     handles = [
         Line2D([], [], **style.look_of(name), ls="", label=style.name_of(name))
@@ -75,11 +76,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
     handles.append(Line2D([], [], **style.HOLLOW, label="Fojo et al."))
     layout.bottom_legend(figure, handles, 4)
     return figure
-
-
-def _rows(results: Results, experiment: str) -> pd.DataFrame:
-    rows = headline(results.tables[experiment])
-    return rows[rows["mechanism"].isin(["repeat", "act"])]
 
 
 def updates_to_solve(curves: pd.DataFrame) -> pd.DataFrame:
@@ -116,8 +112,7 @@ def _solved_at(
     means: pd.DataFrame,
     theirs: Mapping[tuple[str, float], int | None],
 ) -> None:
-    solved = updates_to_solve(curves[curves["mechanism"].isin(["repeat", "act"])])
-    last = float(curves.loc[curves["mechanism"].isin(["repeat", "act"]), "update"].max())
+    solved, last = updates_to_solve(curves), float(curves["update"].max())
     known = [solved["update"].min(), last, *(update for update in theirs.values() if update)]
     low, high = 0.7 * float(np.nanmin(known)), 1.15 * float(np.nanmax(known))
     ours_never, theirs_never, top = (high * (high / low) ** part for part in (0.08, 0.21, 0.28))

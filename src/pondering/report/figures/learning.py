@@ -45,8 +45,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         logarithmic axis too, and steps double from tick to tick where a seed took many. None
         without rows of ACT.
     """
-    curves, rows = results.curves.get(experiment), headline(results.tables[experiment])
-    chosen = None if curves is None else curves[curves["mechanism"].isin(["repeat", "act"])]
+    curves, rows = results.curves_of(experiment), headline(results.tables[experiment])
     settings = sorted(rows.loc[rows["mechanism"] == "act", "setting"].unique().tolist())
     if not settings:
         return None
@@ -54,8 +53,8 @@ def draw(results: Results, experiment: str) -> Figure | None:
     styles = style.line_styles(settings)
     shown = style.spread(settings, style.MOST_LINES)
     figure, (upper, lower) = layout.new_figure([2.3, 2.4])
-    if chosen is not None and len(chosen):
-        _learning(upper, chosen, card, {value: styles[value] for value in shown})
+    if curves["mechanism"].isin(["repeat", "act"]).any():
+        _learning(upper, curves, card, {value: styles[value] for value in shown})
     upper.set(xlabel="updates", ylabel=card.in_training)
     scales.large_counts(upper)
     if card.is_share:
@@ -69,7 +68,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
                label=style.setting_symbol("act", s))
         for s in shown
     ]  # fmt: skip
-    if any(source is not None and len(plain(source)) for source in (chosen, rows)):
+    if len(plain(curves)) or len(plain(rows)):
         handles.append(Line2D([], [], color=style.INK, ls=":", label=PLAIN))
     layout.bottom_legend(figure, handles, 3, subset_note(shown, settings))
     return figure

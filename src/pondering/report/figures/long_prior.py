@@ -36,13 +36,13 @@ def draw(results: Results, experiment: str) -> Figure | None:
 
     The paper draws the box over seeds alone; the time course is added.
     """
-    shown, curves = _steps(results, experiment), results.curves.get(experiment)
+    shown, curves = _steps(results, experiment), results.curves_of(experiment)
     if shown is None:
         return None
     setting, steps = shown
     figure, (upper, lower) = layout.new_figure([2.3, 1.15])
-    rows = None if curves is None else Method("pondernet", setting).of(curves)
-    if rows is not None and len(rows):
+    rows = Method("pondernet", setting).of(curves)
+    if len(rows):
         _steps_in_training(upper, rows)
     if len(steps):
         boxes(lower, [steps.to_numpy()], [1.0], COLOUR, vertical=False)
@@ -105,17 +105,15 @@ def prior_mean(lambda_p: float, steps: int) -> float:
     return float((n * mass).sum() / mass.sum())
 
 
-def steps_unrolled(curves: pd.DataFrame | None) -> int | None:
+def steps_unrolled(curves: pd.DataFrame) -> int | None:
     """N of PonderNet, counted: its forward passes an update over those of the plain network.
 
     Args:
-        curves: training curves of one experiment with one input vector a sequence, or None.
+        curves: training curves of one experiment with one input vector a sequence.
 
     Returns:
         N; None without the plain network, or where not every update took the same N.
     """
-    if curves is None:
-        return None
     passes = curves.assign(each=curves["computed_steps"] / curves["update"])
     ours = passes.loc[passes["mechanism"] == "pondernet", "each"].dropna()
     once = plain(passes)["each"].dropna()

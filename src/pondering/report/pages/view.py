@@ -208,7 +208,7 @@ def _section(
     solved_error: float,
     layout: Layout,
 ) -> Section:
-    table, card, curves = results.tables[name], results.cards[name], results.curves.get(name)
+    table, card = results.tables[name], results.cards[name]
     there = {read_variant(each)[0] for each in table["mechanism"].unique()}
     named = config.mechanisms if config else ()
     rows = tuple(summary_rows(table, card, solved_error))
@@ -228,7 +228,7 @@ def _section(
         rows=rows,
         several_splits=len({row.split for row in rows}) > 1,
         solved_error=solved_error,
-        unequal=unequal_training(curves, trained) if curves is not None else "",
+        unequal=unequal_training(results.curves_of(name), trained),
         paper_size=paper.SIZES.get(name, ""),
         missing=tuple(names.TITLES[each] for each in named if each not in there),
         figures=figures,
