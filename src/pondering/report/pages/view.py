@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pondering.claims.claims import Claim
-from pondering.claims.quantities import Quantity
 from pondering.claims.verdicts import Judgement
 from pondering.params.read import ExperimentConfig
 from pondering.params.replica import read_variant
@@ -160,8 +159,7 @@ def _figures(
 
 def _place(of: FigureSpec | Claim, results: Results) -> str | None:
     """The experiment in whose section a figure or a claim stands: its first that has results."""
-    named = of.experiment if isinstance(of, FigureSpec) else of.experiments
-    return next((each for each in named if each in results.tables), None)
+    return next((each for each in of.experiments if each in results.tables), None)
 
 
 def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[str]) -> list[str]:
@@ -179,7 +177,7 @@ def _claim(
 ) -> ClaimView:
     claim = judgement.claim
     core = [
-        (_value(each), ": ".join(filter(None, (each.part, each.label))))
+        (number_text(each.value, each.unit), ": ".join(filter(None, (each.part, each.label))))
         for name in claim.core
         for each in judgement.quantities
         if each.name == name
@@ -193,10 +191,6 @@ def _claim(
         _place(claim, results),
         next(iter(_figures([drawn], sizes)), None) if drawn else None,
     )
-
-
-def _value(quantity: Quantity) -> str:
-    return number_text(quantity.value, quantity.unit)
 
 
 def _section(
