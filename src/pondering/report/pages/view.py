@@ -10,8 +10,9 @@ from pathlib import Path
 
 from pondering.claims.claims import Claim
 from pondering.claims.verdicts import Judgement
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
-from pondering.params.replica import read_variant
+from pondering.params.replica import read_variant, title_of
 from pondering.project.paths import Layout
 from pondering.project.progress import duration
 from pondering.report.figures import FIGURES, FigureSpec, claim_figure, paper
@@ -206,13 +207,13 @@ def _section(
     there = {read_variant(each)[0] for each in table["mechanism"].unique()}
     named = config.mechanisms if config else ()
     rows = tuple(summary_rows(table, card, solved_error))
-    trained = [each for each in names.TITLES if each in there]
+    trained = [each for each in MECHANISMS if each in there]
     screens = sorted(layout.screens.glob(f"{name}-*.png"))
     files = [
         ("table", layout.table(name)),
         ("settings", layout.provenance(name)),
         ("networks", layout.networks(name)),
-        *((f"curves of {names.TITLES[each]}", layout.curves(name, each)) for each in trained),
+        *((f"curves of {title_of(each)}", layout.curves(name, each)) for each in trained),
         *((f"screen {path.stem}", path) for path in screens),
     ]
     return Section(
@@ -224,7 +225,7 @@ def _section(
         solved_error=solved_error,
         unequal=unequal_training(results.curves_of(name), trained),
         paper_size=paper.SIZES.get(name, ""),
-        missing=tuple(names.TITLES[each] for each in named if each not in there),
+        missing=tuple(title_of(each) for each in named if each not in there),
         figures=figures,
         claims=tuple(each for each in claims if each.section == name),
         elsewhere=tuple(
