@@ -106,7 +106,11 @@ class Evidence:
         rows = rows[(rows["setting"] > above) & (rows["setting"] <= at_most * (1 + 1e-9))]
         if rows.empty:
             raise InsufficientError(f"no setting above {above:g} and up to {at_most:g} was run")
-        self._remember(experiment, mechanism, rows)
+        networks = per_seed(rows)
+        self.statuses[f"{experiment}-{mechanism}"] = networks["status"]
+        self.seeds.append(int(networks.groupby("setting").size().min()))
+        ends = [*rows["difficulty"].agg(["min", "max"]), *self.sizes.get(experiment, ())]
+        self.sizes[experiment] = (float(min(ends)), float(max(ends)))
         return rows
 
     def table(self, experiment: str) -> pd.DataFrame:
@@ -218,10 +222,3 @@ class Evidence:
         """Remember what is missing, and give the error that says so, to be raised or not."""
         self.missing.append(what)
         return NotRunError(what)
-
-    def _remember(self, experiment: str, mechanism: str, rows: pd.DataFrame) -> None:
-        networks = per_seed(rows)
-        self.statuses[f"{experiment}-{mechanism}"] = networks["status"]
-        self.seeds.append(int(networks.groupby("setting").size().min()))
-        ends = [*rows["difficulty"].agg(["min", "max"]), *self.sizes.get(experiment, ())]
-        self.sizes[experiment] = (float(min(ends)), float(max(ends)))
