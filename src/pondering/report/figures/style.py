@@ -42,14 +42,12 @@ MOST_LINES = 7
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 STYLE: Any = {
-    "font.family": ["sans-serif"],
     # DejaVu Sans is the widest of these, so text laid out with it fits with the others too
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Helvetica", "Arial", "sans-serif"],
     "font.monospace": ["DejaVu Sans Mono", "Menlo", "Consolas", "monospace"],
     "font.size": 9.0,
     "axes.titlesize": 9.0,
     "axes.titlelocation": "left",
-    "axes.labelsize": 9.0,
     "xtick.labelsize": 8.0,
     "ytick.labelsize": 8.0,
     "legend.fontsize": 8.0,
@@ -73,10 +71,8 @@ STYLE: Any = {
     "figure.dpi": 180,  # texts are measured as the PNG has them
     "figure.facecolor": PAPER,
     "axes.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
     "svg.fonttype": "none",
     "svg.hashsalt": "pondering",
-    "axes.formatter.use_mathtext": False,
     "axes.formatter.limits": (-3, 7),
 }
 
