@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 
 import pandas as pd
@@ -23,6 +23,7 @@ CAPTION = (
 )
 
 VARIANT_MARKERS = ("*", "h", "p", "d", "<", ">")
+"""Of mechanisms with options; mostly there is none."""
 
 
 def draw(results: Results, experiments: Sequence[str], about: str | None = None) -> Figure | None:
@@ -36,7 +37,8 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
     Returns:
         The figure; None without a panel.
     """
-    tables = _tables(results, experiments, about)
+    tables = {name: results.tables[name] for name in experiments if name in results.tables}
+    tables = {n: each for n, each in tables.items() if about in (None, *each["mechanism"])}
     if not tables:
         return None
     columns = 2 if len(tables) > 1 else 1
@@ -44,7 +46,9 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
     height = 2.15 * rows if columns == 2 else 4.2  # beside a panel of all mechanisms, their names
     figure = Figure(figsize=(layout.WIDTH, height), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False).ravel()
-    markers = _variant_markers(tables.values())
+    every = pd.concat(tables.values())
+    variants = sorted(name for name in every["mechanism"].unique() if read_variant(name)[1])
+    markers = dict(zip(variants, cycle(VARIANT_MARKERS), strict=False))
     averaged: set[str] = set()
     for axes, (name, table) in zip(cells, tables.items(), strict=False):
         card = results.cards[name]
@@ -63,7 +67,6 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
         axes.set(xlabel="mean steps per input", ylabel=card.unit, title=card.title)
     for axes in cells[len(tables) :]:
         axes.set_axis_off()
-    every = pd.concat(tables.values())
     there = {*every["mechanism"], *(["plain"] if len(plain(every)) else [])}
     looks = [(style.name_of(name), style.look_of(name)) for name in ORDER if name in there]
     looks += [
@@ -78,21 +81,6 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
     handles = [Line2D([], [], **look, ls="", label=name) for name, look in looks]
     layout.bottom_legend(figure, handles, 2)
     return figure
-
-
-def _variant_markers(tables: Iterable[pd.DataFrame]) -> dict[str, str]:
-    """A marker for each mechanism with options, by its name in the tables; mostly there is none."""
-    there = {str(name) for table in tables for name in table["mechanism"].unique()}
-    variants = sorted(name for name in there if read_variant(name)[1])
-    return dict(zip(variants, cycle(VARIANT_MARKERS), strict=False))
-
-
-def _tables(
-    results: Results, experiments: Sequence[str], about: str | None
-) -> dict[str, pd.DataFrame]:
-    """The tables of a figure: those of the mechanism that it is about, if there is one."""
-    tables = {name: results.tables[name] for name in experiments if name in results.tables}
-    return {n: each for n, each in tables.items() if about in (None, *each["mechanism"])}
 
 
 def _expected(table: pd.DataFrame) -> pd.DataFrame:

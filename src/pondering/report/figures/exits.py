@@ -93,11 +93,13 @@ def draw(results: Results, experiment: str) -> Figure | None:
         Line2D([], [], color=style.INK, marker=marker, ls="", label=rule)
         for rule, marker in markers.items()
     ]
-    ring = Line2D([], [], color=style.GREY, ls=":", marker="o", mfc=style.PAPER, ms=8)
-    ring.set_label("fixed n, best")
-    by_itself = Line2D([], [], color=style.INK, marker="o", mfc=style.PAPER, lw=0.8, ms=4.5)
-    by_itself.set_label("by itself")
-    layout.bottom_legend(figure, [*handles, ring, by_itself], 3)
+    handles += [
+        Line2D([], [], color=style.GREY, ls=":", marker="o", mfc=style.PAPER, ms=8,
+               label="fixed n, best"),
+        Line2D([], [], color=style.INK, marker="o", mfc=style.PAPER, lw=0.8, ms=4.5,
+               label="by itself"),
+    ]  # fmt: skip
+    layout.bottom_legend(figure, handles, 3)
     return figure
 
 

@@ -34,12 +34,15 @@ CAPTION = (
 def draw(results: Results, experiment: str) -> Figure | None:
     """PonderNet: ponder steps with a long prior, over training and over seeds at its end.
 
-    The paper draws the box over seeds alone; the time course is added.
+    The paper draws the box over seeds alone; the time course is added. None without a geometric
+    prior.
     """
-    shown, curves = _steps(results, experiment), results.curves_of(experiment)
-    if shown is None:
+    seeds = per_seed(headline(results.tables[experiment]))
+    seeds = seeds[(seeds["mechanism"] == "pondernet") & (seeds["setting"] > 0)]  # no uniform prior
+    if seeds.empty:
         return None
-    setting, steps = shown
+    setting, curves = prior_shown(seeds["setting"].tolist()), results.curves_of(experiment)
+    steps = seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
     figure, (upper, lower) = layout.new_figure([2.3, 1.15])
     rows = Method("pondernet", setting).of(curves)
     if len(rows):
@@ -58,28 +61,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
     handles += _prior_lines(upper, lower, setting, steps_unrolled(curves))
     upper.set(xlabel="updates", ylabel="expected steps")
     upper.set_ylim(bottom=0.9)
-    lower.set(
-        yticks=[], ylim=(0.6, 1.75), xlabel="sampled ponder steps at evaluation, one point a seed"
-    )
-    lower.set(
-        xlim=(
-            0.9,
-            max(1 / setting, float(steps.max()) if len(steps) else 1.0, three_quarters) * 1.06,
-        )
-    )
+    lower.set(yticks=[], xlabel="sampled ponder steps at evaluation, one point a seed")
+    lower.set(xlim=(0.9, max(1 / setting, three_quarters, *steps) * 1.06), ylim=(0.6, 1.75))
     lower.grid(True, axis="x")
     layout.bottom_legend(figure, handles, 2)
     return figure
-
-
-def _steps(results: Results, experiment: str) -> tuple[float, pd.Series] | None:
-    """The lambda_p shown and its steps, one a seed that has any; None without a geometric prior."""
-    seeds = per_seed(headline(results.tables[experiment]))
-    seeds = seeds[(seeds["mechanism"] == "pondernet") & (seeds["setting"] > 0)]
-    if seeds.empty:
-        return None
-    setting = prior_shown(seeds["setting"].tolist())
-    return setting, seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
 
 
 def prior_shown(settings: Sequence[float]) -> float:

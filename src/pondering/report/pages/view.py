@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def page_of(
     settings: Mapping[str, ExperimentConfig],
     layout: Layout,
 ) -> Page:
-    """Gather a report.
+    """Gather a report; experiments come as claims name them, then as the parameters do.
 
     Args:
         results: the results of one profile.
@@ -116,7 +116,9 @@ def page_of(
         layout: where the page will lie, and what it links.
     """
     claims = tuple(_claim(each, results, sizes) for each in judgements)
-    present = _in_order(results, claims, settings)
+    named = [view.section for view in claims if view.section]
+    known = dict.fromkeys([*named, *settings, *sorted(results.tables)])
+    present = [name for name in known if name in results.tables]
     solved = solved_errors([each.claim for each in judgements])
     return Page(
         profile=results.profile,
@@ -161,16 +163,6 @@ def _figures(
 def _place(of: FigureSpec | Claim, results: Results) -> str | None:
     """The experiment in whose section a figure or a claim stands: its first that has results."""
     return next((each for each in of.experiments if each in results.tables), None)
-
-
-def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[str]) -> list[str]:
-    """The experiments that have a table: as claims name them, then as the parameters do."""
-    named = [view.section for view in claims if view.section]
-    return [
-        name
-        for name in dict.fromkeys([*named, *settings, *sorted(results.tables)])
-        if name in results.tables
-    ]
 
 
 def _claim(
