@@ -76,7 +76,7 @@ class Judgement:
     flips: tuple[str, ...] = ()
 
 
-def from_seed(results: Results, first: int, repeated: int | None = None) -> Results:
+def from_seed(results: Results, first: int, repeated: int | None) -> Results:
     """The results of the seeds that count: see `Claim.fresh_from` and `Claim.repeated_from`."""
     if not first and repeated is None:
         return results
@@ -277,24 +277,24 @@ def _unmet(
 def _verdict(findings: Sequence[Finding], sizes: words.Sizes, evidence: Evidence) -> Decided:
     """The verdict from the criteria, and which of them decided it."""
 
-    def names(outcome: Outcome, *, core: bool) -> str:
-        return "; ".join(str(f) for f in findings if f.outcome == outcome and f.core == core)
+    def names(outcome: Outcome, *core: bool) -> str:
+        return "; ".join(str(f) for f in findings if f.outcome == outcome and f.core in core)
 
     if all(each.outcome == "holds" for each in findings):
         return "reproduced", "Every criterion holds."
-    if failed := names("fails", core=True):
-        others = names("fails", core=False)
+    if failed := names("fails", True):
+        others = names("fails", False)
         beside = f"; also fails: {others}" if others else ""
         less = filter(None, (words.smaller(sizes, evidence), words.shorter(sizes, evidence)))
         tried = ", ".join(less)
         return "not reproduced", f"{f'Tried {tried}. ' if tried else ''}Fails: {failed}{beside}."
-    if missing := names("not measured", core=True):
+    if missing := names("not measured", True):
         if evidence.missing:
             return _missing(evidence)
         return _found("undecided", f"could not be measured: {missing}")
-    open_ = any(each.core and each.outcome == "undecided" for each in findings)
-    reason = words.outcomes((each.outcome, str(each)) for each in findings)
-    return _found("undecided" if open_ else "mostly reproduced", reason)
+    parts = {said: names(how, True, False) for how, said in words.FARES.items()}
+    reason = "; ".join(f"{said}: {text}" for said, text in parts.items() if text)
+    return _found("undecided" if names("undecided", True) else "mostly reproduced", reason)
 
 
 def _missing(evidence: Evidence) -> Decided:

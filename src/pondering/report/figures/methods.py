@@ -66,7 +66,7 @@ class Method:
         return rows[(rows["mechanism"] == self.mechanism) & (rows["setting"] == self.setting)]
 
 
-def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Method]:
+def best_methods(seeds: pd.DataFrame, names: Sequence[str]) -> list[Method]:
     """The methods present, each at the setting with the lowest mean error over seeds.
 
     Args:

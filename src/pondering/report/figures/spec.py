@@ -139,7 +139,7 @@ def _in_percent(figure: Figure, shares: Collection[str]) -> None:
                 axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g}%"))
 
 
-def _heading(figure: Figure, title: str, settings: str, warning: str = "") -> None:
+def _heading(figure: Figure, title: str, settings: str, warning: str) -> None:
     """Write title, settings and, in a warning colour, a stand-in note above all panels.
 
     The figure grows by the height of the text, so the panels keep theirs.
