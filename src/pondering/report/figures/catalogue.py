@@ -36,8 +36,7 @@ ALONE: tuple[Family, ...] = (gallery, long_prior, running_text, seeds_by_setting
 """Families that show one mechanism alone."""
 MOST_SEEDS: dict[Family, int] = {sequences: 1, gallery: 1, running_text: running_text.MOST_STRIPS}
 
-
-PAPERS: dict[str, tuple[str, tuple[str, ...]]] = {
+SOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "graves": ("Graves 2016", ("repeat", "act")),
     "banino": ("Banino 2021", TRAINED_FOR_IT),
     "mnist": ("MNIST", TRAINED_FOR_IT),
@@ -50,7 +49,7 @@ def _figure(
     id: str, number: str, reads: str | tuple[str, ...], title: str, family: Family, **values: Any
 ) -> FigureSpec:
     """A figure that reads one experiment or several, which its family gets besides `values`."""
-    paper, compared = PAPERS[id.partition("-")[0]]
+    paper, compared = SOURCES[id.partition("-")[0]]
     return FigureSpec(
         id=id,
         paper=paper,

@@ -140,7 +140,7 @@ def page_of(
             for name in present
         ),
         absent=tuple(name for name in settings if name not in results.tables),
-        stand_ins=tuple(dict.fromkeys(results.stand_ins(present))),
+        stand_ins=tuple(results.stand_ins(present)),
     )
 
 
