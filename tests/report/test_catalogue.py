@@ -46,7 +46,7 @@ def test_every_figure_is_drawn(spec: FigureSpec, results: Results) -> None:
     words = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     seeds = "1 seed" if spec.most_seeds == 1 else "3 seeds"
     assert spec.title.split(":")[0] in words and f"Profile quick, {seeds}" in words
-    stand_in = any(results.cards[name].stand_in for name in spec.experiment)
+    stand_in = any(results.cards[name].stand_in for name in spec.experiments)
     assert ("Stand-in:" in words) == stand_in
     assert_percent(figure)
     assert spec.draw(Results("quick")) is None

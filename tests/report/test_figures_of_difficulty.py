@@ -113,7 +113,7 @@ def test_without_a_count_of_unrolled_steps_the_truncated_mean_is_not_drawn(
     fewer = whole["computed_steps"].where(whole["update"] < 3000, 0.9 * whole["computed_steps"])
     without_plain = whole[whole["mechanism"] != "repeat"]
     assert long_prior.steps_unrolled(whole) == 20
-    for curves in (None, without_plain, whole.assign(computed_steps=fewer)):
+    for curves in (whole[:0], without_plain, whole.assign(computed_steps=fewer)):
         assert long_prior.steps_unrolled(curves) is None
     without_count = dataclasses.replace(results, curves={NAME: without_plain})
     lower = must(long_prior.draw(without_count, NAME)).axes[1]

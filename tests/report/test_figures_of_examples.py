@@ -40,7 +40,7 @@ def test_the_traces_shown_are_those_of_acts_first_seed(results: Results) -> None
 # --- running text ---
 
 
-SIZE = running_text.ROW_LENGTH * running_text.TEXT_ROWS
+SIZE = running_text.LENGTH
 
 
 def two_seeds(results: Results) -> Results:

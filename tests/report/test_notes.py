@@ -1,6 +1,6 @@
 """Every number of a result in NOTES.md equals the published tables.
 
-A source is an argument of `Numbers.text`.
+A source is the first argument of `number`.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import math
 from functools import cache
+from typing import Any
 
 import pytest
 from support.published import ROOT
 
-from pondering.report.pages.story import Numbers
+from pondering.report.pages.story import number
 from pondering.results.results import Results
 from pondering.results.tables import headline
 
@@ -86,14 +87,15 @@ CHECKED = [
 
 
 @cache
-def numbers() -> Numbers:
+def published() -> tuple[Results, Any]:
     judged = json.loads((REDUCED / "claims.json").read_text(encoding="utf-8"))
-    return Numbers(Results.read(ROOT / "reports/reduced", "reduced"), judged, REDUCED / "search")
+    return Results.read(REDUCED, "reduced"), judged
 
 
 @pytest.mark.parametrize(("words", "source"), CHECKED)
 def test_a_number_of_the_notes_equals_the_tables(words: str, source: str) -> None:
-    assert words.format(numbers().text(source)) in " ".join(NOTES.split()), numbers().text(source)
+    found = number(source, *published(), REDUCED / "search")
+    assert words.format(found) in " ".join(NOTES.split()), found
 
 
 def met(elements: int, updates: int, nonzero: range) -> float:

@@ -24,7 +24,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A published report of three experiments, and the index page."""
     folder = tmp_path_factory.mktemp("project") / "reports"
     publish(hostile_results(), folder)
-    build_index(folder)
+    build_index(folder, {})
     return folder
 
 

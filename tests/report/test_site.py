@@ -76,7 +76,7 @@ def test_an_unfinished_and_a_diverged_training_are_marked(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("verdict", "first"), [(VERDICTS[2], "reduced"), (names.UNDECIDED[0], "quick")]
+    ("verdict", "first"), [(VERDICTS[2], "reduced"), ("too small to tell", "quick")]
 )
 def test_the_index_begins_with_the_profile_that_decides_most(
     tmp_path: Path, verdict: str, first: str
@@ -85,7 +85,7 @@ def test_the_index_begins_with_the_profile_that_decides_most(
     claims = [{"id": "G1", "title": "T", "verdict": verdict}]
     story = ["A story of reduced."]
     _claims_json(tmp_path, "reduced", missing=["sort"], claims=claims, story=story)
-    build_index(tmp_path)
+    build_index(tmp_path, {})
     text = (tmp_path / "index.html").read_text()
     other = {"quick": "reduced", "reduced": "quick"}[first]
     assert text.index(f"{first}/index.html") < text.index(f"{other}/index.html")
@@ -94,7 +94,7 @@ def test_the_index_begins_with_the_profile_that_decides_most(
 
 
 def test_the_index_without_reports_says_so(tmp_path: Path) -> None:
-    build_index(tmp_path)
+    build_index(tmp_path, {})
     assert "No report yet" in (tmp_path / "index.html").read_text()
 
 

@@ -269,7 +269,7 @@ class Register(Entry):
         return [change for change in self.changes if id in change.of]
 
 
-def load_register(path: Path = Path("claims.yaml")) -> Register:
+def load_register(path: Path) -> Register:
     """Read and check claims.yaml.
 
     Args:

@@ -106,7 +106,11 @@ class Evidence:
         rows = rows[(rows["setting"] > above) & (rows["setting"] <= at_most * (1 + 1e-9))]
         if rows.empty:
             raise InsufficientError(f"no setting above {above:g} and up to {at_most:g} was run")
-        self._remember(experiment, mechanism, rows)
+        networks = per_seed(rows)
+        self.statuses[f"{experiment}-{mechanism}"] = networks["status"]
+        self.seeds.append(int(networks.groupby("setting").size().min()))
+        ends = [*rows["difficulty"].agg(["min", "max"]), *self.sizes.get(experiment, ())]
+        self.sizes[experiment] = (float(min(ends)), float(max(ends)))
         return rows
 
     def table(self, experiment: str) -> pd.DataFrame:
@@ -188,7 +192,7 @@ class Evidence:
         Returns:
             Rows as in the curves' files; none where there are no curves.
         """
-        frame = self.results.curves.get(experiment, NO_CURVES)
+        frame = self.results.curves_of(experiment)
         rows = frame[(frame["mechanism"] == mechanism) & (frame["update"] <= until)]
         if rows.empty:
             self.not_run(f"{experiment} has no training curves of {mechanism}")
@@ -198,7 +202,7 @@ class Evidence:
 
     def common_updates(self, experiment: str, mechanisms: Iterable[str]) -> float:
         """How many updates all these mechanisms were trained for; 0 where there are no curves."""
-        frame = self.results.curves.get(experiment, NO_CURVES)
+        frame = self.results.curves_of(experiment)
         known = frame[frame["mechanism"].isin([*mechanisms])]
         return float(known.groupby("mechanism")["update"].max().min()) if len(known) else 0.0
 
@@ -209,10 +213,7 @@ class Evidence:
             experiment: the task.
             kind: text, mixed and so on, as the traces say it.
         """
-        found: dict[int, list[dict[str, Any]]] = {}
-        for trace in self.results.traces.get(experiment, []):
-            if (trace["mechanism"], trace["kind"]) == ("act", kind) and trace["steps"]:
-                found.setdefault(int(trace["seed"]), []).append(trace)
+        found = self.results.act_traces(experiment, kind)
         if not found:
             self.not_run(f"{experiment} has no traces of act ({kind})")
         return found
@@ -221,15 +222,3 @@ class Evidence:
         """Remember what is missing, and give the error that says so, to be raised or not."""
         self.missing.append(what)
         return NotRunError(what)
-
-    def _remember(self, experiment: str, mechanism: str, rows: pd.DataFrame) -> None:
-        networks = per_seed(rows)
-        self.statuses[f"{experiment}-{mechanism}"] = networks["status"]
-        self.seeds.append(int(networks.groupby("setting").size().min()))
-        ends = [*rows["difficulty"].agg(["min", "max"]), *self.sizes.get(experiment, ())]
-        self.sizes[experiment] = (float(min(ends)), float(max(ends)))
-
-
-NO_CURVES = pd.DataFrame(
-    columns=["mechanism", "setting", "seed", "update", "error", "computed_steps", "ponder_time"]
-)

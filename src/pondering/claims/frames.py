@@ -6,7 +6,6 @@ A replica that failed has no steps: NaN. A setting that was not trained with a s
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -122,25 +121,22 @@ def reached(curves: pd.DataFrame, error: float, column: str = "update") -> pd.Da
 
 def mean_error(curves: pd.DataFrame) -> pd.DataFrame:
     """[seeds, settings] error averaged over training, by straight lines between logged updates."""
-    return _each(curves, _area)
-
-
-def computed(curves: pd.DataFrame) -> pd.DataFrame:
-    """[seeds, settings] forward passes of the step function per update; NaN where it diverged."""
-    return _each(curves, lambda curve: (curve["computed_steps"] / curve["update"]).iloc[-1])
-
-
-def _each(curves: pd.DataFrame, reckon: Any) -> pd.DataFrame:
-    found = {replica: float(reckon(curve)) for replica, curve in curves.groupby(SEED_AND_SETTING)}
+    found = {replica: _area(curve) for replica, curve in curves.groupby(SEED_AND_SETTING)}
     index = pd.MultiIndex.from_tuples(found, names=SEED_AND_SETTING)
     return pd.Series(found.values(), index, dtype=float).unstack()
 
 
-def _area(curve: pd.DataFrame) -> Any:
+def computed(curves: pd.DataFrame) -> pd.DataFrame:
+    """[seeds, settings] forward passes of the step function per update; NaN where it diverged."""
+    ends = curves.groupby(SEED_AND_SETTING).tail(1).set_index(SEED_AND_SETTING)
+    return (ends["computed_steps"] / ends["update"]).astype(float).unstack()
+
+
+def _area(curve: pd.DataFrame) -> float:
     updates, error = (curve[name].to_numpy(float) for name in ("update", "error"))
     if len(curve) < 2 or updates[-1] == updates[0]:
-        return error.mean()
-    return np.trapezoid(error, updates) / (updates[-1] - updates[0])
+        return float(error.mean())
+    return float(np.trapezoid(error, updates) / (updates[-1] - updates[0]))
 
 
 def count(number: float, seeds: int) -> Interval:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from pondering.claims import words
 from pondering.claims.claims import Claim, Criterion, Outcome, Remark, Verdict
 from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.frames import best, by, near_best
-from pondering.claims.quantities import Quantity, quantity_text
+from pondering.claims.quantities import Quantity, plain_estimate, quantity_text
 from pondering.params.replica import read_variant, title_of
 from pondering.results.results import Results
 from pondering.results.tables import headline
@@ -75,7 +76,7 @@ class Judgement:
     flips: tuple[str, ...] = ()
 
 
-def from_seed(results: Results, first: int, repeated: int | None = None) -> Results:
+def from_seed(results: Results, first: int, repeated: int | None) -> Results:
     """The results of the seeds that count: see `Claim.fresh_from` and `Claim.repeated_from`."""
     if not first and repeated is None:
         return results
@@ -276,24 +277,24 @@ def _unmet(
 def _verdict(findings: Sequence[Finding], sizes: words.Sizes, evidence: Evidence) -> Decided:
     """The verdict from the criteria, and which of them decided it."""
 
-    def names(outcome: Outcome, *, core: bool) -> str:
-        return "; ".join(str(f) for f in findings if f.outcome == outcome and f.core == core)
+    def names(outcome: Outcome, *core: bool) -> str:
+        return "; ".join(str(f) for f in findings if f.outcome == outcome and f.core in core)
 
     if all(each.outcome == "holds" for each in findings):
         return "reproduced", "Every criterion holds."
-    if failed := names("fails", core=True):
-        others = names("fails", core=False)
+    if failed := names("fails", True):
+        others = names("fails", False)
         beside = f"; also fails: {others}" if others else ""
         less = filter(None, (words.smaller(sizes, evidence), words.shorter(sizes, evidence)))
         tried = ", ".join(less)
         return "not reproduced", f"{f'Tried {tried}. ' if tried else ''}Fails: {failed}{beside}."
-    if missing := names("not measured", core=True):
+    if missing := names("not measured", True):
         if evidence.missing:
             return _missing(evidence)
         return _found("undecided", f"could not be measured: {missing}")
-    open_ = any(each.core and each.outcome == "undecided" for each in findings)
-    reason = words.outcomes((each.outcome, str(each)) for each in findings)
-    return _found("undecided" if open_ else "mostly reproduced", reason)
+    parts = {said: names(how, True, False) for how, said in words.FARES.items()}
+    reason = "; ".join(f"{said}: {text}" for said, text in parts.items() if text)
+    return _found("undecided" if names("undecided", True) else "mostly reproduced", reason)
 
 
 def _missing(evidence: Evidence) -> Decided:
@@ -302,3 +303,63 @@ def _missing(evidence: Evidence) -> Decided:
 
 def _found(verdict: Verdict, reason: str) -> Decided:
     return verdict, words.sentence(reason)
+
+
+def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, Any]:
+    """The verdicts as plain data for claims.json; equal results give equal data.
+
+    Args:
+        judgements: what `judge_all` returned.
+        results: the results they were judged on.
+
+    Returns:
+        profile, experiments, those unfinished, verdicts (id -> yes, no or undecided), claims.
+    """
+    tables = results.tables
+    running = [name for name, table in tables.items() if (table["status"] == "running").any()]
+    return {
+        "profile": results.profile,
+        "experiments": sorted(tables),
+        "unfinished": sorted(running),
+        "verdicts": {  # for `dvc metrics`
+            name: words.ANSWERS[verdict] for each in judgements for name, verdict in _verdicts(each)
+        },
+        "claims": [_plain(judgement) for judgement in judgements],
+    }
+
+
+CLAIM = {
+    "id", "paper", "figure", "figures", "title", "statement", "paper_value", "measured",
+}  # fmt: skip
+"""What is said of a claim itself."""
+
+
+def _plain(judgement: Judgement) -> dict[str, Any]:
+    evidence = judgement.evidence
+    return judgement.claim.model_dump(mode="json", include=CLAIM) | {
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "why": judgement.remark.why,
+        "change": judgement.remark.change,
+        "cause": judgement.remark.cause,
+        "apart": {
+            part: {"verdict": verdict, "reason": reason}
+            for part, (verdict, reason) in judgement.apart.items()
+        },
+        "flips": list(judgement.flips),
+        "judged_on_unfinished_runs": evidence.unfinished,
+        "seeds": evidence.fewest_seeds,
+        "replicas": evidence.replicas,
+        "diverged": evidence.diverged,
+        "runs": evidence.runs,
+        "difficulties": {name: list(size) for name, size in evidence.sizes.items()},
+        "estimates": [plain_estimate(quantity) for quantity in judgement.quantities],
+        "criteria": [asdict(finding) for finding in judgement.findings],
+    }
+
+
+def _verdicts(judgement: Judgement) -> list[tuple[str, Verdict]]:
+    """The claim's own, and those of what is judged apart."""
+    name = judgement.claim.id
+    apart = [(f"{name} {part}", verdict) for part, (verdict, _) in judgement.apart.items()]
+    return [(name, judgement.verdict), *apart]

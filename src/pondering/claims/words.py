@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from pondering.claims.claims import Claim, Outcome, PaperSize, Remark, Verdict
@@ -35,6 +35,14 @@ ANSWERS: dict[Verdict, str] = {
 }
 """What each verdict comes to in the metrics."""
 
+FARES: dict[Outcome, str] = {
+    "undecided": "undecided",
+    "nearly": "holds nearly",
+    "fails": "fails",
+    "not measured": "not measured",
+}
+"""How criteria fare that do not hold, in the order in which a reason names them."""
+
 CHANGE: dict[Verdict, str] = {
     "reproduced": "Runs of the paper's own size in which a core criterion fails.",
     "mostly reproduced": "Runs in which the criteria that do not hold do, or a core one fails.",
@@ -58,17 +66,6 @@ def remark(
     except LookupError:  # other runs, which lack a quantity that the published ones have
         why = reason
     return written.model_copy(update={"why": why})
-
-
-def outcomes(found: Iterable[tuple[Outcome, str]]) -> str:
-    """Criteria that do not hold, by how they fare."""
-    words: dict[Outcome, str] = {
-        "undecided": "undecided", "nearly": "holds nearly", "fails": "fails",
-        "not measured": "not measured",
-    }  # fmt: skip
-    every = [*found]
-    parts = {how: [text for outcome, text in every if outcome == how] for how in words}
-    return "; ".join(f"{words[how]}: {'; '.join(texts)}" for how, texts in parts.items() if texts)
 
 
 Sizes = Mapping[str, PaperSize]

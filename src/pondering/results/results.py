@@ -109,14 +109,14 @@ class Results:
         def files(pattern: str) -> list[Path]:
             return sorted(folder.glob(pattern))
 
-        parts: dict[str, list[pd.DataFrame]] = {}
-        for folder_of_one in files("curves/*"):
-            tables = _tables(sorted(folder_of_one.glob("*.csv")), CURVE_COLUMNS)
-            parts |= {folder_of_one.name: list(tables.values())} if tables else {}
+        curves = {}
+        for of_one in files("curves/*"):
+            if tables := _tables(sorted(of_one.glob("*.csv")), CURVE_COLUMNS):
+                curves[of_one.name] = pd.concat(tables.values(), ignore_index=True)
         return cls(
             profile,
             _tables(files("tables/*.csv"), TABLE_COLUMNS),
-            {name: pd.concat(rows, ignore_index=True) for name, rows in parts.items()},
+            curves,
             {path.stem: read_traces(path) for path in files("traces/*.json")},
             {path.stem: read_card(path) for path in files("cards/*.json")},
             _tables(files("exits/*.csv"), EXIT_COLUMNS),
@@ -146,6 +146,18 @@ class Results:
             exits=of_tables(self.exits),
             readouts=of_tables(self.readouts),
         )
+
+    def curves_of(self, experiment: str) -> pd.DataFrame:
+        """The training curves of an experiment; no rows where it has none."""
+        return self.curves.get(experiment, pd.DataFrame(columns=list(CURVE_COLUMNS)))
+
+    def act_traces(self, experiment: str, kind: str) -> dict[int, list[dict[str, Any]]]:
+        """The traces of ACT of one kind (sequence, text, mixed), by seed."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        for trace in self.traces.get(experiment, []):
+            if (trace["mechanism"], trace["kind"]) == ("act", kind) and trace["steps"]:
+                found.setdefault(int(trace["seed"]), []).append(trace)
+        return found
 
     def title(self, experiment: str) -> str:
         """The heading of an experiment; its own name where it has no card."""

@@ -25,7 +25,7 @@ def splits_of(table: pd.DataFrame) -> list[str]:
     return [str(split) for split in dict.fromkeys(table["split"])]
 
 
-def evaluated(table: pd.DataFrame, split: str | None = None) -> pd.DataFrame:
+def evaluated(table: pd.DataFrame, split: str | None) -> pd.DataFrame:
     """The rows of one split, or of all; of PonderNet the sampled prediction, as in its paper.
 
     A diverged replica has no ponder time and the worst error there is, as the evaluation has

@@ -67,28 +67,20 @@ def _fine(rows: pd.DataFrame, rule: str) -> bool:
 def _ratio(
     best: Mapping[str, pd.DataFrame], rows: pd.DataFrame, steps: Sequence[float]
 ) -> Interval:
-    """The ratio, whose interval is that of its logarithm."""
+    """The ratio over the seeds that all have; its interval is that of its logarithm."""
     rules = [
         rule for rule in with_curve(rows) if all(_fine(chosen, rule) for chosen in best.values())
     ]
     require(len(rules), 2, "rules with eight thresholds in every network")
-    accuracy = _accuracies(best, rules, steps)
+    errors = [[errors_at(chosen, rule, steps) for chosen in best.values()] for rule in rules]
+    seeds = sorted(set.intersection(*(set(each) for row in errors for each in row)))
+    accuracy = 1 - np.array([[[each[seed] for each in row] for row in errors] for seed in seeds])
     reached = ~np.isnan(accuracy).any(axis=(0, 1, 2))
     require(int(reached.sum()), 1, "mean steps that every rule reaches")
     found = interval(log_ratio, accuracy[..., reached])
     with np.errstate(over="ignore"):
         ratio, low, high = np.exp([found.estimate, found.low, found.high]).tolist()
     return Interval(ratio, low, high, found.count)
-
-
-def _accuracies(
-    best: Mapping[str, pd.DataFrame], rules: Sequence[str], steps: Sequence[float]
-) -> Array:
-    """[seeds, rules, mechanisms, steps], of the seeds that all mechanisms have."""
-    errors = [[errors_at(chosen, rule, steps) for chosen in best.values()] for rule in rules]
-    seeds = sorted(set.intersection(*(set(each) for row in errors for each in row)))
-    found = [[[each[seed] for each in row] for row in errors] for seed in seeds]
-    return 1 - np.asarray(found, dtype=np.float64)
 
 
 def log_ratio(accuracy: Array) -> float:

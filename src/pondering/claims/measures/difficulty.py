@@ -52,12 +52,11 @@ def ponder_by_bits(
         tau_from, tau_to: the intermediate time penalties, both included.
         learned_below: a network with a smaller error has solved the task.
     """
-    leading = _by_bits(evidence, experiments[0], learned_below, tau_from * (1 - 1e-9), tau_to)
-    found: Measured = {**leading}
+    found = _by_bits(evidence, experiments[0], learned_below, tau_from * (1 - 1e-9), tau_to)
     with suppress(NotRunError, InsufficientError):
         apart = _by_bits(evidence, experiments[1], learned_below, 0)
         del apart["rise_all"]
-        found |= parted({**apart}, "scattered elements")
+        found |= parted(apart, "scattered elements")
     return found
 
 
@@ -67,7 +66,7 @@ def _by_bits(
     learned_below: float,
     above: float,
     at_most: float = math.inf,
-) -> dict[str, Interval]:
+) -> Measured:
     """The quantities of one layout; NaN where too few networks are solved."""
     act = evidence.sweep(experiment, "act", above=above, at_most=at_most)
     plain = evidence.plain(experiment)

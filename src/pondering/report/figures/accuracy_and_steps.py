@@ -70,7 +70,9 @@ def draw(results: Results, experiment: str, splits: Sequence[str]) -> Figure | N
     lower.set_xlim(-0.6, len(methods) - 0.4)
     handles: list[Line2D | Patch] = [Line2D([], [], color=style.INK, ls=":", label="chance")]
     if len(splits) > 1:
-        handles += _split_handles(splits)
+        first, second = (RANGES[split] for split in splits)
+        handles.append(Patch(color=style.GREY, alpha=0.75, label=first))
+        handles.append(Patch(fc=style.PAPER, ec=style.GREY, hatch="////", label=second))
     handles.append(Line2D([], [], **style.HOLLOW, label="paper"))
     layout.bottom_legend(figure, handles, 3)
     return figure
@@ -82,9 +84,9 @@ def _bar_with_seeds(
     values: pd.Series,
     *,
     colour: str,
-    width: float = 0.6,
-    hollow: bool = False,
-    limits: tuple[float, float] = (-math.inf, math.inf),
+    width: float,
+    hollow: bool,
+    limits: tuple[float, float],
 ) -> None:
     """A bar at the mean over seeds, its 95% interval (Student) in `limits`, seeds as points."""
     known = values.dropna()
@@ -101,15 +103,8 @@ def _bar_with_seeds(
         axes.errorbar(place, mean.estimate, [[mean.estimate - mean.low],
                       [mean.high - mean.estimate]], fmt="none", ecolor=style.INK, elinewidth=1.3,
                       capsize=3, zorder=4)  # fmt: skip
-    axes.scatter(
-        layout.beside(place, known, 0.6 * width),
-        known,
-        s=10,
-        color=style.INK,
-        alpha=0.6,
-        lw=0,
-        zorder=3,
-    )
+    places = layout.beside(place, known, 0.6 * width)
+    axes.scatter(places, known, s=10, color=style.INK, alpha=0.6, lw=0, zorder=3)
 
 
 def _of_the_paper(upper: Axes, lower: Axes, place: float, shown: paper.Point) -> None:
@@ -118,10 +113,3 @@ def _of_the_paper(upper: Axes, lower: Axes, place: float, shown: paper.Point) ->
     lower.plot(place, shown.steps, **style.HOLLOW)
     if shown.spread is not None:
         lower.vlines(place, *shown.spread, color=style.INK, lw=1.0, ls=":", zorder=5)
-
-
-def _split_handles(splits: Sequence[str]) -> list[Line2D | Patch]:
-    filled = Patch(color=style.GREY, alpha=0.75, label=RANGES[splits[0]])
-    hollow = Patch(fc=style.PAPER, ec=style.GREY, hatch="////",
-                   label=RANGES[splits[1]])  # fmt: skip
-    return [filled, hollow]

@@ -30,9 +30,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     A seed whose training has ended keeps its last accuracy. PonderNet computes all its N steps for
     every example; ACT, and PonderNet with an epsilon, compute steps until they halt.
     """
-    table, curves = results.tables[experiment], results.curves.get(experiment)
-    if curves is None:
-        return None
+    table, curves = results.tables[experiment], results.curves_of(experiment)
     methods = best_methods(per_seed(headline(table)), METHODS)
     methods = [method for method in methods if len(method.of(curves))]
     if not methods:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import cycle
-from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -14,11 +13,7 @@ from matplotlib.ticker import FixedLocator
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
 from pondering.report.figures import layout, scales, style
-from pondering.report.figures.methods import (
-    ORDER,
-    Method,
-    error_against_steps,
-)
+from pondering.report.figures.methods import ORDER, error_against_steps
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting, plain, splits_of
 
@@ -28,6 +23,7 @@ CAPTION = (
 )
 
 VARIANT_MARKERS = ("*", "h", "p", "d", "<", ">")
+"""Of mechanisms with options; mostly there is none."""
 
 
 def draw(results: Results, experiments: Sequence[str], about: str | None = None) -> Figure | None:
@@ -41,7 +37,8 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
     Returns:
         The figure; None without a panel.
     """
-    tables = _tables(results, experiments, about)
+    tables = {name: results.tables[name] for name in experiments if name in results.tables}
+    tables = {n: each for n, each in tables.items() if about in (None, *each["mechanism"])}
     if not tables:
         return None
     columns = 2 if len(tables) > 1 else 1
@@ -49,14 +46,17 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
     height = 2.15 * rows if columns == 2 else 4.2  # beside a panel of all mechanisms, their names
     figure = Figure(figsize=(layout.WIDTH, height), layout="constrained")
     cells = figure.subplots(rows, columns, squeeze=False).ravel()
-    markers = _variant_markers(tables.values())
+    every = pd.concat(tables.values())
+    variants = sorted(name for name in every["mechanism"].unique() if read_variant(name)[1])
+    markers = dict(zip(variants, cycle(VARIANT_MARKERS), strict=False))
     averaged: set[str] = set()
     for axes, (name, table) in zip(cells, tables.items(), strict=False):
         card = results.cards[name]
         error_against_steps(axes, per_setting(per_seed(headline(table))), markers)
         expected = _expected(table)
         for mechanism, mean in per_setting(per_seed(expected)).groupby("mechanism"):
-            axes.plot(mean["ponder_time"], mean["error"], **_look(str(mechanism)), ms=8, mfc="none")
+            axes.plot(mean["ponder_time"], mean["error"], **style.look_of(str(mechanism)), ls="",
+                      ms=8, mfc="none")  # fmt: skip
         averaged |= {*expected["mechanism"]}
         if card.is_share and len(tables) == 1:
             axes.set_yscale("symlog", linthresh=1e-3)
@@ -67,40 +67,20 @@ def draw(results: Results, experiments: Sequence[str], about: str | None = None)
         axes.set(xlabel="mean steps per input", ylabel=card.unit, title=card.title)
     for axes in cells[len(tables) :]:
         axes.set_axis_off()
-    every = pd.concat(tables.values())
     there = {*every["mechanism"], *(["plain"] if len(plain(every)) else [])}
-    looks = [(style.MECHANISM_NAME[name], _look(name)) for name in ORDER if name in there]
+    looks = [(style.name_of(name), style.look_of(name)) for name in ORDER if name in there]
     looks += [
-        (f"{style.MECHANISM_NAME[name]}, expectation", _look(name) | {"mfc": "none"})
+        (f"{style.name_of(name)}, expectation", style.look_of(name) | {"mfc": "none"})
         for name in ORDER
         if name in averaged
     ]
     looks += [
-        (Method(name, name, 1.0).title, _look(name) | {"marker": marker})
+        (style.name_of(name), style.look_of(name) | {"marker": marker})
         for name, marker in markers.items()
     ]
-    layout.bottom_legend(figure, [Line2D([], [], **look, label=name) for name, look in looks], 2)
+    handles = [Line2D([], [], **look, ls="", label=name) for name, look in looks]
+    layout.bottom_legend(figure, handles, 2)
     return figure
-
-
-def _variant_markers(tables: Iterable[pd.DataFrame]) -> dict[str, str]:
-    """A marker for each mechanism with options, by its name in the tables; mostly there is none."""
-    there = {str(name) for table in tables for name in table["mechanism"].unique()}
-    variants = sorted(name for name in there if read_variant(name)[1])
-    return dict(zip(variants, cycle(VARIANT_MARKERS), strict=False))
-
-
-def _look(name: str) -> dict[str, Any]:
-    """Colour and marker of a mechanism's points."""
-    return Method(name, name, 1.0).look | {"ls": ""}
-
-
-def _tables(
-    results: Results, experiments: Sequence[str], about: str | None
-) -> dict[str, pd.DataFrame]:
-    """The tables of a figure: those of the mechanism that it is about, if there is one."""
-    tables = {name: results.tables[name] for name in experiments if name in results.tables}
-    return {n: each for n, each in tables.items() if about in (None, *each["mechanism"])}
 
 
 def _expected(table: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 
 from pondering.params.replica import setting_text
 from pondering.report.figures import layout, paper, style
+from pondering.report.figures.methods import Method
 from pondering.results.results import Card, Results
 from pondering.results.tables import evaluated, headline, per_seed, per_setting, plain, splits_of
 
@@ -31,13 +32,11 @@ CAPTION = (
 
 @dataclass(frozen=True)
 class Bar:
-    """The mean over seeds of one setting, `name` plain, act or repeat, and where it stands."""
+    """The mean over seeds of one method, plain, act or repeat, and where it stands."""
 
     x: float
-    name: str
+    method: Method
     label: str
-    mechanism: str
-    setting: float
     error: float
     error_se: float
 
@@ -63,8 +62,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     bars = _bars(per_setting(seeds))
     figure, (axes,) = layout.new_figure([2.7])
     for bar in bars:
-        rows = seeds[(seeds["mechanism"] == bar.mechanism) & (seeds["setting"] == bar.setting)]
-        colour = style.MECHANISM_COLOUR[bar.name]
+        rows, colour = bar.method.of(seeds), style.MECHANISM_COLOUR[bar.method.name]
         if card.is_share:
             axes.bar(bar.x, bar.error, width=0.8, color=colour, alpha=0.75)
             _level(axes, bar.x, float(rows["error"].median()), color=style.INK, lw=1.0)
@@ -101,7 +99,8 @@ def _bars(means: pd.DataFrame) -> list[Bar]:
         for row in rows.sort_values("setting").itertuples():
             label = setting_text(row.setting)
             label = {"plain": "plain", "act": label, "repeat": f"{style.TIMES}{label}"}[name]
-            bars.append(Bar(x, name, label, row.mechanism, row.setting, row.error, row.error_se))
+            method = Method(row.mechanism, row.setting)
+            bars.append(Bar(x, method, label, row.error, row.error_se))
             x += 2 if len(means) > CROWDED and name != "act" else 1  # or their labels would touch
         x += 0.5 if len(rows) else 0
     return bars
@@ -126,8 +125,8 @@ def _seed_points(axes: Axes, x: float, rows: pd.DataFrame, *, crowded: bool) -> 
 def _bar_handles(bars: Sequence[Bar], diverged: bool) -> list[Any]:
     handles: list[Any] = [
         Patch(color=style.MECHANISM_COLOUR[name], alpha=0.75,
-              label=style.MECHANISM_NAME[name] + (", by τ" if name == "act" else ""))
-        for name in dict.fromkeys(bar.name for bar in bars)
+              label=style.name_of(name) + (", by τ" if name == "act" else ""))
+        for name in dict.fromkeys(bar.method.name for bar in bars)
     ]  # fmt: skip
     dot: dict[str, Any] = {"ls": "", "color": style.INK}
     handles.append(Line2D([], [], marker="o", markersize=3, alpha=0.65, label="One seed", **dot))
@@ -141,12 +140,12 @@ def _second_means(
 ) -> list[Any]:
     """Diamonds at the means of another split; their legend entry, or nothing without rows."""
     means = per_setting(per_seed(evaluated(table, split=split)))
-    value = {(row.mechanism, row.setting): row.error for row in means.itertuples()}
-    there = [bar for bar in bars if (bar.mechanism, bar.setting) in value]
+    value = {Method(row.mechanism, row.setting): row.error for row in means.itertuples()}
+    there = [bar for bar in bars if bar.method in value]
     if not there:
         return []
     return axes.plot(
-        [bar.x for bar in there], [value[bar.mechanism, bar.setting] for bar in there],
+        [bar.x for bar in there], [value[bar.method] for bar in there],
         label=card.splits[split].capitalize(), zorder=5, marker="D", ls="", mfc=style.PAPER,
         mec=style.INK, ms=5 if len(bars) <= CROWDED else 2.5,
     )  # fmt: skip
@@ -154,11 +153,11 @@ def _second_means(
 
 def _of_the_paper(axes: Axes, bars: Sequence[Bar], shown: paper.Errors | None) -> list[Any]:
     """Hollow markers at what the paper has for a bar; a legend entry for each kind."""
-    act = [bar for bar in bars if bar.name == "act"]
+    act = [bar for bar in bars if bar.method.name == "act"]
     if shown is None:
         return []
-    values = {bar.x: shown.plain for bar in bars if bar.name == "plain"}
-    values |= {bar.x: shown.small for bar in act if 0 < bar.setting <= shown.most}
+    values = {bar.x: shown.plain for bar in bars if bar.method.name == "plain"}
+    values |= {bar.x: shown.small for bar in act if 0 < bar.method.setting <= shown.most}
     if shown.best is not None and act:
         values[min(act, key=lambda bar: bar.error).x] = shown.best
     look = style.HOLLOW | ({} if len(bars) <= CROWDED else {"ms": 4})
@@ -179,7 +178,9 @@ def _bar_axes(axes: Axes, bars: Sequence[Bar], card: Card) -> None:
     # of many time penalties those that start with 1, 3 or 6 are labelled
     few = len(bars) <= 20
     labelled = [
-        bar for bar in bars if few or bar.name != "act" or bar.label.lstrip("0.")[:1] in "136"
+        bar
+        for bar in bars
+        if few or bar.method.name != "act" or bar.label.lstrip("0.")[:1] in "136"
     ]
     axes.set_xticks([bar.x for bar in labelled], [bar.label for bar in labelled])
     if len(labelled) * max(len(bar.label) for bar in labelled) > 46:

@@ -68,12 +68,14 @@ def draw(results: Results, experiment: str) -> Figure | None:
     taken = pd.concat([means["ponder_time"], every["ponder_time"].dropna()])
     most = float(taken.max()) if len(taken) else 1.0
     for axes, mechanism in zip(cells, found, strict=False):
+        title = style.name_of(mechanism)
         if mechanism in ruled:
             _panel(axes, ruled[mechanism], looks, markers)
+            title = Method(mechanism, float(ruled[mechanism]["setting"].iloc[0])).legend
         line = means[means["mechanism"] == mechanism].sort_values("ponder_time")
         axes.plot(line["ponder_time"], 1 - line["error"], "-o", color=style.INK, mfc=style.PAPER,
                   lw=0.8, ms=4.5, zorder=5)  # fmt: skip
-        axes.set_title(_title(mechanism, ruled))
+        axes.set_title(title)
     for number, axes in enumerate(cells):
         if number >= len(found):
             axes.set_axis_off()
@@ -91,19 +93,14 @@ def draw(results: Results, experiment: str) -> Figure | None:
         Line2D([], [], color=style.INK, marker=marker, ls="", label=rule)
         for rule, marker in markers.items()
     ]
-    ring = Line2D([], [], color=style.GREY, ls=":", marker="o", mfc=style.PAPER, ms=8)
-    ring.set_label("fixed n, best")
-    by_itself = Line2D([], [], color=style.INK, marker="o", mfc=style.PAPER, lw=0.8, ms=4.5)
-    by_itself.set_label("by itself")
-    layout.bottom_legend(figure, [*handles, ring, by_itself], 3)
+    handles += [
+        Line2D([], [], color=style.GREY, ls=":", marker="o", mfc=style.PAPER, ms=8,
+               label="fixed n, best"),
+        Line2D([], [], color=style.INK, marker="o", mfc=style.PAPER, lw=0.8, ms=4.5,
+               label="by itself"),
+    ]  # fmt: skip
+    layout.bottom_legend(figure, handles, 3)
     return figure
-
-
-def _title(mechanism: str, ruled: Mapping[str, pd.DataFrame]) -> str:
-    """The mechanism's name, with the setting whose networks the rules stop."""
-    if mechanism in ruled:
-        return Method(mechanism, mechanism, float(ruled[mechanism]["setting"].iloc[0])).legend
-    return style.MECHANISM_NAME[mechanism]
 
 
 def _panel(

@@ -15,14 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from pondering.params.mechanisms import is_plain
+from pondering.params.mechanisms import MECHANISMS, is_plain
 from pondering.params.replica import setting_text
 from pondering.report.figures import layout, paper, scales, style
-from pondering.report.figures.methods import (
-    Method,
-    error_against_steps,
-    method_of,
-)
+from pondering.report.figures.methods import Method, error_against_steps
 from pondering.results.results import Results
 from pondering.results.tables import headline, per_seed, per_setting
 
@@ -53,10 +49,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
         above, how many seeds never solved it. None without rows of ACT and of a repeat count above
         1.
     """
-    curves, means = (
-        results.curves.get(experiment),
-        per_setting(per_seed(_rows(results, experiment))),
+    curves, rows = (
+        each[each["mechanism"].isin(["repeat", "act"])]
+        for each in (results.curves_of(experiment), headline(results.tables[experiment]))
     )
+    means = per_setting(per_seed(rows))
     repeats = means[(means["mechanism"] == "repeat") & (means["setting"] != 1)]
     if repeats.empty or means[means["mechanism"] == "act"].empty:
         return None
@@ -70,20 +67,15 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if len(known) <= MOST_NAMES:
         _name_points(upper, known)
     upper.set(xlabel="mean steps per input", ylabel=results.cards[experiment].unit)
-    if curves is not None:
+    if len(curves):
         _solved_at(lower, curves, means, paper.SOLVED_AT[experiment])
     handles = [
-        Line2D([], [], **Method(name, name, 1.0).look, ls="", label=style.MECHANISM_NAME[name])
+        Line2D([], [], **style.look_of(name), ls="", label=style.name_of(name))
         for name in ("plain", "repeat", "act")
     ]
     handles.append(Line2D([], [], **style.HOLLOW, label="Fojo et al."))
     layout.bottom_legend(figure, handles, 4)
     return figure
-
-
-def _rows(results: Results, experiment: str) -> pd.DataFrame:
-    rows = headline(results.tables[experiment])
-    return rows[rows["mechanism"].isin(["repeat", "act"])]
 
 
 def updates_to_solve(curves: pd.DataFrame) -> pd.DataFrame:
@@ -120,8 +112,7 @@ def _solved_at(
     means: pd.DataFrame,
     theirs: Mapping[tuple[str, float], int | None],
 ) -> None:
-    solved = updates_to_solve(curves[curves["mechanism"].isin(["repeat", "act"])])
-    last = float(curves.loc[curves["mechanism"].isin(["repeat", "act"]), "update"].max())
+    solved, last = updates_to_solve(curves), float(curves["update"].max())
     known = [solved["update"].min(), last, *(update for update in theirs.values() if update)]
     low, high = 0.7 * float(np.nanmin(known)), 1.15 * float(np.nanmax(known))
     ours_never, theirs_never, top = (high * (high / low) ** part for part in (0.08, 0.21, 0.28))
@@ -133,7 +124,7 @@ def _solved_at(
     order = sorted({*ours, *theirs}, key=lambda each: (each[0] == "act", each[1]))
     for place, (mechanism, setting) in enumerate(order):
         seeds = solved[(solved["mechanism"] == mechanism) & np.isclose(solved["setting"], setting)]
-        look = method_of(mechanism, setting).look
+        look = Method(mechanism, setting).look
         reached = seeds["update"].dropna()
         beside = layout.beside(place, seeds, 0.5)
         axes.plot(beside[seeds["update"].notna()], reached, ls="", **look, ms=3.5, alpha=0.7, mew=0)
@@ -163,5 +154,5 @@ def _solved_at(
 def _in_short(mechanism: str, setting: float) -> str:
     """A setting beside a point: τ 0.001, times 3, plain."""
     if mechanism != "repeat":
-        return f"{style.SYMBOL[mechanism]} {setting_text(setting)}"
+        return f"{MECHANISMS[mechanism].symbol} {setting_text(setting)}"
     return "plain" if is_plain(mechanism, setting) else f"{style.TIMES}{setting_text(setting)}"

@@ -23,7 +23,7 @@ FLOOR = 1e-3
 MOST_POINTS = 120
 """Points of one faint line; more would enlarge the file and show nothing new."""
 
-PLAIN = style.MECHANISM_NAME["plain"]
+PLAIN = style.name_of("plain")
 
 CAPTION = (
     "Above, error in training: faint lines are seeds, bold lines medians. Below, final error "
@@ -45,8 +45,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
         logarithmic axis too, and steps double from tick to tick where a seed took many. None
         without rows of ACT.
     """
-    curves, rows = results.curves.get(experiment), headline(results.tables[experiment])
-    chosen = None if curves is None else curves[curves["mechanism"].isin(["repeat", "act"])]
+    curves, rows = results.curves_of(experiment), headline(results.tables[experiment])
     settings = sorted(rows.loc[rows["mechanism"] == "act", "setting"].unique().tolist())
     if not settings:
         return None
@@ -54,22 +53,28 @@ def draw(results: Results, experiment: str) -> Figure | None:
     styles = style.line_styles(settings)
     shown = style.spread(settings, style.MOST_LINES)
     figure, (upper, lower) = layout.new_figure([2.3, 2.4])
-    if chosen is not None and len(chosen):
-        _learning(upper, chosen, card, {value: styles[value] for value in shown})
+    if curves["mechanism"].isin(["repeat", "act"]).any():
+        _learning(upper, curves, card, {value: styles[value] for value in shown})
     upper.set(xlabel="updates", ylabel=card.in_training)
     scales.large_counts(upper)
     if card.is_share:
         scales.share_log_axis(upper)
-    apart = _apart(rows, card)
-    _error_against_ponder(lower, per_seed(rows), styles, FLOOR if apart else 0.0)
-    _vertical(lower, rows, card, apart)
+    seeds = per_seed(rows)
+    means = per_setting(seeds)
+    drawn = pd.concat([means[means["mechanism"] == "act"], plain(means)])
+    apart = card.is_share and scales.far_apart(drawn["error"])
+    _error_against_ponder(lower, seeds, means, styles, FLOOR if apart else 0.0)
+    if apart:
+        scales.share_log_axis(lower)
+    elif card.is_share:
+        scales.from_zero(lower)
     lower.set(xlabel="ponder: mean steps per input", ylabel=card.unit)
     handles = [
         Line2D([], [], color=styles[s]["color"], marker=styles[s]["marker"], markersize=5,
                label=style.setting_symbol("act", s))
         for s in shown
     ]  # fmt: skip
-    if any(source is not None and len(plain(source)) for source in (chosen, rows)):
+    if len(plain(curves)) or len(plain(rows)):
         handles.append(Line2D([], [], color=style.INK, ls=":", label=PLAIN))
     layout.bottom_legend(figure, handles, 3, subset_note(shown, settings))
     return figure
@@ -83,41 +88,30 @@ def subset_note(shown: Sequence[float], settings: Sequence[float]) -> str:
 def _learning(
     axes: Axes, curves: pd.DataFrame, card: Card, styles: dict[float, dict[str, Any]]
 ) -> None:
-    """Faint seeds and bold medians of each setting, and the median of the plain network."""
+    """Faint seeds and bold medians of each setting, and the median of the plain network.
+
+    No single lost seed moves a median.
+    """
     failure, lowest = card.worst_error, FLOOR if card.is_share else 0.0
     for setting, look in styles.items():
         group = curves[(curves["mechanism"] == "act") & (curves["setting"] == setting)]
         for x, y in seed_lines(group):
             axes.plot(x, np.maximum(y, lowest), color=look["color"], lw=0.5, alpha=0.3)
-        updates, middle = median_line(errors_by_update(group, failure))
-        axes.plot(updates, np.maximum(middle, lowest), color=look["color"], lw=1.3)
+        middle = errors_by_update(group, failure).median(axis=1)
+        axes.plot(middle.index, np.maximum(middle, lowest), color=look["color"], lw=1.3)
     if len(plain(curves)):
-        updates, middle = median_line(errors_by_update(plain(curves), failure))
-        axes.plot(updates, np.maximum(middle, lowest), color=style.INK, lw=1.5, ls=":", zorder=5)
-
-
-def _apart(rows: pd.DataFrame, card: Card) -> bool:
-    """Whether the final errors of ACT and of the plain network need a logarithmic axis."""
-    means = per_setting(per_seed(rows))
-    shown = pd.concat([means[means["mechanism"] == "act"], plain(means)])
-    return card.is_share and scales.far_apart(shown["error"])
-
-
-def _vertical(axes: Axes, rows: pd.DataFrame, card: Card, apart: bool) -> None:
-    """The axis of final errors: shares from zero on, up to where single lost seeds are left out."""
-    if not card.is_share:
-        return
-    if apart:
-        scales.share_log_axis(axes)
-        return
-    scales.from_zero(axes)
+        middle = errors_by_update(plain(curves), failure).median(axis=1)
+        axes.plot(middle.index, np.maximum(middle, lowest), color=style.INK, lw=1.5, ls=":",
+                  zorder=5)  # fmt: skip
 
 
 def _error_against_ponder(
-    axes: Axes, seeds: pd.DataFrame, styles: dict[float, dict[str, Any]], lowest: float
+    axes: Axes,
+    seeds: pd.DataFrame,
+    means: pd.DataFrame,
+    styles: dict[float, dict[str, Any]],
+    lowest: float,
 ) -> None:
-    means = per_setting(seeds)
-    drawn = seeds.loc[seeds["mechanism"] == "act", "ponder_time"]
     for row in means[means["mechanism"] == "act"].itertuples():
         look = styles[float(row.setting)]
         group = seeds[(seeds["mechanism"] == "act") & (seeds["setting"] == row.setting)]
@@ -133,7 +127,7 @@ def _error_against_ponder(
     level = plain(means)
     if len(level):
         axes.axhline(float(level["error"].iloc[0]), color=style.INK, lw=1.3, ls=":")
-    scales.steps_axis(axes, float(drawn.max()))
+    scales.steps_axis(axes, float(seeds.loc[seeds["mechanism"] == "act", "ponder_time"].max()))
 
 
 def errors_by_update(curves: pd.DataFrame, failure: float) -> pd.DataFrame:
@@ -149,11 +143,6 @@ def errors_by_update(curves: pd.DataFrame, failure: float) -> pd.DataFrame:
     filled = curves.assign(error=curves["error"].fillna(failure))
     wide = filled.pivot_table(index="update", columns="seed", values="error", aggfunc="last")
     return wide.ffill()
-
-
-def median_line(wide: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Updates and the median error over the seeds, which no single lost seed moves."""
-    return wide.index.to_numpy(dtype=float), wide.median(axis=1).to_numpy(dtype=float)
 
 
 def seed_lines(

@@ -34,15 +34,18 @@ CAPTION = (
 def draw(results: Results, experiment: str) -> Figure | None:
     """PonderNet: ponder steps with a long prior, over training and over seeds at its end.
 
-    The paper draws the box over seeds alone; the time course is added.
+    The paper draws the box over seeds alone; the time course is added. None without a geometric
+    prior.
     """
-    shown, curves = _steps(results, experiment), results.curves.get(experiment)
-    if shown is None:
+    seeds = per_seed(headline(results.tables[experiment]))
+    seeds = seeds[(seeds["mechanism"] == "pondernet") & (seeds["setting"] > 0)]  # no uniform prior
+    if seeds.empty:
         return None
-    setting, steps = shown
+    setting, curves = prior_shown(seeds["setting"].tolist()), results.curves_of(experiment)
+    steps = seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
     figure, (upper, lower) = layout.new_figure([2.3, 1.15])
-    rows = None if curves is None else Method("pondernet", "pondernet", setting).of(curves)
-    if rows is not None and len(rows):
+    rows = Method("pondernet", setting).of(curves)
+    if len(rows):
         _steps_in_training(upper, rows)
     if len(steps):
         boxes(lower, [steps.to_numpy()], [1.0], COLOUR, vertical=False)
@@ -58,28 +61,11 @@ def draw(results: Results, experiment: str) -> Figure | None:
     handles += _prior_lines(upper, lower, setting, steps_unrolled(curves))
     upper.set(xlabel="updates", ylabel="expected steps")
     upper.set_ylim(bottom=0.9)
-    lower.set(
-        yticks=[], ylim=(0.6, 1.75), xlabel="sampled ponder steps at evaluation, one point a seed"
-    )
-    lower.set(
-        xlim=(
-            0.9,
-            max(1 / setting, float(steps.max()) if len(steps) else 1.0, three_quarters) * 1.06,
-        )
-    )
+    lower.set(yticks=[], xlabel="sampled ponder steps at evaluation, one point a seed")
+    lower.set(xlim=(0.9, max(1 / setting, three_quarters, *steps) * 1.06), ylim=(0.6, 1.75))
     lower.grid(True, axis="x")
     layout.bottom_legend(figure, handles, 2)
     return figure
-
-
-def _steps(results: Results, experiment: str) -> tuple[float, pd.Series] | None:
-    """The lambda_p shown and its steps, one a seed that has any; None without a geometric prior."""
-    seeds = per_seed(headline(results.tables[experiment]))
-    seeds = seeds[(seeds["mechanism"] == "pondernet") & (seeds["setting"] > 0)]
-    if seeds.empty:
-        return None
-    setting = prior_shown(seeds["setting"].tolist())
-    return setting, seeds.loc[seeds["setting"] == setting, "ponder_time"].dropna()
 
 
 def prior_shown(settings: Sequence[float]) -> float:
@@ -105,17 +91,15 @@ def prior_mean(lambda_p: float, steps: int) -> float:
     return float((n * mass).sum() / mass.sum())
 
 
-def steps_unrolled(curves: pd.DataFrame | None) -> int | None:
+def steps_unrolled(curves: pd.DataFrame) -> int | None:
     """N of PonderNet, counted: its forward passes an update over those of the plain network.
 
     Args:
-        curves: training curves of one experiment with one input vector a sequence, or None.
+        curves: training curves of one experiment with one input vector a sequence.
 
     Returns:
         N; None without the plain network, or where not every update took the same N.
     """
-    if curves is None:
-        return None
     passes = curves.assign(each=curves["computed_steps"] / curves["update"])
     ours = passes.loc[passes["mechanism"] == "pondernet", "each"].dropna()
     once = plain(passes)["each"].dropna()

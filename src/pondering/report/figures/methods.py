@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from pondering.params.mechanisms import MECHANISMS, is_plain
-from pondering.params.replica import read_variant, title_of
 from pondering.report.figures import layout, style
 from pondering.results.tables import best_setting, plain
 
@@ -25,11 +24,15 @@ TRAINED_FOR_IT = ("repeat", "act", "pondernet")
 
 @dataclass(frozen=True)
 class Method:
-    """One method of a comparison: "plain" is the plain network, of one step."""
+    """One method of a comparison: a mechanism, with options or without, at one setting."""
 
-    name: str
     mechanism: str
     setting: float
+
+    @property
+    def name(self) -> str:
+        """Its mechanism; a fixed repeat of one step is "plain", the plain network."""
+        return "plain" if is_plain(self.mechanism, self.setting) else self.mechanism
 
     @property
     def label(self) -> str:
@@ -41,7 +44,7 @@ class Method:
     @property
     def title(self) -> str:
         """Its name: ACT, or of a variant ACT, halt_bias -3."""
-        return style.MECHANISM_NAME.get(self.name) or title_of(self.name)
+        return style.name_of(self.name)
 
     @property
     def symbol(self) -> str:
@@ -56,21 +59,14 @@ class Method:
     @property
     def look(self) -> dict[str, Any]:
         """Colour and marker of the method, for a variant those of its mechanism."""
-        name, _ = read_variant(self.name)
-        marker = style.MECHANISM_MARKER[name]
-        return {"color": style.MECHANISM_COLOUR[name], "marker": marker}
+        return style.look_of(self.name)
 
     def of(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows of this method in any table."""
         return rows[(rows["mechanism"] == self.mechanism) & (rows["setting"] == self.setting)]
 
 
-def method_of(mechanism: str, setting: float) -> Method:
-    """The method that a mechanism is at one setting: a fixed repeat of one is the plain network."""
-    return Method("plain" if is_plain(mechanism, setting) else mechanism, mechanism, setting)
-
-
-def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Method]:
+def best_methods(seeds: pd.DataFrame, names: Sequence[str]) -> list[Method]:
     """The methods present, each at the setting with the lowest mean error over seeds.
 
     Args:
@@ -84,11 +80,11 @@ def best_methods(seeds: pd.DataFrame, names: Sequence[str] = ORDER) -> list[Meth
     there = {"plain", *pondering["mechanism"]}
     for name in (each for each in names if each in there):
         if name == "plain":
-            method = Method("plain", "repeat", 1.0)
+            method = Method("repeat", 1.0)
             if len(method.of(seeds)):
                 found.append(method)
         elif (setting := best_setting(pondering, name)) is not None:
-            found.append(Method(name, name, setting))
+            found.append(Method(name, setting))
     return found
 
 
@@ -159,7 +155,7 @@ def error_against_steps(axes: Axes, means: pd.DataFrame, markers: Mapping[str, s
     """
     known = means.dropna(subset=["ponder_time"])
     for row in known.itertuples():
-        look = method_of(str(row.mechanism), float(row.setting)).look
+        look = Method(str(row.mechanism), float(row.setting)).look
         if row.mechanism in markers:
             look["marker"] = markers[str(row.mechanism)]
         bars = [value if np.isfinite(value) else None for value in (row.ponder_se, row.error_se)]

@@ -12,12 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator
 
 from pondering.report.figures import layout, scales, style
-from pondering.report.figures.methods import (
-    COMPARED,
-    Method,
-    best_methods,
-    lines_by_difficulty,
-)
+from pondering.report.figures.methods import COMPARED, best_methods, lines_by_difficulty
 from pondering.results.results import Results
 from pondering.results.tables import evaluated, headline, per_seed, splits_of
 
@@ -48,7 +43,11 @@ def draw(results: Results, experiment: str, split: str | None = None) -> Figure 
         classes have no order, so by class these are points and whiskers. None without rows.
     """
     table, card = results.tables[experiment], results.cards[experiment]
-    rows, methods = evaluated(table, split=split), methods_of(table)
+    inside = headline(table)
+    chosen = inside
+    if splits_of(table)[0] == "range":  # of the ranges of rotation only the smallest was trained
+        chosen = inside[inside["difficulty"] == inside["difficulty"].min()]
+    rows, methods = evaluated(table, split=split), best_methods(per_seed(chosen), COMPARED)
     if rows.empty or not methods:
         return None
     figure, (upper, lower) = layout.new_figure([2.2, 2.0], sharex=True)
@@ -64,7 +63,7 @@ def draw(results: Results, experiment: str, split: str | None = None) -> Figure 
         lines_by_difficulty(upper, part.assign(accuracy=1 - part["error"]), "accuracy", **look)
         handles.append(lines_by_difficulty(lower, part, "ponder_time", **look, label=method.legend))
     if split is None:
-        handles.append(_shade_trained(figure, headline(table)))
+        handles.append(_shade_trained(figure, inside))
     upper.set_ylabel("accuracy")
     lower.set(ylabel="ponder steps", xlabel=card.difficulty[split or splits_of(table)[0]])
     ticks = np.sort(rows["difficulty"].unique())
@@ -76,17 +75,6 @@ def draw(results: Results, experiment: str, split: str | None = None) -> Figure 
         lower.xaxis.set_major_locator(MultipleLocator(45))
     layout.bottom_legend(figure, handles, 2)
     return figure
-
-
-def methods_of(table: pd.DataFrame) -> list[Method]:
-    """The methods at the settings that are best on inputs as in training.
-
-    The first split has these inputs; of ranges of rotation only the smallest was trained.
-    """
-    rows = headline(table)
-    if splits_of(table)[0] == "range":
-        rows = rows[rows["difficulty"] == rows["difficulty"].min()]
-    return best_methods(per_seed(rows), COMPARED)
 
 
 def _shade_trained(figure: Figure, inside: pd.DataFrame) -> Patch:

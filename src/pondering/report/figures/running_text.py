@@ -13,13 +13,14 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from pondering.report.figures import layout, style
-from pondering.report.figures.sequences import Trace, choose_traces
+from pondering.report.figures.sequences import Trace
 from pondering.results.results import Results
 
 ROW_LENGTH = 32
 """Characters of text in one row of a figure, at most."""
 
-TEXT_ROWS = 3
+LENGTH = 3 * ROW_LENGTH
+"""Characters of a figure, at most."""
 
 MOST_STRIPS = 5
 """Seeds whose steps are drawn one under the other; of more, the first."""
@@ -47,10 +48,13 @@ def draw(results: Results, experiment: str, markup: bool) -> Figure | None:
         ponder, lines are loss and entropy of the first seed's prediction of the next character in
         bits. None without such a trace.
     """
-    strips, start = text_strips(results, experiment, markup)
-    if not strips:
+    traces = results.act_traces(experiment, "text")
+    if not traces:
         return None
-    every = [shown_steps(trace, start) for trace in strips]
+    window, start = text_window(traces[min(traces)], markup=markup)
+    readings = [each for seed in sorted(traces) for each in traces[seed] if _same(each, window)]
+    strips = readings[:MOST_STRIPS]
+    every = [trace["steps"][start : start + LENGTH] for trace in strips]
     first_seed = every[0]
     most = max(float(step["ponder_time"]) for trace in strips for step in trace["steps"])
     count = len(first_seed)
@@ -80,32 +84,10 @@ def draw(results: Results, experiment: str, markup: bool) -> Figure | None:
     return figure
 
 
-def text_strips(results: Results, experiment: str, markup: bool) -> tuple[list[Trace], int]:
-    """The stretch of text shown, as the first seeds read it.
-
-    Args:
-        results, experiment, markup: see `draw`.
-
-    Returns:
-        The traces, by seed, and the index of the first character; no trace where there is none.
-    """
-    chosen = choose_traces(results, experiment, "text")
-    if not chosen:
-        return [], 0
-    trace, start = text_window(chosen, markup=markup)
-    text = [step["input"] for step in trace["steps"]]
-    same = {
-        each["seed"]: each for each in results.traces[experiment]
-        if each["kind"] == "text" and each["mechanism"] == trace["mechanism"]
-        and each["setting"] == trace["setting"]
-        and [step["input"] for step in each["steps"]] == text
-    }  # fmt: skip
-    return [same[seed] for seed in sorted(same)[:MOST_STRIPS]], start
-
-
-def shown_steps(trace: Trace, start: int) -> list[Trace]:
-    """The characters of a trace that fit into a figure."""
-    return list(trace["steps"][start : start + ROW_LENGTH * TEXT_ROWS])
+def _same(first: Trace, second: Trace) -> bool:
+    """Whether two traces are of the same text."""
+    texts = ([step["input"] for step in trace["steps"]] for trace in (first, second))
+    return next(texts) == next(texts)
 
 
 def text_window(traces: Sequence[Trace], *, markup: bool) -> tuple[Trace, int]:
@@ -118,14 +100,13 @@ def text_window(traces: Sequence[Trace], *, markup: bool) -> tuple[Trace, int]:
     Returns:
         The trace and the index of the first character; between equals the earliest.
     """
-    length = ROW_LENGTH * TEXT_ROWS
     found: tuple[int, Trace, int] | None = None
     for trace in traces:
         marks = np.cumsum([0] + [step["input"] in MARKUP for step in trace["steps"]])
         # the first characters are read without context, so the stretch starts after some if it can
-        first = min(10, max(0, len(trace["steps"]) - length))
-        for start in range(first, max(first, len(trace["steps"]) - length) + 1):
-            count = int(marks[min(start + length, len(marks) - 1)] - marks[start])
+        first = min(10, max(0, len(trace["steps"]) - LENGTH))
+        for start in range(first, max(first, len(trace["steps"]) - LENGTH) + 1):
+            count = int(marks[min(start + LENGTH, len(marks) - 1)] - marks[start])
             score = -count if markup else count
             if found is None or score < found[0]:
                 found = (score, trace, start)

@@ -35,9 +35,10 @@ def draw(results: Results, experiment: str) -> Figure | None:
         The figure, axes linear. A wrong output is purple, with its target beside it. A dotted line
         separates inputs from outputs asked for. None without such a trace.
     """
-    chosen = choose_traces(results, experiment, "sequence")[:MOST]
-    if not chosen:
+    traces = results.act_traces(experiment, "sequence")
+    if not traces:
         return None
+    chosen = traces[min(traces)][:MOST]  # a seed is never chosen by its result
     crowded = any(_crowded(trace) for trace in chosen)
     figure, panels = layout.new_figure([1.75 if crowded else 1.6] * len(chosen))
     highest = max(step["ponder_time"] for trace in chosen for step in trace["steps"])
@@ -52,23 +53,6 @@ def draw(results: Results, experiment: str) -> Figure | None:
     replica = f"{style.setting_symbol('act', chosen[0]['setting'])}, seed {chosen[0]['seed']}"
     layout.bottom_legend(figure, handles, 2, replica)
     return figure
-
-
-def choose_traces(results: Results, experiment: str, kind: str) -> list[Trace]:
-    """ACT's traces of one replica: of the setting that the evaluation traced, the smallest seed.
-
-    Args:
-        results: the results of one profile.
-        experiment: whose traces.
-        kind: sequence or text.
-
-    Returns:
-        The traces; empty without any. The seed is never chosen by its result.
-    """
-    traces = results.traces.get(experiment, [])
-    group = [t for t in traces if t["kind"] == kind and t["mechanism"] == "act" and t["steps"]]
-    seed = min((t["seed"] for t in group), default=None)
-    return [t for t in group if t["seed"] == seed]
 
 
 def _sequence(axes: Axes, trace: Trace, crowded: bool) -> None:

@@ -48,14 +48,14 @@ def draw(results: Results, experiment: str, mechanisms: Sequence[str]) -> Figure
         solved, others = networks(rows, mechanism)
         _lines(upper, solved, others, style.MECHANISM_COLOUR[mechanism])
         there, missed = (part.groupby(REPLICA).ngroups for part in (solved, others))
-        upper.set_title(f"{style.MECHANISM_NAME[mechanism]}: {there} of {there + missed} solved")
+        upper.set_title(f"{style.name_of(mechanism)}: {there} of {there + missed} solved")
         upper.set_xlabel(card.difficulty[splits_of(table)[0]])
         scales.difficulty_axis(upper, rows)
         _gains(lower, -column, solved, style.MECHANISM_COLOUR[mechanism])
     assert first is not None
     first.set_ylabel("steps per input")
     lower.axvline(0, color=style.GREY, lw=0.8)
-    names = [style.MECHANISM_NAME[each] for each in mechanisms]
+    names = [style.name_of(each) for each in mechanisms]
     lower.set_yticks([-float(i) for i in range(len(names))], names)
     lower.set(
         ylim=(-len(names) + 0.4, 0.6), xlabel="steps on the hardest less on the easiest inputs"

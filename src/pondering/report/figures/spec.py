@@ -38,7 +38,7 @@ class FigureSpec:
         id: file name without ending, for example "graves-04".
         paper: "Graves 2016", "Banino 2021", "MNIST" or "Beyond the papers".
         number: the paper's number, for example "Fig. 4"; empty where the paper has none.
-        experiment: the experiments it reads.
+        experiments: those that it reads; in the section of the first with results it stands.
         title: what it shows, in a few words.
         panels: draws them; see `Family`.
         caption: what is plotted, in two sentences.
@@ -50,7 +50,7 @@ class FigureSpec:
     id: str
     paper: str
     number: str
-    experiment: tuple[str, ...]
+    experiments: tuple[str, ...]
     title: str
     panels: Callable[..., Figure | None]
     caption: str
@@ -77,7 +77,7 @@ class FigureSpec:
         Returns:
             The figure, its layout settled; None where the results lack what it needs.
         """
-        if not any(name in results.tables for name in self.experiment):
+        if not any(name in results.tables for name in self.experiments):
             return None
         with style.style():
             figure = self.panels(results, **self.values)
@@ -85,7 +85,7 @@ class FigureSpec:
                 return None
             _mark_empty(figure)
             _in_percent(figure, SHARES | self._errors(results))
-            warning = _with_times("; ".join(results.stand_ins(self.experiment)))
+            warning = _with_times("; ".join(results.stand_ins(self.experiments)))
             if warning and not warning.lower().startswith("a stand-in"):
                 warning = f"Stand-in: {warning}"
             _heading(
@@ -98,15 +98,15 @@ class FigureSpec:
 
     def _errors(self, results: Results) -> set[str]:
         """The labels of axes of errors that are shares."""
-        cards = [results.cards[name] for name in self.experiment if name in results.cards]
+        cards = [results.cards[name] for name in self.experiments if name in results.cards]
         return {text for card in cards if card.is_share for text in (card.unit, card.in_training)}
 
     def _settings(self, results: Results) -> str:
         """The profile and its seeds; the data too, where one or two experiments enter."""
-        present = [name for name in self.experiment if name in results.cards]
+        present = [name for name in self.experiments if name in results.cards]
         texts = [results.cards[name].what for name in present if not results.cards[name].stand_in]
         known = [_with_times(text) for text in dict.fromkeys(texts)]
-        tables = [results.tables[name] for name in self.experiment if name in results.tables]
+        tables = [results.tables[name] for name in self.experiments if name in results.tables]
         counts = pd.concat(t.groupby(["mechanism", "setting"])["seed"].nunique() for t in tables)
         if self.compared:
             counts = counts[counts.index.isin(self.compared, level="mechanism")]
@@ -139,7 +139,7 @@ def _in_percent(figure: Figure, shares: Collection[str]) -> None:
                 axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g}%"))
 
 
-def _heading(figure: Figure, title: str, settings: str, warning: str = "") -> None:
+def _heading(figure: Figure, title: str, settings: str, warning: str) -> None:
     """Write title, settings and, in a warning colour, a stand-in note above all panels.
 
     The figure grows by the height of the text, so the panels keep theirs.

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.colors import to_hex
 
 from pondering.params.mechanisms import MECHANISMS
-from pondering.params.replica import read_variant, setting_text
+from pondering.params.replica import read_variant, setting_text, title_of
 
 # Okabe and Ito's colours; their yellow is too faint on white and is left out
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -30,9 +30,6 @@ MECHANISM_MARKER = {"repeat": "D", "act": "s", "pondernet": "o", "plain": "X"}
 _OTHERS = [name for name in MECHANISMS if name not in MECHANISM_COLOUR]
 MECHANISM_COLOUR |= zip(_OTHERS, cycle((PURPLE, ORANGE, SKY)))
 MECHANISM_MARKER |= zip(_OTHERS, cycle(("^", "v", "P", "<")))
-MECHANISM_NAME = {name: each.title for name, each in MECHANISMS.items()}
-MECHANISM_NAME |= {"plain": "Plain network"}
-SYMBOL = {name: each.symbol for name, each in MECHANISMS.items()}
 
 HOLLOW: Any = {
     "marker": "o", "ls": "", "mfc": "none", "mec": INK, "mew": 1.2, "ms": 7, "zorder": 6,
@@ -45,14 +42,12 @@ MOST_LINES = 7
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 STYLE: Any = {
-    "font.family": ["sans-serif"],
     # DejaVu Sans is the widest of these, so text laid out with it fits with the others too
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Helvetica", "Arial", "sans-serif"],
     "font.monospace": ["DejaVu Sans Mono", "Menlo", "Consolas", "monospace"],
     "font.size": 9.0,
     "axes.titlesize": 9.0,
     "axes.titlelocation": "left",
-    "axes.labelsize": 9.0,
     "xtick.labelsize": 8.0,
     "ytick.labelsize": 8.0,
     "legend.fontsize": 8.0,
@@ -76,10 +71,8 @@ STYLE: Any = {
     "figure.dpi": 180,  # texts are measured as the PNG has them
     "figure.facecolor": PAPER,
     "axes.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
     "svg.fonttype": "none",
     "svg.hashsalt": "pondering",
-    "axes.formatter.use_mathtext": False,
     "axes.formatter.limits": (-3, 7),
 }
 
@@ -116,6 +109,17 @@ def line_styles(settings: Sequence[float]) -> dict[float, dict[str, Any]]:
     }
 
 
+def name_of(method: str) -> str:
+    """A mechanism of a table in words, or the plain network."""
+    return "Plain network" if method == "plain" else title_of(method)
+
+
+def look_of(method: str) -> dict[str, Any]:
+    """Colour and marker of a mechanism, with options or without, or of the plain network."""
+    name, _ = read_variant(method)
+    return {"color": MECHANISM_COLOUR[name], "marker": MECHANISM_MARKER[name]}
+
+
 def setting_symbol(mechanism: str, setting: float) -> str:
     """A setting with its symbol: τ = 0.001, λp = 0.2, ρ = 3."""  # noqa: RUF002
-    return f"{SYMBOL[read_variant(mechanism)[0]]} = {setting_text(setting)}"
+    return f"{MECHANISMS[read_variant(mechanism)[0]].symbol} = {setting_text(setting)}"

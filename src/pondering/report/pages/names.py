@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pondering.claims.claims import Outcome, Verdict
-from pondering.params import mechanisms
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import read_variant
-
-TITLES = {name: each.title for name, each in mechanisms.MECHANISMS.items()}
 
 PROFILES = {
     "paper": "the papers' own settings, to the letter",
@@ -70,12 +68,9 @@ COLOURS: dict[Verdict | Outcome, str] = {
 }
 """The style sheet's class for a verdict and for the outcome of a criterion."""
 
-UNDECIDED: tuple[Verdict, ...] = ("too small to tell", "undecided")
-"""Verdicts that say nothing about a claim."""
-
 
 def variants(found: Iterable[str]) -> list[str]:
     """The mechanisms of a table, in the order of entries, those without options first."""
-    order, of = list(TITLES), {name: read_variant(name)[0] for name in found}
-    known = (name for name in of if of[name] in TITLES)
+    order, of = list(MECHANISMS), {name: read_variant(name)[0] for name in found}
+    known = (name for name in of if of[name] in order)
     return sorted(known, key=lambda name: (order.index(of[name]), name))

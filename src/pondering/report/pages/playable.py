@@ -17,7 +17,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from pondering.params import mechanisms
-from pondering.report.pages import names
+from pondering.params.replica import title_of
 from pondering.results.results import Card, read_card, read_table
 from pondering.results.tables import headline, per_seed
 from pondering.results.units import number_text
@@ -172,7 +172,7 @@ def _network(
             parameters[file] = _parameters({name: each[k] for name, each in tensors.items()})
     network = {
         "mechanism": mechanism,
-        "title": names.TITLES[mechanism],
+        "title": title_of(mechanism),
         "setting": mechanisms.MECHANISMS[mechanism].setting,
         "cell": record["config"]["network"]["cell"],
         "max_steps": block.get("max_steps") or common["max_steps"],

@@ -13,9 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from pondering.claims.claims import Register
-from pondering.claims.record import claims_json
-from pondering.claims.verdicts import judge_all
-from pondering.claims.words import MEANINGS, VERDICTS
+from pondering.claims.verdicts import claims_json, judge_all
+from pondering.claims.words import ANSWERS, MEANINGS, VERDICTS
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import json_text, write_together
 from pondering.project.paths import PUBLISHED, Layout
@@ -73,7 +72,7 @@ def build(
     return page
 
 
-def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]]) -> None:
     """Rewrite reports/index.html, a view over the profiles that have a report, and reports/play/.
 
     It opens with two published networks that think. It leads to the profile that judges most
@@ -81,7 +80,7 @@ def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]] | None 
 
     Args:
         folder: reports/, which holds PROFILE/claims.json and PROFILE/models.
-        encodings: by task, what its inputs are made of; None: no network thinks.
+        encodings: by task, what its inputs are made of; of none no network thinks.
     """
     found = [
         _read_claims(folder / name / "claims.json", name)
@@ -93,7 +92,7 @@ def build_index(folder: Path, encodings: Mapping[str, Mapping[str, Any]] | None 
     for report in reports:
         for claim in report["claims"]:
             titles.setdefault(claim["id"], claim["title"])
-    play = playable(folder, encodings or {})
+    play = playable(folder, encodings)
     page = _environment(html=True, title_of=str).get_template("index.html.j2")
     content = page.render(reports=reports, titles=titles, profiles=names.PROFILES, play=play)
     scripts = _scripts(folder / "play", play) if play else {}
@@ -192,5 +191,5 @@ def _read_claims(path: Path, profile: str) -> dict[str, Any]:
         "notes": path.with_name("NOTES.md").is_file(),
         "verdicts": verdicts,
         "story": report.get("story", ()),
-        "judged": sum(each not in names.UNDECIDED for each in verdicts.values()),
+        "judged": sum(ANSWERS[each] != "undecided" for each in verdicts.values()),
     }

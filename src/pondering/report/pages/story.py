@@ -13,8 +13,8 @@ from pondering.claims.quantities import in_words
 from pondering.project.atomic import atomic_write
 from pondering.project.documents import read_yaml
 from pondering.report.figures.methods import best_methods
+from pondering.report.pages.summary import solved
 from pondering.results.results import Results
-from pondering.results.statistics import SOLVED_ERROR
 from pondering.results.tables import best_setting, evaluated, headline, per_seed, splits_of
 from pondering.results.units import Unit, number_text
 
@@ -77,74 +77,64 @@ def story(results: Results, judged: Mapping[str, Any], screens: Path) -> list[st
         screens: the folder of the published screens.
     """
     verdicts = {each["id"]: each["verdict"] for each in judged["claims"]}
-    numbers, findings = Numbers(results, judged, screens), []
+    findings = []
     for each in read_yaml(Path(__file__).with_name("findings.yaml")).get(results.profile, []):
         if each["rests_on"].items() <= verdicts.items():
             try:
-                text = re.sub(r"{(.+?)}", lambda source: numbers.text(source[1]), each["text"])
+                text = re.sub(
+                    r"{(.+?)}",
+                    lambda source: number(source[1], results, judged, screens),
+                    each["text"],
+                )
             except LookupError:  # not run, or not measured
                 continue
             findings.append(text)
     return findings
 
 
-class Numbers:
-    """The numbers that a text may name.
+def number(source: str, results: Results, judged: Mapping[str, Any], screens: Path) -> str:
+    """A number that a text names, with its unit.
 
     Args:
+        source: "G1 plain_error" is a claim's quantity as `in_words` has it. "parity act
+            0.001,0.01 solved" counts the networks of a mechanism at these settings that solve an
+            experiment; "error" and "steps" are means over them, "best" is the setting with the
+            lowest error. "screen parity-recipe act today" counts those of an arm of a screen.
         results, judged, screens: see `story`.
+
+    Raises:
+        LookupError: it was not run, or not measured.
     """
-
-    def __init__(self, results: Results, judged: Mapping[str, Any], screens: Path) -> None:
-        self._results, self._screens = results, screens
-        self._claims = {each["id"]: each["estimates"] for each in judged["claims"]}
-
-    def text(self, source: str) -> str:
-        """A number with its unit.
-
-        Args:
-            source: "G1 plain_error" is a claim's quantity as `in_words` has it. "parity act
-                0.001,0.01 solved" counts the networks of a mechanism at these settings that solve
-                an experiment; "error" and "steps" are means over them, "best" is the setting with
-                the lowest error. "screen parity-recipe act today" counts those of an arm of a
-                screen.
-
-        Raises:
-            LookupError: it was not run, or not measured.
-        """
-        if re.match(r"[A-Z]\d", source):
-            claim, _, quantity = source.partition(" ")
-            return in_words(quantity, self._claims[claim])
-        if source.startswith("screen "):
-            return _solved(self._screened(*source.split(maxsplit=3)[1:]))
-        experiment, mechanism, settings, what = source.split()
-        name, _, split = experiment.partition("/")
-        table = self._results.tables[name]
-        shown = per_seed(headline(table))
-        best = settings == "best"
-        chosen = [best_setting(shown, mechanism)] if best else [*map(float, settings.split(","))]
-        seeds = per_seed(evaluated(table, split=split)) if split else shown
-        networks = seeds[(seeds["mechanism"] == mechanism) & seeds["setting"].isin(chosen)]
-        if networks.empty:
-            raise KeyError(source)
-        if what == "solved":
-            return _solved(networks["error"])
-        if what == "steps":
-            return number_text(networks["ponder_time"].mean(), "steps")
-        return number_text(networks["error"].mean(), "share")
-
-    def _screened(self, screen: str, mechanism: str, arm: str = "") -> pd.Series:
-        """The last training error of every network of an arm, or of all arms."""
-        path = self._screens / f"{screen}.csv"
-        if not path.is_file():
-            raise KeyError(screen)
-        rows = pd.read_csv(path).sort_values("update")
-        rows = rows[(rows["mechanism"] == mechanism) & rows["arm"].str.contains(arm, regex=False)]
-        return rows.groupby(["arm", "setting", "seed"])["error"].last()
+    if re.match(r"[A-Z]\d", source):
+        claim, _, quantity = source.partition(" ")
+        return in_words(quantity, {e["id"]: e["estimates"] for e in judged["claims"]}[claim])
+    if source.startswith("screen "):
+        screen, mechanism, *arms = source.split(maxsplit=3)[1:]
+        return solved(_screened(screens / f"{screen}.csv", mechanism, *arms))
+    experiment, mechanism, settings, what = source.split()
+    name, _, split = experiment.partition("/")
+    table = results.tables[name]
+    shown = per_seed(headline(table))
+    best = settings == "best"
+    chosen = [best_setting(shown, mechanism)] if best else [*map(float, settings.split(","))]
+    seeds = per_seed(evaluated(table, split=split)) if split else shown
+    networks = seeds[(seeds["mechanism"] == mechanism) & seeds["setting"].isin(chosen)]
+    if networks.empty:
+        raise KeyError(source)
+    if what == "solved":
+        return solved(networks["error"])
+    if what == "steps":
+        return number_text(networks["ponder_time"].mean(), "steps")
+    return number_text(networks["error"].mean(), "share")
 
 
-def _solved(errors: pd.Series) -> str:
-    return f"{(errors < SOLVED_ERROR).sum()} of {len(errors)}"
+def _screened(path: Path, mechanism: str, arm: str = "") -> pd.Series:
+    """The last training error of every network of an arm, or of all arms, of a screen's file."""
+    if not path.is_file():
+        raise KeyError(path.stem)
+    rows = pd.read_csv(path).sort_values("update")
+    rows = rows[(rows["mechanism"] == mechanism) & rows["arm"].str.contains(arm, regex=False)]
+    return rows.groupby(["arm", "setting", "seed"])["error"].last()
 
 
 def write_readme(path: Path, profile: str, section: str) -> None:

@@ -12,7 +12,8 @@ import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
-from pondering.report.figures.methods import best_methods, method_of
+from pondering.params.replica import title_of
+from pondering.report.figures.methods import Method, best_methods
 from pondering.report.pages import names
 from pondering.results.results import Card
 from pondering.results.statistics import SOLVED_ERROR, mean_interval
@@ -66,7 +67,7 @@ def summary_rows(
     for mechanism in there:
         settings = sorted(table.loc[table["mechanism"] == mechanism, "setting"].unique())
         for setting, split in product(settings, splits):
-            method = method_of(mechanism, float(setting))
+            method = Method(mechanism, float(setting))
             group = method.of(seeds[split])
             if len(group):
                 rows.append(
@@ -76,7 +77,7 @@ def summary_rows(
                         card.splits[split],
                         _error(group["error"], card),
                         _steps(group["ponder_time"]),
-                        _solved(group["error"], solved_error) if card.is_share else "",
+                        solved(group["error"], solved_error) if card.is_share else "",
                         _note(group["status"]),
                         (mechanism, setting) in best,
                     )
@@ -94,8 +95,9 @@ def _steps(steps: pd.Series) -> str:
     return "" if steps.isna().all() else f"{steps.mean():.2f}"
 
 
-def _solved(errors: pd.Series, solved_error: float) -> str:
-    return f"{(errors < solved_error).sum()} of {len(errors)}"
+def solved(errors: pd.Series, below: float = SOLVED_ERROR) -> str:
+    """How many of some networks have solved their task."""
+    return f"{(errors < below).sum()} of {len(errors)}"
 
 
 def _note(status: pd.Series) -> str:
@@ -116,7 +118,7 @@ def trained_in_words(config: ExperimentConfig) -> str:
         f"of {config.training.batch} examples",
         f"learning rate {_each({name: config.learning_rate(name) for name in trained})}",
     ]
-    extras = {names.TITLES[name]: ", ".join(own_values(config, name)) for name in trained}
+    extras = {title_of(name): ", ".join(own_values(config, name)) for name in trained}
     parts += [f"{title} with {values}" for title, values in extras.items() if values]
     return "; ".join(parts) + "."
 
@@ -124,7 +126,7 @@ def trained_in_words(config: ExperimentConfig) -> str:
 def unequal_training(curves: pd.DataFrame, mechanisms: Sequence[str]) -> str:
     """How many updates the longest training of each mechanism had; empty where all had as many."""
     ends = curves.groupby("mechanism")["update"].max()
-    updates = {names.TITLES[each]: ends[each] for each in mechanisms if each in ends}
+    updates = {title_of(each): ends[each] for each in mechanisms if each in ends}
     if len(set(updates.values())) < 2:
         return ""
     lengths = ", ".join(f"{title} {value:,.0f}" for title, value in updates.items())
@@ -135,7 +137,7 @@ def _each(values: Mapping[str, float]) -> str:
     """The value of most mechanisms, then other values with the mechanism's name."""
     texts = {name: _plain(value) for name, value in values.items()}
     usual = max(texts.values(), key=[*texts.values()].count, default="none")
-    others = (f"{text} for {names.TITLES[name]}" for name, text in texts.items() if text != usual)
+    others = (f"{text} for {title_of(name)}" for name, text in texts.items() if text != usual)
     return ", ".join([usual, *others])
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pondering.claims.claims import Claim
-from pondering.claims.quantities import Quantity
 from pondering.claims.verdicts import Judgement
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig
-from pondering.params.replica import read_variant
+from pondering.params.replica import read_variant, title_of
 from pondering.project.paths import Layout
 from pondering.project.progress import duration
 from pondering.report.figures import FIGURES, FigureSpec, claim_figure, paper
@@ -105,7 +105,7 @@ def page_of(
     settings: Mapping[str, ExperimentConfig],
     layout: Layout,
 ) -> Page:
-    """Gather a report.
+    """Gather a report; experiments come as claims name them, then as the parameters do.
 
     Args:
         results: the results of one profile.
@@ -116,7 +116,9 @@ def page_of(
         layout: where the page will lie, and what it links.
     """
     claims = tuple(_claim(each, results, sizes) for each in judgements)
-    present = _in_order(results, claims, settings)
+    named = [view.section for view in claims if view.section]
+    known = dict.fromkeys([*named, *settings, *sorted(results.tables)])
+    present = [name for name in known if name in results.tables]
     solved = solved_errors([each.claim for each in judgements])
     return Page(
         profile=results.profile,
@@ -138,7 +140,7 @@ def page_of(
             for name in present
         ),
         absent=tuple(name for name in settings if name not in results.tables),
-        stand_ins=tuple(dict.fromkeys(results.stand_ins(present))),
+        stand_ins=tuple(results.stand_ins(present)),
     )
 
 
@@ -160,18 +162,7 @@ def _figures(
 
 def _place(of: FigureSpec | Claim, results: Results) -> str | None:
     """The experiment in whose section a figure or a claim stands: its first that has results."""
-    named = of.experiment if isinstance(of, FigureSpec) else of.experiments
-    return next((each for each in named if each in results.tables), None)
-
-
-def _in_order(results: Results, claims: Sequence[ClaimView], settings: Iterable[str]) -> list[str]:
-    """The experiments that have a table: as claims name them, then as the parameters do."""
-    named = [view.section for view in claims if view.section]
-    return [
-        name
-        for name in dict.fromkeys([*named, *settings, *sorted(results.tables)])
-        if name in results.tables
-    ]
+    return next((each for each in of.experiments if each in results.tables), None)
 
 
 def _claim(
@@ -179,7 +170,7 @@ def _claim(
 ) -> ClaimView:
     claim = judgement.claim
     core = [
-        (_value(each), ": ".join(filter(None, (each.part, each.label))))
+        (number_text(each.value, each.unit), ": ".join(filter(None, (each.part, each.label))))
         for name in claim.core
         for each in judgement.quantities
         if each.name == name
@@ -195,10 +186,6 @@ def _claim(
     )
 
 
-def _value(quantity: Quantity) -> str:
-    return number_text(quantity.value, quantity.unit)
-
-
 def _section(
     name: str,
     results: Results,
@@ -208,17 +195,17 @@ def _section(
     solved_error: float,
     layout: Layout,
 ) -> Section:
-    table, card, curves = results.tables[name], results.cards[name], results.curves.get(name)
+    table, card = results.tables[name], results.cards[name]
     there = {read_variant(each)[0] for each in table["mechanism"].unique()}
     named = config.mechanisms if config else ()
     rows = tuple(summary_rows(table, card, solved_error))
-    trained = [each for each in names.TITLES if each in there]
+    trained = [each for each in MECHANISMS if each in there]
     screens = sorted(layout.screens.glob(f"{name}-*.png"))
     files = [
         ("table", layout.table(name)),
         ("settings", layout.provenance(name)),
         ("networks", layout.networks(name)),
-        *((f"curves of {names.TITLES[each]}", layout.curves(name, each)) for each in trained),
+        *((f"curves of {title_of(each)}", layout.curves(name, each)) for each in trained),
         *((f"screen {path.stem}", path) for path in screens),
     ]
     return Section(
@@ -228,9 +215,9 @@ def _section(
         rows=rows,
         several_splits=len({row.split for row in rows}) > 1,
         solved_error=solved_error,
-        unequal=unequal_training(curves, trained) if curves is not None else "",
+        unequal=unequal_training(results.curves_of(name), trained),
         paper_size=paper.SIZES.get(name, ""),
-        missing=tuple(names.TITLES[each] for each in named if each not in there),
+        missing=tuple(title_of(each) for each in named if each not in there),
         figures=figures,
         claims=tuple(each for each in claims if each.section == name),
         elsewhere=tuple(
