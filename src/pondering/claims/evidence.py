@@ -128,7 +128,9 @@ class Evidence:
         try:
             return self.sweep(experiment, "repeat", at_most=1)
         except InsufficientError as problem:
-            raise NotRunError(f"{experiment} has no runs of the plain network (rho 1)") from problem
+            raise self.not_run(
+                f"{experiment} has no runs of the plain network (rho 1)"
+            ) from problem
 
     def variants(self, experiment: str, mechanism: str) -> list[str]:
         """A mechanism as the table of an experiment writes it: without options, and with any.

@@ -39,8 +39,7 @@ def exits_command(experiment: str, profile: str | None) -> None:
     """Compare exit rules on the networks of EXPERIMENT at equal mean steps.
 
     \b
-    pondering exits comparison
-    pondering exits mnist --profile reduced
+    pondering exits comparison --profile reduced
     """
     from pondering.results.results import Results
 

@@ -29,7 +29,7 @@ CURVE_COLUMNS = (
     "experiment", "mechanism", "setting", "seed", "update", "loss", "error", "ponder_time",
     "remainder", "computed_steps",
 )  # fmt: skip
-"""The columns of each kind of table. Evaluation tables, exit tables and curves have these alone."""
+"""The columns of each kind of table. Some evaluation tables have one more, `seen`."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def updates_to_solve(curves: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["mechanism", "setting", "seed"]
     everyone = curves[keys].drop_duplicates()
-    reached = curves[curves["error"] < FOJO_SOLVED].groupby(keys, as_index=False)["update"].min()
+    reached = curves[curves["error"] <= FOJO_SOLVED].groupby(keys, as_index=False)["update"].min()
     return everyone.merge(reached, on=keys, how="left").sort_values(keys, ignore_index=True)
 
 

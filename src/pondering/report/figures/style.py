@@ -68,7 +68,7 @@ STYLE: Any = {
     "lines.linewidth": 1.6,
     "lines.markersize": 4.5,
     "hatch.linewidth": 0.7,
-    "figure.dpi": 180,  # texts are measured as the PNG has them
+    "figure.dpi": 180,  # texts are measured at it
     "figure.facecolor": PAPER,
     "axes.facecolor": PAPER,
     "svg.fonttype": "none",
