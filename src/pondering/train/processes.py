@@ -32,6 +32,7 @@ class News:
     def __init__(self, shards: Sequence[Shard], listen: Callable[[list[Row]], None]) -> None:
         self._shards, self._listen = shards, listen
         self._updates: dict[int, int] = {}
+        self._at_pace = set[int]()  # shards that are beyond their first block
         self._label = f"{shards[0].params.profile} {shards[0].experiment}"
         for shard in {each.mechanism: each for each in shards}.values():
             if shard.without_kernels:
@@ -40,15 +41,28 @@ class News:
         self.bar = progress_bar(self._label, sum(shard.updates for shard in shards))
 
     def tell(self, shard: int, update: int, rows: list[Row], numbers: dict[str, float]) -> None:
-        """A shard has come to an update, with new curve rows and its latest numbers."""
-        one = self._shards[shard]
-        if shard not in self._updates and update:
+        """A shard has come to an update, with new curve rows and its latest numbers.
+
+        Its first news is where it starts, its second the end of its first block.
+        """
+        one, before = self._shards[shard], self._updates.get(shard)
+        done = update - (before or 0)
+        if before is None and update:
             print(f"{self._label} {one.mechanism}: going on from update {update:,}", flush=True)
-            self.bar.initial += update  # done before, so they say nothing of the pace
         self._updates[shard] = update
         self._listen([{"experiment": one.experiment} | row for row in rows])
         self.bar.set_postfix({k: f"{v:.3g}" for k, v in numbers.items()}, refresh=False)
-        self.bar.update(sum(self._updates.values()) - self.bar.n)
+        if shard in self._at_pace:
+            self.bar.update(done)
+            return
+        # Done before, or while loops were compiled: they say nothing of the pace.
+        self.bar.n += done
+        self.bar.initial += done
+        self.bar.last_print_n += done
+        if before is not None:
+            if not self._at_pace:
+                self.bar.unpause()  # the clock starts at the end of the first block of all
+            self._at_pace.add(shard)
 
 
 def train_here(shards: Sequence[Shard], news: News) -> None:
