@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.project.command import stage
@@ -18,10 +16,9 @@ def main(profile: str, data: str) -> None:
         from pondering.data.fetch import chosen_mirror, fetch_all
         from pondering.params.read import load_params
         from pondering.project.atomic import atomic_write, json_text
-        from pondering.project.paths import Layout
 
-        download = load_params(Path("params.yaml"), profile).download
-        raw = Layout(Path(), profile).raw
+        params = load_params(profile=profile)
+        download, raw = params.download, params.layout.raw
         mirror = chosen_mirror(download.mirror)
         files = fetch_all(
             download.needed(profile, data), raw, mirror, say=lambda line: click.echo(line, err=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.project.command import stage
@@ -18,9 +16,7 @@ def main(profile: str, experiment: str) -> None:
         from pondering.evaluate.stage import plan, run
         from pondering.params.read import load_params
 
-        params = load_params(Path("params.yaml"), profile)
-        params.experiment(experiment)
-        run(plan(params, experiment, Path()))
+        run(plan(load_params(profile=profile), experiment))
 
 
 if __name__ == "__main__":

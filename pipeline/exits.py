@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.project.command import stage
@@ -20,10 +18,10 @@ def main(profile: str, experiments: tuple[str, ...]) -> None:
         from pondering.params.read import load_params
         from pondering.project import machine
 
-        params = load_params(Path("params.yaml"), profile)
+        params = load_params(profile=profile)
         machine.settle(params.compute.threads)
         for experiment in experiments:
-            exits.run(plan(params, experiment, Path()))
+            exits.run(plan(params, experiment))
             click.echo(f"exits: {experiment}")
 
 

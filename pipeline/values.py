@@ -17,7 +17,7 @@ def main(profile: str) -> None:
         from pondering.params.read import load_params
         from pondering.project.atomic import json_text, write_together
 
-        params = load_params(Path("params.yaml"), profile)
+        params = load_params(profile=profile)
         write_together(
             {
                 Path("data/values", profile, f"{name}.json"): json_text(

@@ -72,7 +72,7 @@ def trained_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     params = tiny.freeze_all(root)
     for experiment, mechanisms in TRAINED.items():
         for mechanism in mechanisms:
-            train(params, experiment, root, (mechanism,))
+            train(params, experiment, (mechanism,))
     return root
 
 
@@ -91,7 +91,7 @@ def ponder_all(
     """All replicas and their record of one input, without the code under test."""
     params = load_params(root / "params.yaml")
     task = make_task(params.experiment(experiment).task, experiment)
-    found = load_trained(Layout(root, "quick"), params, experiment, mechanism, task)
+    found = load_trained(params, experiment, mechanism, task)
     batch = task.parse(text).torch().replicate(len(found.replicas))
     found.network.path = "readable"
     with torch.no_grad():

@@ -65,7 +65,7 @@ def test_the_time_left_is_judged_by_what_comes_after_the_first_block(
     fresh: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Start-up and compilation say nothing of the pace, nor does what an earlier run has done."""
-    one = tiny.shard(fresh, load_params(fresh / "params.yaml"))  # of 500 updates
+    one = tiny.shard(load_params(fresh / "params.yaml"))  # of 500 updates
     news = processes.News([one, one], lambda rows: None)
     bar, clock = news.bar, [0.0]
     bar._time, bar.start_t, bar.last_print_t = lambda: clock[0], 0.0, 0.0

@@ -20,7 +20,6 @@ from pondering.params.read import ExperimentConfig, Params
 from pondering.params.replica import Replica, setting_text
 from pondering.project.atomic import atomic_write, json_text
 from pondering.project.errors import UserError
-from pondering.project.paths import PUBLISHED, Layout
 from pondering.results.results import read_table
 from pondering.results.tables import best_setting, headline, per_seed
 from pondering.tasks import make_task
@@ -32,7 +31,7 @@ KINDS = ("cards", "curves", "models", "provenance", "tables", "traces")
 """Folders that hold nothing but the last published results."""
 
 
-def publish(params: Params, root: Path) -> Path:
+def publish(params: Params) -> Path:
     """Copy a profile's results, page and chosen networks to reports/PROFILE.
 
     Returns:
@@ -42,22 +41,22 @@ def publish(params: Params, root: Path) -> Path:
         UserError: a result is missing, or of other values or another program than today's; nothing
             has been copied.
     """
-    local, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
+    local, there = params.layout, params.published
     files: dict[Path, bytes | str] = {}
     for experiment, config in params.experiments.items():
-        merged = merge(params, experiment, root)
-        _refuse_unfinished(local, params, experiment, merged)
+        merged = merge(params, experiment)
+        _refuse_unfinished(params, experiment, merged)
         seeds = per_seed(headline(read_table(local.table(experiment))))
         task, index = make_task(config.task, experiment, local.frozen(experiment)), {}
         for mechanism in config.mechanisms:
             here = not merged.has_all(mechanism)
-            trained = load_trained(local, params, experiment, mechanism, task) if here else None
+            trained = load_trained(params, experiment, mechanism, task) if here else None
             folder, setting = there.run(experiment, mechanism), best_setting(seeds, mechanism)
             if taken := copy(folder, config, mechanism, trained, setting, merged.published):
                 index[mechanism] = taken[0]
                 files |= taken[1]
         files[there.networks(experiment) / "index.json"] = json_text(index)
-    files[there.report / NAME] = replicas_csv(params, root)
+    files[there.report / NAME] = replicas_csv(params)
     for path in local.report.rglob("*"):
         name = path.relative_to(local.report)
         if path.is_file() and name.parts[0] != "networks":
@@ -71,19 +70,20 @@ def publish(params: Params, root: Path) -> Path:
     return there.report
 
 
-def _refuse_unfinished(local: Layout, params: Params, experiment: str, merged: Merge) -> None:
+def _refuse_unfinished(params: Params, experiment: str, merged: Merge) -> None:
     """Refuse an experiment whose results are not all there, or not those of today's values."""
+    local = params.layout
     needed = (local.table(experiment), local.traces(experiment), local.card(experiment))
     for path in (*needed, local.report / "claims.json", local.report / "index.html"):
         if not path.is_file():
             todo = f"with `profile: {params.profile}` in params.yaml run `dvc repro` first"
             raise UserError(f"{path}: no such file; {todo}")
     for mechanism in params.experiment(experiment).mechanisms:
-        done = {**trained_here(local, params, experiment, mechanism), **merged.published}
+        done = {**trained_here(params, experiment, mechanism), **merged.published}
         for replica in params.experiment(experiment).replicas(mechanism):
             if replica not in done:
-                stage = f"dvc repro {params.training(experiment)}"
-                raise UserError(f"{experiment}: {replica.text()} is not trained; run `{stage}`")
+                todo = params.training(experiment)
+                raise UserError(f"{experiment}: {replica.text()} is not trained; run `{todo}`")
 
 
 def copy(

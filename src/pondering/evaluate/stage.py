@@ -6,7 +6,6 @@ import json
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from pondering.evaluate.merge import Merge, merge
 from pondering.params.read import ExperimentConfig, Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
-from pondering.project.paths import PUBLISHED, Layout
+from pondering.project.paths import Layout
 from pondering.results.results import TABLE_COLUMNS
 from pondering.results.tables import best_setting, headline, per_seed, per_setting
 from pondering.tasks import make_task
@@ -36,7 +35,6 @@ class Evaluation:
 
     Args:
         params: the checked parameters; experiment: a name in them.
-        root: the project's folder.
         device: where the networks run.
         task: with its data.
         sets: the frozen evaluation sets by split, tensors (T, B, ...).
@@ -44,7 +42,6 @@ class Evaluation:
 
     params: Params
     experiment: str
-    root: Path
     device: torch.device
     task: Task
     sets: dict[str, Batch]
@@ -57,17 +54,17 @@ class Evaluation:
     @property
     def layout(self) -> Layout:
         """Where its files lie."""
-        return Layout(self.root, self.params.profile)
+        return self.params.layout
 
     @property
     def published(self) -> Layout:
         """Where its published results lie."""
-        return Layout(self.root, self.params.profile, PUBLISHED)
+        return self.params.published
 
     @cached_property
     def merge(self) -> Merge:
         """The published results of replicas that are not here."""
-        return merge(self.params, self.experiment, self.root)
+        return merge(self.params, self.experiment)
 
     def trained(self) -> dict[str, Trained]:
         """The replicas that are here, by mechanism.
@@ -75,22 +72,24 @@ class Evaluation:
         Raises:
             UserError: missing, damaged, or trained with other values than these.
         """
-        place = self.layout, self.params, self.experiment
         here = (each for each in self.config.mechanisms if not self.merge.has_all(each))
-        return {each: load_trained(*place, each, self.task, self.device) for each in here}
+        return {
+            each: load_trained(self.params, self.experiment, each, self.task, self.device)
+            for each in here
+        }
 
 
-def plan(params: Params, experiment: str, root: Path) -> Evaluation:
+def plan(params: Params, experiment: str) -> Evaluation:
     """Read what an evaluation needs besides the trained replicas.
 
     Raises:
         UserError: no such experiment; its frozen data are missing or damaged.
     """
     device, config = pick_device(params.device), params.experiment(experiment)
-    frozen = Layout(root, params.profile).frozen(experiment)
+    frozen = params.layout.frozen(experiment)
     task = make_task(config.task, experiment, frozen)
     sets = {s: batch.torch(device) for s, batch in unpack(read_arrays(frozen)).items()}
-    return Evaluation(params, experiment, root, device, task, sets)
+    return Evaluation(params, experiment, device, task, sets)
 
 
 def run(work: Evaluation) -> None:
@@ -130,7 +129,7 @@ def origin(work: Evaluation) -> dict[str, Any]:
     values, layout = work.config.plain(), work.layout
     runs = {each: layout.run(work.experiment, each) for each in work.config.mechanisms}
     found = provenance.record(
-        work.root,
+        work.params.root,
         sha256_file(layout.frozen(work.experiment)),
         machine.name_of(work.device),
         torch.get_num_threads(),

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 from pondering.params.replica import Replica, setting_text
 from pondering.params.schema import Params
-from pondering.project.paths import PUBLISHED, Layout
+from pondering.project.paths import Layout
 from pondering.train.replica import ByHash, by_hash, file_of, read
 
 NAME = "replicas.csv"
@@ -43,17 +42,17 @@ def row_of(replica: Replica) -> tuple[str, str, str]:
     return replica.variant, setting_text(replica.setting), str(replica.seed)
 
 
-def replicas_csv(params: Params, root: Path) -> str:
+def replicas_csv(params: Params) -> str:
     """The file's content: every replica of a profile that is trained or published."""
-    there, text = Layout(root, params.profile, PUBLISHED), io.StringIO()
+    text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
     for experiment, config in params.experiments.items():
         for mechanism in config.mechanisms:
             replicas = by_hash(params, experiment, mechanism)
-            rows = published(there, experiment, replicas)
+            rows = published(params.published, experiment, replicas)
             for sha256, replica in replicas.items():
-                if done := read(file_of(root, sha256)):
+                if done := read(file_of(params.root, sha256)):
                     names = (experiment, *row_of(replica), sha256, done.status)
                     origin = done.record["path"], done.record["commit"]
                     rows[sha256] = dict(zip(COLUMNS, (*names, *origin), strict=True))
