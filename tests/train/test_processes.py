@@ -71,9 +71,10 @@ def test_the_time_left_is_judged_by_what_comes_after_the_first_block(
     bar._time, bar.start_t, bar.last_print_t = lambda: clock[0], 0.0, 0.0
     told = [(0, 0, 1), (1, 1, 200), (0, 40, 10), (1, 41, 210), (0, 60, 20), (0, 80, 30)]
     for shard, clock[0], update in told:
-        news.tell(shard, update, [], {})
+        news.tell(shard, update, [], {"loss": 0.5})
     lines = [line for line in capsys.readouterr().out.splitlines() if "left" in line]
-    assert lines == ["quick tiny: 240 of 1000 updates, 25:20 left"]  # 760 in steps of 20 in 40 s
+    # 760, by 20 in 40 seconds
+    assert lines == ["quick tiny: 240 of 1000 updates, 25:20 left, loss=0.5"]
 
 
 @pytest.fixture(scope="module")

@@ -6,25 +6,30 @@ import ctypes
 import functools
 import multiprocessing
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from tqdm import tqdm
+
 from pondering.project.command import stage
 from pondering.project.errors import Interrupted
-from pondering.project.progress import progress_bar
 from pondering.train.cut import processes
 from pondering.train.shard import SIGNALS, Shard, finish, stop_signals, train
 from pondering.train.trainer import Row
 
+LINE = "{desc}: {n_fmt} of {total_fmt} updates, {remaining} left{postfix}\n"
 SECONDS_BETWEEN_LOOKS = 0.5
 END_WITH_PARENT = 1  # of prctl(2): the signal that a process gets when its parent ends
 
 
 class News:
-    """What shards tell while they train: to a bar or lines, and to a listener.
+    """What shards tell while they train: to a listener, and to a bar on a terminal.
+
+    Elsewhere the bar is a line every half minute.
 
     First of all, why some of them have no kernels on a GPU.
     """
@@ -38,7 +43,18 @@ class News:
             if shard.without_kernels:
                 said = f"{shard.experiment} {shard.mechanism}: {shard.without_kernels}"
                 print(f"{said}; it trains by torch's own calls", flush=True)
-        self.bar = progress_bar(self._label, sum(shard.updates for shard in shards))
+        terminal = sys.stderr.isatty()
+        self.bar = tqdm(
+            total=sum(shard.updates for shard in shards),
+            desc=self._label,
+            unit=" updates",
+            leave=not terminal,
+            file=sys.stderr if terminal else sys.stdout,
+            mininterval=1 if terminal else 30,
+            miniters=1,
+            delay=1,
+            bar_format=None if terminal else LINE,
+        )
 
     def tell(self, shard: int, update: int, rows: list[Row], numbers: dict[str, float]) -> None:
         """A shard has come to an update, with new curve rows and its latest numbers.
