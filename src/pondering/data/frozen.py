@@ -18,25 +18,18 @@ from pondering.tasks.base import Batch, Task
 
 Arrays = Mapping[str, NDArray[Any]]
 CELL_NAMES = {"tanh_rnn": "tanh RNN", "gru": "GRU", "lstm": "LSTM", "conv_mlp": "CNN and MLP"}
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: equal arrays, equal bytes
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
-    """Write a compressed .npz; see `packed`."""
-    atomic_write(path, packed(arrays))
-
-
-def packed(arrays: Arrays) -> bytes:
-    """A compressed .npz whose bytes depend on the arrays alone."""
+    """Write a compressed .npz whose bytes depend on the arrays alone."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, array in arrays.items():
             entry = io.BytesIO()
             np.save(entry, array, allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entry.getvalue(), compresslevel=1)
-    return buffer.getvalue()
+            info = zipfile.ZipInfo(f"{name}.npy")  # of 1980, not of now
+            archive.writestr(info, entry.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=1)
+    atomic_write(path, buffer.getvalue())
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
