@@ -92,9 +92,9 @@ def train_here(shards: Sequence[Shard], news: News) -> None:
     with news.bar:
         if at_once > 1:
             _side_by_side(shards, at_once, news)
-            return
-        for number, shard in enumerate(shards):
-            finish(shard, train(shard, functools.partial(news.tell, number)))
+        else:
+            for number, shard in enumerate(shards):
+                finish(shard, train(shard, functools.partial(news.tell, number)))
 
 
 def _side_by_side(shards: Sequence[Shard], at_once: int, news: News) -> None:

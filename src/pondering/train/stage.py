@@ -40,15 +40,13 @@ def run(
     names = mechanisms or tuple(params.experiment(experiment).mechanisms)
     planned = {each: by_hash(params, experiment, each) for each in names}
     every = {sha256: each for replicas in planned.values() for sha256, each in replicas.items()}
-    missing = missing_of(params, experiment, every)
-    if there := len(every) - len(missing):
-        name = f"{params.profile} {experiment}"
-        print(f"{name}: {there} of {len(every)} replicas are trained", flush=True)
-    if missing:
-        with alone(params.layout.checkpoints(experiment) / "lock"):
-            # Another process may have trained it meanwhile.
-            if missing := missing_of(params, experiment, every):
-                _train(params, experiment, planned, missing, listen)
+    with alone(params.layout.checkpoints(experiment) / "lock"):
+        missing = missing_of(params, experiment, every)
+        if there := len(every) - len(missing):
+            name = f"{params.profile} {experiment}"
+            print(f"{name}: {there} of {len(every)} replicas are trained", flush=True)
+        if missing:
+            _train(params, experiment, planned, missing, listen)
     for mechanism, replicas in planned.items():
         write_outs(params, experiment, mechanism, replicas)
 
