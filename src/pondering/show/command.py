@@ -140,10 +140,9 @@ def _how_good(card: Card, task: Task) -> str:
     if card.status != "finished":
         words += f", {card.status}"
     if card.error is not None:
-        is_share = task.worst_error == 1
-        wrong = f"error {number_text(card.error, 'share')}"
-        if not is_share:
-            wrong = f"{card.error:.2f} {task.unit}"
+        wrong = f"{card.error:.2f} {task.unit}"
+        if task.worst_error == 1:
+            wrong = f"error {number_text(card.error, 'share')}"
         words += f"; on the test set: {wrong}, {card.ponder_time:.2f} steps"
     return words
 
