@@ -23,8 +23,7 @@ def main(profile: str, experiment: str, mechanism: tuple[str, ...]) -> None:
         params = load_params(profile=profile)
         config = params.experiment(experiment)
         names = mechanism or tuple(config.mechanisms)
-        values = {each: config.of_mechanism(each) for each in names}
-        with track.live(profile, experiment, values) as listen:
+        with track.live(params, experiment) as listen:
             run(params, experiment, names, listen)
         frozen, target = params.layout.frozen(experiment), params.layout.card(experiment)
         card(make_task(config.task, experiment, frozen), config, frozen, target)
