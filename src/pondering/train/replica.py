@@ -22,6 +22,7 @@ from pondering.params.schema import ExperimentConfig, Params
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
 from pondering.project.provenance import hash_values
+from pondering.tasks import TASKS
 from pondering.train import program
 
 Array = NDArray[Any]
@@ -86,12 +87,12 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
 
 
 def _task_values(task: Mapping[str, Any]) -> dict[str, Any]:
-    defaults = program.task_defaults(task["name"])
+    kind = TASKS.get(task["name"])  # its class has the defaults
     return {
         name: value
         for name, value in task.items()
         if not name.startswith("test_")
-        and (name not in defaults or json.dumps(value) != json.dumps(defaults[name]))
+        and not (hasattr(kind, name) and json.dumps(value) == json.dumps(getattr(kind, name)))
     }
 
 
