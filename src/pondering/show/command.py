@@ -109,7 +109,7 @@ def _find(
         if table.is_file():
             usual = best_setting(per_seed(headline(read_table(table))), variant.variant)
         try:
-            return load(place, layout.report, variant.variant, setting, seed, usual)
+            return load(place, variant.variant, setting, seed, usual)
         except ValueError as error:
             raise UserError(str(error)) from None
     raise UserError(
