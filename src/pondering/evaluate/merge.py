@@ -96,7 +96,7 @@ def merge(params: Params, experiment: str) -> Merge:
     taken: dict[Replica, str] = {}
     for mechanism in config.mechanisms:
         replicas = by_hash(params, experiment, mechanism)
-        rows = published(params.published, experiment, replicas)
+        rows = published(params, experiment, replicas)
         here = trained_here(params, experiment, mechanism) if rows else {}
         status = {replicas[sha256]: row["status"] for sha256, row in rows.items()}
         taken |= {each: said for each, said in status.items() if each not in here}

@@ -45,7 +45,7 @@ def write_outs(params: Params, experiment: str, mechanism: str, replicas: ByHash
             lines = list(csv.reader(file))[1:]
         rows += [line for line in lines if tuple(line[1:4]) in absent]
         record = json.loads(there.provenance(experiment, mechanism).read_text(encoding="utf-8"))
-        kept = published(there, experiment, replicas)
+        kept = published(params, experiment, replicas)
         new = {key: done for key, done in here.items() if key not in kept}
     if new:
         trainings = _trainings({replicas[key].text(): new[key] for key in new})

@@ -11,25 +11,22 @@ import io
 
 from pondering.params.replica import Replica, setting_text
 from pondering.params.schema import Params
-from pondering.project.paths import Layout
 from pondering.train.replica import ByHash, by_hash, file_of, read
 
 NAME = "replicas.csv"
 COLUMNS = ("experiment", "mechanism", "setting", "seed", "hash", "status", "path", "program")
 
 
-def published(layout: Layout, experiment: str, replicas: ByHash) -> dict[str, dict[str, str]]:
+def published(params: Params, experiment: str, replicas: ByHash) -> dict[str, dict[str, str]]:
     """The rows of those replicas of an experiment that are published, by hash.
 
     The published tables have a replica under the name that it had: under another it is not there.
-
-    Args:
-        layout: of the published results, which may lack `replicas.csv`.
     """
-    if not (layout.report / NAME).is_file():
+    path = params.published.report / NAME
+    if not path.is_file():
         return {}
     names = {sha256: (experiment, *row_of(each)) for sha256, each in replicas.items()}
-    with (layout.report / NAME).open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return {
             row["hash"]: row
             for row in csv.DictReader(file)
@@ -50,7 +47,7 @@ def replicas_csv(params: Params) -> str:
     for experiment, config in params.experiments.items():
         for mechanism in config.mechanisms:
             replicas = by_hash(params, experiment, mechanism)
-            rows = published(params.published, experiment, replicas)
+            rows = published(params, experiment, replicas)
             for sha256, replica in replicas.items():
                 if done := read(file_of(params.root, sha256)):
                     names = (experiment, *row_of(replica), sha256, done.status)

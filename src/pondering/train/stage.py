@@ -54,7 +54,7 @@ def run(
 def missing_of(params: Params, experiment: str, replicas: ByHash) -> list[str]:
     """The hashes of those replicas that have no file and no published results that are kept."""
     keeps = params.compute.published == "keep"
-    kept = published(params.published, experiment, replicas) if keeps else {}
+    kept = published(params, experiment, replicas) if keeps else {}
     return [
         each for each in replicas if each not in kept and not file_of(params.root, each).is_file()
     ]
