@@ -14,15 +14,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pondering.evaluate.load import Trained, load_trained, trained_here
+from pondering.evaluate.load import trained_here
 from pondering.evaluate.merge import Merge, merge
-from pondering.params.read import ExperimentConfig, Params
+from pondering.params.read import Params
 from pondering.params.replica import Replica, setting_text
 from pondering.project.atomic import atomic_write, json_text
 from pondering.project.errors import UserError
 from pondering.results.results import read_table
 from pondering.results.tables import best_setting, headline, per_seed
-from pondering.tasks import make_task
 from pondering.train.replica import read_tensors, stack
 from pondering.train.replicas_csv import NAME, replicas_csv
 
@@ -47,12 +46,10 @@ def publish(params: Params) -> Path:
         merged = merge(params, experiment)
         _refuse_unfinished(params, experiment, merged)
         seeds = per_seed(headline(read_table(local.table(experiment))))
-        task, index = make_task(config.task, experiment, local.frozen(experiment)), {}
+        index = {}
         for mechanism in config.mechanisms:
-            here = not merged.has_all(mechanism)
-            trained = load_trained(params, experiment, mechanism, task) if here else None
-            folder, setting = there.run(experiment, mechanism), best_setting(seeds, mechanism)
-            if taken := copy(folder, config, mechanism, trained, setting, merged.published):
+            setting = best_setting(seeds, mechanism)
+            if taken := copy(params, experiment, mechanism, setting, merged.published):
                 index[mechanism] = taken[0]
                 files |= taken[1]
         files[there.networks(experiment) / "index.json"] = json_text(index)
@@ -87,19 +84,15 @@ def _refuse_unfinished(params: Params, experiment: str, merged: Merge) -> None:
 
 
 def copy(
-    folder: Path,
-    config: ExperimentConfig,
+    params: Params,
+    experiment: str,
     mechanism: str,
-    trained: Trained | None,
     setting: float | None,
     published: Mapping[Replica, str],
 ) -> tuple[dict[str, Any], dict[Path, bytes | str]] | None:
     """The networks of a mechanism that are to be published.
 
     Args:
-        folder: where they go.
-        config: the experiment.
-        trained: the replicas that are here, if there are any.
         setting: the one that pages show.
         published: the status of those replicas of the experiment whose results are published. One
             whose parameters are, too, may be taken again, for the others the next in line is.
@@ -107,11 +100,13 @@ def copy(
     Returns:
         What index.json says of the mechanism, and the files to write; None: no network is left.
     """
+    config, folder = params.experiment(experiment), params.published.run(experiment, mechanism)
     status = {each: said for each, said in published.items() if each.mechanism == mechanism}
     parameters = {each: p for each, p in _published(folder, mechanism).items() if each in status}
-    if trained:
-        parameters |= _each(trained.replicas, dict(trained.network.named_parameters()))
-        status |= dict(zip(trained.replicas, trained.status, strict=True))
+    here = trained_here(params, experiment, mechanism)
+    stacked = params.layout.run(experiment, mechanism) / "parameters.safetensors"
+    parameters |= _each([*here], read_tensors(stacked, "pt")[0])
+    status |= here
     line = [each for each in in_line(status, setting) if each in parameters]
     if not line:
         return None
@@ -124,7 +119,7 @@ def copy(
     ]
     records = {each: each.record() | {"status": status[each]} for each in taken}
     kept = torch.float16 if count else torch.float32
-    numbers = [{n: p.detach().to(kept).numpy() for n, p in parameters[k].items()} for k in taken]
+    numbers = [{n: p.to(kept).numpy() for n, p in parameters[k].items()} for k in taken]
     whole = {"config": config.of_mechanism(mechanism), "replicas": list(records.values())}
     return records[line[0]], {
         folder / "parameters.safetensors": stack(numbers),
