@@ -17,16 +17,12 @@ def main(profile: str, experiment: str, mechanism: tuple[str, ...]) -> None:
         from pondering import track
         from pondering.data.frozen import card
         from pondering.params.read import load_params
-        from pondering.tasks import make_task
         from pondering.train.stage import run
 
         params = load_params(profile=profile)
-        config = params.experiment(experiment)
-        names = mechanism or tuple(config.mechanisms)
         with track.live(params, experiment) as listen:
-            run(params, experiment, names, listen)
-        frozen, target = params.layout.frozen(experiment), params.layout.card(experiment)
-        card(make_task(config.task, experiment, frozen), config, frozen, target)
+            run(params, experiment, mechanism, listen)
+        card(params, experiment)
 
 
 if __name__ == "__main__":

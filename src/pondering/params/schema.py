@@ -149,8 +149,7 @@ class ExperimentConfig(Model):
 
     def seeds_of(self, mechanism: str) -> tuple[int, ...]:
         """Seeds of a mechanism."""
-        seeds = self.mechanism(mechanism).seeds
-        return self.seeds if seeds is None else seeds
+        return self.mechanism(mechanism).seeds or self.seeds
 
     def updates(self, mechanism: str) -> int:
         """Planned updates of a mechanism."""
