@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from pondering.evaluate.load import trained_here
-from pondering.evaluate.merge import Merge, merge
+from pondering.evaluate.merge import merge
 from pondering.params.read import Params
 from pondering.params.replica import Replica, setting_text
 from pondering.project.atomic import atomic_write, json_text
@@ -44,7 +44,7 @@ def publish(params: Params) -> Path:
     files: dict[Path, bytes | str] = {}
     for experiment, config in params.experiments.items():
         merged = merge(params, experiment)
-        _refuse_unfinished(params, experiment, merged)
+        _refuse_missing(params, experiment)
         seeds = per_seed(headline(read_table(local.table(experiment))))
         index = {}
         for mechanism in config.mechanisms:
@@ -67,20 +67,14 @@ def publish(params: Params) -> Path:
     return there.report
 
 
-def _refuse_unfinished(params: Params, experiment: str, merged: Merge) -> None:
-    """Refuse an experiment whose results are not all there, or not those of today's values."""
+def _refuse_missing(params: Params, experiment: str) -> None:
+    """Refuse an experiment whose results are not all there."""
     local = params.layout
     needed = (local.table(experiment), local.traces(experiment), local.card(experiment))
     for path in (*needed, local.report / "claims.json", local.report / "index.html"):
         if not path.is_file():
             todo = f"with `profile: {params.profile}` in params.yaml run `dvc repro` first"
             raise UserError(f"{path}: no such file; {todo}")
-    for mechanism in params.experiment(experiment).mechanisms:
-        done = {**trained_here(params, experiment, mechanism), **merged.published}
-        for replica in params.experiment(experiment).replicas(mechanism):
-            if replica not in done:
-                todo = params.training(experiment)
-                raise UserError(f"{experiment}: {replica.text()} is not trained; run `{todo}`")
 
 
 def copy(
@@ -99,6 +93,9 @@ def copy(
 
     Returns:
         What index.json says of the mechanism, and the files to write; None: no network is left.
+
+    Raises:
+        UserError: a network of today's values is not trained.
     """
     config, folder = params.experiment(experiment), params.published.run(experiment, mechanism)
     status = {each: said for each, said in published.items() if each.mechanism == mechanism}
@@ -107,6 +104,10 @@ def copy(
     stacked = params.layout.run(experiment, mechanism) / "parameters.safetensors"
     parameters |= _each([*here], read_tensors(stacked, "pt")[0])
     status |= here
+    for replica in config.replicas(mechanism):
+        if replica not in status:
+            todo = params.training(experiment)
+            raise UserError(f"{experiment}: {replica.text()} is not trained; run `{todo}`")
     line = [each for each in in_line(status, setting) if each in parameters]
     if not line:
         return None
