@@ -27,7 +27,8 @@ from pondering import (
     RandomDepth,
     TanhRNN,
 )
-from pondering.evaluate.load import Trained, load_trained
+from pondering.evaluate.load import Trained
+from pondering.evaluate.stage import plan
 from pondering.model.halting import Halting, PonderRecord
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
@@ -91,7 +92,7 @@ def ponder_all(
     """All replicas and their record of one input, without the code under test."""
     params = load_params(root / "params.yaml")
     task = make_task(params.experiment(experiment).task, experiment)
-    found = load_trained(params, experiment, mechanism, task)
+    found = plan(params, experiment).read_back(mechanism)
     batch = task.parse(text).torch().replicate(len(found.replicas))
     found.network.path = "readable"
     with torch.no_grad():

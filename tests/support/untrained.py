@@ -11,7 +11,6 @@ from safetensors.torch import save
 from support import tiny
 from support.stages import MECHANISMS
 
-from pondering.evaluate.load import Trained, load_trained
 from pondering.evaluate.stage import Evaluation, plan, run
 from pondering.project.atomic import atomic_write, json_text
 from pondering.results.results import read_traces
@@ -47,11 +46,6 @@ def stage_of(
         network = make_network(config, made, config.replicas(mechanism))
         atomic_write(run / "parameters.safetensors", save(network.state_dict()))
     return plan(params, "tiny")
-
-
-def read_back(stage: Evaluation, mechanism: str) -> Trained:
-    """Load the replicas of a mechanism."""
-    return load_trained(stage.params, "tiny", mechanism, stage.task)
 
 
 def table_of(stage: Evaluation) -> pd.DataFrame:

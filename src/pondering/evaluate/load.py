@@ -1,19 +1,15 @@
-"""Stacks of trained replicas, read back for the evaluation."""
+"""What a training stage has left of an experiment's replicas."""
 
 from __future__ import annotations
 
 import json
 from typing import NamedTuple
 
-import torch
-
 from pondering.model.network import Network
 from pondering.params.read import Params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
-from pondering.tasks.base import Task
-from pondering.train.build import make_network
-from pondering.train.replica import by_hash, read_tensors
+from pondering.train.replica import by_hash
 
 
 class Trained(NamedTuple):
@@ -44,25 +40,3 @@ def trained_here(params: Params, experiment: str, mechanism: str) -> dict[Replic
     if not all(each["key"] in planned for each in replicas):
         raise UserError(f"{path}: trained with other values or another program; run `{todo}`")
     return {planned[each["key"]]: each["status"] for each in replicas}
-
-
-def load_trained(
-    params: Params,
-    experiment: str,
-    mechanism: str,
-    task: Task,
-    device: torch.device | str = "cpu",
-) -> Trained:
-    """Read trained replicas back.
-
-    Raises:
-        UserError: as of `trained_here`; or there are none, or their file is damaged.
-    """
-    status = trained_here(params, experiment, mechanism)
-    if not status:
-        todo = params.training(experiment)
-        raise UserError(f"{experiment}: no trained {mechanism} is here; run `{todo}` first")
-    path = params.layout.run(experiment, mechanism) / "parameters.safetensors"
-    network = make_network(params.experiment(experiment), task, list(status), device)
-    network.load_state_dict(read_tensors(path, "pt")[0])
-    return Trained(network, list(status), list(status.values()))

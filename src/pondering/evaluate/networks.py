@@ -1,6 +1,6 @@
 """Single trained networks by their names: a user's own and the published ones.
 
-`from_pretrained` needs torch and safetensors alone. Stacks for the evaluation: `load.py`.
+`from_pretrained` needs torch and safetensors alone. Stacks for the evaluation: `stage.py`.
 """
 
 from __future__ import annotations

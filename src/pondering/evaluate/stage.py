@@ -14,19 +14,21 @@ import torch
 
 from pondering.data.frozen import read_arrays, unpack
 from pondering.evaluate import measure, traces
-from pondering.evaluate.load import Trained, load_trained
+from pondering.evaluate.load import Trained, trained_here
 from pondering.evaluate.measure import table_rows
 from pondering.evaluate.merge import Merge, merge
 from pondering.params.read import ExperimentConfig, Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
+from pondering.project.errors import UserError
 from pondering.project.paths import Layout
 from pondering.results.results import TABLE_COLUMNS
 from pondering.results.tables import best_setting, headline, per_seed, per_setting
 from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
 from pondering.train import program
-from pondering.train.build import pick_device
+from pondering.train.build import make_network, pick_device
+from pondering.train.replica import read_tensors
 
 
 @dataclass(frozen=True)
@@ -67,16 +69,26 @@ class Evaluation:
         return merge(self.params, self.experiment)
 
     def trained(self) -> dict[str, Trained]:
-        """The replicas that are here, by mechanism.
+        """The replicas that are here, by mechanism; as `read_back`."""
+        here = (each for each in self.config.mechanisms if not self.merge.has_all(each))
+        return {each: self.read_back(each) for each in here}
+
+    def read_back(self, mechanism: str) -> Trained:
+        """The replicas of a mechanism that are here.
 
         Raises:
-            UserError: missing, damaged, or trained with other values than these.
+            UserError: none, damaged, or trained with other values than these.
         """
-        here = (each for each in self.config.mechanisms if not self.merge.has_all(each))
-        return {
-            each: load_trained(self.params, self.experiment, each, self.task, self.device)
-            for each in here
-        }
+        status = trained_here(self.params, self.experiment, mechanism)
+        if not status:
+            todo = self.params.training(self.experiment)
+            raise UserError(
+                f"{self.experiment}: no trained {mechanism} is here; run `{todo}` first"
+            )
+        network = make_network(self.config, self.task, list(status), self.device)
+        path = self.layout.run(self.experiment, mechanism) / "parameters.safetensors"
+        network.load_state_dict(read_tensors(path, "pt")[0])
+        return Trained(network, list(status), list(status.values()))
 
 
 def plan(params: Params, experiment: str) -> Evaluation:
