@@ -101,8 +101,7 @@ def copy(
     status = {each: said for each, said in published.items() if each.mechanism == mechanism}
     parameters = {each: p for each, p in _published(folder, mechanism).items() if each in status}
     here = trained_here(params, experiment, mechanism)
-    stacked = params.layout.run(experiment, mechanism) / "parameters.safetensors"
-    parameters |= _each([*here], read_tensors(stacked, "pt")[0])
+    parameters |= _each([*here], params.layout.run(experiment, mechanism))
     status |= here
     for replica in config.replicas(mechanism):
         if replica not in status:
@@ -134,11 +133,12 @@ def _published(folder: Path, mechanism: str) -> dict[Replica, Tensors]:
         return {}
     records = json.loads((folder / "run.json").read_text(encoding="utf-8"))["replicas"]
     replicas = [Replica.of_record(mechanism, each) for each in records]
-    return _each(replicas, read_tensors(folder / "parameters.safetensors", "pt")[0])
+    return _each(replicas, folder)
 
 
-def _each(replicas: Sequence[Replica], stacked: Tensors) -> dict[Replica, Tensors]:
-    """The parameters of each replica of a stack."""
+def _each(replicas: Sequence[Replica], folder: Path) -> dict[Replica, Tensors]:
+    """The parameters of each replica of the stack in a folder."""
+    stacked, _ = read_tensors(folder / "parameters.safetensors", "pt")
     return {each: {n: p[k] for n, p in stacked.items()} for k, each in enumerate(replicas)}
 
 
