@@ -13,10 +13,10 @@ from pondering.project.command import stage
 def main(profile: str, experiment: str) -> None:
     """Write the tidy table, the summary for `dvc metrics` and the traces."""
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
-        from pondering.evaluate.stage import plan, run
+        from pondering.evaluate.stage import Evaluation, run
         from pondering.params.read import load_params
 
-        run(plan(load_params(profile=profile), experiment))
+        run(Evaluation(load_params(profile=profile), experiment))
 
 
 if __name__ == "__main__":

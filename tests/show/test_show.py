@@ -28,7 +28,7 @@ from pondering import (
     TanhRNN,
 )
 from pondering.evaluate.load import Trained
-from pondering.evaluate.stage import plan
+from pondering.evaluate.stage import Evaluation
 from pondering.model.halting import Halting, PonderRecord
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
@@ -92,7 +92,7 @@ def ponder_all(
     """All replicas and their record of one input, without the code under test."""
     params = load_params(root / "params.yaml")
     task = make_task(params.experiment(experiment).task, experiment)
-    found = plan(params, experiment).read_back(mechanism)
+    found = Evaluation(params, experiment).read_back(mechanism)
     batch = task.parse(text).torch().replicate(len(found.replicas))
     found.network.path = "readable"
     with torch.no_grad():

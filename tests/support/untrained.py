@@ -11,7 +11,7 @@ from safetensors.torch import save
 from support import tiny
 from support.stages import MECHANISMS
 
-from pondering.evaluate.stage import Evaluation, plan, run
+from pondering.evaluate.stage import Evaluation, run
 from pondering.project.atomic import atomic_write, json_text
 from pondering.results.results import read_traces
 from pondering.tasks import make_task
@@ -45,7 +45,7 @@ def stage_of(
         atomic_write(run / "run.json", json_text(whole))
         network = make_network(config, made, config.replicas(mechanism))
         atomic_write(run / "parameters.safetensors", save(network.state_dict()))
-    return plan(params, "tiny")
+    return Evaluation(params, "tiny")
 
 
 def table_of(stage: Evaluation) -> pd.DataFrame:

@@ -173,7 +173,7 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
                 )
                 raise AssertionError(f"{experiment} {mechanism} was not stopped")
             run(params, experiment, (mechanism,))
-        evaluation.run(evaluation.plan(params, experiment))
+        evaluation.run(evaluation.Evaluation(params, experiment))
 
 
 DEVICES = ["stand-in", *(["cuda"] if torch.cuda.is_available() else [])]

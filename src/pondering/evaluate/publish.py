@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from pondering.evaluate.load import trained_here
-from pondering.evaluate.merge import merge
+from pondering.evaluate.merge import Merge
 from pondering.params.read import Params
 from pondering.params.replica import Replica, setting_text
 from pondering.project.atomic import atomic_write, json_text
@@ -43,7 +43,7 @@ def publish(params: Params) -> Path:
     local, there = params.layout, params.published
     files: dict[Path, bytes | str] = {}
     for experiment, config in params.experiments.items():
-        merged = merge(params, experiment)
+        merged = Merge(params, experiment)
         _refuse_missing(params, experiment)
         seeds = per_seed(headline(read_table(local.table(experiment))))
         index = {}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,57 +14,46 @@ from pondering.data.frozen import read_arrays, unpack
 from pondering.evaluate import measure, traces
 from pondering.evaluate.load import Trained, trained_here
 from pondering.evaluate.measure import table_rows
-from pondering.evaluate.merge import Merge, merge
-from pondering.params.read import ExperimentConfig, Params
+from pondering.evaluate.merge import Merge
+from pondering.params.read import Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
 from pondering.results.results import TABLE_COLUMNS
 from pondering.results.tables import best_setting, headline, per_seed, per_setting
 from pondering.tasks import make_task
-from pondering.tasks.base import Batch, Task
 from pondering.train import program
 from pondering.train.build import make_network, pick_device
 from pondering.train.replica import read_tensors
 
 
-@dataclass(frozen=True)
 class Evaluation:
-    """One experiment's evaluation, planned.
+    """One experiment's evaluation: what it needs besides the trained replicas.
 
     Args:
         params: the checked parameters; experiment: a name in them.
+
+    Attributes:
+        config: the experiment's parameters.
+        layout: where its files lie; published: where its published results do.
         device: where the networks run.
         task: with its data.
         sets: the frozen evaluation sets by split, tensors (T, B, ...).
+        merge: the published results of replicas that are not here.
+
+    Raises:
+        UserError: no such experiment; its frozen data are missing or damaged.
     """
 
-    params: Params
-    experiment: str
-    device: torch.device
-    task: Task
-    sets: dict[str, Batch]
-
-    @property
-    def config(self) -> ExperimentConfig:
-        """The experiment's parameters."""
-        return self.params.experiment(self.experiment)
-
-    @property
-    def layout(self) -> Layout:
-        """Where its files lie."""
-        return self.params.layout
-
-    @property
-    def published(self) -> Layout:
-        """Where its published results lie."""
-        return self.params.published
-
-    @cached_property
-    def merge(self) -> Merge:
-        """The published results of replicas that are not here."""
-        return merge(self.params, self.experiment)
+    def __init__(self, params: Params, experiment: str) -> None:
+        self.params, self.experiment = params, experiment
+        self.config, self.device = params.experiment(experiment), pick_device(params.device)
+        self.layout, self.published = params.layout, params.published
+        frozen = self.layout.frozen(experiment)
+        self.task = make_task(self.config.task, experiment, frozen)
+        sets = unpack(read_arrays(frozen))
+        self.sets = {split: batch.torch(self.device) for split, batch in sets.items()}
+        self.merge = Merge(params, experiment)
 
     def trained(self) -> dict[str, Trained]:
         """The replicas that are here, by mechanism; as `read_back`."""
@@ -89,19 +76,6 @@ class Evaluation:
         path = self.layout.run(self.experiment, mechanism) / "parameters.safetensors"
         network.load_state_dict(read_tensors(path, "pt")[0])
         return Trained(network, list(status), list(status.values()))
-
-
-def plan(params: Params, experiment: str) -> Evaluation:
-    """Read what an evaluation needs besides the trained replicas.
-
-    Raises:
-        UserError: no such experiment; its frozen data are missing or damaged.
-    """
-    device, config = pick_device(params.device), params.experiment(experiment)
-    frozen = params.layout.frozen(experiment)
-    task = make_task(config.task, experiment, frozen)
-    sets = {s: batch.torch(device) for s, batch in unpack(read_arrays(frozen)).items()}
-    return Evaluation(params, experiment, device, task, sets)
 
 
 def run(work: Evaluation) -> None:
