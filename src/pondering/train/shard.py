@@ -87,11 +87,6 @@ class Shard:
         return path_of(best, self.config, self.mechanism, self.device)
 
     @property
-    def folder(self) -> Path:
-        """Where the checkpoints of its experiment lie, a folder each."""
-        return self.params.layout.checkpoints(self.experiment)
-
-    @property
     def key(self) -> str:
         """What its checkpoint is of."""
         return json.dumps([self.device.type, self.path, *self.replicas])
@@ -99,7 +94,8 @@ class Shard:
     @property
     def checkpoint(self) -> Path:
         """Its checkpoint."""
-        return self.folder / hashlib.sha256(self.key.encode()).hexdigest()[:16] / NAME
+        folder = self.params.layout.checkpoints(self.experiment)
+        return folder / hashlib.sha256(self.key.encode()).hexdigest()[:16] / NAME
 
     def part(self, hashes: Iterable[str]) -> Shard:
         """Some of its replicas."""
