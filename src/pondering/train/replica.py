@@ -60,6 +60,13 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
     So a new field with a default changes no hash, nor does a value that the mechanism does not
     read, nor a `test_...` of the task, which is for evaluation.
     """
+    kind = TASKS.get(config.task["name"])  # its class has the defaults
+    task = {
+        name: value
+        for name, value in config.task.items()
+        if not name.startswith("test_")
+        and not (hasattr(kind, name) and json.dumps(value) == json.dumps(getattr(kind, name)))
+    }
     mechanism, options = replica.mechanism, dict(replica.options)
     entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
     halting = config.halting.model_dump(mode="json", exclude_defaults=True)
@@ -76,23 +83,13 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
         "learning_rate": config.learning_rate(mechanism),
     }
     return {
-        "task": _task_values(config.task),
+        "task": task,
         "network": config.network.model_dump(mode="json", exclude_defaults=True),
         "mechanism": mechanism,
         "halting": {n: each for n, each in halting.items() if n not in unread} | arguments,
         "training": {n: each for n, each in training.items() if n not in unread},
         entry.setting: replica.setting,
         "seed": replica.seed,
-    }
-
-
-def _task_values(task: Mapping[str, Any]) -> dict[str, Any]:
-    kind = TASKS.get(task["name"])  # its class has the defaults
-    return {
-        name: value
-        for name, value in task.items()
-        if not name.startswith("test_")
-        and not (hasattr(kind, name) and json.dumps(value) == json.dumps(getattr(kind, name)))
     }
 
 
