@@ -117,8 +117,8 @@ def load(
     """One network of the stack that a folder holds, with the values it was trained with.
 
     Args:
-        place: models/EXPERIMENT/MECHANISM, which holds run.json and parameters.safetensors; cards/
-            and tables/ lie beside models/, if they are there.
+        place: FOLDER/models/EXPERIMENT/MECHANISM, which holds run.json and parameters.safetensors,
+            or networks/ for models/; FOLDER holds cards/ and tables/, if they are there.
         variant: the mechanism, with options as tables write them.
         usual: the setting to take where none is asked for, if it is there.
 

@@ -60,12 +60,13 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
     So a new field with a default changes no hash, nor does a value that the mechanism does not
     read, nor a `test_...` of the task, which is for evaluation.
     """
-    kind = TASKS.get(config.task["name"])  # its class has the defaults
+    kind = TASKS.get(config.task["name"])
+    usual = {name: getattr(kind, name) for name in config.task if hasattr(kind, name)}
     task = {
         name: value
         for name, value in config.task.items()
         if not name.startswith("test_")
-        and not (hasattr(kind, name) and json.dumps(value) == json.dumps(getattr(kind, name)))
+        and (name not in usual or json.dumps(value) != json.dumps(usual[name], default=str))
     }
     mechanism, options = replica.mechanism, dict(replica.options)
     entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)

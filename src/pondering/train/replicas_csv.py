@@ -21,6 +21,7 @@ def published(params: Params, experiment: str, replicas: ByHash) -> dict[str, di
     """The rows of those replicas of an experiment that are published, by hash.
 
     The published tables have a replica under the name that it had: under another it is not there.
+    None is where there is no `replicas.csv`.
     """
     path = params.published.report / NAME
     if not path.is_file():
