@@ -52,9 +52,8 @@ def _checked(document: dict[str, Any], profile: Any, root: Path) -> Params:
         raise ValueError(f"profile: {profile!r} is unknown; allowed: {', '.join(PROFILES)}")
     values = {name: each for name, each in document.items() if name in Params.model_fields}
     experiments = {name: _merged(document, name, profile) for name in document if name not in _TOP}
-    return Params.model_validate(
-        values | {"root": root, "profile": profile, "experiments": experiments}
-    )
+    chosen = {"root": root, "profile": profile, "experiments": experiments}
+    return Params.model_validate(values | chosen)
 
 
 def _merged(document: dict[str, Any], name: str, profile: str) -> dict[str, Any]:

@@ -143,8 +143,7 @@ class ExperimentConfig(Model):
         entry = MECHANISMS[mechanism]
         named = (split_setting(entry, each) for each in self.mechanism(mechanism).settings)
         settings = [number for number, options, _ in named if not options]
-        penalised = entry.setting == "tau"
-        wanted = self.evaluation.trace.tau if penalised else settings[0]
+        wanted = self.evaluation.trace.tau if entry.setting == "tau" else settings[0]
         return min(settings, key=lambda each: (abs(each - wanted), each))
 
     def seeds_of(self, mechanism: str) -> tuple[int, ...]:

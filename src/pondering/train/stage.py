@@ -55,9 +55,8 @@ def missing_of(params: Params, experiment: str, replicas: ByHash) -> list[str]:
     """The hashes of those replicas that have no file and no published results that are kept."""
     keeps = params.compute.published == "keep"
     kept = published(params, experiment, replicas) if keeps else {}
-    return [
-        each for each in replicas if each not in kept and not file_of(params.root, each).is_file()
-    ]
+    missing = [each for each in replicas if each not in kept]
+    return [each for each in missing if not file_of(params.root, each).is_file()]
 
 
 def alone(path: Path) -> AbstractContextManager[object]:
