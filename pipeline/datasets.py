@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.project.command import stage
@@ -17,18 +15,16 @@ def main(profile: str, tasks: tuple[str, ...]) -> None:
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.data.frozen import freeze
         from pondering.params.read import load_params
-        from pondering.project.paths import Layout
         from pondering.tasks import make_task
 
-        params, layout = load_params(Path("params.yaml"), profile), Layout(Path(), profile)
-        found = {}
+        params, found = load_params(profile=profile), {}
         for name, config in params.experiments.items():  # all are checked before one is written
-            task = make_task(config.task, name, layout.frozen(name))
+            task = make_task(config.task, name, params.layout.frozen(name))
             if task.name in tasks:
                 found[name] = task
         for name, task in found.items():
             examples = params.experiment(name).evaluation.examples
-            freeze(task, layout.raw, layout.frozen(name), examples)
+            freeze(task, params.layout.raw, params.layout.frozen(name), examples)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.project.command import stage
@@ -15,17 +13,14 @@ from pondering.project.command import stage
 def main(profile: str, data: str) -> None:
     """Fetch what PROFILE needs of DATA; list it in data/raw/PROFILE/DATA/files.json."""
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
-        from pondering.data.fetch import chosen_mirror, fetch_all
+        from pondering.data.fetch import fetch_all
         from pondering.params.read import load_params
         from pondering.project.atomic import atomic_write, json_text
-        from pondering.project.paths import Layout
 
-        download = load_params(Path("params.yaml"), profile).download
-        raw = Layout(Path(), profile).raw
-        mirror = chosen_mirror(download.mirror)
-        files = fetch_all(
-            download.needed(profile, data), raw, mirror, say=lambda line: click.echo(line, err=True)
-        )
+        params = load_params(profile=profile)
+        download, raw = params.download, params.layout.raw
+        needed = download.needed(profile, data)
+        files = fetch_all(needed, raw, download.mirror, say=lambda line: click.echo(line, err=True))
         atomic_write(raw / data / "files.json", json_text(files))
 
 

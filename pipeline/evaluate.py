@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.project.command import stage
@@ -15,12 +13,10 @@ from pondering.project.command import stage
 def main(profile: str, experiment: str) -> None:
     """Write the tidy table, the summary for `dvc metrics` and the traces."""
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
-        from pondering.evaluate.stage import plan, run
+        from pondering.evaluate.stage import Evaluation, run
         from pondering.params.read import load_params
 
-        params = load_params(Path("params.yaml"), profile)
-        params.experiment(experiment)
-        run(plan(params, experiment, Path()))
+        run(Evaluation(load_params(profile=profile), experiment))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.project.command import stage
@@ -16,14 +14,14 @@ def main(profile: str, experiments: tuple[str, ...]) -> None:
     """Write the table of every rule at each of its thresholds, for EXPERIMENTS of params.yaml."""
     with stage():  # imports take seconds; stage() handles Ctrl-C during them
         from pondering.evaluate import exits
-        from pondering.evaluate.stage import plan
+        from pondering.evaluate.stage import Evaluation
         from pondering.params.read import load_params
         from pondering.project import machine
 
-        params = load_params(Path("params.yaml"), profile)
+        params = load_params(profile=profile)
         machine.settle(params.compute.threads)
         for experiment in experiments:
-            exits.run(plan(params, experiment, Path()))
+            exits.run(Evaluation(params, experiment))
             click.echo(f"exits: {experiment}")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.project.command import stage
@@ -19,19 +17,12 @@ def main(profile: str, experiment: str, mechanism: tuple[str, ...]) -> None:
         from pondering import track
         from pondering.data.frozen import card
         from pondering.params.read import load_params
-        from pondering.project.paths import Layout
-        from pondering.tasks import make_task
         from pondering.train.stage import run
 
-        params = load_params(Path("params.yaml"), profile)
-        config = params.experiment(experiment)
-        names = mechanism or tuple(config.mechanisms)
-        values = {each: config.of_mechanism(each) for each in names}
-        with track.live(profile, experiment, values) as listen:
-            run(params, experiment, Path(), names, listen)
-        layout = Layout(Path(), profile)
-        frozen = layout.frozen(experiment)
-        card(make_task(config.task, experiment, frozen), config, frozen, layout.card(experiment))
+        params = load_params(profile=profile)
+        with track.live(params, experiment) as listen:
+            run(params, experiment, mechanism, listen)
+        card(params, experiment)
 
 
 if __name__ == "__main__":

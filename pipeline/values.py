@@ -23,7 +23,7 @@ def main(profile: str) -> None:
         from pondering.train import program
         from pondering.train.replica import by_hash
 
-        params, written = load_params(Path("params.yaml"), profile), {}
+        params, written = load_params(profile=profile), {}
         for name, config in params.experiments.items():
             hashes = {"evaluation": program.evaluation()}
             for mechanism in config.mechanisms:

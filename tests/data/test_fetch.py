@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from pondering.data import fetch
-from pondering.data.fetch import chosen_mirror, fetch_all, shown
+from pondering.data.fetch import fetch_all, shown
 from pondering.params.downloads import Download, Source
 from pondering.project.errors import UserError
 
@@ -74,7 +74,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 @pytest.fixture
-def raw(tmp_path: Path) -> Path:
+def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("PONDERING_MIRROR", raising=False)
     return tmp_path / "raw"
 
 
@@ -135,11 +136,17 @@ def test_a_mirror_comes_first_and_a_wrong_one_falls_back_to_urls(server: Any, ra
     assert all((raw / f"{k}/set/letters").read_bytes() == CONTENT for k in (1, 2, 3))
 
 
-def test_the_environments_mirror_replaces_the_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PONDERING_MIRROR", "/from/environment")
-    assert chosen_mirror("/from/params") == "/from/environment"
-    monkeypatch.setenv("PONDERING_MIRROR", "")
-    assert chosen_mirror("/from/params") == "/from/params"
+def test_the_environments_mirror_replaces_the_parameters(
+    raw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, (environment, parameter, place) in enumerate(
+        (("/from/env", "/from/params", "/from/env"), ("", "/from/params", "/from/params"))
+    ):
+        monkeypatch.setenv("PONDERING_MIRROR", environment)
+        messages: list[str] = []
+        with pytest.raises(UserError):
+            fetch_all([source()], raw / str(number), parameter, say=messages.append)
+        assert f"from {place}/set/letters" in messages[0]
 
 
 def test_cut_keeps_the_beginning_of_a_file(server: Any, raw: Path) -> None:

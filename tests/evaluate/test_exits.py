@@ -11,7 +11,7 @@ import pytest
 import torch
 from oracle import oracle_exits
 from support import stages, tiny
-from support.untrained import read_back, stage_of
+from support.untrained import stage_of
 
 from pondering.claims.measures.comparison import FEWEST_THRESHOLDS
 from pondering.evaluate import exits
@@ -175,7 +175,7 @@ def test_a_row_of_the_table_is_the_mean_over_difficulties_of_the_test_alone(
 ) -> None:
     """Thresholds come from the validation set; another test set changes none."""
     stage = stage_of(tmp_path, PARITY, evaluation={"stored": 6})
-    table, trained = table_of(stage), read_back(stage, "pondernet")
+    table, trained = table_of(stage), stage.read_back("pondernet")
     batch = exits.first(stage.sets["beyond"], 6)
     shown = exits.every_step(trained, stage.task, batch)[1]
     part = table[(table["setting"] == 0.3) & (table["seed"] == 7) & (table["split"] == "beyond")]
@@ -209,7 +209,7 @@ def test_a_mechanism_has_the_rules_that_its_class_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = stage_of(tmp_path, PARITY, evaluation={"stored": 2})
-    assert not list(exits.table_rows(read_back(stage, "act"), stage.task, stage.sets, 2))
+    assert not list(exits.table_rows(stage.read_back("act"), stage.task, stage.sets, 2))
     monkeypatch.setattr(PonderNet, "exits", ("fixed", "patience", "oracle"))
     assert list(dict.fromkeys(table_of(stage)["rule"])) == ["patience", "fixed", "oracle"]
 
@@ -236,7 +236,7 @@ def test_every_step_of_a_replica_is_that_of_its_network_alone(
 ) -> None:
     more = {} if epsilon is None else {"pondernet": {"lambda_p": [0.3, 0.6], "epsilon": epsilon}}
     stage = stage_of(tmp_path, task, **more)
-    trained = read_back(stage, "pondernet")
+    trained = stage.read_back("pondernet")
     batch = exits.first(next(iter(stage.sets.values())), 200)
     every = exits.every_step(trained, stage.task, batch)
     for k, (replica, shown) in enumerate(zip(trained.replicas, every, strict=True)):
@@ -252,7 +252,7 @@ def test_every_step_of_a_replica_is_that_of_its_network_alone(
 
 def test_the_change_is_measured_on_all_parts_of_the_state(tmp_path: Path) -> None:
     stage = stage_of(tmp_path, PARITY, network={"cell": "lstm", "hidden": 16})
-    trained = read_back(stage, "pondernet")
+    trained = stage.read_back("pondernet")
     batch = exits.first(stage.sets["test"], 3)
     found = np.stack([each.change for each in exits.every_step(trained, stage.task, batch)], 1)
     states: list[Any] = []

@@ -77,7 +77,8 @@ def test_a_network_is_the_pipelines_and_its_card_is_the_tables(name: str) -> Non
     means = part[["error", "ponder_time"]].mean()
     assert (card.error, card.ponder_time) == pytest.approx(tuple(means))
     assert (card.seed, card.updates) == (replica.seed, updates)
-    assert replica.setting_name() == " ".join(f"{n} {v:g}" for n, v in card.setting.items())
+    ((setting, value),) = card.setting.items()
+    assert replica.text() == f"{replica.mechanism}, {setting} {value:g}, seed {card.seed}"
     assert f"{best_setting(per_seed(rows), name.split('/')[1]):g}" == f"{replica.setting:g}"
 
 

@@ -99,12 +99,12 @@ def test_missing_results_are_refused_and_nothing_is_copied(tmp_path: Path) -> No
     project = shutil.copytree(stages.finished_project(), tmp_path / "project")
     params = load_params(project / "params.yaml")
     with pytest.raises(UserError, match=r"claims.json: no such file; .* run `dvc repro` first"):
-        publish.publish(params, project)
+        publish.publish(params)
     more = load_params(tiny.write(project, tiny.document(seeds=[0, 7, 9])))
     for name in ("claims.json", "index.html"):
         (project / "data/results/quick" / name).touch()
     with pytest.raises(UserError, match=r"seed 9 is not trained; run `dvc repro train@quick-tiny`"):
-        publish.publish(more, project)
+        publish.publish(more)
     assert not (project / "reports/quick/tables").exists()
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 from support import stages, tiny
-from support.untrained import read_back, stage_of, table_of, traces_of
+from support.untrained import stage_of, table_of, traces_of
 
 from pondering.evaluate import measure, traces
 from pondering.evaluate.stage import summary
@@ -139,7 +139,7 @@ def test_a_gallery_has_the_images_of_most_and_fewest_steps(tmp_path: Path) -> No
     assert (table.groupby(["split", "difficulty"])["examples"].unique() == 30).all()
     batch = stage.sets["range"]
     for mechanism, chosen in (("act", (0.1, 3)), ("pondernet", (0.8, 3))):
-        network, replicas = read_back(stage, mechanism)[:2]
+        network, replicas = stage.read_back(mechanism)[:2]
         measured = measure.measure(network, network.halting, stage.task, batch, len(replicas), 64)
         steps = measured.ponder_time[replicas.index(Replica(mechanism, *chosen))]
         order = np.argsort(steps, kind="stable")

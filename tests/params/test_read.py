@@ -143,7 +143,7 @@ def test_an_experiment_has_the_mechanisms_of_its_blocks(tmp_path: Path) -> None:
         values["tiny"][home].pop("pondernet")
     params = load_params(tiny.write(tmp_path, values))
     assert list(params.experiment("tiny").mechanisms) == ["repeat", "act"]
-    assert params.training("tiny") == "train@quick-tiny"
+    assert params.training("tiny") == "dvc repro train@quick-tiny"
     with pytest.raises(UserError, match="'pondernet', only with repeat, act; give it a block"):
         params.experiment("tiny").replicas("pondernet")
     for name in ("common", "quick"):

@@ -156,7 +156,6 @@ def test_options_are_written_in_the_mechanisms_name_and_read_back(
     assert Replica.of_record("act", json.loads(json.dumps(replica.record()))) == replica
     words = title.removeprefix("ACT")
     assert replica.text() == f"act, tau 0.001{words}, seed 7"
-    assert replica.setting_name() == f"tau 0.001{words}"
 
 
 def test_a_record_without_options_has_setting_and_seed_alone() -> None:

@@ -1,20 +1,10 @@
-"""Progress lines and durations."""
+"""Durations."""
 
 from __future__ import annotations
 
 import pytest
 
-from pondering.project.progress import duration, progress_bar
-
-
-def test_without_a_terminal_progress_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_bar("quick parity act", 1000) as bar:
-        bar.mininterval = bar.delay = 0
-        bar.set_postfix({"loss": "0.512"}, refresh=False)
-        bar.update(400)
-    last = capsys.readouterr().out.strip().rpartition("\n")[2]
-    assert last.strip().startswith("quick parity act: 400 of 1000 updates, ")
-    assert last.endswith(" left, loss=0.512")
+from pondering.project.progress import duration
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ from pondering import (
     RandomDepth,
     TanhRNN,
 )
-from pondering.evaluate.load import Trained, load_trained
+from pondering.evaluate.load import Trained
+from pondering.evaluate.stage import Evaluation
 from pondering.model.halting import Halting, PonderRecord
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
@@ -72,7 +73,7 @@ def trained_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     params = tiny.freeze_all(root)
     for experiment, mechanisms in TRAINED.items():
         for mechanism in mechanisms:
-            train(params, experiment, root, (mechanism,))
+            train(params, experiment, (mechanism,))
     return root
 
 
@@ -91,7 +92,7 @@ def ponder_all(
     """All replicas and their record of one input, without the code under test."""
     params = load_params(root / "params.yaml")
     task = make_task(params.experiment(experiment).task, experiment)
-    found = load_trained(Layout(root, "quick"), params, experiment, mechanism, task)
+    found = Evaluation(params, experiment).read_back(mechanism)
     batch = task.parse(text).torch().replicate(len(found.replicas))
     found.network.path = "readable"
     with torch.no_grad():

@@ -177,7 +177,7 @@ def publish_results(project: Path) -> Path:
 
     for name in ("claims.json", "index.html"):
         (project / "data/results/quick" / name).touch()
-    return publish(load_params(project / "params.yaml"), project)
+    return publish(load_params(project / "params.yaml"))
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -16,7 +16,6 @@ from pondering.data.frozen import freeze
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig, Params, load_params
 from pondering.params.replica import Replica
-from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train.build import make_trainer
 from pondering.train.plateau import Plateau
@@ -137,7 +136,7 @@ def sweep(
 def freeze_all(folder: Path) -> Params:
     """Freeze the evaluation sets of every experiment, as the stage `datasets` does."""
     params = load_params(folder / "params.yaml")
-    layout = Layout(folder, params.profile)
+    layout = params.layout
     for name, values in params.experiments.items():
         frozen = layout.frozen(name)
         examples = values.evaluation.examples
@@ -145,9 +144,9 @@ def freeze_all(folder: Path) -> Params:
     return params
 
 
-def shard(root: Path, params: Params, mechanism: str = "act") -> Shard:
+def shard(params: Params, mechanism: str = "act") -> Shard:
     """All replicas of a mechanism as one shard."""
-    return Shard(params, "tiny", root, by_hash(params, "tiny", mechanism), torch.device("cpu"))
+    return Shard(params, "tiny", by_hash(params, "tiny", mechanism), torch.device("cpu"))
 
 
 def train(sweep: Trainer, updates: int | None = None) -> Trainer:

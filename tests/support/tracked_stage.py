@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -63,7 +64,9 @@ def write_results(root: Path) -> None:
 
 def train(points: int = POINTS, pause: Callable[[], object] = lambda: None) -> None:
     """Log the first `points` points of the training; `pause` is called after each point."""
-    with track.live("quick", "parity", {"act": CONFIG}) as listen:
+    config = SimpleNamespace(of_mechanism=lambda mechanism: CONFIG)
+    params: Any = SimpleNamespace(profile="quick", experiment=lambda name: config)
+    with track.live(params, "parity") as listen:
         for point in range(1, points + 1):
             listen(rows(point))
             pause()

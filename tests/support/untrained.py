@@ -11,10 +11,8 @@ from safetensors.torch import save
 from support import tiny
 from support.stages import MECHANISMS
 
-from pondering.evaluate.load import Trained, load_trained
-from pondering.evaluate.stage import Evaluation, plan, run
+from pondering.evaluate.stage import Evaluation, run
 from pondering.project.atomic import atomic_write, json_text
-from pondering.project.paths import Layout
 from pondering.results.results import read_traces
 from pondering.tasks import make_task
 from pondering.train.build import make_network
@@ -32,8 +30,8 @@ def stage_of(
         quick: further keys for `tiny.document`.
     """
     tiny.write(folder, tiny.document(task=task, **quick))
-    params, layout = tiny.freeze_all(folder), Layout(folder, "quick")
-    config = params.experiment("tiny")
+    params = tiny.freeze_all(folder)
+    config, layout = params.experiment("tiny"), params.layout
     made = make_task(config.task, "tiny", layout.frozen("tiny"))
     for mechanism in MECHANISMS:
         run = layout.run("tiny", mechanism)
@@ -47,12 +45,7 @@ def stage_of(
         atomic_write(run / "run.json", json_text(whole))
         network = make_network(config, made, config.replicas(mechanism))
         atomic_write(run / "parameters.safetensors", save(network.state_dict()))
-    return plan(params, "tiny", folder)
-
-
-def read_back(stage: Evaluation, mechanism: str) -> Trained:
-    """Load the replicas of a mechanism."""
-    return load_trained(stage.layout, stage.params, "tiny", mechanism, stage.task)
+    return Evaluation(params, "tiny")
 
 
 def table_of(stage: Evaluation) -> pd.DataFrame:

@@ -168,13 +168,12 @@ def train_and_evaluate(root: Path, device: torch.device) -> None:
                 run(
                     params,
                     experiment,
-                    root,
                     (mechanism,),
                     lambda rows: rows and signal.raise_signal(signal.SIGINT),
                 )
                 raise AssertionError(f"{experiment} {mechanism} was not stopped")
-            run(params, experiment, root, (mechanism,))
-        evaluation.run(evaluation.plan(params, experiment, root))
+            run(params, experiment, (mechanism,))
+        evaluation.run(evaluation.Evaluation(params, experiment))
 
 
 DEVICES = ["stand-in", *(["cuda"] if torch.cuda.is_available() else [])]

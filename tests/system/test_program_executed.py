@@ -115,7 +115,7 @@ def main(folder: Path) -> None:
         frozen = folder / f"data/tasks/quick/{name}.npz"
         freeze(make_task(params.experiment(name).task, name, frozen), folder, frozen, 1)
         replicas = by_hash(params, name, mechanism)
-        shard, found = Shard(params, name, folder, replicas, torch.device("cpu")), set[str]()
+        shard, found = Shard(params, name, replicas, torch.device("cpu")), set[str]()
         with trace(found):
             machine.settle(1)
             sweep = shard.trainer()

@@ -41,12 +41,12 @@ def project(folder: Path, **training: int) -> Params:
     return tiny.freeze_all(folder)
 
 
-def train(folder: Path, params: Params, address: str | None = None) -> list[Any]:
+def train(params: Params, address: str | None = None) -> list[Any]:
     """Train on a cluster or on this machine; returns the logged rows."""
     executor = {"executor": "ray", "ray_address": address} if address else {}
     compute, rows = params.compute.model_copy(update=executor), list[Any]()
     params = params.model_copy(update={"compute": compute})
-    run(params, "tiny", folder, ("act",), rows.extend)
+    run(params, "tiny", ("act",), rows.extend)
     return rows
 
 
@@ -54,16 +54,16 @@ def test_a_shard_that_fails_three_times_is_named_and_the_others_are_kept(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     params = project(tmp_path)
-    whole = tiny.shard(tmp_path, params)
+    whole = tiny.shard(params)
     first, second = cut([whole], whole.replicas)
     second.checkpoint.parent.mkdir(parents=True)
     second.checkpoint.write_bytes(os.urandom(100))
     with pytest.raises(UserError, match=r"1 of 2 shards failed 3 times, shard 2 with: .*damaged"):
-        train(tmp_path, params, cluster.address)
+        train(params, cluster.address)
     assert all(file_of(tmp_path, each).is_file() for each in first.replicas)
     assert not (tmp_path / "data/results").exists(), "a part of the results was published"
     second.checkpoint.unlink()
-    train(tmp_path, params, cluster.address)
+    train(params, cluster.address)
     assert all(file_of(tmp_path, each).is_file() for each in whole.replicas)
 
 
@@ -82,10 +82,10 @@ def test_results_do_not_change_when_a_node_dies(cluster: Cluster, tmp_path: Path
 
     killer = threading.Thread(target=kill_after_the_checkpoints)
     killer.start()
-    found = train(away, project(away, **plan), cluster.address)
+    found = train(project(away, **plan), cluster.address)
     killer.join()
     assert len(folders) == 2, "a shard was not at work when the node died"
-    wanted = train(here, project(here, **plan))
+    wanted = train(project(here, **plan))
     assert stages.results(away) == stages.results(here)
     points = [
         {(row["setting"], row["seed"], row["update"]) for row in each} for each in (found, wanted)

@@ -134,7 +134,7 @@ def test_examples_are_distributed_as_those_of_the_host(name: str) -> None:
 def test_training_draws_chooses_the_stream(tmp_path: Path) -> None:
     for draws, kind in (("host", Stream), ("device", DeviceStream)):
         tiny.write(tmp_path, tiny.document(training={"draws": draws}))
-        assert type(tiny.shard(tmp_path, tiny.freeze_all(tmp_path)).trainer().stream) is kind
+        assert type(tiny.shard(tiny.freeze_all(tmp_path)).trainer().stream) is kind
 
 
 def test_draws_on_the_device_are_a_part_of_the_program() -> None:

@@ -40,14 +40,14 @@ def missing(folder: Path, **quick: Any) -> list[Replica]:
     """The replicas that the stage would train with these values."""
     params = parameters_of(folder, **quick)
     planned = replica.by_hash(params, "tiny", "act")
-    return [planned[each] for each in missing_of(params, "tiny", folder, planned)]
+    return [planned[each] for each in missing_of(params, "tiny", planned)]
 
 
 def train(folder: Path, **quick: Any) -> list[tuple[float, int]]:
     """Run the stage; returns setting and seed of each replica that it trained."""
     new = [(each.setting, each.seed) for each in missing(folder, **quick)]
     rows: list[dict[str, Any]] = []
-    run(parameters_of(folder, **quick), "tiny", folder, ("act",), rows.extend)
+    run(parameters_of(folder, **quick), "tiny", ("act",), rows.extend)
     assert {(row["setting"], row["seed"]) for row in rows} == {*new}
     return new
 
@@ -168,7 +168,7 @@ def test_published_replicas_count_as_trained_without_their_networks(
     clone = tmp_path / "clone"
     shutil.copytree(project / "data/tasks", clone / "data/tasks")
     shutil.copytree(project / "data/results/quick", clone / "reports/quick")
-    (clone / "reports/quick/replicas.csv").write_text(replicas_csv(parameters_of(project), project))
+    (clone / "reports/quick/replicas.csv").write_text(replicas_csv(parameters_of(project)))
     assert train(clone) == [] and entries(clone) == []
     assert (clone / CURVES).read_bytes() == (project / CURVES).read_bytes()
     assert (clone / ORIGIN).read_bytes() == (project / ORIGIN).read_bytes()
@@ -182,5 +182,5 @@ def test_published_replicas_count_as_trained_without_their_networks(
     values = tiny.document()
     values["compute"]["published"] = "train"
     params = load_params(tiny.write(clone, values))
-    assert len(missing_of(params, "tiny", clone, replica.by_hash(params, "tiny", "act"))) == 4
+    assert len(missing_of(params, "tiny", replica.by_hash(params, "tiny", "act"))) == 4
     assert len(missing(clone, training={"learning_rate": 0.02})) == 4

@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Path:
 
 def act_sweep(folder: Path) -> Shard:
     """The whole sweep of ACT in a project."""
-    return tiny.shard(folder, load_params(folder / "params.yaml"))
+    return tiny.shard(load_params(folder / "params.yaml"))
 
 
 def cuts(folder: Path, missing: list[str] | None = None) -> list[list[int]]:
@@ -54,7 +54,7 @@ def test_cuts_are_few_and_equal(tmp_path: Path, count: int, size: int, bounds: l
 def shares(folder: Path, **quick: Any) -> list[tuple[str, int]]:
     """Mechanism and size of each shard of an experiment; the shard with most work is first."""
     params = load_params(tiny.write(folder, tiny.document(**quick)))
-    sweeps = [tiny.shard(folder, params, each) for each in params.experiment("tiny").mechanisms]
+    sweeps = [tiny.shard(params, each) for each in params.experiment("tiny").mechanisms]
     found = cut.cut(sweeps, {sha256 for each in sweeps for sha256 in each.replicas})
     return [(each.mechanism, len(each.replicas)) for each in found]
 
@@ -118,4 +118,4 @@ def test_a_mechanism_that_does_not_fit_the_loss_is_refused(tmp_path: Path, mecha
     tiny.write(tmp_path, tiny.document(**tiny.BEYOND, task=tiny.SUMS))
     params = tiny.freeze_all(tmp_path)
     with pytest.raises(UserError, match=r"^addition: .* is not allowed; the cross entropy of one"):
-        shard.train(tiny.shard(tmp_path, params, mechanism), lambda *news: None)
+        shard.train(tiny.shard(params, mechanism), lambda *news: None)

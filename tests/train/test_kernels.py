@@ -33,7 +33,7 @@ def shard(folder: Path, mechanism: str = "act", path: str = "auto", **quick: Any
     values = tiny.document(**tiny.BEYOND | quick)
     values["compute"]["path"] = path
     params = load_params(tiny.write(folder, values))
-    return replace(tiny.shard(folder, params, mechanism), device=GPU)
+    return replace(tiny.shard(params, mechanism), device=GPU)
 
 
 def test_act_repeat_and_pondernet_train_by_kernels_on_a_gpu(tmp_path: Path) -> None:

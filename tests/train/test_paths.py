@@ -36,8 +36,8 @@ def train(
     values = values or tiny.document()
     values["compute"] |= {"path": path}
     params = load_params(tiny.write(folder, values))
-    run(params, "tiny", folder, (mechanism,))
-    return tiny.shard(folder, params, mechanism)
+    run(params, "tiny", (mechanism,))
+    return tiny.shard(params, mechanism)
 
 
 def test_a_stage_trains_on_the_compiled_path_and_records_it(

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support import stages, tiny
 
+from pondering.params.read import load_params
 from pondering.project import machine
 from pondering.train import processes
 from pondering.train.shard import Shard
@@ -58,6 +59,22 @@ def slow_start() -> None:
         return real(*arguments)
 
     processes.train = train
+
+
+def test_the_time_left_is_judged_by_what_comes_after_the_first_block(
+    fresh: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Start-up and compilation say nothing of the pace, nor does what an earlier run has done."""
+    one = tiny.shard(load_params(fresh / "params.yaml"))  # of 500 updates
+    news = processes.News([one, one], lambda rows: None)
+    bar, clock = news.bar, [0.0]
+    bar._time, bar.start_t, bar.last_print_t = lambda: clock[0], 0.0, 0.0
+    told = [(0, 0, 1), (1, 1, 200), (0, 40, 10), (1, 41, 210), (0, 60, 20), (0, 80, 30)]
+    for shard, clock[0], update in told:
+        news.tell(shard, update, [], {"loss": 0.5})
+    lines = [line for line in capsys.readouterr().out.splitlines() if "left" in line]
+    # 760, by 20 in 40 seconds
+    assert lines == ["quick tiny: 240 of 1000 updates, 25:20 left, loss=0.5"]
 
 
 @pytest.fixture(scope="module")

@@ -200,11 +200,11 @@ REPLICAS = ROOT / "reports/reduced/replicas.csv"
 def test_every_published_network_counts_as_trained(tmp_path: Path) -> None:
     (tmp_path / "reports/reduced").mkdir(parents=True)
     shutil.copy(REPLICAS, tmp_path / "reports/reduced")
-    params, found = load_params(ROOT / "params.yaml", "reduced"), {}
+    params, found = REDUCED.model_copy(update={"root": tmp_path}), {}
     for name, config in params.experiments.items():
         for mechanism in config.mechanisms:
             planned = by_hash(params, name, mechanism)
-            if count := len(missing_of(params, name, tmp_path, planned)):
+            if count := len(missing_of(params, name, planned)):
                 found[name, mechanism] = count
     assert not found, (
         f"{sum(found.values())} published networks would be trained again. If every number stays "

@@ -11,7 +11,7 @@ from safetensors.numpy import save as save_numbers
 from support import tiny
 
 from pondering.params import schema
-from pondering.params.mechanisms import MECHANISMS, Mechanism
+from pondering.params.mechanisms import MECHANISMS
 from pondering.params.read import ExperimentConfig, load_params
 from pondering.project.errors import UserError
 from pondering.train import replica
@@ -117,12 +117,6 @@ def test_defaults_have_not_changed() -> None:
         "correctness": {"explore": 0.1, "detach": False},
         "random_depth": {"progressive": True},
     }
-
-
-def test_a_mechanism_shares_only_what_others_do_not_read() -> None:
-    """Otherwise networks that read the value would lose it from their hash."""
-    with pytest.raises(ValueError, match="Other shares halt_bias; allowed: "):
-        Mechanism("Other", "x", "x", int, "m:Other", shares=("halt_bias",))  # type: ignore[arg-type]
 
 
 DONE = replica.Finished(

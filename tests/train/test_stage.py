@@ -87,7 +87,7 @@ def test_a_missing_ray_and_a_missing_cluster_are_refused(
     tiny.write(tmp_path, values)
     params = tiny.freeze_all(tmp_path)
     with pytest.raises(UserError, match=r"compute\.ray_address: 127\.0\.0\.1:1: "):
-        run(params, "tiny", tmp_path)
+        run(params, "tiny")
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"compute\.executor: ray is not installed; pip install"):
-        run(params, "tiny", tmp_path)
+        run(params, "tiny")

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from pondering.cli import options
-from pondering.cli.options import width
 from pondering.project.errors import UserError
 from pondering.project.paths import current
 
@@ -37,16 +36,17 @@ def claims_command(ids: tuple[str, ...], full: bool, profile: str) -> None:
     wanted = [each.upper() for each in ids]
     if unknown := [name for name in wanted if name not in claims]:
         raise UserError(f"IDS: {unknown[0]!r} is unknown; allowed: {', '.join(claims)}")
+    width = options.width()
     if not wanted:
-        click.echo(claims_text.overview(judge_all(register.claims, results), profile, width()))
+        click.echo(claims_text.overview(judge_all(register.claims, results), profile, width))
         return
     found = [judge(claims[name], results) for name in wanted]
     if full:
         texts = [
-            claims_text.full(each, width(), register.changes_of(each.claim.id)) for each in found
+            claims_text.full(each, width, register.changes_of(each.claim.id)) for each in found
         ]
     else:
-        texts = [claims_text.detail(each, width()) for each in found]
+        texts = [claims_text.detail(each, width) for each in found]
     click.echo("\n\n".join(texts))
     if not full:
         more = f"pondering claims {' '.join(wanted)} --full --profile {profile}"

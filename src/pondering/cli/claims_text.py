@@ -93,7 +93,11 @@ def full(entry: Judgement, width: int, changes: Sequence[Change] = ()) -> str:
     """
     evidence, remark = entry.evidence, entry.remark
     rows = [("claim", entry.claim.statement), _paper(entry)]
-    rows += [("here", text) for text in _measured(entry)]
+    rows += [
+        ("here", f"{each.label} {each.measured}; asked for: {each.needed}: {each.outcome}")
+        for each in entry.findings
+        if each.core and not each.apart and each.needed
+    ]
     if evidence.seeds:
         seeds = evidence.fewest_seeds
         rows.append(("runs", f"{evidence.replicas} networks, at least {seeds} seeds a setting"))
@@ -137,12 +141,3 @@ def wrapped(head: str, text: str, width: int) -> list[str]:
     room = max(width - len(head), 30)
     first, *rest = textwrap.wrap(text, room) or [""]
     return [head + first, *(" " * len(head) + line for line in rest)]
-
-
-def _measured(judgement: Judgement) -> list[str]:
-    """The core criteria with what was measured."""
-    return [
-        f"{each.label} {each.measured}; asked for: {each.needed}: {each.outcome}"
-        for each in judgement.findings
-        if each.core and not each.apart and each.needed
-    ]

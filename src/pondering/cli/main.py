@@ -25,7 +25,12 @@ class _Group(click.Group):
             return super().invoke(ctx)
 
 
-@click.group(cls=_Group, invoke_without_command=True)
+COMMANDS = [
+    claims_command, exits_command, judge_command, publish_command, report, show, ui, verify,
+]  # fmt: skip
+
+
+@click.group(cls=_Group, commands=COMMANDS, invoke_without_command=True)
 @click.version_option(package_name="pondering")
 @click.pass_context
 def main(ctx: click.Context) -> None:
@@ -35,16 +40,3 @@ def main(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
-
-
-for each in (
-    claims_command,
-    exits_command,
-    judge_command,
-    publish_command,
-    report,
-    show,
-    ui,
-    verify,
-):
-    main.add_command(each)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from pondering.params.read import load_params
-from pondering.project.paths import PUBLISHED, Layout
 
 
 @click.command("publish", short_help="Copy results into git.")
@@ -22,6 +19,6 @@ def publish_command(profile: str | None) -> None:
     from pondering.report.pages import write_pages
 
     params = load_params(profile=profile)
-    folder = publish(params, Path())
-    write_pages(Path(), params.profile, encodings(), Layout(Path(), params.profile, PUBLISHED))
+    folder = publish(params)
+    write_pages(params.root, params.profile, encodings(), params.published)
     click.echo(f"publish: {folder} has the results; `git add {folder}` and commit them")

@@ -34,11 +34,6 @@ class Refused(Exception):
     """One place does not give the file; the message says why and holds no url."""
 
 
-def chosen_mirror(parameter: str | None) -> str | None:
-    """The mirror to use: the environment variable PONDERING_MIRROR, else the parameter."""
-    return os.environ.get(MIRROR_VARIABLE) or parameter
-
-
 def fetch_all(
     sources: Sequence[Source],
     raw: Path,
@@ -50,7 +45,7 @@ def fetch_all(
     Args:
         sources: what to fetch.
         raw: the folder of unpacked files. Downloads wait in .partial beside it.
-        mirror: a folder or url to try first, or None.
+        mirror: a folder or url to try first, or None; PONDERING_MIRROR replaces it.
         say: takes one line of progress.
 
     Returns:
@@ -60,6 +55,7 @@ def fetch_all(
         UserError: no place gave a file.
         OSError: the disk is full or cannot be written.
     """
+    mirror = os.environ.get(MIRROR_VARIABLE) or mirror
     waiting = raw.parent / ".partial"  # beside `raw`, or it would be part of DVC's output
     for source in sources:
         try:

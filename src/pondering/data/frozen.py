@@ -11,32 +11,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pondering.params.schema import ExperimentConfig
+from pondering.params.schema import Params
 from pondering.project.atomic import atomic_write, json_text, sha256_file
 from pondering.project.errors import UserError
+from pondering.tasks import make_task
 from pondering.tasks.base import Batch, Task
 
 Arrays = Mapping[str, NDArray[Any]]
 CELL_NAMES = {"tanh_rnn": "tanh RNN", "gru": "GRU", "lstm": "LSTM", "conv_mlp": "CNN and MLP"}
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: equal arrays, equal bytes
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
-    """Write a compressed .npz; see `packed`."""
-    atomic_write(path, packed(arrays))
-
-
-def packed(arrays: Arrays) -> bytes:
-    """A compressed .npz whose bytes depend on the arrays alone."""
+    """Write a compressed .npz whose bytes depend on the arrays alone."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, array in arrays.items():
             entry = io.BytesIO()
             np.save(entry, array, allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entry.getvalue(), compresslevel=1)
-    return buffer.getvalue()
+            info = zipfile.ZipInfo(f"{name}.npy")  # of 1980, not of now
+            archive.writestr(info, entry.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=1)
+    atomic_write(path, buffer.getvalue())
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -92,15 +86,14 @@ def freeze(task: Task, raw: Path, target: Path, examples: int) -> None:
     write_arrays(target, prepared | pack(task.evaluation_sets(examples)))
 
 
-def card(task: Task, config: ExperimentConfig, frozen: Path, target: Path) -> None:
+def card(params: Params, experiment: str) -> None:
     """Write the data card: what the data are, how much, from where, and all that pages say of them.
 
-    Args:
-        task: whose data are frozen.
-        config: the experiment.
-        frozen: the .npz of the evaluation sets.
-        target: the .json to write.
+    Raises:
+        UserError: the frozen data are missing or damaged.
     """
+    config, frozen = params.experiment(experiment), params.layout.frozen(experiment)
+    task = make_task(config.task, experiment, frozen)
     sets = unpack(read_arrays(frozen))
     cell = CELL_NAMES.get(config.network.cell, config.network.cell)
     values = {
@@ -117,4 +110,4 @@ def card(task: Task, config: ExperimentConfig, frozen: Path, target: Path) -> No
         "per_difficulty": config.evaluation.examples,
         "sha256": sha256_file(frozen),
     }
-    atomic_write(target, json_text(values))
+    atomic_write(params.layout.card(experiment), json_text(values))

@@ -1,20 +1,15 @@
-"""Stacks of trained replicas, read back for the evaluation."""
+"""What a training stage has left of an experiment's replicas."""
 
 from __future__ import annotations
 
 import json
 from typing import NamedTuple
 
-import torch
-
 from pondering.model.network import Network
 from pondering.params.read import Params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
-from pondering.tasks.base import Task
-from pondering.train.build import make_network
-from pondering.train.replica import by_hash, read_tensors
+from pondering.train.replica import by_hash
 
 
 class Trained(NamedTuple):
@@ -30,43 +25,18 @@ class Trained(NamedTuple):
         return self.replicas[0].mechanism
 
 
-def trained_here(
-    layout: Layout, params: Params, experiment: str, mechanism: str
-) -> dict[Replica, str]:
+def trained_here(params: Params, experiment: str, mechanism: str) -> dict[Replica, str]:
     """The status of each replica whose network is here, in the order of their stack.
 
     Raises:
         UserError: the mechanism was not trained, or with other values or another program.
     """
-    path = layout.run(experiment, mechanism) / "run.json"
+    path = params.layout.run(experiment, mechanism) / "run.json"
     planned = by_hash(params, experiment, mechanism)
-    stage = f"dvc repro {params.training(experiment)}"
+    todo = params.training(experiment)
     if not path.is_file():
-        raise UserError(f"{path}: no such file; run `{stage}` first")
+        raise UserError(f"{path}: no such file; run `{todo}` first")
     replicas = json.loads(path.read_text(encoding="utf-8"))["replicas"]
     if not all(each["key"] in planned for each in replicas):
-        raise UserError(f"{path}: trained with other values or another program; run `{stage}`")
+        raise UserError(f"{path}: trained with other values or another program; run `{todo}`")
     return {planned[each["key"]]: each["status"] for each in replicas}
-
-
-def load_trained(
-    layout: Layout,
-    params: Params,
-    experiment: str,
-    mechanism: str,
-    task: Task,
-    device: torch.device | str = "cpu",
-) -> Trained:
-    """Read trained replicas back.
-
-    Raises:
-        UserError: as of `trained_here`; or there are none, or their file is damaged.
-    """
-    status = trained_here(layout, params, experiment, mechanism)
-    if not status:
-        stage = f"dvc repro {params.training(experiment)}"
-        raise UserError(f"{experiment}: no trained {mechanism} is here; run `{stage}` first")
-    path = layout.run(experiment, mechanism) / "parameters.safetensors"
-    network = make_network(params.experiment(experiment), task, list(status), device)
-    network.load_state_dict(read_tensors(path, "pt")[0])
-    return Trained(network, list(status), list(status.values()))

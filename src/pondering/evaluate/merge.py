@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from pondering.params.read import Params
 from pondering.params.replica import Replica
 from pondering.project.atomic import sha256_file
 from pondering.project.errors import UserError
-from pondering.project.paths import PUBLISHED, Layout
 from pondering.results.tables import REPLICA
 from pondering.train import program
 from pondering.train.replica import by_hash
@@ -29,17 +27,35 @@ ALONE = ("sequence", "image")
 """Kinds of traces that one replica has for all of its mechanism."""
 
 
-@dataclass(frozen=True)
 class Merge:
     """The published results of one experiment that stand beside new ones.
 
-    Args:
+    They are of the replicas that a training stage has left out because they are published.
+
+    Attributes:
         planned: every replica of every mechanism, in the order of the tables.
         published: the status of each replica whose published results are taken.
+
+    Raises:
+        UserError: networks are missing whose published results this evaluation would not give.
     """
 
-    planned: Sequence[Replica]
-    published: dict[Replica, str]
+    def __init__(self, params: Params, experiment: str) -> None:
+        self.planned: list[Replica] = []
+        self.published: dict[Replica, str] = {}
+        for mechanism in params.experiment(experiment).mechanisms:
+            replicas = by_hash(params, experiment, mechanism)
+            self.planned += params.experiment(experiment).replicas(mechanism)
+            rows = published(params, experiment, replicas)
+            here = trained_here(params, experiment, mechanism) if rows else {}
+            status = {replicas[sha256]: row["status"] for sha256, row in rows.items()}
+            self.published |= {each: said for each, said in status.items() if each not in here}
+        if self.published and not _is_todays(params, experiment):
+            raise UserError(
+                f"{params.published.provenance(experiment)}: measured in another way than today, "
+                "and the networks are not here; set compute.published: train in params.yaml and "
+                f"run `{params.training(experiment)}`"
+            )
 
     def has_all(self, mechanism: str) -> bool:
         """Whether the published results are taken of all replicas of a mechanism."""
@@ -86,39 +102,14 @@ class Merge:
         return sorted(found, key=place)
 
 
-def merge(params: Params, experiment: str, root: Path) -> Merge:
-    """What is published of the replicas that a training stage has left out for that reason.
-
-    Raises:
-        UserError: networks are missing whose published results this evaluation would not give.
-    """
-    local, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
-    config = params.experiment(experiment)
-    planned = [each for mechanism in config.mechanisms for each in config.replicas(mechanism)]
-    taken: dict[Replica, str] = {}
-    for mechanism in config.mechanisms:
-        replicas = by_hash(params, experiment, mechanism)
-        rows = published(there, experiment, replicas)
-        here = trained_here(local, params, experiment, mechanism) if rows else {}
-        status = {replicas[sha256]: row["status"] for sha256, row in rows.items()}
-        taken |= {each: said for each, said in status.items() if each not in here}
-    if taken and not _is_todays(local, there, params, experiment):
-        raise UserError(
-            f"{there.provenance(experiment)}: measured in another way than today, and the "
-            "networks are not here; set compute.published: train in params.yaml and run "
-            f"`dvc repro {params.training(experiment)}`"
-        )
-    return Merge(planned, taken)
-
-
-def _is_todays(local: Layout, there: Layout, params: Params, experiment: str) -> bool:
+def _is_todays(params: Params, experiment: str) -> bool:
     """Whether the published results were measured by today's program, values and sets."""
-    record = json.loads(there.provenance(experiment).read_text(encoding="utf-8"))
+    record = json.loads(params.published.provenance(experiment).read_text(encoding="utf-8"))
     values = record["config"]["evaluation"]
     today = params.experiment(experiment).evaluation.model_dump(mode="json")
     same = all(values.get(name, value) == value for name, value in today.items())
     same &= record.get("program") == program.evaluation()
-    return bool(same and record["data_hash"] == sha256_file(local.frozen(experiment)))
+    return bool(same and record["data_hash"] == sha256_file(params.layout.frozen(experiment)))
 
 
 def _replica(row: Row) -> Replica:

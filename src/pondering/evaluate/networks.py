@@ -1,6 +1,6 @@
 """Single trained networks by their names: a user's own and the published ones.
 
-`from_pretrained` needs torch and safetensors alone. Stacks for the evaluation: `load.py`.
+`from_pretrained` needs torch and safetensors alone. Stacks for the evaluation: `stage.py`.
 """
 
 from __future__ import annotations
@@ -104,12 +104,11 @@ def from_pretrained(
     index = place.parent / "index.json"
     chosen = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else {}
     usual = chosen.get(place.name, {}).get("setting")
-    return load(place, place.parents[2], place.name, setting, seed, usual)
+    return load(place, place.name, setting, seed, usual)
 
 
 def load(
     place: Path,
-    report: Path,
     variant: str,
     setting: float | None = None,
     seed: int | None = None,
@@ -118,8 +117,8 @@ def load(
     """One network of the stack that a folder holds, with the values it was trained with.
 
     Args:
-        place: EXPERIMENT/MECHANISM, which holds run.json and parameters.safetensors.
-        report: the results, which hold cards/ and tables/, if they are there.
+        place: FOLDER/models/EXPERIMENT/MECHANISM, which holds run.json and parameters.safetensors,
+            or networks/ for models/; FOLDER holds cards/ and tables/, if they are there.
         variant: the mechanism, with options as tables write them.
         usual: the setting to take where none is asked for, if it is there.
 
@@ -147,7 +146,7 @@ def load(
         seed=replica.seed,
         updates=config[mechanism]["updates"] or config["training"]["updates"],
         status=status[k],
-        **_results(report, experiment, replica),
+        **_results(place.parents[2], experiment, replica),
     )
     return Pretrained(network.eval(), card)
 
@@ -188,14 +187,11 @@ def _choice(
 
 
 def _halting(config: Mapping[str, Any], replica: Replica) -> Halting:
-    """The mechanism with a replica's options, else with the values of its block, else the shared.
-
-    A value that an older record does not have is that of the class.
-    """
+    """The mechanism with a replica's options, else the values of its block, else the shared."""
     entry = MECHANISMS[replica.mechanism]
     module, _, name = entry.path.partition(":")
     shared, block = config["halting"], config[replica.mechanism] | dict(replica.options)
-    given: dict[str, Any] = {each: shared[each] for each in entry.shares if each in shared}
+    given: dict[str, Any] = {each: shared[each] for each in entry.shares}
     given |= {each: block[each] for each in entry.arguments if block.get(each) is not None}
     halting: Halting = getattr(import_module(module), name)(replica.setting, **given)
     return halting
@@ -208,7 +204,7 @@ def _network(config: Mapping[str, Any], halting: Halting, experiment: str) -> Ne
     task, common = make_task(config["task"], experiment), config["halting"]
     kind, hidden = CELLS[config["network"]["cell"]], config["network"]["hidden"]
     cell = kind(task.input_size, hidden, common["first_step_flag"], None)
-    return Network(cell, halting, task.output_size, reads=common.get("reads", "h"))
+    return Network(cell, halting, task.output_size, reads=common["reads"])
 
 
 def _results(report: Path, experiment: str, replica: Replica) -> dict[str, Any]:

@@ -14,16 +14,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pondering.evaluate.load import Trained, load_trained, trained_here
-from pondering.evaluate.merge import Merge, merge
-from pondering.params.read import ExperimentConfig, Params
+from pondering.evaluate.load import trained_here
+from pondering.evaluate.merge import Merge
+from pondering.params.read import Params
 from pondering.params.replica import Replica, setting_text
 from pondering.project.atomic import atomic_write, json_text
 from pondering.project.errors import UserError
-from pondering.project.paths import PUBLISHED, Layout
 from pondering.results.results import read_table
 from pondering.results.tables import best_setting, headline, per_seed
-from pondering.tasks import make_task
 from pondering.train.replica import read_tensors, stack
 from pondering.train.replicas_csv import NAME, replicas_csv
 
@@ -32,7 +30,7 @@ KINDS = ("cards", "curves", "models", "provenance", "tables", "traces")
 """Folders that hold nothing but the last published results."""
 
 
-def publish(params: Params, root: Path) -> Path:
+def publish(params: Params) -> Path:
     """Copy a profile's results, page and chosen networks to reports/PROFILE.
 
     Returns:
@@ -42,22 +40,20 @@ def publish(params: Params, root: Path) -> Path:
         UserError: a result is missing, or of other values or another program than today's; nothing
             has been copied.
     """
-    local, there = Layout(root, params.profile), Layout(root, params.profile, PUBLISHED)
+    local, there = params.layout, params.published
     files: dict[Path, bytes | str] = {}
     for experiment, config in params.experiments.items():
-        merged = merge(params, experiment, root)
-        _refuse_unfinished(local, params, experiment, merged)
+        merged = Merge(params, experiment)
+        _refuse_missing(params, experiment)
         seeds = per_seed(headline(read_table(local.table(experiment))))
-        task, index = make_task(config.task, experiment, local.frozen(experiment)), {}
+        index = {}
         for mechanism in config.mechanisms:
-            here = not merged.has_all(mechanism)
-            trained = load_trained(local, params, experiment, mechanism, task) if here else None
-            folder, setting = there.run(experiment, mechanism), best_setting(seeds, mechanism)
-            if taken := copy(folder, config, mechanism, trained, setting, merged.published):
+            setting = best_setting(seeds, mechanism)
+            if taken := copy(params, experiment, mechanism, setting, merged.published):
                 index[mechanism] = taken[0]
                 files |= taken[1]
         files[there.networks(experiment) / "index.json"] = json_text(index)
-    files[there.report / NAME] = replicas_csv(params, root)
+    files[there.report / NAME] = replicas_csv(params)
     for path in local.report.rglob("*"):
         name = path.relative_to(local.report)
         if path.is_file() and name.parts[0] != "networks":
@@ -71,47 +67,46 @@ def publish(params: Params, root: Path) -> Path:
     return there.report
 
 
-def _refuse_unfinished(local: Layout, params: Params, experiment: str, merged: Merge) -> None:
-    """Refuse an experiment whose results are not all there, or not those of today's values."""
+def _refuse_missing(params: Params, experiment: str) -> None:
+    """Refuse an experiment whose results are not all there."""
+    local = params.layout
     needed = (local.table(experiment), local.traces(experiment), local.card(experiment))
     for path in (*needed, local.report / "claims.json", local.report / "index.html"):
         if not path.is_file():
             todo = f"with `profile: {params.profile}` in params.yaml run `dvc repro` first"
             raise UserError(f"{path}: no such file; {todo}")
-    for mechanism in params.experiment(experiment).mechanisms:
-        done = {**trained_here(local, params, experiment, mechanism), **merged.published}
-        for replica in params.experiment(experiment).replicas(mechanism):
-            if replica not in done:
-                stage = f"dvc repro {params.training(experiment)}"
-                raise UserError(f"{experiment}: {replica.text()} is not trained; run `{stage}`")
 
 
 def copy(
-    folder: Path,
-    config: ExperimentConfig,
+    params: Params,
+    experiment: str,
     mechanism: str,
-    trained: Trained | None,
     setting: float | None,
     published: Mapping[Replica, str],
 ) -> tuple[dict[str, Any], dict[Path, bytes | str]] | None:
     """The networks of a mechanism that are to be published.
 
     Args:
-        folder: where they go.
-        config: the experiment.
-        trained: the replicas that are here, if there are any.
         setting: the one that pages show.
         published: the status of those replicas of the experiment whose results are published. One
             whose parameters are, too, may be taken again, for the others the next in line is.
 
     Returns:
         What index.json says of the mechanism, and the files to write; None: no network is left.
+
+    Raises:
+        UserError: a network of today's values is not trained.
     """
+    config, folder = params.experiment(experiment), params.published.run(experiment, mechanism)
     status = {each: said for each, said in published.items() if each.mechanism == mechanism}
     parameters = {each: p for each, p in _published(folder, mechanism).items() if each in status}
-    if trained:
-        parameters |= _each(trained.replicas, dict(trained.network.named_parameters()))
-        status |= dict(zip(trained.replicas, trained.status, strict=True))
+    here = trained_here(params, experiment, mechanism)
+    parameters |= _each([*here], params.layout.run(experiment, mechanism))
+    status |= here
+    for replica in config.replicas(mechanism):
+        if replica not in status:
+            todo = params.training(experiment)
+            raise UserError(f"{experiment}: {replica.text()} is not trained; run `{todo}`")
     line = [each for each in in_line(status, setting) if each in parameters]
     if not line:
         return None
@@ -124,7 +119,7 @@ def copy(
     ]
     records = {each: each.record() | {"status": status[each]} for each in taken}
     kept = torch.float16 if count else torch.float32
-    numbers = [{n: p.detach().to(kept).numpy() for n, p in parameters[k].items()} for k in taken]
+    numbers = [{n: p.to(kept).numpy() for n, p in parameters[k].items()} for k in taken]
     whole = {"config": config.of_mechanism(mechanism), "replicas": list(records.values())}
     return records[line[0]], {
         folder / "parameters.safetensors": stack(numbers),
@@ -138,11 +133,12 @@ def _published(folder: Path, mechanism: str) -> dict[Replica, Tensors]:
         return {}
     records = json.loads((folder / "run.json").read_text(encoding="utf-8"))["replicas"]
     replicas = [Replica.of_record(mechanism, each) for each in records]
-    return _each(replicas, read_tensors(folder / "parameters.safetensors", "pt")[0])
+    return _each(replicas, folder)
 
 
-def _each(replicas: Sequence[Replica], stacked: Tensors) -> dict[Replica, Tensors]:
-    """The parameters of each replica of a stack."""
+def _each(replicas: Sequence[Replica], folder: Path) -> dict[Replica, Tensors]:
+    """The parameters of each replica of the stack in a folder."""
+    stacked, _ = read_tensors(folder / "parameters.safetensors", "pt")
     return {each: {n: p[k] for n, p in stacked.items()} for k, each in enumerate(replicas)}
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,82 +12,70 @@ import torch
 
 from pondering.data.frozen import read_arrays, unpack
 from pondering.evaluate import measure, traces
-from pondering.evaluate.load import Trained, load_trained
+from pondering.evaluate.load import Trained, trained_here
 from pondering.evaluate.measure import table_rows
-from pondering.evaluate.merge import Merge, merge
-from pondering.params.read import ExperimentConfig, Params
+from pondering.evaluate.merge import Merge
+from pondering.params.read import Params
 from pondering.project import machine, provenance
 from pondering.project.atomic import json_text, sha256_file, write_together
-from pondering.project.paths import PUBLISHED, Layout
+from pondering.project.errors import UserError
 from pondering.results.results import TABLE_COLUMNS
 from pondering.results.tables import best_setting, headline, per_seed, per_setting
 from pondering.tasks import make_task
-from pondering.tasks.base import Batch, Task
 from pondering.train import program
-from pondering.train.build import pick_device
+from pondering.train.build import make_network, pick_device
+from pondering.train.replica import read_tensors
 
 
-@dataclass(frozen=True)
 class Evaluation:
-    """One experiment's evaluation, planned.
+    """One experiment's evaluation: what it needs besides the trained replicas.
 
     Args:
         params: the checked parameters; experiment: a name in them.
-        root: the project's folder.
+
+    Attributes:
+        config: the experiment's parameters.
+        layout: where its files lie; published: where its published results do.
         device: where the networks run.
         task: with its data.
         sets: the frozen evaluation sets by split, tensors (T, B, ...).
-    """
-
-    params: Params
-    experiment: str
-    root: Path
-    device: torch.device
-    task: Task
-    sets: dict[str, Batch]
-
-    @property
-    def config(self) -> ExperimentConfig:
-        """The experiment's parameters."""
-        return self.params.experiment(self.experiment)
-
-    @property
-    def layout(self) -> Layout:
-        """Where its files lie."""
-        return Layout(self.root, self.params.profile)
-
-    @property
-    def published(self) -> Layout:
-        """Where its published results lie."""
-        return Layout(self.root, self.params.profile, PUBLISHED)
-
-    @cached_property
-    def merge(self) -> Merge:
-        """The published results of replicas that are not here."""
-        return merge(self.params, self.experiment, self.root)
-
-    def trained(self) -> dict[str, Trained]:
-        """The replicas that are here, by mechanism.
-
-        Raises:
-            UserError: missing, damaged, or trained with other values than these.
-        """
-        place = self.layout, self.params, self.experiment
-        here = (each for each in self.config.mechanisms if not self.merge.has_all(each))
-        return {each: load_trained(*place, each, self.task, self.device) for each in here}
-
-
-def plan(params: Params, experiment: str, root: Path) -> Evaluation:
-    """Read what an evaluation needs besides the trained replicas.
+        merge: the published results of replicas that are not here.
 
     Raises:
         UserError: no such experiment; its frozen data are missing or damaged.
     """
-    device, config = pick_device(params.device), params.experiment(experiment)
-    frozen = Layout(root, params.profile).frozen(experiment)
-    task = make_task(config.task, experiment, frozen)
-    sets = {s: batch.torch(device) for s, batch in unpack(read_arrays(frozen)).items()}
-    return Evaluation(params, experiment, root, device, task, sets)
+
+    def __init__(self, params: Params, experiment: str) -> None:
+        self.params, self.experiment = params, experiment
+        self.config, self.device = params.experiment(experiment), pick_device(params.device)
+        self.layout, self.published = params.layout, params.published
+        frozen = self.layout.frozen(experiment)
+        self.task = make_task(self.config.task, experiment, frozen)
+        sets = unpack(read_arrays(frozen))
+        self.sets = {split: batch.torch(self.device) for split, batch in sets.items()}
+        self.merge = Merge(params, experiment)
+
+    def trained(self) -> dict[str, Trained]:
+        """The replicas that are here, by mechanism; as `read_back`."""
+        here = (each for each in self.config.mechanisms if not self.merge.has_all(each))
+        return {each: self.read_back(each) for each in here}
+
+    def read_back(self, mechanism: str) -> Trained:
+        """The replicas of a mechanism that are here.
+
+        Raises:
+            UserError: none, damaged, or trained with other values than these.
+        """
+        status = trained_here(self.params, self.experiment, mechanism)
+        if not status:
+            todo = self.params.training(self.experiment)
+            raise UserError(
+                f"{self.experiment}: no trained {mechanism} is here; run `{todo}` first"
+            )
+        network = make_network(self.config, self.task, list(status), self.device)
+        path = self.layout.run(self.experiment, mechanism) / "parameters.safetensors"
+        network.load_state_dict(read_tensors(path, "pt")[0])
+        return Trained(network, list(status), list(status.values()))
 
 
 def run(work: Evaluation) -> None:
@@ -130,7 +115,7 @@ def origin(work: Evaluation) -> dict[str, Any]:
     values, layout = work.config.plain(), work.layout
     runs = {each: layout.run(work.experiment, each) for each in work.config.mechanisms}
     found = provenance.record(
-        work.root,
+        work.params.root,
         sha256_file(layout.frozen(work.experiment)),
         machine.name_of(work.device),
         torch.get_num_threads(),

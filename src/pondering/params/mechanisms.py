@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 Shared = Literal["epsilon", "max_steps", "carry"]
 """What a mechanism may take of the experiment's `halting` block."""
@@ -49,11 +49,6 @@ class Mechanism:
     learns: bool = True
     remainder: bool = False
     sweeps: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Raises: ValueError, it shares what is not `Shared`."""
-        if wrong := {*self.shares} - {*get_args(Shared)}:
-            raise ValueError(f"{self.title} shares {', '.join(wrong)}; allowed: {get_args(Shared)}")
 
 
 MECHANISMS: dict[str, Mechanism] = {

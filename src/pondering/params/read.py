@@ -38,7 +38,8 @@ def load_params(path: Path = Path("params.yaml"), profile: str | None = None) ->
     """
     document = read_yaml(path)
     try:
-        return _checked(document, document.get("profile") if profile is None else profile)
+        chosen = document.get("profile") if profile is None else profile
+        return _checked(document, chosen, path.parent)
     except ValidationError as error:
         said = _finding(error)
     except ValueError as error:
@@ -46,12 +47,13 @@ def load_params(path: Path = Path("params.yaml"), profile: str | None = None) ->
     raise UserError(printable(f"{path}: {said}")[:LONGEST_LINE])
 
 
-def _checked(document: dict[str, Any], profile: Any) -> Params:
+def _checked(document: dict[str, Any], profile: Any, root: Path) -> Params:
     if profile not in PROFILES:
         raise ValueError(f"profile: {profile!r} is unknown; allowed: {', '.join(PROFILES)}")
     values = {name: each for name, each in document.items() if name in Params.model_fields}
     experiments = {name: _merged(document, name, profile) for name in document if name not in _TOP}
-    return Params.model_validate(values | {"profile": profile, "experiments": experiments})
+    chosen = {"root": root, "profile": profile, "experiments": experiments}
+    return Params.model_validate(values | chosen)
 
 
 def _merged(document: dict[str, Any], name: str, profile: str) -> dict[str, Any]:

@@ -50,14 +50,11 @@ class Replica:
             return self.mechanism
         return f"{self.mechanism}[{','.join(f'{n}={setting_text(v)}' for n, v in self.options)}]"
 
-    def setting_name(self) -> str:
-        """Its setting with its name, and its options: tau 0.01, halt_bias -3."""
-        first = f"{MECHANISMS[self.mechanism].setting} {setting_text(self.setting)}"
-        return ", ".join((first, *options_listed(self.options)))
-
     def text(self) -> str:
         """Its name in messages, and what finds it again in a table: act, tau 0.01, seed 7."""
-        return f"{self.mechanism}, {self.setting_name()}, seed {self.seed}"
+        setting = f"{MECHANISMS[self.mechanism].setting} {setting_text(self.setting)}"
+        options = options_listed(self.options)
+        return ", ".join((self.mechanism, setting, *options, f"seed {self.seed}"))
 
     def row(self) -> dict[str, Any]:
         """What a row of a table begins with."""

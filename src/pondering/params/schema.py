@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictStr, ValidationInfo, field_validator, model_validator
@@ -12,6 +13,7 @@ from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import Count, Model, Number, Positive, Seeds, refuse_unknown
 from pondering.params.replica import Replica, split_setting
 from pondering.project.errors import UserError
+from pondering.project.paths import PUBLISHED, Layout
 
 PROFILES = ("quick", "reduced", "paper")
 
@@ -141,14 +143,12 @@ class ExperimentConfig(Model):
         entry = MECHANISMS[mechanism]
         named = (split_setting(entry, each) for each in self.mechanism(mechanism).settings)
         settings = [number for number, options, _ in named if not options]
-        penalised = entry.setting == "tau"
-        wanted = self.evaluation.trace.tau if penalised else settings[0]
+        wanted = self.evaluation.trace.tau if entry.setting == "tau" else settings[0]
         return min(settings, key=lambda each: (abs(each - wanted), each))
 
     def seeds_of(self, mechanism: str) -> tuple[int, ...]:
         """Seeds of a mechanism."""
-        seeds = self.mechanism(mechanism).seeds
-        return self.seeds if seeds is None else seeds
+        return self.mechanism(mechanism).seeds or self.seeds
 
     def updates(self, mechanism: str) -> int:
         """Planned updates of a mechanism."""
@@ -191,6 +191,7 @@ class ComputeConfig(Model):
 class Params(Model):
     """The whole of `params.yaml` for one profile."""
 
+    root: Path  # the project's folder, in which it lies
     profile: Literal["quick", "reduced", "paper"]
     device: Literal["auto", "cpu", "cuda"]
     compute: ComputeConfig
@@ -209,5 +210,15 @@ class Params(Model):
         return self.experiments[name]
 
     def training(self, experiment: str) -> str:
-        """The stage of `dvc.yaml` that trains an experiment."""
-        return f"train@{self.profile}-{experiment}"
+        """The command that trains an experiment."""
+        return f"dvc repro train@{self.profile}-{experiment}"
+
+    @property
+    def layout(self) -> Layout:
+        """Where the profile's files lie."""
+        return Layout(self.root, self.profile)
+
+    @property
+    def published(self) -> Layout:
+        """Where its published results lie."""
+        return Layout(self.root, self.profile, PUBLISHED)

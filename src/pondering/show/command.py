@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,6 @@ import click
 from pondering.params.read import MECHANISMS, load_params
 from pondering.params.replica import Replica
 from pondering.project.errors import UserError
-from pondering.project.paths import PUBLISHED, RESULTS, Layout
 from pondering.results.units import number_text
 
 if TYPE_CHECKING:  # torch is loaded with the network, not for --help
@@ -71,7 +69,7 @@ def show(
     network, card = _find(params, experiment, variant, setting, seed)
     if card.status == "diverged":
         raise UserError(f"{_name(card).text()}: diverged; choose another --setting or --seed")
-    frozen = Layout(Path(), params.profile).frozen(experiment)
+    frozen = params.layout.frozen(experiment)
     task = make_task(dict(card.task), experiment, frozen if frozen.is_file() else None)
     unlike: list[str] = []
     if written is None:
@@ -103,8 +101,7 @@ def _find(
     from pondering.results.results import read_table
     from pondering.results.tables import best_setting, headline, per_seed
 
-    for top in (RESULTS, PUBLISHED):
-        layout = Layout(Path(), params.profile, top)
+    for layout in (params.layout, params.published):
         place, table = layout.run(experiment, variant.mechanism), layout.table(experiment)
         if not (place / "run.json").is_file():
             continue
@@ -112,12 +109,12 @@ def _find(
         if table.is_file():
             usual = best_setting(per_seed(headline(read_table(table))), variant.variant)
         try:
-            return load(place, layout.report, variant.variant, setting, seed, usual)
+            return load(place, variant.variant, setting, seed, usual)
         except ValueError as error:
             raise UserError(str(error)) from None
     raise UserError(
         f"{experiment} {variant.variant}: no network here; with `profile: {params.profile}` run "
-        f"`dvc repro {params.training(experiment)}`, or choose another --profile or --mechanism"
+        f"`{params.training(experiment)}`, or choose another --profile or --mechanism"
     )
 
 
@@ -143,10 +140,9 @@ def _how_good(card: Card, task: Task) -> str:
     if card.status != "finished":
         words += f", {card.status}"
     if card.error is not None:
-        is_share = task.worst_error == 1
-        wrong = f"error {number_text(card.error, 'share')}"
-        if not is_share:
-            wrong = f"{card.error:.2f} {task.unit}"
+        wrong = f"{card.error:.2f} {task.unit}"
+        if task.worst_error == 1:
+            wrong = f"error {number_text(card.error, 'share')}"
         words += f"; on the test set: {wrong}, {card.ponder_time:.2f} steps"
     return words
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Generator
 
-from pondering.model.halting import Halting, SampledHalting
+from pondering.model.halting import SampledHalting
 from pondering.model.network import Network
 from pondering.tasks.base import Batch, Task
 
@@ -34,18 +34,6 @@ class Pondering:
     answers: tuple[str, ...]
 
 
-class _EveryOutput:
-    """A mechanism that keeps the outputs of all steps, whatever its loss needs."""
-
-    scores_every_step = True
-
-    def __init__(self, halting: Halting) -> None:
-        self._halting = halting
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._halting, name)
-
-
 @torch.no_grad()
 def ponder(network: Network, task: Task, batch: Batch) -> list[Pondering]:
     """Run one example and keep all its steps.
@@ -63,7 +51,8 @@ def ponder(network: Network, task: Task, batch: Batch) -> list[Pondering]:
     sampled = isinstance(halting, SampledHalting)
     if sampled:
         halting = network.halting
-    watched: Any = _EveryOutput(halting)
+    watched = copy(halting)
+    object.__setattr__(watched, "scores_every_step", True)  # all outputs are kept; it is frozen
     record = network(batch.inputs, batch.mask, halting=watched, path="readable")
     words = task.describe(halting.predict(record), batch, 0)
     by_step = [task.describe(outputs, batch, 0) for outputs in record.outputs]

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from pondering.params.read import load_params
 from pondering.params.replica import Replica
-from pondering.project.paths import PUBLISHED, Layout, current
+from pondering.project.paths import Layout, current
 from pondering.results.tables import REPLICA
 from pondering.track.runs import CURVES, Runs, client, parameters
 
@@ -29,11 +29,7 @@ class Finished:
     layout: Layout
     experiment: str
     mechanisms: tuple[str, ...]
-
-    def networks(self) -> Path:
-        """The folder of its published networks, which are few and small."""
-        layout = self.layout
-        return Layout(layout.root, layout.profile, PUBLISHED).networks(self.experiment)
+    networks: Path  # the folder of its published ones, which are few and small
 
     def figures(self) -> list[Path]:
         """The pictures of the claims that it decides."""
@@ -51,7 +47,7 @@ class Finished:
     def digest(self) -> str:
         """Of all files that MLflow gets something of."""
         layout, name = self.layout, self.experiment
-        files = [layout.card(name), layout.table(name), *self.networks().rglob("*.*")]
+        files = [layout.card(name), layout.table(name), *self.networks.rglob("*.*")]
         for mechanism in self.mechanisms:
             files += [layout.curves(name, mechanism), layout.provenance(name, mechanism)]
         found = hashlib.sha256()
@@ -78,10 +74,11 @@ def finished(profiles: Iterable[str]) -> Iterator[Finished]:
         layout = current(Path(), profile)
         if not layout.report.is_dir():
             continue
-        for name, config in load_params(profile=profile).experiments.items():
+        params = load_params(profile=profile)
+        for name, config in params.experiments.items():
             trained = [each for each in config.mechanisms if layout.curves(name, each).is_file()]
             if trained:
-                yield Finished(layout, name, tuple(trained))
+                yield Finished(layout, name, tuple(trained), params.published.networks(name))
 
 
 def _replicas(runs: Runs, results: Finished, mechanism: str) -> None:
@@ -145,6 +142,6 @@ def _experiment(runs: Runs, results: Finished) -> None:
         mlflow.log_inputs(runs.parent, [DatasetInput(data, [context])])
     for figure in results.figures():
         mlflow.log_artifact(runs.parent, str(figure), "figures")
-    if results.networks().is_dir():
-        mlflow.log_artifacts(runs.parent, str(results.networks()), "networks")
+    if results.networks.is_dir():
+        mlflow.log_artifacts(runs.parent, str(results.networks), "networks")
     mlflow.set_terminated(runs.parent)

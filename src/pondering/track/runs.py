@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param, Run
 
@@ -26,8 +27,7 @@ NOTHING: Mapping[str, Any] = {}
 
 def client() -> MlflowClient:
     """MLflow's client of the working folder's database, which is made where it is missing."""
-    for name in ("alembic", "mlflow"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("alembic").setLevel(logging.WARNING)
     if not DATABASE.exists():  # whole at once: trainings write to it as soon as it is there
         new = DATABASE.with_name("mlflow.db.new")
         new.unlink(missing_ok=True)
@@ -133,16 +133,9 @@ def parameters(config: Mapping[str, Any], replica: Replica) -> dict[str, str]:
     varied |= dict(replica.options)
     hidden = {f"{block}.{name}" for block in ("halting", mechanism) for name in varied}
     hidden |= {"seeds", f"{mechanism}.seeds"}
-    rest = {name: text for name, text in _flat(config) if name not in hidden}
+    (flat,) = pd.json_normalize(dict(config)).to_dict("records")
+    rest = {str(name): _text(value) for name, value in flat.items() if name not in hidden}
     return rest | {"mechanism": replica.variant} | {name: _text(varied[name]) for name in varied}
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, _text(value)
 
 
 def _text(value: Any) -> str:

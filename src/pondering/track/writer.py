@@ -8,10 +8,11 @@ import os
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pondering.params.replica import Replica
+from pondering.params.schema import Params
 from pondering.track.database import DATABASE
 
 if TYPE_CHECKING:
@@ -24,15 +25,10 @@ SECONDS = 10.0  # between two writings
 
 
 @contextlib.contextmanager
-def live(
-    profile: str, experiment: str, configs: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Callable[[list[Row]], None]]:
+def live(params: Params, experiment: str) -> Iterator[Callable[[list[Row]], None]]:
     """Write a training to MLflow while it runs, if there is a database in the working folder.
 
     `PONDERING_TRACKING=off` turns it off.
-
-    Args:
-        configs: the values of each mechanism.
 
     Yields:
         what takes the curve rows of each logging point. A resumed training begins with those that
@@ -41,7 +37,7 @@ def live(
     if not _turned_on():
         yield lambda rows: None
         return
-    writer, finished = _Writer(profile, experiment, configs), False
+    writer, finished = _Writer(params, experiment), False
     try:
         yield writer.take
         finished = True
@@ -61,12 +57,10 @@ def load_if_open(profile: str) -> None:
 class _Writer:
     """Curve rows on their way to MLflow."""
 
-    def __init__(
-        self, profile: str, experiment: str, configs: Mapping[str, Mapping[str, Any]]
-    ) -> None:
+    def __init__(self, params: Params, experiment: str) -> None:
         self._rows: list[Row] = []
         self._next = 0.0  # when to write again: at first at once, after a fault never
-        self._profile, self._experiment, self._configs = profile, experiment, configs
+        self._params, self._experiment = params, experiment
         self._runs: Runs | None = None
         self._known: dict[Replica, tuple[Run, Row]] = {}  # the run of each, its last row
 
@@ -101,8 +95,9 @@ class _Writer:
         from pondering.track.runs import Runs, client, parameters
 
         if self._runs is None:
-            self._runs = Runs(client(), self._profile, self._experiment)
+            self._runs = Runs(client(), self._params.profile, self._experiment)
             self._runs.client.update_run(self._runs.parent, "RUNNING")
+        config = self._params.experiment(self._experiment)
         found: dict[Replica, list[Row]] = defaultdict(list)
         for row in self._rows:
             found[Replica.of_row(row["mechanism"], row["setting"], row["seed"])].append(row)
@@ -112,7 +107,7 @@ class _Writer:
                 self._runs.log(run, [row for row in rows if row["update"] > last["update"]])
             else:
                 run = self._runs.begin(replica)
-                values = parameters(self._configs[replica.mechanism], replica)
+                values = parameters(config.of_mechanism(replica.mechanism), replica)
                 self._runs.log(run, rows, values=values)
             self._known[replica] = run, rows[-1]
         self._rows = []

@@ -53,7 +53,7 @@ def cut(sweeps: Sequence[Shard], missing: Collection[str]) -> list[Shard]:
 def _begun(sweep: Shard, missing: Collection[str]) -> list[Shard]:
     """The shards of a sweep that have a checkpoint, if all their replicas are wanted."""
     found, taken = list[Shard](), set[str]()
-    for path in sorted(sweep.folder.glob(f"*/{NAME}")):
+    for path in sorted(sweep.params.layout.checkpoints(sweep.experiment).glob(f"*/{NAME}")):
         hashes = checkpoint.replicas_of(path)
         if hashes & {*missing} and sweep.replicas.keys() >= hashes and not taken & hashes:
             begun = sweep.part([each for each in sweep.replicas if each in hashes])

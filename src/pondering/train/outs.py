@@ -12,12 +12,10 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pondering.params.schema import Params
 from pondering.project.atomic import json_text, write_together
-from pondering.project.paths import PUBLISHED, Layout
 from pondering.project.provenance import hash_values
 from pondering.train.replica import ByHash, Finished, data_hash, file_of, read, stack
 from pondering.train.replicas_csv import published, row_of
@@ -29,12 +27,10 @@ COLUMNS = (
 Record = dict[str, Any]
 
 
-def write_outs(
-    params: Params, experiment: str, mechanism: str, root: Path, replicas: ByHash
-) -> None:
+def write_outs(params: Params, experiment: str, mechanism: str, replicas: ByHash) -> None:
     """Write stack, curves and records of a mechanism's replicas, all of which are trained."""
-    layout, config = Layout(root, params.profile), params.experiment(experiment)
-    here = {key: done for key in replicas if (done := read(file_of(root, key)))}
+    layout, there, config = params.layout, params.published, params.experiment(experiment)
+    here = {key: done for key in replicas if (done := read(file_of(params.root, key)))}
     content = stack([each.parameters for each in here.values()])
     values, place = config.of_mechanism(mechanism), [row_of(each) for each in replicas.values()]
     rows = [
@@ -45,12 +41,11 @@ def write_outs(
     record: Record = {}
     new = here
     if absent := {row_of(each) for key, each in replicas.items() if key not in here}:
-        there = Layout(root, params.profile, PUBLISHED)
         with there.curves(experiment, mechanism).open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))[1:]
         rows += [line for line in lines if tuple(line[1:4]) in absent]
         record = json.loads(there.provenance(experiment, mechanism).read_text(encoding="utf-8"))
-        kept = published(there, experiment, replicas)
+        kept = published(params, experiment, replicas)
         new = {key: done for key, done in here.items() if key not in kept}
     if new:
         trainings = _trainings({replicas[key].text(): new[key] for key in new})

@@ -77,20 +77,6 @@ def evaluation() -> str:
 
 
 @functools.cache
-def task_defaults(task: str) -> dict[str, Any]:
-    """The plain defaults of a task's fields, as its files write them: name -> default."""
-    found = {}
-    for path in files("task", task):
-        for node in ast.walk(_tree(path)):
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
-                try:
-                    found[node.target.id] = ast.literal_eval(node.value)
-                except ValueError:  # not plain, such as `field(...)`
-                    continue
-    return found
-
-
-@functools.cache
 def _hash(package: Path, part: str, name: str) -> str:
     listed = files(part, name, package)
     if name and not any(name in (path.stem, path.parent.name) for path in listed):

@@ -18,7 +18,6 @@ from typing import Any
 from pondering.project import machine
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
-from pondering.project.paths import Layout
 from pondering.train import checkpoint
 from pondering.train.processes import SECONDS_BETWEEN_LOOKS, News
 from pondering.train.replica import by_hash
@@ -41,7 +40,6 @@ class Home:
 
     def keep(self, number: int, content: bytes) -> None:
         """Keep the new checkpoint of a shard."""
-        self._paths[number].parent.mkdir(parents=True, exist_ok=True)
         atomic_write(self._paths[number], content)
 
     def tell(self, *news: Any) -> None:
@@ -60,8 +58,8 @@ def train_away(shard: Shard, number: int, frozen: bytes, home: Any) -> None:
 
     machine.settle(shard.params.compute.threads)
     with tempfile.TemporaryDirectory() as folder:
-        here = replace(shard, root=Path(folder))
-        atomic_write(Layout(here.root, here.params.profile).frozen(here.experiment), frozen)
+        here = replace(shard, params=shard.params.model_copy(update={"root": Path(folder)}))
+        atomic_write(here.params.layout.frozen(here.experiment), frozen)
         known = by_hash(here.params, here.experiment, here.mechanism)
         if not known.keys() >= here.replicas.keys():
             raise UserError("a node has other code than the one that asks it")
@@ -88,7 +86,7 @@ def train_on_cluster(shards: Sequence[Shard], news: News) -> None:
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
     paths = [str(shard.checkpoint.absolute()) for shard in shards]
     home = ray.remote(Home).options(num_cpus=0, scheduling_strategy=here).remote(paths)
-    frozen = Layout(shards[0].root, params.profile).frozen(shards[0].experiment).read_bytes()
+    frozen = params.layout.frozen(shards[0].experiment).read_bytes()
     task = ray.remote(train_away).options(
         num_cpus=params.compute.threads,
         num_gpus=int(shards[0].device.type == "cuda"),

@@ -22,6 +22,7 @@ from pondering.params.schema import ExperimentConfig, Params
 from pondering.project.atomic import atomic_write
 from pondering.project.errors import UserError
 from pondering.project.provenance import hash_values
+from pondering.tasks import TASKS
 from pondering.train import program
 
 Array = NDArray[Any]
@@ -59,6 +60,14 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
     So a new field with a default changes no hash, nor does a value that the mechanism does not
     read, nor a `test_...` of the task, which is for evaluation.
     """
+    kind = TASKS.get(config.task["name"])
+    usual = {name: getattr(kind, name) for name in config.task if hasattr(kind, name)}
+    task = {
+        name: value
+        for name, value in config.task.items()
+        if not name.startswith("test_")
+        and (name not in usual or json.dumps(value) != json.dumps(usual[name], default=str))
+    }
     mechanism, options = replica.mechanism, dict(replica.options)
     entry, block = MECHANISMS[mechanism], config.mechanism(mechanism)
     halting = config.halting.model_dump(mode="json", exclude_defaults=True)
@@ -75,23 +84,13 @@ def values(config: ExperimentConfig, replica: Replica) -> dict[str, Any]:
         "learning_rate": config.learning_rate(mechanism),
     }
     return {
-        "task": _task_values(config.task),
+        "task": task,
         "network": config.network.model_dump(mode="json", exclude_defaults=True),
         "mechanism": mechanism,
         "halting": {n: each for n, each in halting.items() if n not in unread} | arguments,
         "training": {n: each for n, each in training.items() if n not in unread},
         entry.setting: replica.setting,
         "seed": replica.seed,
-    }
-
-
-def _task_values(task: Mapping[str, Any]) -> dict[str, Any]:
-    defaults = program.task_defaults(task["name"])
-    return {
-        name: value
-        for name, value in task.items()
-        if not name.startswith("test_")
-        and (name not in defaults or json.dumps(value) != json.dumps(defaults[name]))
     }
 
 

@@ -8,29 +8,26 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 from pondering.params.replica import Replica, setting_text
 from pondering.params.schema import Params
-from pondering.project.paths import PUBLISHED, Layout
 from pondering.train.replica import ByHash, by_hash, file_of, read
 
 NAME = "replicas.csv"
 COLUMNS = ("experiment", "mechanism", "setting", "seed", "hash", "status", "path", "program")
 
 
-def published(layout: Layout, experiment: str, replicas: ByHash) -> dict[str, dict[str, str]]:
+def published(params: Params, experiment: str, replicas: ByHash) -> dict[str, dict[str, str]]:
     """The rows of those replicas of an experiment that are published, by hash.
 
     The published tables have a replica under the name that it had: under another it is not there.
-
-    Args:
-        layout: of the published results, which may lack `replicas.csv`.
+    None is where there is no `replicas.csv`.
     """
-    if not (layout.report / NAME).is_file():
+    path = params.published.report / NAME
+    if not path.is_file():
         return {}
     names = {sha256: (experiment, *row_of(each)) for sha256, each in replicas.items()}
-    with (layout.report / NAME).open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         return {
             row["hash"]: row
             for row in csv.DictReader(file)
@@ -43,17 +40,17 @@ def row_of(replica: Replica) -> tuple[str, str, str]:
     return replica.variant, setting_text(replica.setting), str(replica.seed)
 
 
-def replicas_csv(params: Params, root: Path) -> str:
+def replicas_csv(params: Params) -> str:
     """The file's content: every replica of a profile that is trained or published."""
-    there, text = Layout(root, params.profile, PUBLISHED), io.StringIO()
+    text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
     for experiment, config in params.experiments.items():
         for mechanism in config.mechanisms:
             replicas = by_hash(params, experiment, mechanism)
-            rows = published(there, experiment, replicas)
+            rows = published(params, experiment, replicas)
             for sha256, replica in replicas.items():
-                if done := read(file_of(root, sha256)):
+                if done := read(file_of(params.root, sha256)):
                     names = (experiment, *row_of(replica), sha256, done.status)
                     origin = done.record["path"], done.record["commit"]
                     rows[sha256] = dict(zip(COLUMNS, (*names, *origin), strict=True))

@@ -25,7 +25,6 @@ from pondering.model.halting.readout import LossRefusedError
 from pondering.model.paths import PathName
 from pondering.params.schema import ExperimentConfig, Params
 from pondering.project.errors import Interrupted, UserError
-from pondering.project.paths import Layout
 from pondering.tasks import make_task
 from pondering.train import checkpoint, kernels
 from pondering.train.build import make_trainer, path_of
@@ -46,7 +45,6 @@ class Shard:
 
     Args:
         params: the checked parameters; experiment: a name in them.
-        root: the project's folder.
         replicas: which, by their hashes.
         device: where they train.
         origin: where their numbers will come from, for their records.
@@ -54,7 +52,6 @@ class Shard:
 
     params: Params
     experiment: str
-    root: Path
     replicas: ByHash
     device: torch.device
     origin: Mapping[str, Any] = field(default_factory=dict)
@@ -90,11 +87,6 @@ class Shard:
         return path_of(best, self.config, self.mechanism, self.device)
 
     @property
-    def folder(self) -> Path:
-        """Where the checkpoints of its experiment lie, a folder each."""
-        return Layout(self.root, self.params.profile).checkpoints(self.experiment)
-
-    @property
     def key(self) -> str:
         """What its checkpoint is of."""
         return json.dumps([self.device.type, self.path, *self.replicas])
@@ -102,7 +94,8 @@ class Shard:
     @property
     def checkpoint(self) -> Path:
         """Its checkpoint."""
-        return self.folder / hashlib.sha256(self.key.encode()).hexdigest()[:16] / NAME
+        folder = self.params.layout.checkpoints(self.experiment)
+        return folder / hashlib.sha256(self.key.encode()).hexdigest()[:16] / NAME
 
     def part(self, hashes: Iterable[str]) -> Shard:
         """Some of its replicas."""
@@ -114,10 +107,10 @@ class Shard:
         Raises:
             UserError: values that task, cell or mechanism refuse, or no frozen data.
         """
-        frozen = Layout(self.root, self.params.profile).frozen(self.experiment)
+        frozen = self.params.layout.frozen(self.experiment)
         if not frozen.is_file():
-            stage = self.params.training(self.experiment)
-            raise UserError(f"{frozen}: no such file; run `dvc repro {stage}`")
+            todo = self.params.training(self.experiment)
+            raise UserError(f"{frozen}: no such file; run `{todo}`")
         task = make_task(self.config.task, self.experiment, frozen)
         replicas = list(self.replicas.values())
         trainer = make_trainer(self.config, task, replicas, self.device, self.path)
@@ -151,7 +144,6 @@ def train(shard: Shard, tell: Tell, saved: Callable[[Path], None] = lambda path:
         now = time.monotonic()
         trainer.seconds += now - began
         began = now
-        path.parent.mkdir(parents=True, exist_ok=True)
         checkpoint.save(trainer, path, shard.key)
         saved(path)
 
@@ -188,7 +180,7 @@ def finish(shard: Shard, trainer: Trainer) -> None:
         tensors = {name: each[k].copy() for name, each in parameters.items()}
         curve = curves[:, k]
         curve = curve[curve[:, 0] == curve[:, 0]]  # one that stopped has no rows any more
-        write(file_of(shard.root, sha256), Finished(tensors, curve, status, record))
+        write(file_of(shard.params.root, sha256), Finished(tensors, curve, status, record))
     shutil.rmtree(shard.checkpoint.parent, ignore_errors=True)
 
 

@@ -12,7 +12,6 @@ from filelock import FileLock, Timeout
 from pondering.params.schema import Params
 from pondering.project import provenance
 from pondering.project.errors import UserError
-from pondering.project.paths import PUBLISHED, Layout
 from pondering.project.progress import duration
 from pondering.train.outs import write_outs
 from pondering.train.replica import ByHash, by_hash, data_hash, file_of
@@ -24,7 +23,6 @@ Rows = list[dict[str, Any]]
 def run(
     params: Params,
     experiment: str,
-    root: Path,
     mechanisms: Sequence[str] = (),
     listen: Callable[[Rows], None] = lambda rows: None,
 ) -> None:
@@ -42,24 +40,23 @@ def run(
     names = mechanisms or tuple(params.experiment(experiment).mechanisms)
     planned = {each: by_hash(params, experiment, each) for each in names}
     every = {sha256: each for replicas in planned.values() for sha256, each in replicas.items()}
-    missing = missing_of(params, experiment, root, every)
-    if there := len(every) - len(missing):
-        name = f"{params.profile} {experiment}"
-        print(f"{name}: {there} of {len(every)} replicas are trained", flush=True)
-    if missing:
-        with alone(Layout(root, params.profile).checkpoints(experiment) / "lock"):
-            # Another process may have trained it meanwhile.
-            if missing := missing_of(params, experiment, root, every):
-                _train(params, experiment, root, planned, missing, listen)
+    with alone(params.layout.checkpoints(experiment) / "lock"):
+        missing = missing_of(params, experiment, every)
+        if there := len(every) - len(missing):
+            name = f"{params.profile} {experiment}"
+            print(f"{name}: {there} of {len(every)} replicas are trained", flush=True)
+        if missing:
+            _train(params, experiment, planned, missing, listen)
     for mechanism, replicas in planned.items():
-        write_outs(params, experiment, mechanism, root, replicas)
+        write_outs(params, experiment, mechanism, replicas)
 
 
-def missing_of(params: Params, experiment: str, root: Path, replicas: ByHash) -> list[str]:
+def missing_of(params: Params, experiment: str, replicas: ByHash) -> list[str]:
     """The hashes of those replicas that have no file and no published results that are kept."""
-    there = Layout(root, params.profile, PUBLISHED)
-    kept = published(there, experiment, replicas) if params.compute.published == "keep" else {}
-    return [each for each in replicas if each not in kept and not file_of(root, each).is_file()]
+    keeps = params.compute.published == "keep"
+    kept = published(params, experiment, replicas) if keeps else {}
+    missing = [each for each in replicas if each not in kept]
+    return [each for each in missing if not file_of(params.root, each).is_file()]
 
 
 def alone(path: Path) -> AbstractContextManager[object]:
@@ -75,7 +72,6 @@ def alone(path: Path) -> AbstractContextManager[object]:
 def _train(
     params: Params,
     experiment: str,
-    root: Path,
     planned: Mapping[str, ByHash],
     missing: Sequence[str],
     listen: Callable[[Rows], None],
@@ -92,15 +88,14 @@ def _train(
     machine.settle(params.compute.threads)
     device = build.pick_device(params.device)
     origin = provenance.record(
-        root,
+        params.root,
         data_hash(params, params.experiment(experiment)),
         machine.name_of(device),
         torch.get_num_threads(),
-        f"dvc repro {params.training(experiment)}",
+        params.training(experiment),
     )
     sweeps = [
-        shard.Shard(params, experiment, root, replicas, device, origin)
-        for replicas in planned.values()
+        shard.Shard(params, experiment, replicas, device, origin) for replicas in planned.values()
     ]
     work = cut.cut(sweeps, missing)
     if params.profile == "paper" and not any(each.checkpoint.is_file() for each in work):
