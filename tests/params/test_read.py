@@ -120,9 +120,18 @@ def test_missing_blocks_and_keys_are_refused(tmp_path: Path) -> None:
 
     for key in ("device", "compute", "download"):
         assert without(key) == f"{key}: missing"
-    assert without("tiny", "quick") == "tiny.quick: None; must be a mapping"
+    for where in (("tiny", "quick"), ("defaults",), ("tasks",)):
+        assert without(*where) == f"{'.'.join(where)}: None; must be a mapping"
+    empty = tiny.document() | {"tasks": {"parity": None}}
+    assert refusal(tmp_path, empty) == "tasks.parity: None; must be a mapping"
     for keys in (("training", "batch"), ("seeds",), ("evaluation", "trace")):
         assert without("tiny", "quick", *keys) == f"tiny.{'.'.join(keys)}: missing"
+
+
+def test_an_unknown_data_set_is_refused(tmp_path: Path) -> None:
+    values = tiny.document()
+    values["download"]["needs"]["paper"] = ["wrods"]
+    assert "needs.paper: wrods is no set" in refusal(tmp_path, values)
 
 
 def test_unknown_profiles_devices_and_experiments_are_refused(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, Self
+
+from pydantic import model_validator
 
 from pondering.params.ranges import Count, Model
 
@@ -53,6 +55,13 @@ class Download(Model):
     mirror: str | None
     needs: dict[str, tuple[str, ...]]
     sets: dict[str, DataSet]
+
+    @model_validator(mode="after")
+    def _needs_are_sets(self) -> Self:
+        for profile, names in self.needs.items():
+            if unknown := {*names} - {*self.sets}:
+                raise ValueError(f"needs.{profile}: {', '.join(unknown)} is no set")
+        return self
 
     def needed(self, profile: str, folder: str) -> tuple[Source, ...]:
         """The files below `folder` that a profile needs, in the order of `needs`.

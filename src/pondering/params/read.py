@@ -64,15 +64,21 @@ def _merged(document: dict[str, Any], name: str, profile: str) -> dict[str, Any]
     for key in block:
         if key not in _HOMES:
             raise ValueError(f"{name}.{key}: unknown key; allowed: {', '.join(_HOMES)}")
-    for home in ("common", profile):
-        if not isinstance(block.get(home), dict):
-            raise ValueError(f"{name}.{home}: {_shown(block.get(home))}; must be a mapping")
-    merged = deep_merge(block["common"], block[profile])
+    parts = (_mapping(f"{name}.{home}", block.get(home)) for home in ("common", profile))
+    merged = deep_merge(*parts)
     task = merged["task"].get("name") if isinstance(merged.get("task"), dict) else None
-    usual = deep_merge(document["defaults"], document["tasks"].get(str(task), {}))
+    tasks = _mapping("tasks", document.get("tasks"))
+    of_task = _mapping(f"tasks.{task}", tasks.get(str(task), {}))
+    usual = deep_merge(_mapping("defaults", document.get("defaults")), of_task)
     return deep_merge(
         {key: each for key, each in usual.items() if key not in MECHANISMS or key in merged}, merged
     )
+
+
+def _mapping(where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{where}: {_shown(value)}; must be a mapping")
+    return value
 
 
 def deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
