@@ -187,11 +187,14 @@ def _choice(
 
 
 def _halting(config: Mapping[str, Any], replica: Replica) -> Halting:
-    """The mechanism with a replica's options, else the values of its block, else the shared."""
+    """The mechanism with a replica's options, else the values of its block, else the shared.
+
+    A value that an older record does not have is that of the class.
+    """
     entry = MECHANISMS[replica.mechanism]
     module, _, name = entry.path.partition(":")
     shared, block = config["halting"], config[replica.mechanism] | dict(replica.options)
-    given: dict[str, Any] = {each: shared[each] for each in entry.shares}
+    given: dict[str, Any] = {each: shared[each] for each in entry.shares if each in shared}
     given |= {each: block[each] for each in entry.arguments if block.get(each) is not None}
     halting: Halting = getattr(import_module(module), name)(replica.setting, **given)
     return halting
@@ -204,7 +207,7 @@ def _network(config: Mapping[str, Any], halting: Halting, experiment: str) -> Ne
     task, common = make_task(config["task"], experiment), config["halting"]
     kind, hidden = CELLS[config["network"]["cell"]], config["network"]["hidden"]
     cell = kind(task.input_size, hidden, common["first_step_flag"], None)
-    return Network(cell, halting, task.output_size, reads=common["reads"])
+    return Network(cell, halting, task.output_size, reads=common.get("reads", "h"))
 
 
 def _results(report: Path, experiment: str, replica: Replica) -> dict[str, Any]:
