@@ -122,9 +122,9 @@ def hollow(axes: Axes) -> list[tuple[float, float]]:
     return [(float(m.get_xdata()[0]), float(m.get_ydata()[0])) for m in marks]
 
 
-def test_a_seed_is_solved_at_its_first_update_below_two_percent_or_counted() -> None:
+def test_a_seed_is_solved_at_its_first_update_of_two_percent_or_counted() -> None:
     curves = pd.DataFrame(
-        [("act", 0.1, 0, 100, 0.02), ("act", 0.1, 0, 200, 0.01), ("act", 0.1, 0, 300, 0.01),
+        [("act", 0.1, 0, 100, 0.03), ("act", 0.1, 0, 200, 0.02), ("act", 0.1, 0, 300, 0.01),
          ("act", 0.1, 1, 200, 0.01), ("act", 0.1, 2, 100, 0.5), ("act", 0.1, 2, 200, math.nan)],
         columns=["mechanism", "setting", "seed", "update", "error"],
     )  # fmt: skip
