@@ -54,7 +54,7 @@ def draw(results, experiment):
 '''
 CATALOGUE_LINE = """
 from pondering.report.figures import signs
-FIGURES = (*FIGURES, _beyond("signs", ("signs",), "Signs", signs, experiment="signs"))
+FIGURES = (*FIGURES, _figure("beyond-signs", "", "signs", "Signs", signs))
 """
 CLAIM = """
 X1:
