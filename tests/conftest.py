@@ -66,7 +66,7 @@ CHROMIUM_OPTIONS = (
 def browser() -> Iterator[Browser]:
     """A headless Chromium. Without one a test fails, or is skipped if PONDERING_NO_BROWSER=1."""
     if os.environ.get("PONDERING_NO_BROWSER") == "1":
-        pytest.skip("left out on request: PONDERING_NO_BROWSER=1 is for machines without Chromium")
+        pytest.skip("asked for by PONDERING_NO_BROWSER=1; without it a missing Chromium fails")
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         pytest.fail(

@@ -11,7 +11,8 @@ from support.claim_cases import CASES
 
 from pondering.claims.claims import Criterion, load_register
 from pondering.claims.quantities import Quantity
-from pondering.claims.verdicts import claims_json, judge_all, outcome
+from pondering.claims.record import claims_json
+from pondering.claims.verdicts import judge_all, outcome
 from pondering.project.errors import UserError
 from pondering.results.results import Results
 

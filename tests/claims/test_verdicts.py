@@ -13,7 +13,8 @@ from support.claim_cases import BITS, CASES, NUMBERS, TAUS, nothing_learned
 from support.claim_tables import results, rows
 
 from pondering.claims.claims import Bound, Criterion, PaperSize, Remark, load_register
-from pondering.claims.verdicts import Judgement, claims_json, judge, judge_all
+from pondering.claims.record import claims_json
+from pondering.claims.verdicts import Judgement, judge, judge_all
 from pondering.results.results import Results
 from pondering.results.statistics import Interval
 

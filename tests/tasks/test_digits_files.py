@@ -185,7 +185,7 @@ def test_unreadable_pictures_are_refused_by_name(tmp_path: Path, content: bytes 
 
 @pytest.mark.skipif(
     "PONDERING_MIRROR" not in os.environ,
-    reason="real MNIST (50 MB) is not in git: PONDERING_MIRROR names a folder that has it",
+    reason="real MNIST (50 MB) is not in git; with PONDERING_MIRROR, a folder that has it, it runs",
 )
 def test_real_mnist(tmp_path: Path) -> None:
     (tmp_path / "mnist").mkdir()

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ from pondering.claims import words
 from pondering.claims.claims import Claim, Criterion, Outcome, Remark, Verdict
 from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.frames import best, by, near_best
-from pondering.claims.quantities import Quantity, plain_estimate, quantity_text
+from pondering.claims.quantities import Quantity, quantity_text
 from pondering.params.replica import read_variant, title_of
 from pondering.results.results import Results
 from pondering.results.tables import headline
@@ -276,25 +275,27 @@ def _unmet(
 
 def _verdict(findings: Sequence[Finding], sizes: words.Sizes, evidence: Evidence) -> Decided:
     """The verdict from the criteria, and which of them decided it."""
+    core = [each for each in findings if each.core]
+    further = [each for each in findings if not each.core]
 
-    def names(outcome: Outcome, *core: bool) -> str:
-        return "; ".join(str(f) for f in findings if f.outcome == outcome and f.core in core)
+    def names(outcome: Outcome, among: Sequence[Finding]) -> str:
+        return "; ".join(str(each) for each in among if each.outcome == outcome)
 
     if all(each.outcome == "holds" for each in findings):
         return "reproduced", "Every criterion holds."
-    if failed := names("fails", True):
-        others = names("fails", False)
+    if failed := names("fails", core):
+        others = names("fails", further)
         beside = f"; also fails: {others}" if others else ""
         less = filter(None, (words.smaller(sizes, evidence), words.shorter(sizes, evidence)))
         tried = ", ".join(less)
         return "not reproduced", f"{f'Tried {tried}. ' if tried else ''}Fails: {failed}{beside}."
-    if missing := names("not measured", True):
+    if missing := names("not measured", core):
         if evidence.missing:
             return _missing(evidence)
         return _found("undecided", f"could not be measured: {missing}")
-    parts = {said: names(how, True, False) for how, said in words.FARES.items()}
+    parts = {said: names(how, findings) for how, said in words.FARES.items()}
     reason = "; ".join(f"{said}: {text}" for said, text in parts.items() if text)
-    return _found("undecided" if names("undecided", True) else "mostly reproduced", reason)
+    return _found("undecided" if names("undecided", core) else "mostly reproduced", reason)
 
 
 def _missing(evidence: Evidence) -> Decided:
@@ -303,63 +304,3 @@ def _missing(evidence: Evidence) -> Decided:
 
 def _found(verdict: Verdict, reason: str) -> Decided:
     return verdict, words.sentence(reason)
-
-
-def claims_json(judgements: Sequence[Judgement], results: Results) -> dict[str, Any]:
-    """The verdicts as plain data for claims.json; equal results give equal data.
-
-    Args:
-        judgements: what `judge_all` returned.
-        results: the results they were judged on.
-
-    Returns:
-        profile, experiments, those unfinished, verdicts (id -> yes, no or undecided), claims.
-    """
-    tables = results.tables
-    running = [name for name, table in tables.items() if (table["status"] == "running").any()]
-    return {
-        "profile": results.profile,
-        "experiments": sorted(tables),
-        "unfinished": sorted(running),
-        "verdicts": {  # for `dvc metrics`
-            name: words.ANSWERS[verdict] for each in judgements for name, verdict in _verdicts(each)
-        },
-        "claims": [_plain(judgement) for judgement in judgements],
-    }
-
-
-CLAIM = {
-    "id", "paper", "figure", "figures", "title", "statement", "paper_value", "measured",
-}  # fmt: skip
-"""What is said of a claim itself."""
-
-
-def _plain(judgement: Judgement) -> dict[str, Any]:
-    evidence = judgement.evidence
-    return judgement.claim.model_dump(mode="json", include=CLAIM) | {
-        "verdict": judgement.verdict,
-        "reason": judgement.reason,
-        "why": judgement.remark.why,
-        "change": judgement.remark.change,
-        "cause": judgement.remark.cause,
-        "apart": {
-            part: {"verdict": verdict, "reason": reason}
-            for part, (verdict, reason) in judgement.apart.items()
-        },
-        "flips": list(judgement.flips),
-        "judged_on_unfinished_runs": evidence.unfinished,
-        "seeds": evidence.fewest_seeds,
-        "replicas": evidence.replicas,
-        "diverged": evidence.diverged,
-        "runs": evidence.runs,
-        "difficulties": {name: list(size) for name, size in evidence.sizes.items()},
-        "estimates": [plain_estimate(quantity) for quantity in judgement.quantities],
-        "criteria": [asdict(finding) for finding in judgement.findings],
-    }
-
-
-def _verdicts(judgement: Judgement) -> list[tuple[str, Verdict]]:
-    """The claim's own, and those of what is judged apart."""
-    name = judgement.claim.id
-    apart = [(f"{name} {part}", verdict) for part, (verdict, _) in judgement.apart.items()]
-    return [(name, judgement.verdict), *apart]

@@ -13,7 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from pondering.claims.claims import Register
-from pondering.claims.verdicts import claims_json, judge_all
+from pondering.claims.record import claims_json
+from pondering.claims.verdicts import judge_all
 from pondering.claims.words import ANSWERS, MEANINGS, VERDICTS
 from pondering.params.read import ExperimentConfig
 from pondering.project.atomic import json_text, write_together
