@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pondering.data.fetch import fetch_all
 from pondering.data.frozen import write_arrays
+from pondering.params.read import load_params
 from pondering.project.errors import UserError
 from pondering.tasks.digits.files import (
     prepare,
@@ -21,6 +23,7 @@ from pondering.tasks.digits.files import (
 )
 from pondering.tasks.digits.task import DEVIATION, MEAN, Digits
 
+ROOT = Path(__file__).parents[2]
 DIGITS = Digits(
     train_rotation=0, test_rotations=(), test_angles=(), data="sklearn_digits", validation=200
 )
@@ -188,10 +191,9 @@ def test_unreadable_pictures_are_refused_by_name(tmp_path: Path, content: bytes 
     reason="real MNIST (50 MB) is not in git; with PONDERING_MIRROR, a folder that has it, it runs",
 )
 def test_real_mnist(tmp_path: Path) -> None:
-    (tmp_path / "mnist").mkdir()
-    for path in (Path(os.environ["PONDERING_MIRROR"]) / "mnist").iterdir():
-        (tmp_path / "mnist" / path.name.removesuffix(".gz")).symlink_to(path.absolute())
-    arrays = prepare("mnist", tmp_path, 5000)
+    download = load_params(ROOT / "params.yaml", "reduced").download
+    fetch_all(download.needed("reduced", "mnist"), tmp_path / "raw", download.mirror)
+    arrays = prepare("mnist", tmp_path / "raw", 5000)
     assert [len(arrays[f"{part}_labels"]) for part in PARTS] == [55_000, 5_000, 10_000]
     train = np.concatenate([arrays["train_images"], arrays["validation_images"]]) / np.float32(255)
     assert float(train.mean(dtype=np.float64)) == pytest.approx(MEAN, abs=5e-5)
