@@ -94,6 +94,20 @@ def test_text_levels_read_the_training_split_and_diamonds_the_other() -> None:
     assert not bar_heights(axes) and axes.get_ylim()[0] > 1
 
 
+def test_a_diverged_seed_does_not_move_a_mean_in_bits() -> None:
+    table = table_of("wikipedia", FEW, 3)
+    lost = (table["setting"] == 0.01) & (table["seed"] == 2)
+    table.loc[lost, ["error", "ponder_time", "status"]] = [8.0, math.nan, "diverged"]
+    text = only("wikipedia", tables={"wikipedia": table})
+    rest = table[(table["split"] == "train") & ~lost]
+    wanted = np.mean([e for e, _ in seed_means(rest, "act", 0.01)])
+    axes = must(error_by_penalty.draw(text, "wikipedia")).axes[0]
+    lower = must(learning.draw(text, "wikipedia")).axes[1]
+    for each in (axes, lower):
+        assert each.get_ylim()[1] < 8
+        assert any(np.allclose(line.get_ydata(), wanted) for line in each.lines)
+
+
 def test_the_papers_values_are_hollow_beside_ours() -> None:
     def hollow(name: str) -> dict[float, tuple[float, str]]:
         table = table_of(name, {"repeat": [1.0], "act": [1e-3, 0.03, 0.1]}, 2)

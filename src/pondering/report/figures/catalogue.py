@@ -143,7 +143,6 @@ FIGURES = (
     _figure("beyond-exits-gates", "", "comparison_logic",
             "Logic: two ways to halt, every exit rule", exits),
     _figure("beyond-exits-logic", "", "logic", "Logic: exit rules compared", exits),
-    _figure("beyond-exits-mnist", "", "mnist", "Digits: exit rules compared", exits),
 )  # fmt: skip
 """Every figure of the report but those of questions, in its order."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -51,15 +52,16 @@ def draw(results: Results, experiment: str) -> Figure | None:
     Returns:
         The figure: bar heights are means over seeds, whiskers standard errors, points seeds, short
         lines medians, hollow markers the paper's values; axes linear. An error that is no share has
-        no natural zero: its means are wide lines on an axis that begins where they do. None without
-        rows of ACT or the plain network.
+        no natural zero: its means are wide lines on an axis that begins where they do. It has no
+        natural worst value either: diverged seeds are crosses at the edge, and not in its means.
+        None without rows of ACT or the plain network.
     """
     table, card = results.tables[experiment], results.cards[experiment]
     seeds = per_seed(headline(table))
     seeds = seeds[seeds["mechanism"].isin(["repeat", "act"])]
     if seeds.empty:
         return None
-    bars = _bars(per_setting(seeds))
+    bars = _bars(per_setting(counted(seeds, card)))
     figure, (axes,) = layout.new_figure([2.7])
     for bar in bars:
         rows, colour = bar.method.of(seeds), style.MECHANISM_COLOUR[bar.method.name]
@@ -68,7 +70,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
             _level(axes, bar.x, float(rows["error"].median()), color=style.INK, lw=1.0)
         else:
             _level(axes, bar.x, bar.error, color=colour, lw=4)
-        _seed_points(axes, bar.x, rows, crowded=len(bars) > CROWDED)
+        _seed_points(axes, bar.x, rows, card, crowded=len(bars) > CROWDED)
     axes.errorbar(
         [bar.x for bar in bars], [bar.error for bar in bars], [bar.error_se for bar in bars],
         fmt="none", ecolor=style.INK, elinewidth=1.2, zorder=4,
@@ -77,9 +79,9 @@ def draw(results: Results, experiment: str) -> Figure | None:
     if len(bars) <= 9:
         values = [f"{bar.error:{'.1%' if card.is_share else '.2f'}}" for bar in bars]
         layout.row_above(axes, "mean", [bar.x for bar in bars], values)
-    handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()))
+    handles = _bar_handles(bars, bool((seeds["status"] == "diverged").any()), card)
     for split in splits_of(table)[1:2]:
-        handles += _second_means(axes, bars, table, split, card)
+        handles += _second_means(axes, bars, counted(table, card), split, card)
     handles += _of_the_paper(axes, bars, paper.ERRORS.get(experiment))
     _bar_axes(axes, bars, card)
     layout.bottom_legend(figure, handles, 3)
@@ -111,18 +113,24 @@ def _level(axes: Axes, x: float, value: float, **look: Any) -> None:
     axes.plot([x - 0.4, x + 0.4], [value] * 2, solid_capstyle="butt", **look)
 
 
-def _seed_points(axes: Axes, x: float, rows: pd.DataFrame, *, crowded: bool) -> None:
+def counted(rows: pd.DataFrame, card: Card) -> pd.DataFrame:
+    """Rows with the errors that enter means: of diverged ones 1 where it is a share, else NaN."""
+    return rows.assign(error=rows["error"].where(card.is_share | (rows["status"] != "diverged")))
+
+
+def _seed_points(axes: Axes, x: float, rows: pd.DataFrame, card: Card, *, crowded: bool) -> None:
     """The seeds of one bar, side by side in the order of their number."""
     places = layout.beside(x, rows, 0.5)
     diverged = (rows["status"] == "diverged").to_numpy()
     error = rows["error"].to_numpy()
     axes.scatter(places[~diverged], error[~diverged], s=3 if crowded else 9, color=style.INK,
                  alpha=0.35 if crowded else 0.65, lw=0, zorder=3)  # fmt: skip
-    axes.scatter(places[diverged], error[diverged], s=16, marker="x", color=style.INK, lw=1,
-                 zorder=3)  # fmt: skip
+    at_edge = axes.transData if card.is_share else axes.get_xaxis_transform()
+    axes.scatter(places[diverged], np.minimum(error[diverged], 1), s=16, marker="x", lw=1,
+                 color=style.INK, zorder=3, transform=at_edge, clip_on=False)  # fmt: skip
 
 
-def _bar_handles(bars: Sequence[Bar], diverged: bool) -> list[Any]:
+def _bar_handles(bars: Sequence[Bar], diverged: bool, card: Card) -> list[Any]:
     handles: list[Any] = [
         Patch(color=style.MECHANISM_COLOUR[name], alpha=0.75,
               label=style.name_of(name) + (", by τ" if name == "act" else ""))
@@ -131,7 +139,8 @@ def _bar_handles(bars: Sequence[Bar], diverged: bool) -> list[Any]:
     dot: dict[str, Any] = {"ls": "", "color": style.INK}
     handles.append(Line2D([], [], marker="o", markersize=3, alpha=0.65, label="One seed", **dot))
     if diverged:
-        handles.append(Line2D([], [], marker="x", label="Diverged seed", **dot))
+        label = "Diverged seed" if card.is_share else "Diverged seed, not in the mean"
+        handles.append(Line2D([], [], marker="x", label=label, **dot))
     return handles
 
 

@@ -14,6 +14,7 @@ from matplotlib.patches import Ellipse
 from numpy.typing import NDArray
 
 from pondering.report.figures import layout, scales, style
+from pondering.report.figures.error_by_penalty import counted
 from pondering.results.results import Card, Results
 from pondering.results.tables import headline, per_seed, per_setting, plain
 
@@ -59,7 +60,7 @@ def draw(results: Results, experiment: str) -> Figure | None:
     scales.large_counts(upper)
     if card.is_share:
         scales.share_log_axis(upper)
-    seeds = per_seed(rows)
+    seeds = counted(per_seed(rows), card)
     means = per_setting(seeds)
     drawn = pd.concat([means[means["mechanism"] == "act"], plain(means)])
     apart = card.is_share and scales.far_apart(drawn["error"])
