@@ -189,8 +189,8 @@ def test_no_network_and_no_mirror_are_one_error_line(raw: Path, server: Any) -> 
     for part in (
         "http://127.0.0.1:1/a.gz",
         f"{raw}/nowhere/set/letters.gz (no such file",
-        "set PONDERING_MIRROR to a folder",
-        f"at {raw}/set/letters by hand",
+        f"put it at {raw}/set/letters, or packed at {raw}/set/letters.gz, or",
+        "set PONDERING_MIRROR to a folder or an http(s) url that has set/letters.gz (320,000 bytes",
     ):
         assert part in text
     assert files_below(raw) == []

@@ -92,11 +92,11 @@ def _fetch(
         os.replace(file, target)
         say(f"{source.unpacked}: {source.bytes:,} bytes, sha256 right")
         return
+    packed = source.mirror[0]
     raise UserError(
-        f"{source.unpacked}: no place gave this file; tried {'; '.join(tried)}; three ways out: "
-        f"set {MIRROR_VARIABLE} to a folder that holds {source.mirror[0]}, or to the http(s) url "
-        f"of such a folder, or put the unpacked file ({source.bytes:,} bytes, sha256 "
-        f"{source.sha256}) at {target} by hand"
+        f"{source.unpacked}: no place gave this file; tried {'; '.join(tried)}; put it at {target}, "
+        f"or packed at {raw / packed}, or set {MIRROR_VARIABLE} to a folder or an http(s) url that "
+        f"has {packed} ({source.bytes:,} bytes unpacked, sha256 {source.sha256})"
     )
 
 
