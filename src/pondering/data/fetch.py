@@ -94,9 +94,10 @@ def _fetch(
         return
     packed = source.mirror[0]
     raise UserError(
-        f"{source.unpacked}: no place gave this file; tried {'; '.join(tried)}; put it at {target}, "
-        f"or packed at {raw / packed}, or set {MIRROR_VARIABLE} to a folder or an http(s) url that "
-        f"has {packed} ({source.bytes:,} bytes unpacked, sha256 {source.sha256})"
+        f"{source.unpacked}: no place gave this file; tried {'; '.join(tried)}; "
+        f"put it at {target}, or packed at {raw / packed}, or set {MIRROR_VARIABLE} to a folder or "
+        f"an http(s) url that has {packed} ({source.bytes:,} bytes unpacked, sha256 "
+        f"{source.sha256})"
     )
 
 
