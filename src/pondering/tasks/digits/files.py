@@ -52,20 +52,18 @@ def prepare(data: str, raw_folder: str | Path, validation: int) -> dict[str, Arr
         {train, validation, test}_images (n, 28, 28) uint8 and {...}_labels (n,) uint8.
 
     Raises:
-        UserError: an unknown source, a missing file, too large a `validation`.
+        UserError: a missing file, too large a `validation`.
     """
     if data == "mnist":
         folder = Path(raw_folder) / "mnist"
         images, labels = _read_pair(folder, "train")
         test = _read_pair(folder, "t10k")
-    elif data == "sklearn_digits":
+    else:
         images, labels = _stand_in()
         order = random_stream("digits", "test", data).permutation(len(labels))
         first, rest = np.sort(order[:STAND_IN_TEST]), np.sort(order[STAND_IN_TEST:])
         test = images[first], labels[first]
         images, labels = images[rest], labels[rest]
-    else:
-        raise UserError(f"task.data: {data!r} is unknown; allowed: {', '.join(SOURCES)}")
     if not 1 <= validation < len(labels):
         raise UserError(
             f"task.validation: {validation} is not allowed; 1 to {len(labels) - 1} of {data}"
