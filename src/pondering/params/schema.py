@@ -97,6 +97,13 @@ class ExperimentConfig(Model):
     evaluation: EvaluationConfig
     mechanisms: Annotated[dict[str, Block], Field(min_length=1)]  # named beside `task`
 
+    @field_validator("task")
+    @classmethod
+    def _has_a_name(cls, task: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(task.get("name"), str):
+            raise ValueError("its `name` must name a task")
+        return task
+
     @model_validator(mode="before")
     @classmethod
     def _known(cls, values: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -44,7 +44,7 @@ class Parity(SyntheticTask):
     bits: int
     layout: str
     train_nonzero: tuple[int, int]
-    test_nonzero: dict[str, tuple[int, int]] = field(hash=False)
+    test_nonzero: dict[str, tuple[int, int]]
 
     def __post_init__(self) -> None:
         check_whole("task.bits", self.bits, 1, 4096)

@@ -98,23 +98,17 @@ def read_idx(path: Path) -> Array:
 
 
 def _stand_in() -> tuple[Array, Array]:
-    """scikit-learn's digits, (1797, 28, 28) uint8, and their labels."""
+    """scikit-learn's digits, enlarged bilinearly, (1797, 28, 28) uint8, and their labels."""
     from sklearn.datasets import load_digits  # bundled with scikit-learn: no download
 
     small, labels = load_digits(return_X_y=True)
-    grow = _interpolation(8, 20)
+    place = np.clip((np.arange(20) + 0.5) * 8 / 20 - 0.5, 0, 7)
+    grow = np.maximum(0, 1 - np.abs(place[:, None] - np.arange(8)))  # a line of 8 pixels to 20
     images = np.zeros((len(labels), SIDE, SIDE), np.uint8)
     grey = grow @ (small.reshape(-1, 8, 8) * (255 / 16)) @ grow.T
     # A product's last digits differ between machines, so the rounding adds a little over one half.
     images[:, 4:24, 4:24] = np.floor(grey + 0.500001).astype(np.uint8)
     return images, labels.astype(np.uint8)
-
-
-def _interpolation(before: int, after: int) -> Array:
-    """The matrix (after, before) that enlarges a line of pixels bilinearly."""
-    place = np.clip((np.arange(after) + 0.5) * before / after - 0.5, 0, before - 1)
-    weights: Array = np.maximum(0, 1 - np.abs(place[:, None] - np.arange(before)))
-    return weights
 
 
 def read_picture(path: str | Path) -> Array:

@@ -62,13 +62,11 @@ def prepare(source: str, raw_folder: str | Path) -> dict[str, Array]:
 @functools.lru_cache(maxsize=2)
 def _prepared(path: str | None, source: str) -> dict[str, Array]:
     """The arrays of `prepare`, read or generated once per process."""
-    if path is None and source == "generated":
+    if path is not None:
+        return read_arrays(path, ("text", "kinds"))
+    if source == "generated":
         return prepare(source, "")
-    if path is None:
-        raise UserError(
-            f"task.path: {source!r} needs the file of its bytes; run the datasets stage"
-        )
-    return read_arrays(path, ("text", "kinds"))
+    raise UserError(f"task.path: {source!r} needs the file of its bytes; run the datasets stage")
 
 
 @dataclass(frozen=True)
