@@ -16,11 +16,7 @@ from pondering.data.fetch import fetch_all
 from pondering.data.frozen import write_arrays
 from pondering.params.read import load_params
 from pondering.project.errors import UserError
-from pondering.tasks.digits.files import (
-    prepare,
-    read_idx,
-    read_picture,
-)
+from pondering.tasks.digits.files import prepare, read_idx, read_picture
 from pondering.tasks.digits.task import DEVIATION, MEAN, Digits
 
 ROOT = Path(__file__).parents[2]
