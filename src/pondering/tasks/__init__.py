@@ -51,5 +51,5 @@ def make_task(values: dict[str, Any], where: str, data: Path | None = None) -> T
     try:
         task: Task = kind(**fields_given)
     except (UserError, TypeError, ValueError) as error:  # TypeError: a value is missing
-        raise UserError(f"params.yaml: {where}.task: {' '.join(str(error).split())}") from None
+        raise UserError(f"params.yaml: {where}.task: {error}") from None
     return task

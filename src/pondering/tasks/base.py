@@ -260,8 +260,7 @@ def read_arrays(path: str | Path, names: Iterable[str] | None = None) -> dict[st
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run `dvc repro` first") from None
     except Exception as error:  # zipfile, zlib and numpy each raise their own on damaged bytes
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path}: truncated or damaged ({reason}); delete it and repro") from None
+        raise UserError(f"{path}: truncated or damaged ({error}); delete it and repro") from None
 
 
 def unlike_training(count: int, what: str, trained: tuple[int, int]) -> list[str]:
