@@ -31,6 +31,7 @@ BODIES = {
     "plain": CONTENT,
     "zip": ZIPPED.getvalue(),
     "gz-damaged": PACKED[:-5000],
+    "zip-empty": b"PK\x05\x06" + bytes(18),
     "wrong": CONTENT[:-1] + b"x",
     "page": b"<!DOCTYPE html>\n<html><body>403 Forbidden</body></html>",
 }
@@ -159,6 +160,7 @@ def test_cut_keeps_the_beginning_of_a_file(server: Any, raw: Path) -> None:
 
 BAD = {
     "gz-damaged": "damaged archive",
+    "zip-empty": "damaged archive",
     "wrong": "320,000 bytes unpacked, wrong sha256",
     "page": "wrong sha256",
     "stall": "broke off",

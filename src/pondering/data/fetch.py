@@ -27,7 +27,7 @@ from pondering.project.errors import UserError
 MIRROR_VARIABLE = "PONDERING_MIRROR"
 SECONDS = (10.0, 30.0)  # to connect, and between two pieces of a download
 RETRIES = 1  # of one url
-_DAMAGED = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
+_DAMAGED = (EOFError, IndexError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
 
 
 class Refused(Exception):
@@ -168,7 +168,7 @@ def _unpacked(packed: Path) -> Path:
         if start == b"\x1f\x8b":
             return Path(pooch.Decompress(method="gzip")(str(packed), "download", None))
         if start == b"PK":
-            return Path(pooch.Unzip()(str(packed), "download", None)[0])
+            return Path(pooch.Unzip()(str(packed), "download", None)[0])  # IndexError: it is empty
     except _DAMAGED as failure:
         raise Refused(f"a damaged archive ({type(failure).__name__})") from None
     return packed
