@@ -31,6 +31,7 @@ BODIES = {
     "plain": CONTENT,
     "zip": ZIPPED.getvalue(),
     "gz-damaged": PACKED[:-5000],
+    "zip-empty": b"PK\x05\x06" + bytes(18),
     "wrong": CONTENT[:-1] + b"x",
     "page": b"<!DOCTYPE html>\n<html><body>403 Forbidden</body></html>",
 }
@@ -159,6 +160,7 @@ def test_cut_keeps_the_beginning_of_a_file(server: Any, raw: Path) -> None:
 
 BAD = {
     "gz-damaged": "damaged archive",
+    "zip-empty": "damaged archive",
     "wrong": "320,000 bytes unpacked, wrong sha256",
     "page": "wrong sha256",
     "stall": "broke off",
@@ -189,8 +191,8 @@ def test_no_network_and_no_mirror_are_one_error_line(raw: Path, server: Any) -> 
     for part in (
         "http://127.0.0.1:1/a.gz",
         f"{raw}/nowhere/set/letters.gz (no such file",
-        "set PONDERING_MIRROR to a folder",
-        f"at {raw}/set/letters by hand",
+        f"put it at {raw}/set/letters, or packed at {raw}/set/letters.gz, or",
+        "set PONDERING_MIRROR to a folder or an http(s) url that has set/letters.gz (320,000 bytes",
     ):
         assert part in text
     assert files_below(raw) == []

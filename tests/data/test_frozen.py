@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from support import tiny
 
-from pondering.data.frozen import freeze, pack, read_arrays, unpack, write_arrays
+from pondering.data.frozen import freeze, pack, unpack, write_arrays
 from pondering.project.errors import UserError
 from pondering.tasks import make_task
+from pondering.tasks.base import read_arrays
 
 TASKS: dict[str, dict[str, Any]] = {
     "parity": tiny.BLOCK["common"]["task"] | tiny.BLOCK["quick"]["task"],

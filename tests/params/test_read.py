@@ -126,12 +126,18 @@ def test_missing_blocks_and_keys_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, empty) == "tasks.parity: None; must be a mapping"
     for keys in (("training", "batch"), ("seeds",), ("evaluation", "trace")):
         assert without("tiny", "quick", *keys) == f"tiny.{'.'.join(keys)}: missing"
+    nameless = without("tiny", "common", "task", "name")
+    assert nameless.startswith("tiny.task: {") and "its `name` must name a task" in nameless
+    listed = refusal(tmp_path, with_value("task.name", ["parity"]))
+    assert listed.startswith("tiny.task: {") and "its `name` must name a task" in listed
 
 
-def test_an_unknown_data_set_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_data_set_or_one_without_a_place_is_refused(tmp_path: Path) -> None:
     values = tiny.document()
     values["download"]["needs"]["paper"] = ["wrods"]
     assert "needs.paper: wrods is no set" in refusal(tmp_path, values)
+    values["download"]["sets"]["words"]["mirror"] = []
+    assert refusal(tmp_path, values).startswith("download.sets.words.mirror: [] is not allowed")
 
 
 def test_unknown_profiles_devices_and_experiments_are_refused(tmp_path: Path) -> None:

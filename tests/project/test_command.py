@@ -25,6 +25,13 @@ def failure(number: int) -> OSError:
     return OSError(number, os.strerror(number), "reports/quick/table.csv")
 
 
+def test_a_users_mistake_is_one_printable_line() -> None:
+    assert (
+        str(UserError("a:\n  b\x1b[31m is\tnot allowed"))
+        == "a: b\N{REPLACEMENT CHARACTER}[31m is not allowed"
+    )
+
+
 def test_expected_errors_have_a_line_and_a_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert end_of(UserError("params.yaml: x"), capsys) == (2, "error: params.yaml: x")
     assert end_of(Interrupted("stopped at update 3"), capsys) == (130, "stopped at update 3")

@@ -183,12 +183,10 @@ def test_a_network_is_shown_as_it_is_evaluated(name: str) -> None:
             assert len(found.answers) == 5 and sum(found.probabilities) == pytest.approx(1)
             continue
         with torch.no_grad():
-            write_table = network(batch.inputs)
-        assert len(found.answers) == found.steps == int(write_table.ponder_time)
-        assert (
-            found.answer
-            == task.describe(network.halting.predict(write_table), batch, 0)[0]["prediction"]
-        )
+            record = network(batch.inputs)
+        assert len(found.answers) == found.steps == int(record.ponder_time)
+        (evaluated,) = task.describe(network.halting.predict(record), batch, 0)
+        assert found.answer == evaluated["prediction"]
 
 
 def test_a_users_picture(project: Path) -> None:

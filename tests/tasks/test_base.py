@@ -259,7 +259,10 @@ def test_impossible_values_are_refused_by_name(task: str, key: str, value: Any) 
 
 
 WRONG_INPUTS = {
-    "parity": (r"1 to 6 of the signs \+ - 0 are$", ["", "   ", "+-x", "+" * 7, "1 0"]),
+    "parity": (
+        r"1 to 6 of the signs \+ - 0 are, or as many bits",
+        ["", "   ", "+-x", "+" * 7, "1 0 2"],
+    ),
     "logic": (
         r"(1 to 4 are, parted by ;|.*\(01 XOR AND; 1 NOR\))$",
         ["", "01", "1 AND", "01 AND; 01 OR", "01 BUT", "02 AND", "01 AND OR XOR NOR", "0 1 OR",

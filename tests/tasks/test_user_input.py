@@ -51,7 +51,7 @@ TEXT = Wikipedia("generated", sequence=5)
 def test_properties_that_no_training_example_has_are_listed(
     task: Task, text: str, unlike: list[str]
 ) -> None:
-    _, found = task.own_input(text)
+    found = task.unlike(task.parse(text))
     assert len(found) == len(unlike)
     assert all(phrase.startswith(wanted) for phrase, wanted in zip(found, unlike, strict=True))
 
@@ -65,19 +65,19 @@ def test_for_training_examples_nothing_is_listed(task: Task) -> None:
         text = ("; " if task is LOGIC else "" if task is TEXT else " ").join(words).strip()
         # the last byte of a text is no input
         written = text.replace("\N{REPLACEMENT CHARACTER}", "?") + "." * (task is TEXT)
-        assert task.own_input(written)[1] == []
+        assert task.unlike(task.parse(written)) == []
 
 
 def test_bits_are_signs() -> None:
-    bits, signs = LEADING.own_input("1 0110")[0], LEADING.parse("+-++-")
+    bits, signs = LEADING.parse("1 0110"), LEADING.parse("+-++-")
     assert all(np.array_equal(a, b) for a, b in zip(bits, signs, strict=True))
     for text in ("102", "1+0x", "1" * 9, ""):
         with pytest.raises(UserError, match=rf"^parity: '{text}' is".replace("+", r"\+")):
-            LEADING.own_input(text)
+            LEADING.parse(text)
 
 
 def test_for_a_picture_nothing_is_listed(tmp_path: Path) -> None:
     Image.new("L", (28, 28), 9).save(tmp_path / "nine.png")
     task = Digits(0.0, (), (), "sklearn_digits", 200)
-    batch, unlike = task.own_input(str(tmp_path / "nine.png"))
-    assert batch.inputs.shape == (1, 1, 784) and unlike == []
+    batch = task.parse(str(tmp_path / "nine.png"))
+    assert batch.inputs.shape == (1, 1, 784) and task.unlike(batch) == []

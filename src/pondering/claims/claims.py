@@ -22,7 +22,7 @@ from pydantic import (
 from pondering.claims.evidence import Evidence, InsufficientError, NotRunError
 from pondering.claims.quantities import Measured, Quantity, parted, quantities_of
 from pondering.project.documents import read_yaml
-from pondering.project.errors import UserError, printable
+from pondering.project.errors import UserError
 from pondering.results.units import Unit, number_text
 
 Profile = Literal["quick", "reduced", "paper"]
@@ -283,4 +283,4 @@ def load_register(path: Path) -> Register:
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise UserError(printable(f"{path}: {where}: {first['msg']}")) from None
+        raise UserError(f"{path}: {where}: {first['msg']}") from None

@@ -27,7 +27,7 @@ from pondering.project.errors import UserError
 MIRROR_VARIABLE = "PONDERING_MIRROR"
 SECONDS = (10.0, 30.0)  # to connect, and between two pieces of a download
 RETRIES = 1  # of one url
-_DAMAGED = (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
+_DAMAGED = (EOFError, IndexError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
 
 
 class Refused(Exception):
@@ -92,11 +92,12 @@ def _fetch(
         os.replace(file, target)
         say(f"{source.unpacked}: {source.bytes:,} bytes, sha256 right")
         return
+    packed = source.mirror[0]
     raise UserError(
-        f"{source.unpacked}: no place gave this file; tried {'; '.join(tried)}; three ways out: "
-        f"set {MIRROR_VARIABLE} to a folder that holds {source.mirror[0]}, or to the http(s) url "
-        f"of such a folder, or put the unpacked file ({source.bytes:,} bytes, sha256 "
-        f"{source.sha256}) at {target} by hand"
+        f"{source.unpacked}: no place gave this file; tried {'; '.join(tried)}; "
+        f"put it at {target}, or packed at {raw / packed}, or set {MIRROR_VARIABLE} to a folder or "
+        f"an http(s) url that has {packed} ({source.bytes:,} bytes unpacked, sha256 "
+        f"{source.sha256})"
     )
 
 
@@ -167,7 +168,7 @@ def _unpacked(packed: Path) -> Path:
         if start == b"\x1f\x8b":
             return Path(pooch.Decompress(method="gzip")(str(packed), "download", None))
         if start == b"PK":
-            return Path(pooch.Unzip()(str(packed), "download", None)[0])
+            return Path(pooch.Unzip()(str(packed), "download", None)[0])  # IndexError: it is empty
     except _DAMAGED as failure:
         raise Refused(f"a damaged archive ({type(failure).__name__})") from None
     return packed

@@ -6,18 +6,15 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pondering.params.schema import Params
 from pondering.project.atomic import atomic_write, json_text, sha256_file
-from pondering.project.errors import UserError
 from pondering.tasks import make_task
-from pondering.tasks.base import Batch, Task
+from pondering.tasks.base import Array, Batch, Task, read_arrays
 
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = Mapping[str, Array]
 CELL_NAMES = {"tanh_rnn": "tanh RNN", "gru": "GRU", "lstm": "LSTM", "conv_mlp": "CNN and MLP"}
 
 
@@ -33,23 +30,7 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
     atomic_write(path, buffer.getvalue())
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Read what `write_arrays` wrote; nothing is unpickled.
-
-    Raises:
-        UserError: missing, truncated or damaged.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; run `dvc repro` first") from None
-    except Exception as error:  # zipfile, zlib and numpy each raise their own on damaged bytes
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path}: truncated or damaged ({reason}); delete it and repro") from None
-
-
-def pack(sets: Mapping[str, Batch]) -> dict[str, NDArray[Any]]:
+def pack(sets: Mapping[str, Batch]) -> dict[str, Array]:
     """Evaluation sets as named arrays; inputs that hold few whole numbers shrink to int8."""
     arrays = {}
     for split, batch in sets.items():
@@ -62,7 +43,7 @@ def pack(sets: Mapping[str, Batch]) -> dict[str, NDArray[Any]]:
 
 def unpack(arrays: Arrays) -> dict[str, Batch]:
     """The evaluation sets of `pack`, int8 inputs as float32 again."""
-    splits: dict[str, dict[str, NDArray[Any]]] = {}
+    splits: dict[str, dict[str, Array]] = {}
     for key, array in arrays.items():
         if key.startswith("eval/"):
             _, split, name = key.split("/")
@@ -80,8 +61,7 @@ def freeze(task: Task, raw: Path, target: Path, examples: int) -> None:
         target: the .npz to write.
         examples: per difficulty.
     """
-    prepared = task.prepared(raw) if hasattr(task, "prepared") else {}
-    if prepared:
+    if prepared := task.prepared(raw):
         write_arrays(target, prepared)  # the task reads this to make its evaluation sets
     write_arrays(target, prepared | pack(task.evaluation_sets(examples)))
 

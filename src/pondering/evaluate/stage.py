@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from pondering.data.frozen import read_arrays, unpack
+from pondering.data.frozen import unpack
 from pondering.evaluate import measure, traces
 from pondering.evaluate.load import Trained, trained_here
 from pondering.evaluate.measure import table_rows
@@ -22,6 +22,7 @@ from pondering.project.errors import UserError
 from pondering.results.results import TABLE_COLUMNS
 from pondering.results.tables import best_setting, headline, per_seed, per_setting
 from pondering.tasks import make_task
+from pondering.tasks.base import read_arrays
 from pondering.train import program
 from pondering.train.build import make_network, pick_device
 from pondering.train.replica import read_tensors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Annotated, Any, ClassVar, Self
 
@@ -18,6 +19,7 @@ from pydantic import (
 from pondering.params import ranges
 from pondering.params.mechanisms import MECHANISMS, Mechanism
 from pondering.params.ranges import GRIDS, Count, Model, Positive, Seeds
+from pondering.params.replica import Options
 
 SettingValue = float | dict[str, Any]
 """A swept value, or a mapping that names it, options, and seeds of its own."""
@@ -37,6 +39,16 @@ class Block(Model):
         found: tuple[SettingValue, ...] = getattr(self, self.entry.setting)
         return found
 
+    def swept(self) -> Iterator[tuple[float, Options, tuple[int, ...] | None]]:
+        """Each of `settings` as its number, its options, and its own seeds, if any."""
+        for each in self.settings:
+            if isinstance(each, dict):
+                rest = dict(each)
+                number, seeds = rest.pop(self.entry.setting), rest.pop("seeds", None)
+                yield number, tuple(sorted(rest.items())), seeds
+            else:
+                yield each, (), None
+
     @property
     def arguments(self) -> dict[str, Any]:
         """The entry's further arguments."""
@@ -48,7 +60,7 @@ class Block(Model):
 
     @model_validator(mode="after")
     def _without_usual(self, info: ValidationInfo) -> Self:
-        """Leave out those options of a setting that the whole block has so.
+        """Drop the options of a setting that equal the value of the whole block.
 
         The validation's context has the experiment's halt_bias.
         """

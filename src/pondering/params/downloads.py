@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from pondering.params.ranges import Count, Model
 
@@ -32,7 +32,7 @@ class DataSet(Model):
     """Files that come from the same places; {} in a place stands for a file's name."""
 
     urls: tuple[str, ...]
-    mirror: tuple[str, ...]
+    mirror: Annotated[tuple[str, ...], Field(min_length=1)]
     cut: bool = False  # as in `Source`
     files: dict[str, File]  # by their paths below data/raw
 
@@ -64,9 +64,6 @@ class Download(Model):
         return self
 
     def needed(self, profile: str, folder: str) -> tuple[Source, ...]:
-        """The files below `folder` that a profile needs, in the order of `needs`.
-
-        None where the profile is not listed.
-        """
+        """The files below `folder` that a profile needs, in the order of `needs`."""
         found = (each for name in self.needs.get(profile, ()) for each in self.sets[name].sources())
         return tuple(each for each in found if each.unpacked.startswith(f"{folder}/"))

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.schema import PROFILES, ExperimentConfig, Params
 from pondering.project.documents import LONGEST_LINE, read_yaml
-from pondering.project.errors import UserError, printable
+from pondering.project.errors import UserError
 
 __all__ = ["MECHANISMS", "PROFILES", "ExperimentConfig", "Params", "load_params"]
 
@@ -44,7 +44,7 @@ def load_params(path: Path = Path("params.yaml"), profile: str | None = None) ->
         said = _finding(error)
     except ValueError as error:
         said = str(error)
-    raise UserError(printable(f"{path}: {said}")[:LONGEST_LINE])
+    raise UserError(f"{path}: {said}"[:LONGEST_LINE])
 
 
 def _checked(document: dict[str, Any], profile: Any, root: Path) -> Params:
@@ -93,7 +93,7 @@ def deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, An
 
 
 def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
+    text = repr(value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 

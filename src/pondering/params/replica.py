@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pondering.params.mechanisms import MECHANISMS, Mechanism
+from pondering.params.mechanisms import MECHANISMS
 
 Options = tuple[tuple[str, float | str], ...]
 """Names and values, sorted by name."""
@@ -74,7 +74,7 @@ def setting_text(setting: float | str) -> str:
 def read_variant(name: str) -> tuple[str, Options]:
     """A mechanism as tables write it, taken apart: its name in `MECHANISMS`, and the options.
 
-    Numbers are those of the text, in six digits. What is no variant's name has no options.
+    Numbers are those of the text, in six digits. Names without brackets have no options.
     """
     found = _VARIANT.fullmatch(name)
     if found is None:
@@ -87,16 +87,6 @@ def title_of(variant: str) -> str:
     """A mechanism of a table in words: ACT, or ACT, halt_bias -3."""
     mechanism, options = read_variant(variant)
     return ", ".join((MECHANISMS[mechanism].title, *options_listed(options)))
-
-
-def split_setting(
-    entry: Mechanism, setting: float | Mapping[str, Any]
-) -> tuple[float, Options, tuple[int, ...] | None]:
-    """A value of a list of settings as its number, its options, and its own seeds, if any."""
-    if not isinstance(setting, Mapping):
-        return setting, (), None
-    options = tuple(sorted(o for o in setting.items() if o[0] not in (entry.setting, "seeds")))
-    return setting[entry.setting], options, setting.get("seeds")
 
 
 def options_listed(options: Options) -> list[str]:

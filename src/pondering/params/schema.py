@@ -11,7 +11,7 @@ from pondering.params.blocks import BLOCKS, Block
 from pondering.params.downloads import Download
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.ranges import Count, Model, Number, Positive, Seeds, refuse_unknown
-from pondering.params.replica import Replica, split_setting
+from pondering.params.replica import Replica
 from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
 
@@ -97,6 +97,13 @@ class ExperimentConfig(Model):
     evaluation: EvaluationConfig
     mechanisms: Annotated[dict[str, Block], Field(min_length=1)]  # named beside `task`
 
+    @field_validator("task")
+    @classmethod
+    def _has_a_name(cls, task: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(task.get("name"), str):
+            raise ValueError("its `name` must name a task")
+        return task
+
     @model_validator(mode="before")
     @classmethod
     def _known(cls, values: Any) -> Any:
@@ -126,9 +133,8 @@ class ExperimentConfig(Model):
 
     def replicas(self, mechanism: str) -> tuple[Replica, ...]:
         """Every replica of a mechanism, settings outermost; one that is named twice is one."""
-        entry, found = MECHANISMS[mechanism], dict[Replica, None]()
-        for each in self.mechanism(mechanism).settings:
-            number, options, seeds = split_setting(entry, each)
+        found = dict[Replica, None]()
+        for number, options, seeds in self.mechanism(mechanism).swept():
             for seed in self.seeds_of(mechanism) if seeds is None else seeds:
                 found[Replica(mechanism, number, seed, options)] = None
         return tuple(found)
@@ -140,10 +146,10 @@ class ExperimentConfig(Model):
         paper's, of any other mechanism the first that is listed: never chosen by how well it did,
         and never one with options.
         """
-        entry = MECHANISMS[mechanism]
-        named = (split_setting(entry, each) for each in self.mechanism(mechanism).settings)
-        settings = [number for number, options, _ in named if not options]
-        wanted = self.evaluation.trace.tau if entry.setting == "tau" else settings[0]
+        swept = self.mechanism(mechanism).swept()
+        settings = [number for number, options, _ in swept if not options]
+        is_tau = MECHANISMS[mechanism].setting == "tau"
+        wanted = self.evaluation.trace.tau if is_tau else settings[0]
         return min(settings, key=lambda each: (abs(each - wanted), each))
 
     def seeds_of(self, mechanism: str) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from pondering.project.errors import UserError, printable
+from pondering.project.errors import UserError
 
 LONGEST_LINE = 400
 """Characters of a message, whatever the file has."""
@@ -24,7 +24,7 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run from the project's root") from None
     except (OSError, UnicodeError) as problem:
-        raise UserError(printable(f"{path}: cannot be read: {problem}")) from None
+        raise UserError(f"{path}: cannot be read: {problem}") from None
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         document = YAML(typ="safe").load(text)
     except Exception as problem:  # a tag on a wrong value ends in whatever its constructor raises
         reason = str(problem) or type(problem).__name__
-        raise UserError(printable(f"{path}: not valid YAML: {reason}")[:LONGEST_LINE]) from None
+        raise UserError(f"{path}: not valid YAML: {reason}"[:LONGEST_LINE]) from None
     if not isinstance(document, dict):
-        raise UserError(printable(f"{path}: must be a mapping of keys, not {document!r:.80}"))
+        raise UserError(f"{path}: must be a mapping of keys, not {document!r:.80}")
     return document

@@ -6,17 +6,20 @@ from __future__ import annotations
 MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "bad_alloc")
 
 
-class UserError(Exception):
-    """A mistake of the user's: one line naming file, key, value and what is allowed.
-
-    Command lines print it after ``error:`` and exit with status 2, never with a traceback.
-    """
-
-
 def printable(line: str) -> str:
     """One line that a terminal shows as it is, whatever a user's file put into it."""
     whole = " ".join(line.split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in whole)
+
+
+class UserError(Exception):
+    """A mistake of the user's: one printable line naming file, key, value and what is allowed.
+
+    Command lines print it after ``error:`` and exit with status 2, never with a traceback.
+    """
+
+    def __init__(self, line: str) -> None:
+        super().__init__(printable(line))
 
 
 class Interrupted(Exception):

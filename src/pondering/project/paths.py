@@ -63,8 +63,8 @@ class Layout:
     def checkpoints(self, experiment: str) -> Path:
         """Unfinished trainings, a folder each; no DVC out, so nothing deletes them before a run.
 
-        One of values that were changed stays, and goes on where they are changed back. The folder
-        may be deleted whenever no training is at work.
+        A training resumes from its checkpoint, also after its values were changed and changed
+        back. The folder may be deleted whenever no training is at work.
         """
         return self.root / ".checkpoints" / self.profile / experiment
 

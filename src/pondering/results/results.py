@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
 from pondering.project.documents import read_text
-from pondering.project.errors import UserError, printable
+from pondering.project.errors import UserError
 from pondering.project.paths import PUBLISHED, Layout
 
 WORDS = ("experiment", "mechanism", "split", "prediction", "rule", "status")
@@ -213,7 +213,7 @@ def read_csv(path: Path, columns: Sequence[str], types: Any) -> pd.DataFrame:
     try:
         rows = pd.read_csv(path, dtype=types)
     except (OSError, ValueError, OverflowError) as problem:  # pandas' own errors are ValueErrors
-        raise UserError(printable(f"{path}: not a readable CSV table ({problem})")) from None
+        raise UserError(f"{path}: not a readable CSV table ({problem})") from None
     if lacking := [name for name in columns if name not in rows]:
         raise UserError(f"{path}: column {lacking[0]!r} is missing; it has {', '.join(rows)}")
     return rows
@@ -231,7 +231,7 @@ def read_traces(path: Path) -> list[dict[str, Any]]:
             steps = zip(*each["steps"].values(), strict=True)
             each["steps"] = [dict(zip(each["steps"], step, strict=True)) for step in steps]
     except (ValueError, LookupError, TypeError, AttributeError) as problem:  # a user's file
-        raise UserError(printable(f"{path}: no traces ({problem})")) from None
+        raise UserError(f"{path}: no traces ({problem})") from None
     return found
 
 
@@ -246,7 +246,7 @@ def read_card(path: Path) -> Card:
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise UserError(printable(f"{path}: {where}: {first['msg']}")) from None
+        raise UserError(f"{path}: {where}: {first['msg']}") from None
 
 
 _CARD = TypeAdapter(Card)

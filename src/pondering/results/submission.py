@@ -9,7 +9,7 @@ import pandas as pd
 
 from pondering.params.mechanisms import MECHANISMS
 from pondering.params.replica import Replica, read_variant
-from pondering.project.errors import UserError, printable
+from pondering.project.errors import UserError
 from pondering.results.results import TABLE_COLUMNS, Card, Results, read_card, read_csv, read_table
 from pondering.results.tables import REPLICA
 
@@ -91,7 +91,7 @@ def check(path: Path, rows: pd.DataFrame, experiment: str, card: Card | None) ->
         if wrong.any():
             value = "a blank" if pd.isna(first := rows[column][wrong].iloc[0]) else repr(first)
             line = _line(wrong)
-            raise UserError(printable(f"{path}: column {column!r}, line {line}: {value} is {why}"))
+            raise UserError(f"{path}: column {column!r}, line {line}: {value} is {why}")
 
     known = {"experiment": [experiment], "prediction": PREDICTIONS, "split": [*card.splits]}
     for column, words in (known | {"status": STATUS}).items():

@@ -71,14 +71,10 @@ def show(
         raise UserError(f"{_name(card).text()}: diverged; choose another --setting or --seed")
     frozen = params.layout.frozen(experiment)
     task = make_task(dict(card.task), experiment, frozen if frozen.is_file() else None)
-    unlike: list[str] = []
-    if written is None:
-        batch = one_of_the_test_set(task)
-    else:
-        batch, unlike = task.own_input(written)
+    batch = one_of_the_test_set(task) if written is None else task.parse(written)
     click.echo(f"{experiment} in profile {params.profile}: {task.summary}")
     click.echo(_how_good(card, task))
-    for text in unlike:
+    for text in task.unlike(batch):
         click.secho(f"warning: not as in training: {text}", fg="red")
     click.echo()
     vectors = ponder(network, task, batch.torch())

@@ -49,17 +49,7 @@ def make_task(values: dict[str, Any], where: str, data: Path | None = None) -> T
     if "path" in known and data is not None:
         fields_given["path"] = str(data)
     try:
-        task: Task = kind(**{key: _frozen(value) for key, value in fields_given.items()})
-    except UserError as error:
+        task: Task = kind(**fields_given)
+    except (UserError, TypeError, ValueError) as error:  # TypeError: a value is missing
         raise UserError(f"params.yaml: {where}.task: {error}") from None
-    except (TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"params.yaml: {where}.task: {reason}") from None
     return task
-
-
-def _frozen(value: Any) -> Any:
-    """Lists as tuples: a task is hashable."""
-    if isinstance(value, dict):
-        return {key: _frozen(item) for key, item in value.items()}
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -15,10 +15,8 @@ from pondering.tasks.base import (
     all_right,
     check_span,
     check_whole,
-    frozen_set,
     softmax_loss,
     unlike_training,
-    where_scored,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +60,11 @@ class Addition(SyntheticTask):
         return f"up to {self.digits} digits, sequences of {self.length[0]} to {self.length[1]}"
 
     @property
+    def levels(self) -> dict[str, tuple[int, int]]:
+        """The numbers of digits; see `SyntheticTask`."""
+        return {"test": (1, self.digits)}
+
+    @property
     def input_size(self) -> int:
         """D, one-hot digits."""
         return 10 * self.digits
@@ -84,10 +87,6 @@ class Addition(SyntheticTask):
         used = used * (np.arange(high)[:, None] < lengths)
         return _batch(rng.integers(0, 10, (high, count, self.digits)), used)
 
-    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
-        """`examples` sequences for every number of digits."""
-        return {"test": frozen_set(self, "test", range(1, self.digits + 1), examples, part)}
-
     def _places(self, outputs: Tensor) -> Tensor:
         """The logits by place, (T, ..., B, places, 11)."""
         return outputs.reshape(*outputs.shape[:-1], self.digits + 1, CLASSES)
@@ -95,7 +94,7 @@ class Addition(SyntheticTask):
     def loss(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Cross entropy summed over the places, in nats, (T, ..., B); see `Task`."""
         places = softmax_loss(self._places(outputs), batch.targets)
-        return where_scored(places.sum(dim=-1), batch.scored)
+        return places.sum(dim=-1).where(batch.scored, 0.0)
 
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Whether all places of all sums are right, (..., B) bool; see `Task`."""
@@ -138,10 +137,9 @@ class Addition(SyntheticTask):
             digits[time, 0, : len(word)] = [int(digit) for digit in word]
         return _batch(digits, np.array([[len(word)] for word in words]))
 
-    def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """As `parse`; unlike training if the number of numbers is; see `Task`."""
-        batch = self.parse(text)
-        return batch, unlike_training(len(batch.mask), "numbers", self.length)
+    def unlike(self, batch: Batch) -> list[str]:
+        """The number of numbers; see `Task`."""
+        return unlike_training(len(batch.mask), "numbers", self.length)
 
 
 def _written(classes: Array | Tensor) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,13 @@ class Task(ABC):
             on (task, seed, block, batch) alone.
         """
 
+    def prepared(self, raw: Path) -> dict[str, Array]:
+        """What the task reads from its `path`, from the downloaded files below `raw`.
+
+        Empty for a task that draws its examples.
+        """
+        return {}
+
     @abstractmethod
     def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         """Evaluation sets by split, arrays with `examples` per difficulty.
@@ -124,8 +131,10 @@ class Task(ABC):
             outputs: (T, ..., B, C), logits, with any further axes in front, such as the steps.
         """
         if self.output_size == 1:
-            return where_scored(sigmoid_loss(outputs[..., 0], batch.targets), batch.scored)
-        return where_scored(softmax_loss(outputs, batch.targets), batch.scored)
+            loss = sigmoid_loss(outputs[..., 0], batch.targets)
+        else:
+            loss = softmax_loss(outputs, batch.targets)
+        return loss.where(batch.scored, 0.0)
 
     def correct(self, outputs: Tensor, batch: Batch) -> Tensor:
         """Whether each sequence is free of mistakes, (..., B) bool."""
@@ -154,18 +163,9 @@ class Task(ABC):
             UserError: the text is not an example of this task; the message says what is.
         """
 
-    def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """The example of `parse`, and how it differs from the training examples.
-
-        Training and evaluation do not call it.
-
-        Returns:
-            arrays with B = 1; a phrase for each property that no training example has.
-
-        Raises:
-            UserError: see `parse`.
-        """
-        return self.parse(text), []
+    def unlike(self, batch: Batch) -> list[str]:
+        """A phrase for each property of one example, B = 1, that no training example has."""
+        return []
 
 
 class TextTask(Task):
@@ -200,6 +200,11 @@ class SyntheticTask(Task):
         """The same for every split; see `Task`."""
         return self.counts
 
+    @property
+    @abstractmethod
+    def levels(self) -> dict[str, tuple[int, int]]:
+        """By split, the first and the last difficulty of its evaluation set."""
+
     @abstractmethod
     def draw(self, rng: np.random.Generator, count: int, difficulty: float | None = None) -> Batch:
         """Draw `count` examples of one difficulty; None: as in training."""
@@ -207,6 +212,22 @@ class SyntheticTask(Task):
     def training_block(self, seed: int, block: int, batch: int) -> Batch:
         rng = random_stream(self.name, "train", seed, block)
         return self.draw(rng, self.block_updates * batch)
+
+    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
+        """`examples` drawn at each difficulty of `levels`; see `Task`.
+
+        The draws are independent. With few possible inputs (one nonzero bit of parity), the same
+        input can be in both parts.
+        """
+        return {
+            split: concatenate(
+                [
+                    self.draw(random_stream(self.name, part, split, level), examples, level)
+                    for level in range(low, high + 1)
+                ]
+            )
+            for split, (low, high) in self.levels.items()
+        }
 
 
 def random_stream(*names: str | int) -> np.random.Generator:
@@ -227,33 +248,23 @@ def concatenate(batches: list[Batch]) -> Batch:
     return Batch._make([*timed, np.concatenate(columns[-1], axis=0)])
 
 
-def frozen_set(
-    task: SyntheticTask, split: str, levels: range, examples: int, part: str = "test"
-) -> Batch:
-    """`examples` drawn at each difficulty in `levels`, from streams that training never uses.
-
-    Each `part`, "test" or "validation", has its streams. The draws are independent. With few
-    possible inputs (one nonzero bit of parity), the same input can be in both parts.
-    """
-    streams = {level: random_stream(task.name, part, split, level) for level in levels}
-    return concatenate([task.draw(rng, examples, level) for level, rng in streams.items()])
-
-
-def load_npz(path: str, names: Iterable[str]) -> dict[str, Array]:
-    """Arrays of the file that the datasets stage writes, by name.
+def read_arrays(path: str | Path, names: Iterable[str] | None = None) -> dict[str, Array]:
+    """Arrays of an .npz of the datasets stage, by name; None: all. Nothing is unpickled.
 
     Raises:
         UserError: the file is missing or damaged, or lacks an array.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in names}
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile):
-        raise UserError(f"{path}: missing or damaged; run the datasets stage") from None
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in names or archive.files}
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run `dvc repro` first") from None
+    except Exception as error:  # zipfile, zlib and numpy each raise their own on damaged bytes
+        raise UserError(f"{path}: truncated or damaged ({error}); delete it and repro") from None
 
 
 def unlike_training(count: int, what: str, trained: tuple[int, int]) -> list[str]:
-    """A phrase if training never has this count of something; see `Task.own_input`."""
+    """A phrase if training never has this count of something; see `Task.unlike`."""
     low, high = trained
     return [] if low <= count <= high else [f"{count} {what}, in training {low} to {high}"]
 
@@ -287,11 +298,6 @@ def softmax_loss(logits: Tensor, classes: Tensor) -> Tensor:
     index = classes.long().expand(logits.shape[:-1])
     chosen = logits.log_softmax(-1).gather(-1, index.unsqueeze(-1))
     return -chosen.squeeze(-1)
-
-
-def where_scored(loss: Tensor, scored: Tensor) -> Tensor:
-    """`loss`, (T, ..., B), with zeros where nothing is scored."""
-    return loss.where(scored, 0.0)
 
 
 def all_right(right: Tensor, scored: Tensor) -> Tensor:

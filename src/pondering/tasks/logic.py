@@ -14,7 +14,6 @@ from pondering.tasks.base import (
     SyntheticTask,
     check_span,
     check_whole,
-    frozen_set,
     unlike_training,
 )
 
@@ -73,6 +72,11 @@ class Logic(SyntheticTask):
         return f"up to {self.gates} gates, sequences of {self.length[0]} to {self.length[1]}"
 
     @property
+    def levels(self) -> dict[str, tuple[int, int]]:
+        """The numbers of gates; see `SyntheticTask`."""
+        return {"test": (1, self.gates)}
+
+    @property
     def input_size(self) -> int:
         """D, two bits and the one-hot gates."""
         return 2 + len(NAMES) * self.gates
@@ -98,10 +102,6 @@ class Logic(SyntheticTask):
         gates = rng.integers(0, len(NAMES), (high, count, self.gates))
         gates[np.arange(self.gates) >= (used * mask)[..., None]] = NO_GATE
         return _batch(bits, gates, mask)
-
-    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
-        """`examples` sequences for every number of gates."""
-        return {"test": frozen_set(self, "test", range(1, self.gates + 1), examples, part)}
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One sequence in the notation of `parse`, with the bits wanted and predicted."""
@@ -140,10 +140,9 @@ class Logic(SyntheticTask):
             gates[time, 0, : len(indices)] = indices
         return _batch(bits, gates, np.ones((len(vectors), 1), dtype=np.bool_))
 
-    def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """As `parse`; unlike training if the number of vectors is; see `Task`."""
-        batch = self.parse(text)
-        return batch, unlike_training(len(batch.mask), "vectors", self.length)
+    def unlike(self, batch: Batch) -> list[str]:
+        """The number of vectors; see `Task`."""
+        return unlike_training(len(batch.mask), "vectors", self.length)
 
     def _read(self, time: int, words: list[str]) -> tuple[list[int], list[int]]:
         """The bits and the gate indices of one vector in words."""

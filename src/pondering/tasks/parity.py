@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,7 +14,6 @@ from pondering.tasks.base import (
     SyntheticTask,
     check_span,
     check_whole,
-    frozen_set,
     unlike_training,
 )
 
@@ -45,7 +44,7 @@ class Parity(SyntheticTask):
     bits: int
     layout: str
     train_nonzero: tuple[int, int]
-    test_nonzero: dict[str, tuple[int, int]] = field(hash=False)
+    test_nonzero: dict[str, tuple[int, int]]
 
     def __post_init__(self) -> None:
         check_whole("task.bits", self.bits, 1, 4096)
@@ -70,6 +69,11 @@ class Parity(SyntheticTask):
         return f"{self.bits} elements, {self.layout}"
 
     @property
+    def levels(self) -> dict[str, tuple[int, int]]:
+        """The numbers of nonzero elements; see `SyntheticTask`."""
+        return self.test_nonzero
+
+    @property
     def input_size(self) -> int:
         """D, the bits."""
         return self.bits
@@ -92,13 +96,6 @@ class Parity(SyntheticTask):
             elements = rng.permuted(elements, axis=1)
         return _batch(elements, nonzero)
 
-    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
-        """By split, `examples` vectors for every number of nonzero elements."""
-        return {
-            split: frozen_set(self, split, range(low, high + 1), examples, part)
-            for split, (low, high) in self.test_nonzero.items()
-        }
-
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """One vector as +, - and 0, its parity, and the parity predicted."""
         marks = {value: mark for mark, value in SIGNS.items()}
@@ -112,22 +109,9 @@ class Parity(SyntheticTask):
         ]
 
     def parse(self, text: str) -> Batch:
-        """A vector from its signs, as in ``+-0+``; zeros are added at the end.
+        """A vector from its signs, as in ``+-0+``, or from bits, as in ``10110``: 1 is +, 0 is -.
 
-        Raises:
-            UserError: a sign is none of + - 0, or there are none or more than `bits`.
-        """
-        signs = "".join(text.split())
-        if not 1 <= len(signs) <= self.bits or not set(signs) <= set(SIGNS):
-            raise UserError(
-                f"parity: {text!r} is not allowed; 1 to {self.bits} of the signs + - 0 are"
-            )
-        elements = np.zeros((1, self.bits), dtype=np.int8)
-        elements[0, : len(signs)] = [SIGNS[sign] for sign in signs]
-        return _batch(elements, np.count_nonzero(elements, axis=1))
-
-    def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """As `parse`, or from bits as in ``10110``: 1 is +1 and 0 is -1; see `Task`.
+        Zeros are added at the end.
 
         Raises:
             UserError: neither signs nor bits, none, or more than `bits`.
@@ -135,17 +119,22 @@ class Parity(SyntheticTask):
         signs = "".join(text.split())
         if set(signs) <= {"0", "1"}:
             signs = signs.translate(str.maketrans("10", "+-"))
-        try:
-            batch = self.parse(signs)
-        except UserError:
+        if not 1 <= len(signs) <= self.bits or not set(signs) <= set(SIGNS):
             raise UserError(
                 f"parity: {text!r} is not allowed; 1 to {self.bits} of the signs + - 0 are, or as "
                 "many bits (1 is +, 0 is -)"
-            ) from None
-        unlike = unlike_training(int(batch.difficulty[0]), "nonzero elements", self.train_nonzero)
-        if self.layout == "leading" and "0" in signs.rstrip("0"):
+            )
+        elements = np.zeros((1, self.bits), dtype=np.int8)
+        elements[0, : len(signs)] = [SIGNS[sign] for sign in signs]
+        return _batch(elements, np.count_nonzero(elements, axis=1))
+
+    def unlike(self, batch: Batch) -> list[str]:
+        """Their number, or a zero out of place; see `Task`."""
+        nonzero = int(batch.difficulty[0])
+        unlike = unlike_training(nonzero, "nonzero elements", self.train_nonzero)
+        if self.layout == "leading" and not batch.inputs[0, 0, :nonzero].all():
             unlike.append("a 0 before a + or -, in training all 0 come last")
-        return batch, unlike
+        return unlike
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, int]) -> Array:

@@ -13,7 +13,6 @@ from pondering.tasks.base import (
     Batch,
     SyntheticTask,
     check_span,
-    frozen_set,
     unlike_training,
 )
 
@@ -51,6 +50,11 @@ class Sort(SyntheticTask):
         return f"{self.length[0]} to {self.length[1]} numbers"
 
     @property
+    def levels(self) -> dict[str, tuple[int, int]]:
+        """The lengths; see `SyntheticTask`."""
+        return {"test": self.length}
+
+    @property
     def input_size(self) -> int:
         """D, the value and the flag."""
         return 2
@@ -68,11 +72,6 @@ class Sort(SyntheticTask):
         else:
             lengths = np.full(count, int(difficulty))
         return _batch(rng.standard_normal((high, count), dtype=np.float32), lengths)
-
-    def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
-        """`examples` sequences of every length."""
-        low, high = self.length
-        return {"test": frozen_set(self, "test", range(low, high + 1), examples, part)}
 
     def describe(self, outputs: Tensor, batch: Batch, row: int) -> list[dict[str, str]]:
         """The values, then the right and the predicted positions, counted from 0."""
@@ -107,13 +106,12 @@ class Sort(SyntheticTask):
             )
         return _batch(values.astype(np.float32)[:, None], np.array([len(values)]))
 
-    def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """As `parse`; unlike training if the count or a value is; see `Task`."""
-        batch = self.parse(text)
+    def unlike(self, batch: Batch) -> list[str]:
+        """The count or a value; see `Task`."""
         unlike = unlike_training(int(batch.difficulty[0]), "numbers", self.length)
         if (abs(batch.inputs[..., 0]) > FAR).any():
             unlike.append(f"a number beyond {FAR:g}, in training all are standard normal")
-        return batch, unlike
+        return unlike
 
 
 def _batch(values: Array, lengths: Array) -> Batch:

@@ -52,20 +52,18 @@ def prepare(data: str, raw_folder: str | Path, validation: int) -> dict[str, Arr
         {train, validation, test}_images (n, 28, 28) uint8 and {...}_labels (n,) uint8.
 
     Raises:
-        UserError: an unknown source, a missing file, too large a `validation`.
+        UserError: a missing file, too large a `validation`.
     """
     if data == "mnist":
         folder = Path(raw_folder) / "mnist"
         images, labels = _read_pair(folder, "train")
         test = _read_pair(folder, "t10k")
-    elif data == "sklearn_digits":
+    else:
         images, labels = _stand_in()
         order = random_stream("digits", "test", data).permutation(len(labels))
         first, rest = np.sort(order[:STAND_IN_TEST]), np.sort(order[STAND_IN_TEST:])
         test = images[first], labels[first]
         images, labels = images[rest], labels[rest]
-    else:
-        raise UserError(f"task.data: {data!r} is unknown; allowed: {', '.join(SOURCES)}")
     if not 1 <= validation < len(labels):
         raise UserError(
             f"task.validation: {validation} is not allowed; 1 to {len(labels) - 1} of {data}"
@@ -100,23 +98,17 @@ def read_idx(path: Path) -> Array:
 
 
 def _stand_in() -> tuple[Array, Array]:
-    """scikit-learn's digits, (1797, 28, 28) uint8, and their labels."""
+    """scikit-learn's digits, enlarged bilinearly, (1797, 28, 28) uint8, and their labels."""
     from sklearn.datasets import load_digits  # bundled with scikit-learn: no download
 
     small, labels = load_digits(return_X_y=True)
-    grow = _interpolation(8, 20)
+    place = np.clip((np.arange(20) + 0.5) * 8 / 20 - 0.5, 0, 7)
+    grow = np.maximum(0, 1 - np.abs(place[:, None] - np.arange(8)))  # a line of 8 pixels to 20
     images = np.zeros((len(labels), SIDE, SIDE), np.uint8)
     grey = grow @ (small.reshape(-1, 8, 8) * (255 / 16)) @ grow.T
     # A product's last digits differ between machines, so the rounding adds a little over one half.
     images[:, 4:24, 4:24] = np.floor(grey + 0.500001).astype(np.uint8)
     return images, labels.astype(np.uint8)
-
-
-def _interpolation(before: int, after: int) -> Array:
-    """The matrix (after, before) that enlarges a line of pixels bilinearly."""
-    place = np.clip((np.arange(after) + 0.5) * before / after - 0.5, 0, before - 1)
-    weights: Array = np.maximum(0, 1 - np.abs(place[:, None] - np.arange(before)))
-    return weights
 
 
 def read_picture(path: str | Path) -> Array:

@@ -16,8 +16,8 @@ from pondering.tasks.base import (
     ImageTask,
     check_whole,
     concatenate,
-    load_npz,
     random_stream,
+    read_arrays,
 )
 from pondering.tasks.digits.files import PARTS, SIDE, SOURCES, prepare, read_picture
 
@@ -64,7 +64,7 @@ def rotate(images: Array, angles: Array) -> Array:
 def _prepared(path: str | None, data: str, validation: int) -> dict[str, Array]:
     """The arrays of `prepare`, read once per process."""
     if path is not None:
-        return load_npz(path, PARTS)
+        return read_arrays(path, PARTS)
     if data == "sklearn_digits":
         return prepare(data, "", validation)
     raise UserError(
@@ -141,9 +141,9 @@ class Digits(ImageTask):
         """Where the images come from."""
         return SOURCES[self.data].origin
 
-    def prepared(self, raw_folder: Path) -> dict[str, Array]:
-        """The arrays for `path`, from the downloaded files; see `prepare`."""
-        return prepare(self.data, raw_folder, self.validation)
+    def prepared(self, raw: Path) -> dict[str, Array]:
+        """Images and labels; see `Task` and `prepare`."""
+        return prepare(self.data, raw, self.validation)
 
     def updates_per_epoch(self, batch: int) -> int:
         """Whole batches in one pass over the training images; a rest is dropped.

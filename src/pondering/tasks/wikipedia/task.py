@@ -16,8 +16,8 @@ from pondering.tasks.base import (
     Batch,
     TextTask,
     check_whole,
-    load_npz,
     random_stream,
+    read_arrays,
     unlike_training,
 )
 from pondering.tasks.wikipedia.made_text import KINDS, generate, text_kinds
@@ -46,10 +46,8 @@ def prepare(source: str, raw_folder: str | Path) -> dict[str, Array]:
         "text" and "kinds", (n,) uint8; kinds index `made_text.KINDS`.
 
     Raises:
-        UserError: an unknown source, or its file is missing or has another size.
+        UserError: the file is missing or has another size.
     """
-    if source not in SOURCES:
-        raise UserError(f"task.source: {source!r} is not allowed; {' or '.join(SOURCES)} is")
     size = SOURCES[source]
     if source == "generated":
         text = generate(size)
@@ -64,13 +62,11 @@ def prepare(source: str, raw_folder: str | Path) -> dict[str, Array]:
 @functools.lru_cache(maxsize=2)
 def _prepared(path: str | None, source: str) -> dict[str, Array]:
     """The arrays of `prepare`, read or generated once per process."""
-    if path is None and source == "generated":
+    if path is not None:
+        return read_arrays(path, ("text", "kinds"))
+    if source == "generated":
         return prepare(source, "")
-    if path is None:
-        raise UserError(
-            f"task.path: {source!r} needs the file of its bytes; run the datasets stage"
-        )
-    return load_npz(path, ("text", "kinds"))
+    raise UserError(f"task.path: {source!r} needs the file of its bytes; run the datasets stage")
 
 
 @dataclass(frozen=True)
@@ -136,9 +132,9 @@ class Wikipedia(TextTask):
         """The text's source."""
         return SUMMARIES[self.source]
 
-    def prepared(self, raw_folder: Path) -> dict[str, Array]:
-        """The arrays for `path`, from the downloaded files; see `prepare`."""
-        return prepare(self.source, raw_folder)
+    def prepared(self, raw: Path) -> dict[str, Array]:
+        """The bytes and their kinds; see `Task` and `prepare`."""
+        return prepare(self.source, raw)
 
     @property
     def input_size(self) -> int:
@@ -173,9 +169,13 @@ class Wikipedia(TextTask):
         starts = rng.integers(first, last - self.sequence, count)
         return np.arange(self.sequence + 1)[:, None] + starts
 
+    def _drawn(self, part: str, rng: np.random.Generator, count: int) -> Batch:
+        """Random windows of a part as a batch."""
+        return _batch(self._arrays["text"][self._windows(part, rng, count)])
+
     def training_block(self, seed: int, block: int, batch: int) -> Batch:
         rng = random_stream(self.name, "train", seed, block)
-        return _batch(self._arrays["text"][self._windows("train", rng, self.block_updates * batch)])
+        return self._drawn("train", rng, self.block_updates * batch)
 
     def evaluation_sets(self, examples: int, part: str = "test") -> dict[str, Batch]:
         """`examples` windows of the training text and of the held-out text.
@@ -184,9 +184,8 @@ class Wikipedia(TextTask):
         """
         both = {"train": "train", "heldout": "heldout"}
         places = both if part == "test" else {"heldout": "validation"}
-        streams = {place: random_stream(self.name, part, place, 0) for place in places.values()}
         return {
-            split: _batch(self._arrays["text"][self._windows(place, streams[place], examples)])
+            split: self._drawn(place, random_stream(self.name, part, place, 0), examples)
             for split, place in places.items()
         }
 
@@ -239,10 +238,9 @@ class Wikipedia(TextTask):
             raise UserError(f"wikipedia: {text!r} is not allowed; a text of two bytes or more is")
         return _batch(window[:, None])
 
-    def own_input(self, text: str) -> tuple[Batch, list[str]]:
-        """As `parse`; unlike training if longer than a sequence; see `Task`."""
-        batch = self.parse(text)
-        return batch, unlike_training(len(batch.mask), "bytes", (1, self.sequence))
+    def unlike(self, batch: Batch) -> list[str]:
+        """Its length; see `Task`."""
+        return unlike_training(len(batch.mask), "bytes", (1, self.sequence))
 
 
 def _character(byte: int) -> str:
