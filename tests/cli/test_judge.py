@@ -75,7 +75,7 @@ def test_a_table_and_its_card_decide_their_claims(project: Path, name: str) -> N
     wanted = judge(REGISTER.claims[IDS.index(name)], replace(source, curves={}, traces={}))
     assert wanted.verdict == "reproduced"
     changes = REGISTER.changes_of(name)
-    assert re.sub(r"\x1b\[\d+m", "", full(wanted, 100, changes)) == blocks[name]
+    assert re.sub(r"\x1b\[\d+m", "", full(wanted, changes)) == blocks[name]
     assert sorted([*blocks, *missing]) == sorted(IDS)
     assert missing["G9"] == "G9  Wikipedia has not been run."
 
