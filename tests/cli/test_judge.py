@@ -50,7 +50,7 @@ def parse(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def test_a_published_folder_gets_its_published_verdicts(project: Path) -> None:
-    """The folder has two of the published experiments."""
+    """The folder has two of the published experiments; remarks are of the published runs alone."""
     reduced = ROOT / "reports/reduced"
     for kind in ("tables", "cards", "traces"):
         (project / "mine" / kind).mkdir(parents=True)
@@ -66,6 +66,8 @@ def test_a_published_folder_gets_its_published_verdicts(project: Path) -> None:
     assert {*blocks} == {"G4", "G5", "M1"}
     for name, block in blocks.items():
         assert re.match(rf"{name} +{verdicts[name]} ", block)
+        remark = REGISTER.claims[IDS.index(name)].remark
+        assert remark and remark.change not in " ".join(block.split())
 
 
 @pytest.mark.parametrize("name", ["G1", "M2"])

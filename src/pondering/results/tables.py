@@ -78,7 +78,7 @@ def ranked(seeds: pd.DataFrame) -> pd.DataFrame:
     Every page, claim and published network takes its best setting from here.
     """
     order = ["error", "ponder_time", "setting"]
-    return per_setting(seeds).sort_values(order, kind="stable", ignore_index=True)
+    return per_setting(seeds).sort_values(order, ignore_index=True)
 
 
 def best_setting(seeds: pd.DataFrame, mechanism: str) -> float | None:
