@@ -216,11 +216,10 @@ def only(*names: str, profile: str = "quick", **parts: Any) -> Results:
 
 
 def made_up_results(
-    settings: dict[str, list[float]] | None = None, seeds: int = 3,
+    settings: dict[str, list[float]] = FEW, seeds: int = 3,
     diverged: Replica | None = ("act", 1e-1, 1), points: int = 60,
 ) -> Results:  # fmt: skip
     """Results of every experiment."""
-    settings = settings or FEW
     return Results(
         profile="quick",
         tables={name: table_of(name, settings, seeds, diverged) for name in SPLITS},
